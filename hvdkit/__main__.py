@@ -1,0 +1,5 @@
+"""`python -m hvdkit` is `hvdkit`."""
+
+from hvdkit.cli import run
+
+run()

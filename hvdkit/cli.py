@@ -1,0 +1,78 @@
+"""The `hvdkit` command: finds the sub-command and hands over. A command is imported when it is called.
+
+Every command module has `main(argv) -> int` with its own parser; exit codes are the same for all:
+0 done, 1 something is left or does not hold, 2 hvdkit could not do its work, 130 interrupted.
+"""
+
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+
+from hvdkit import __version__
+from hvdkit.errors import HvdkitError
+
+COMMANDS: dict[str, tuple[str, str]] = {
+    "migrate": ("hvdkit.migrate.command", "rewrite a script or a project to Horovod"),
+    "verify": ("hvdkit.verify.command", "show that a migrated script computes what the original did"),
+    "rules": ("hvdkit.migrate.catalog", "list the rules of migrate"),
+    "explain": ("hvdkit.migrate.catalog", "say what a rule does, why, and when it is safe"),
+    "install-horovod": ("hvdkit.install.command", "build and install a Horovod that fits this environment"),
+}
+
+EXAMPLES = """\
+examples:
+  hvdkit migrate train.py                   show the diff and what is left to you; nothing is written
+  hvdkit migrate src/ --write               rewrite a project; hvdkit migrate --undo takes it back
+  hvdkit verify train_ddp.py train_hvd.py   both run on 2 ranks, weights compared after each step
+  hvdkit install-horovod                    Horovod for the torch or TensorFlow installed here
+"""
+
+
+def usage() -> str:
+    """The text of `hvdkit --help`."""
+    width = max(map(len, COMMANDS))
+    rows = "\n".join(f"  {name:<{width}}  {text}" for name, (_, text) in COMMANDS.items())
+    return (
+        "usage: hvdkit COMMAND [ARGUMENTS]\n\n"
+        "Takes a training script to a correct, fast Horovod job, and proves it.\n\n"
+        f"commands:\n{rows}\n\n"
+        "options:\n  -h, --help     this text; `hvdkit COMMAND --help` for a command's own\n"
+        "  -V, --version  the version\n\n" + EXAMPLES
+    )
+
+
+def main(argv: list[str]) -> int:
+    """Run one command line (without the program's name) and return its exit code."""
+    if not argv or argv[0] in ("-h", "--help", "help"):
+        print(usage(), end="")
+        return 0 if argv else 2
+    if argv[0] in ("-V", "--version"):
+        print(f"hvdkit {__version__}")
+        return 0
+    name = argv[0]
+    if name not in COMMANDS:
+        from difflib import get_close_matches
+
+        near = get_close_matches(name, COMMANDS, n=1)
+        hint = f"did you mean `hvdkit {near[0]}`?" if near else "`hvdkit --help` lists the commands"
+        print(f"hvdkit: no command {name!r}: {hint}", file=sys.stderr)
+        return 2
+    try:
+        command = import_module(COMMANDS[name][0])
+        return int(command.main(argv))
+    except HvdkitError as error:
+        print(f"hvdkit {name}: {error}", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        print(f"hvdkit {name}: interrupted", file=sys.stderr)
+        return 130
+    except BrokenPipeError:
+        # `hvdkit ... | head`: the reader has seen enough; keep Python from complaining at exit.
+        sys.stderr.close()
+        return 0
+
+
+def run() -> None:
+    """Entry point of the console script."""
+    sys.exit(main(sys.argv[1:]))

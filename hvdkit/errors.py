@@ -1,0 +1,32 @@
+"""Errors that tell a person what was seen, why it matters, and what to type.
+
+One subclass per cause that a caller can act on; the command line prints any of them and exits 2.
+"""
+
+from __future__ import annotations
+
+
+class HvdkitError(Exception):
+    """Something hvdkit cannot go on with.
+
+    seen: what was found, with the names and values. why: what would happen otherwise.
+    fix: the one command or edit that mends it.
+    """
+
+    def __init__(self, seen: str, why: str = "", fix: str = "") -> None:
+        super().__init__(seen, why, fix)
+        self.seen = seen
+        self.why = why
+        self.fix = fix
+
+    def __str__(self) -> str:
+        parts = [self.seen]
+        if self.why:
+            parts.append(f"  why: {self.why}")
+        if self.fix:
+            parts.append(f"  fix: {self.fix}")
+        return "\n".join(parts)
+
+
+class UsageError(HvdkitError):
+    """The command was called with arguments that contradict each other or name nothing."""

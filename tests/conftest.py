@@ -1,0 +1,54 @@
+"""Groups of tests, and how each one runs.
+
+pure    no mark: one process, no launcher.
+launch  starts horovodrun, mpirun or torchrun itself and looks at what comes out.
+build   builds wheels or makes environments.
+ranks   the test body runs inside every rank of a 2-rank job, as Horovod's own tests do:
+        `horovodrun -np 2 --gloo python -m pytest tests` (and again with --mpi) selects exactly these.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+IN_JOB = "HOROVOD_RANK" in os.environ or "OMPI_COMM_WORLD_RANK" in os.environ
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Inside a job run the tests marked `ranks`, outside all others."""
+    keep = [item for item in items if (item.get_closest_marker("ranks") is not None) == IN_JOB]
+    dropped = [item for item in items if item not in set(keep)]
+    if dropped:
+        config.hook.pytest_deselected(items=dropped)
+        items[:] = keep
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _job() -> Iterator[None]:
+    """One Horovod world for the whole session of a rank."""
+    if not IN_JOB:
+        yield
+        return
+    import horovod.torch as hvd
+
+    hvd.init()
+    assert hvd.size() > 1, "the tests marked `ranks` prove nothing in a world of one"
+    yield
+    hvd.shutdown()
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Append `group passed failed skipped` to the file that scripts/test sums up."""
+    path = os.environ.get("HVDKIT_TEST_COUNTS")
+    if not path or os.environ.get("HOROVOD_RANK", os.environ.get("OMPI_COMM_WORLD_RANK", "0")) != "0":
+        return
+    stats = terminalreporter.stats
+    counts = [len(stats.get(key, [])) for key in ("passed", "failed", "skipped")]
+    counts[1] += len(stats.get("error", []))
+    group = os.environ.get("HVDKIT_TEST_GROUP", "tests")
+    with Path(path).open("a", encoding="utf-8") as file:
+        file.write(f"{group} {counts[0]} {counts[1]} {counts[2]}\n")

@@ -1,0 +1,36 @@
+"""Horovod for PyTorch with the traps taken out: `import hvdkit.torch as hvd` instead of horovod.torch.
+
+Every public name of horovod.torch is here, `init` returns this rank's context, and the helpers below are
+added. See docs/torch.md for each of them in use.
+"""
+
+# ruff: noqa: E402, F403  Horovod is checked before the rest is imported; all of its names are passed on.
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from hvdkit.torch.backend import HorovodMissingError as HorovodMissingError
+from hvdkit.torch.backend import require_horovod
+
+require_horovod()
+
+from horovod.torch import *
+
+from hvdkit.torch.agreement import FailedElsewhereError as FailedElsewhereError
+from hvdkit.torch.arguments import add_arguments as add_arguments
+from hvdkit.torch.arguments import optimizer_arguments as optimizer_arguments
+from hvdkit.torch.context import Context as Context
+from hvdkit.torch.context import init as init
+from hvdkit.torch.data import distribute as distribute
+from hvdkit.torch.learning_rate import lr_factor as lr_factor
+from hvdkit.torch.learning_rate import scale_lr as scale_lr
+from hvdkit.torch.metrics import Mean as Mean
+from hvdkit.torch.metrics import average as average
+from hvdkit.torch.metrics import sum_ as sum_
+from hvdkit.torch.ordering import main_process_first as main_process_first
+from hvdkit.torch.sampler import DistributedSampler as DistributedSampler
+from hvdkit.torch.sampler import ShardedSampler as ShardedSampler
+
+if TYPE_CHECKING:
+    # Horovod has no type hints: its names exist, a type checker just cannot see them.
+    def __getattr__(name: str) -> Any: ...

@@ -1,0 +1,96 @@
+"""Samplers that give each rank its share of one global order, the same number of samples to each.
+
+Not for loaders: `distribute` in data.py puts them into one.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterator
+from typing import Any, Union
+
+import horovod.torch as hvd
+import torch
+from torch.utils.data import Dataset, RandomSampler, Sampler, SubsetRandomSampler, WeightedRandomSampler
+from torch.utils.data import DistributedSampler as TorchDistributedSampler
+
+SeededSampler = Union[RandomSampler, SubsetRandomSampler, WeightedRandomSampler]
+
+
+class DistributedSampler(TorchDistributedSampler[Any]):
+    """torch's DistributedSampler with rank and num_replicas from Horovod instead of a process group.
+
+    Args:
+        dataset: a map-style dataset.
+        num_replicas, rank: instead of the process set's size and this process's rank in it.
+        shuffle: draw a new order for each epoch set with `set_epoch`.
+        seed: of the order, the same on all ranks.
+        drop_last: leave out the tail that does not divide by num_replicas, instead of repeating the first
+            samples to fill it.
+        process_set: the ranks that share the data.
+
+    Raises:
+        ValueError: Horovod is not initialised, or this rank is not in the process set.
+    """
+
+    def __init__(
+        self,
+        dataset: Dataset[Any],
+        num_replicas: int | None = None,
+        rank: int | None = None,
+        shuffle: bool = True,
+        seed: int = 0,
+        drop_last: bool = False,
+        *,
+        process_set: hvd.ProcessSet = hvd.global_process_set,
+    ) -> None:
+        super().__init__(
+            dataset,
+            num_replicas=process_set.size() if num_replicas is None else num_replicas,
+            rank=process_set.rank() if rank is None else rank,
+            shuffle=shuffle,
+            seed=seed,
+            drop_last=drop_last,
+        )
+
+
+class ShardedSampler(Sampler[int]):
+    """This rank's share of what a random sampler of torch draws: every size-th index, from the rank-th on.
+
+    The order is drawn from `seed` and the epoch, in place of the sampler's generator: the order of the
+    ranks cannot part ways, whatever random numbers each has used. A tail that does not divide is filled
+    from the order's start, as DistributedSampler does.
+
+    Args:
+        sampler: its draw is shared out. All its randomness comes from its attribute `generator`.
+        seed: the same on all ranks.
+        process_set: the ranks that share the draw.
+    """
+
+    def __init__(
+        self,
+        sampler: SeededSampler,
+        *,
+        seed: int = 0,
+        process_set: hvd.ProcessSet = hvd.global_process_set,
+    ) -> None:
+        self.sampler = copy.copy(sampler)
+        self.seed = seed
+        self.num_replicas: int = process_set.size()
+        self.rank: int = process_set.rank()
+        self.epoch = 0
+
+    def set_epoch(self, epoch: int) -> None:
+        """Choose the order of the next iteration; the same epoch gives the same order."""
+        self.epoch = epoch
+
+    def __iter__(self) -> Iterator[int]:
+        self.sampler.generator = torch.Generator().manual_seed(self.seed + self.epoch)
+        order = list(self.sampler)
+        missing = len(self) * self.num_replicas - len(order)
+        # A draw shorter than the number of ranks goes round more than once.
+        order += (order * (missing // max(len(order), 1) + 1))[:missing]
+        return iter(order[self.rank :: self.num_replicas])
+
+    def __len__(self) -> int:
+        return -(-len(self.sampler) // self.num_replicas)

@@ -1,0 +1,100 @@
+"""Runs pip: the requirements, Horovod's wheel from its released source, and the installation of a wheel."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+
+from hvdkit.install import HOROVOD_VERSION, cache, cuda, failure, processes, progress, toolchain
+from hvdkit.install.errors import BuildError
+from hvdkit.install.plan import Plan
+
+_PIP = [sys.executable, "-m", "pip", "--disable-pip-version-check"]
+# A compiler that reads a framework's headers takes about this much.
+_BYTES_PER_JOB = 2 << 30
+
+
+def wheel_command(target: Path) -> list[str]:
+    """The pip call that compiles Horovod.
+
+    No isolation: an isolated build sees no framework. No cache: pip keeps built wheels by version alone and
+    would hand out one that was compiled against another framework.
+    """
+    requirement = f"horovod=={HOROVOD_VERSION}"
+    quiet_options = ["--no-deps", "--no-build-isolation", "--no-cache-dir", "--no-binary", "horovod"]
+    return [*_PIP, "wheel", "-v", *quiet_options, "--wheel-dir", str(target), requirement]
+
+
+def requirements_command(requirements: tuple[str, ...]) -> list[str]:
+    """The pip call that adds what Horovod's build and run need."""
+    return [*_PIP, "install", "--quiet", *requirements]
+
+
+def install_command(wheel: Path) -> list[str]:
+    """The pip call that puts `wheel` in place of any other Horovod."""
+    return [*_PIP, "install", "--quiet", "--no-deps", "--force-reinstall", "--no-index", str(wheel)]
+
+
+def build_wheel(plan: Plan, store: Path, environment: Mapping[str, str]) -> cache.Entry:
+    """Compile Horovod as planned and put the wheel into the cache `store`.
+
+    Raises: BuildError with the first error of the output. Ctrl-C leaves nothing running nor half-done.
+    """
+    store.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix=".build-", dir=store) as scratch:
+        folder = Path(scratch)
+        log = cache.log_path(store, plan.key)
+        _logged(wheel_command(folder), log, _build_environment(plan, folder, environment))
+        (wheel,) = folder.glob("*.whl")
+        return cache.put(store, plan.key, wheel, plan.ingredients())
+
+
+def pip(command: list[str], log: Path, environment: Mapping[str, str]) -> None:
+    """Run one of the pip calls above. Raises: BuildError."""
+    _logged(command, log, environment)
+
+
+def jobs() -> int:
+    """Compilers to run at once: one per core that we may use, as far as memory goes."""
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    return max(1, min(len(os.sched_getaffinity(0)), memory // _BYTES_PER_JOB))
+
+
+def _build_environment(plan: Plan, folder: Path, environment: Mapping[str, str]) -> dict[str, str]:
+    """The person's environment without any HOROVOD_* (a job's, or a choice that the key knows nothing of)."""
+    clean = {name: value for name, value in environment.items() if not name.startswith("HOROVOD_")}
+    clean.setdefault("MAKEFLAGS", f"-j{jobs()}")
+    clean.update(plan.variables)
+    clean["CMAKE_TOOLCHAIN_FILE"] = str(toolchain.write(folder, plan.toolchain))
+    # pip unpacks and compiles in here, so that nothing is left elsewhere.
+    clean["TMPDIR"] = str(folder)
+    if plan.cuda:
+        home, nccl = cuda.complete(plan.cuda, folder, plan.system.compiler)
+        clean.update(CUDA_HOME=str(home), HOROVOD_CUDA_HOME=str(home), HOROVOD_NCCL_HOME=str(nccl))
+        clean["PATH"] = os.pathsep.join([str(home / "bin"), clean["PATH"]])
+    return clean
+
+
+def _logged(command: list[str], log: Path, environment: Mapping[str, str]) -> None:
+    log.parent.mkdir(parents=True, exist_ok=True)
+    title = "building Horovod" if "wheel" in command else "installing"
+    with log.open("w", encoding="utf-8") as file, progress.shown(title) as show:
+        with processes.group(command, environment) as process:
+            assert process.stdout is not None
+            for line in process.stdout:
+                file.write(line)
+                file.flush()
+                show(line)
+            code = process.wait()
+    if code != 0:
+        found = failure.first_error(log.read_text(encoding="utf-8").splitlines())
+        raise BuildError(
+            "\n".join(found.lines),
+            f"{subprocess.list2cmdline(command[1:4])} failed; all of it: {log}",
+            found.fix,
+            log,
+        )

@@ -1,0 +1,120 @@
+"""`hvdkit install-horovod`: the order of things, the options, and what is printed."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+import time
+from collections.abc import Mapping
+from pathlib import Path
+
+from hvdkit.errors import HvdkitError
+from hvdkit.install import HOROVOD_VERSION, build, cache, frameworks, installed, plan, proof, report
+
+_DESCRIPTION = f"""\
+Builds Horovod {HOROVOD_VERSION} from its released source for the PyTorch, TensorFlow, MPI and CUDA of this
+environment, installs it, and proves it with an allreduce on 2 ranks. The wheel is kept in the cache
+($HVDKIT_CACHE, else $XDG_CACHE_HOME/hvdkit, else ~/.cache/hvdkit) for the next environment like this one.
+"""
+_EXAMPLES = """\
+examples:
+  hvdkit install-horovod                      build or take from the cache, install, prove
+  hvdkit install-horovod --dry-run            show every choice and command; change nothing
+  hvdkit install-horovod --check              does the installed one still fit? exit code 1 if not
+  hvdkit install-horovod --wheel-dir wheels   also leave the wheel there, for other nodes like this one
+  HOROVOD_WITHOUT_MPI=1 hvdkit install-horovod    Gloo alone
+
+exit codes: 0 done, 1 --check: does not fit, 2 could not be built or does not work, 130 interrupted
+"""
+
+
+def main(argv: list[str]) -> int:
+    """Run the command line; argv[0] is the command's name. Raises: HvdkitError."""
+    options = _parser(argv[0]).parse_args(argv[1:])
+    environment = {**os.environ, "PATH": plan.search_path(os.environ)}
+    if options.check:
+        return _check(options.json)
+    facts: dict[str, object] = {}
+    try:
+        made = plan.make(environment)
+        facts = report.describe(made)
+        store = cache.root(environment)
+        if options.dry_run:
+            print(json.dumps(facts, indent=1) if options.json else report.dry_run(made, store))
+            return 0
+        facts.update(_install(made, store, environment, options))
+    except HvdkitError as error:
+        if options.json:
+            facts.update(result="failed", seen=error.seen, why=error.why, fix=error.fix)
+            print(json.dumps(facts))
+        raise
+    if options.json:
+        print(json.dumps(facts))
+    else:
+        controllers = " and ".join(made.controllers)
+        print(f"Horovod {HOROVOD_VERSION} for {made.names} with {controllers}: {facts['result']}, proven")
+    return 0
+
+
+def _parser(name: str) -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog=f"hvdkit {name}",
+        description=_DESCRIPTION,
+        epilog=_EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    mode = parser.add_mutually_exclusive_group()
+    mode.add_argument("--dry-run", action="store_true", help="print what would be done and do nothing")
+    mode.add_argument("--check", action="store_true", help="say whether the installed Horovod still fits")
+    mode.add_argument("--rebuild", action="store_true", help="compile even if the cache holds the wheel")
+    parser.add_argument("--wheel-dir", type=Path, metavar="DIR", help="leave a copy of the wheel in DIR")
+    parser.add_argument("--json", action="store_true", help="print the result as JSON")
+    return parser
+
+
+def _check(as_json: bool) -> int:
+    reasons = installed.misfits(frameworks.installed())
+    if as_json:
+        print(json.dumps({"fits": not reasons, "reasons": reasons}))
+    elif reasons:
+        print("\n".join(reasons) + "\n  fix: hvdkit install-horovod")
+    else:
+        print(f"Horovod {HOROVOD_VERSION} fits this environment")
+    return 1 if reasons else 0
+
+
+def _install(
+    made: plan.Plan, store: Path, environment: Mapping[str, str], options: argparse.Namespace
+) -> dict[str, object]:
+    """Requirements, wheel, installation, proof. Returns what happened, with the seconds each step took."""
+    seconds: dict[str, float] = {}
+    began = time.monotonic()
+    log = cache.log_path(store, "install")
+    if made.requirements:
+        _say(f"installing {', '.join(made.requirements)}, which Horovod needs")
+        build.pip(build.requirements_command(made.requirements), log, environment)
+    broken = cache.damage(store, made.key)
+    if broken:
+        _say(f"cached wheel not used: {broken}")
+    entry = None if options.rebuild else cache.find(store, made.key)
+    result = "from the cache" if entry else "built"
+    if entry is None:
+        _say(f"compiling for {made.names} with C++{made.standard}; log: {cache.log_path(store, made.key)}")
+        entry = build.build_wheel(made, store, environment)
+        seconds["build"] = time.monotonic() - began
+    if options.wheel_dir:
+        _say(f"wheel: {cache.copy_wheel(entry, options.wheel_dir)}")
+    if installed.wheel_digest() != entry.sha256:
+        build.pip(build.install_command(entry.wheel), log, environment)
+    for step in proof.prove(made, environment):
+        seconds[step.what] = step.seconds
+        _say(f"proven: {step.what} ({step.seconds:.1f} s)")
+    seconds["all"] = time.monotonic() - began
+    rounded = {name: round(value, 1) for name, value in seconds.items()}
+    return {"result": result, "wheel": str(entry.wheel), "seconds": rounded}
+
+
+def _say(text: str) -> None:
+    print(f"hvdkit: {text}", file=sys.stderr, flush=True)

@@ -1,0 +1,165 @@
+"""CUDA and NCCL to compile Horovod's GPU operations with: a system toolkit, or NVIDIA's Python packages.
+
+Not for running on a GPU: a build machine needs none, nor a driver.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from hvdkit.install.errors import CudaError
+from hvdkit.install.frameworks import Framework
+
+_DRIVER = Path("/dev/nvidiactl")
+_SYSTEM_HOME = Path("/usr/local/cuda")
+
+
+@dataclass(frozen=True)
+class Cuda:
+    """What GPU operations are built with.
+
+    home: folder with bin/nvcc. nccl: folder with include/nccl.h. gpus: compute capabilities ("80").
+    wheels: home and nccl lie in Python packages and need the links of `complete()` before CMake takes them.
+    """
+
+    home: Path
+    version: str
+    nccl: Path
+    nccl_version: str
+    gpus: tuple[str, ...]
+    wheels: bool
+
+    def variables(self) -> dict[str, str]:
+        """Horovod's build variables that do not name a folder: they are part of the wheel's key."""
+        chosen = {"HOROVOD_GPU_OPERATIONS": "NCCL", "HOROVOD_NCCL_LINK": "SHARED"}
+        return {**chosen, "HOROVOD_BUILD_CUDA_CC_LIST": ",".join(self.gpus)} if self.gpus else chosen
+
+
+def look(frameworks: tuple[Framework, ...], environment: Mapping[str, str]) -> Cuda | None:
+    """CUDA and NCCL if a framework was built for CUDA, else None.
+
+    A CUDA build of a framework on a machine with neither a toolkit nor a driver computes on the CPU, and gets
+    a Horovod for the CPU: None too.
+    Raises: CudaError where the toolkit, the right version of it, or NCCL is missing.
+    """
+    built_for = [framework for framework in frameworks if framework.cuda]
+    if not built_for:
+        return None
+    packages = built_for[0].root.parent / "nvidia"
+    home = next(_homes(environment, packages), None)
+    if home is None:
+        if not _DRIVER.exists():
+            return None
+        major, minor = (*str(built_for[0].cuda).split("."), "0")[:2]
+        raise CudaError(
+            f"{built_for[0].name} is built for CUDA {built_for[0].cuda}, and there is no nvcc",
+            "Horovod's GPU operations are compiled with it",
+            f"pip install nvidia-cuda-nvcc nvidia-nvvm nvidia-cuda-crt nvidia-cuda-cccl, =={major}.{minor}.* each, "
+            "or install a CUDA toolkit (HOROVOD_CUDA_HOME names its folder)",
+        )
+    version = _nvcc_version(home)
+    for framework in built_for:
+        if str(framework.cuda).split(".")[0] != version.split(".")[0]:
+            raise CudaError(
+                f"{home} is CUDA {version}, {framework.name} is built for CUDA {framework.cuda}",
+                "one process cannot hold two majors of the CUDA runtime",
+                "HOROVOD_CUDA_HOME=FOLDER names another toolkit",
+            )
+    nccl = _nccl(environment, packages, home)
+    return Cuda(
+        home=home,
+        version=version,
+        nccl=nccl,
+        nccl_version=_nccl_version(nccl / "include" / "nccl.h"),
+        gpus=_capabilities(built_for),
+        wheels=packages in home.parents,
+    )
+
+
+def complete(cuda: Cuda, folder: Path, compiler: str) -> tuple[Path, Path]:
+    """Where CMake finds CUDA and NCCL: their own folders, or for Python packages a complete view of them.
+
+    NVIDIA's packages lack what links need: `lib64`, library names without a version, and libcuda's stub.
+    Returns (CUDA home, NCCL home), inside `folder` for packages.
+    """
+    if not cuda.wheels:
+        return cuda.home, cuda.nccl
+    home, nccl = folder / "cuda", folder / "nccl"
+    home.mkdir()
+    # Copied: nvcc takes the folder it lies in for the toolkit, links resolved.
+    shutil.copytree(cuda.home / "bin", home / "bin")
+    for part in ("include", "nvvm"):
+        (home / part).symlink_to(cuda.home / part)
+    _link_libraries(cuda.home / "lib", home / "lib64")
+    (home / "lib").symlink_to("lib64")
+    nccl.mkdir()
+    (nccl / "include").symlink_to(cuda.nccl / "include")
+    _link_libraries(cuda.nccl / "lib", nccl / "lib")
+    stub = home / "lib64" / "stubs" / "libcuda.so"
+    stub.parent.mkdir()
+    command = [compiler, "-shared", "-x", "c++", "-", "-Wl,-soname,libcuda.so.1", "-o", str(stub)]
+    subprocess.run(command, input="", text=True, check=True)
+    return home, nccl
+
+
+def _homes(environment: Mapping[str, str], packages: Path) -> Iterator[Path]:
+    """Folders with bin/nvcc, the most deliberate choice first."""
+    named = [environment[name] for name in ("HOROVOD_CUDA_HOME", "CUDA_HOME") if name in environment]
+    on_path = shutil.which("nvcc", path=environment.get("PATH", os.defpath))
+    candidates = [Path(name) for name in named]
+    candidates += [Path(on_path).resolve().parent.parent] if on_path else []
+    candidates += [_SYSTEM_HOME, *sorted(packages.glob("cu*"), reverse=True)]
+    return (home for home in candidates if (home / "bin" / "nvcc").is_file())
+
+
+def _nvcc_version(home: Path) -> str:
+    nvcc = home / "bin" / "nvcc"
+    answer = subprocess.run([str(nvcc), "--version"], capture_output=True, text=True, check=True).stdout
+    match = re.search(r"release (\d+\.\d+)", answer)
+    if match is None:
+        raise CudaError(
+            f"{nvcc} --version names no release", fix="HOROVOD_CUDA_HOME=FOLDER names another toolkit"
+        )
+    return match.group(1)
+
+
+def _nccl(environment: Mapping[str, str], packages: Path, home: Path) -> Path:
+    named = [Path(environment["HOROVOD_NCCL_HOME"])] if "HOROVOD_NCCL_HOME" in environment else []
+    for folder in (*named, packages / "nccl", home, Path("/usr")):
+        if (folder / "include" / "nccl.h").is_file():
+            return folder
+    raise CudaError(
+        "CUDA is here, and nccl.h is not",
+        "without NCCL every tensor would travel through the CPU",
+        "apt-get install libnccl-dev, or HOROVOD_NCCL_HOME=FOLDER",
+    )
+
+
+def _nccl_version(header: Path) -> str:
+    text = header.read_text(encoding="utf-8", errors="replace")
+    parts = (
+        re.search(rf"^#define NCCL_{part}\s+(\d+)", text, re.MULTILINE)
+        for part in ("MAJOR", "MINOR", "PATCH")
+    )
+    return ".".join(part.group(1) for part in parts if part)
+
+
+def _capabilities(frameworks: list[Framework]) -> tuple[str, ...]:
+    numbers = {match.group(1) for f in frameworks for gpu in f.gpus if (match := re.search(r"_(\d+)", gpu))}
+    return tuple(sorted(numbers, key=int))
+
+
+def _link_libraries(source: Path, target: Path) -> None:
+    """Link every library into `target`, also by the name that a linker looks for: libx.so for libx.so.2."""
+    target.mkdir()
+    for library in sorted(source.glob("lib*.*")):
+        (target / library.name).symlink_to(library)
+        plain = target / (library.name.split(".so")[0] + ".so")
+        if ".so." in library.name and not plain.is_symlink():
+            plain.symlink_to(library)

@@ -1,0 +1,42 @@
+"""The two small CMake files that let the released Horovod compile on today's headers.
+
+Horovod sets its C++ standard itself, from versions it knew when it was released. CMake turns a standard into
+a flag by a variable, which a project file included after `project()` may set: the standard that Horovod asks
+for is then spelled as the one that is needed. `CMAKE_TOOLCHAIN_FILE` is the only hook that reaches CMake from
+the environment, so a toolchain file names that project file.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+TOOLCHAIN = "toolchain.cmake"
+_PROJECT = "standard.cmake"
+# What Horovod 0.28.1 and the libraries in it set, depending on the framework.
+_HOROVOD_STANDARDS = (11, 14, 17)
+# libstdc++ 13 stopped including these on the way (GCC 13 porting guide, "Header dependency changes"), and
+# Horovod uses them without an #include of its own.
+_UNINCLUDED = ("cstdint", "stdexcept", "string")
+_HEADERS_CLEANED_IN = 13
+
+
+def files(standard: int, libstdcxx: int | None) -> dict[str, str]:
+    """File name to text. libstdcxx: its major release, or None where another library is in use."""
+    lines = [f'set(CMAKE_PROJECT_INCLUDE "${{CMAKE_CURRENT_LIST_DIR}}/{_PROJECT}")']
+    if libstdcxx is not None and libstdcxx >= _HEADERS_CLEANED_IN:
+        flags = " ".join(f"-include {header}" for header in _UNINCLUDED)
+        lines.append(f'set(CMAKE_CXX_FLAGS_INIT "{flags}")')
+    options = [
+        f'set(CMAKE_CXX{asked}_{kind}_COMPILE_OPTION "-std=c++{standard}")'
+        for asked in _HOROVOD_STANDARDS
+        if asked < standard
+        for kind in ("STANDARD", "EXTENSION")
+    ]
+    return {TOOLCHAIN: "\n".join(lines) + "\n", _PROJECT: "\n".join(options) + "\n"}
+
+
+def write(folder: Path, texts: dict[str, str]) -> Path:
+    """Write the files of `files()` into `folder`; returns the path for CMAKE_TOOLCHAIN_FILE."""
+    for name, text in texts.items():
+        (folder / name).write_text(text, encoding="utf-8")
+    return folder / TOOLCHAIN

@@ -1,0 +1,117 @@
+"""`hvdkit verify`: its arguments, what it prints, its exit code."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from pathlib import Path
+
+from hvdkit.errors import HvdkitError, UsageError
+
+EXAMPLES = """\
+examples:
+  hvdkit verify train_ddp.py train_hvd.py                 both on 2 ranks, 5 steps, compared bit for bit
+  hvdkit verify train_ddp.py train_hvd.py -- --epochs 1   arguments for both scripts after `--`
+  hvdkit verify train_ddp.py train_hvd.py --device cpu    scripts that ask for CUDA, on a machine without
+  hvdkit verify train_ddp.py train_hvd.py --json -        the result for a machine
+
+Both run in copies of the current folder; nothing here is changed.
+Exit code: 0 they agree, 1 they differ, 2 one of them could not be run.
+"""
+
+
+def parser() -> argparse.ArgumentParser:
+    """The arguments of the command."""
+    made = argparse.ArgumentParser(
+        prog="hvdkit verify",
+        description="Run a script and its migration to Horovod, and compare what they compute, step by step.",
+        epilog=EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    made.add_argument("original", type=Path, help="the script as it was, DDP or single process")
+    made.add_argument("migrated", type=Path, help="the script that uses Horovod")
+    made.add_argument("--np", type=_positive, default=2, metavar="N", help="ranks (default 2)")
+    made.add_argument("--steps", type=_positive, default=5, metavar="N", help="optimizer steps (default 5)")
+    made.add_argument("--controller", choices=("gloo", "mpi"), default="gloo", help="of horovodrun")
+    made.add_argument(
+        "--device", choices=("auto", "cpu"), default="auto", help="cpu: run CUDA scripts without CUDA"
+    )
+    made.add_argument(
+        "--tolerance", type=float, metavar="X", help="relative difference allowed (default: derived)"
+    )
+    made.add_argument(
+        "--timeout",
+        type=float,
+        default=300.0,
+        metavar="S",
+        help="seconds without a step until it counts as hung",
+    )
+    made.add_argument("--json", metavar="FILE", help="write the result here; - is stdout")
+    made.add_argument("arguments", nargs="*", metavar="-- SCRIPT ARGS", help="arguments for both scripts")
+    return made
+
+
+def main(argv: list[str]) -> int:
+    """Exit code: 0 they agree, 1 they differ. Raises HvdkitError when they could not be compared."""
+    options, script_arguments = _split(argv[1:])
+    asked = parser().parse_args(options)
+    if asked.arguments:
+        raise UsageError(
+            f"more than two scripts: {' '.join(asked.arguments)}", fix="put `--` before script arguments"
+        )
+    _check_writable(asked.json)
+    from hvdkit.verify.report import as_json, print_result
+    from hvdkit.verify.session import Request, verify
+
+    result = verify(
+        Request(
+            asked.original,
+            asked.migrated,
+            tuple(script_arguments),
+            asked.np,
+            asked.steps,
+            asked.controller,
+            asked.device == "cpu",
+            asked.tolerance,
+            asked.timeout,
+        ),
+        lambda line: print(line, file=sys.stderr),
+    )
+    if asked.json == "-":
+        print(json.dumps(as_json(result), indent=2))
+    else:
+        print_result(result)
+        if asked.json:
+            Path(asked.json).write_text(json.dumps(as_json(result), indent=2) + "\n", encoding="utf-8")
+    return 0 if result.comparison.agree else 1
+
+
+class Unwritable(HvdkitError):
+    """The file for the result cannot be written; said before the scripts run, not after."""
+
+
+def _check_writable(file: str | None) -> None:
+    if file in (None, "-"):
+        return
+    try:
+        Path(str(file)).open("a").close()
+    except OSError as error:
+        raise Unwritable(
+            f"--json {file}: {error.strerror}", fix="name a file in a folder that exists"
+        ) from error
+
+
+def _split(arguments: list[str]) -> tuple[list[str], list[str]]:
+    """What stands before the first `--`, and what after."""
+    if "--" not in arguments:
+        return arguments, []
+    at = arguments.index("--")
+    return arguments[:at], arguments[at + 1 :]
+
+
+def _positive(text: str) -> int:
+    number = int(text)
+    if number < 1:
+        raise argparse.ArgumentTypeError("must be at least 1")
+    return number

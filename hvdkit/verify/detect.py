@@ -1,0 +1,122 @@
+"""How a script expects to be started, read from its code: the facts that choose a launcher, and no others."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import Enum
+from pathlib import Path
+
+from hvdkit.errors import HvdkitError
+
+RANK_VARIABLES = {"RANK", "LOCAL_RANK", "WORLD_SIZE"}
+LOCAL_RANK_FLAGS = ("--local-rank", "--local_rank")
+
+
+class ScriptError(HvdkitError):
+    """The script cannot be read or parsed."""
+
+
+class Launcher(Enum):
+    """Who makes the ranks."""
+
+    TORCHRUN = "torchrun"
+    SPAWN = "its own processes"
+    SINGLE = "plain python"
+    HOROVOD = "horovodrun"
+
+
+@dataclass(frozen=True)
+class Start:
+    """launcher: who makes the ranks. local_rank_flag: the option through which each learns its local rank."""
+
+    launcher: Launcher
+    local_rank_flag: str = ""
+
+
+def read_tree(path: Path) -> ast.Module:
+    """Parse a script. Raises ScriptError when it is missing, unreadable or not Python."""
+    try:
+        return ast.parse(path.read_bytes(), filename=str(path))
+    except OSError as error:
+        raise ScriptError(f"{path}: {error.strerror}", fix="name two scripts that exist") from error
+    except (SyntaxError, ValueError) as error:
+        line = getattr(error, "lineno", None)
+        raise ScriptError(
+            f"{path}{f', line {line}' if line else ''}: not Python: {getattr(error, 'msg', error)}",
+            fix=f"make `python -m py_compile {path}` pass",
+        ) from error
+
+
+def how_to_start(path: Path) -> Start:
+    """Read from a script and the modules beside it how it is started.
+
+    Its own module decides first; when it says nothing, a local module that it imports may (a helper that
+    calls init_process_group).
+    """
+    trees = [read_tree(path), *_local_modules(path)]
+    text = set().union(*(set(_traits(tree)) for tree in trees))
+    flag = next((flag for flag in LOCAL_RANK_FLAGS if flag in text), "")
+    if "horovod" in text:
+        return Start(Launcher.HOROVOD)
+    if "spawn" in text:
+        return Start(Launcher.SPAWN)
+    if flag or "process group" in text or RANK_VARIABLES & text:
+        return Start(Launcher.TORCHRUN, flag)
+    return Start(Launcher.SINGLE)
+
+
+def _traits(tree: ast.Module) -> Iterator[str]:
+    """What in this module speaks for a launcher."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from ("horovod" for alias in node.names if _is_horovod(alias.name))
+        elif isinstance(node, ast.ImportFrom) and _is_horovod(node.module or ""):
+            yield "horovod"
+        elif isinstance(node, ast.Call):
+            name = _last_name(node.func)
+            if name == "init_process_group":
+                yield "process group"
+            elif name in ("spawn", "start_processes"):
+                yield "spawn"
+            elif name == "Process" and any(key.arg == "target" for key in node.keywords):
+                yield "spawn"
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+            if node.value in RANK_VARIABLES or node.value in LOCAL_RANK_FLAGS:
+                yield node.value
+
+
+def _is_horovod(module: str) -> bool:
+    return module.split(".")[0] == "horovod" or module in ("hvdkit.torch", "hvdkit.tensorflow")
+
+
+def _last_name(function: ast.expr) -> str:
+    if isinstance(function, ast.Attribute):
+        return function.attr
+    return function.id if isinstance(function, ast.Name) else ""
+
+
+def _local_modules(path: Path) -> Iterator[ast.Module]:
+    """Modules next to the script that it imports, directly or through each other."""
+    seen = {path.resolve()}
+    todo = [path]
+    while todo:
+        for name in _imported(read_tree(todo.pop())):
+            stem = path.parent.joinpath(*name.split("."))
+            for candidate in (stem.with_suffix(".py"), stem / "__init__.py"):
+                if candidate.is_file() and candidate.resolve() not in seen:
+                    seen.add(candidate.resolve())
+                    todo.append(candidate)
+                    yield read_tree(candidate)
+
+
+def _imported(tree: ast.Module) -> Iterator[str]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.level <= 1:
+            base = node.module or ""
+            if base:
+                yield base
+            yield from (f"{base}.{alias.name}".lstrip(".") for alias in node.names)

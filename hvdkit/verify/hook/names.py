@@ -1,0 +1,71 @@
+"""Names for the tensors of an optimizer: those of the module that holds them, found from outside the script.
+
+`module.` (DistributedDataParallel, DataParallel) and `_orig_mod.` (torch.compile) are left out, so that
+both runs use the same names.
+"""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import torch
+
+WRAPPERS = ("module", "_orig_mod")
+
+
+def optimizer_parameters(optimizer: torch.optim.Optimizer) -> list[torch.Tensor]:
+    """The parameters of all groups, in their order."""
+    return [parameter for group in optimizer.param_groups for parameter in group["params"]]
+
+
+def models_of(optimizer: torch.optim.Optimizer) -> list[torch.nn.Module]:
+    """The fewest and smallest modules that together hold the optimizer's parameters.
+
+    A wrapper holds the same parameters as the model inside it; the innermost is taken.
+    """
+    wanted = {id(parameter) for parameter in optimizer_parameters(optimizer)}
+    held = []
+    for module in _all_modules():
+        inside = {id(parameter) for parameter in module.parameters()}
+        if inside & wanted:
+            held.append((len(inside & wanted), len(inside), sum(1 for _ in module.modules()), module))
+    found: list[torch.nn.Module] = []
+    for _, _, _, module in sorted(held, key=lambda entry: (-entry[0], entry[1], entry[2])):
+        inside = {id(parameter) for parameter in module.parameters()} & wanted
+        if inside:
+            found.append(module)
+            wanted -= inside
+    return found
+
+
+def _all_modules() -> Iterator[torch.nn.Module]:
+    for candidate in gc.get_objects():
+        # By type, not isinstance(): a lazy proxy's __class__ may run code.
+        if issubclass(type(candidate), torch.nn.Module):
+            yield candidate
+
+
+def plain(name: str) -> str:
+    """A parameter's name without the parts that wrappers add."""
+    return ".".join(part for part in name.split(".") if part not in WRAPPERS)
+
+
+@dataclass(frozen=True)
+class Named:
+    """The tensors of the models behind one optimizer, each with its name."""
+
+    parameters: tuple[tuple[str, torch.Tensor], ...]
+    buffers: tuple[tuple[str, torch.Tensor], ...]
+
+
+def named_tensors(models: list[torch.nn.Module]) -> Named:
+    """Names of everything in the models' state; with several models the class name goes in front."""
+    parameters: list[tuple[str, torch.Tensor]] = []
+    buffers: list[tuple[str, torch.Tensor]] = []
+    for model in models:
+        prefix = f"{type(model).__name__}." if len(models) > 1 else ""
+        parameters += [(prefix + plain(name), tensor) for name, tensor in model.named_parameters()]
+        buffers += [(prefix + plain(name), tensor) for name, tensor in model.named_buffers()]
+    return Named(tuple(parameters), tuple(buffers))

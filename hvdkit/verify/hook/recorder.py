@@ -1,0 +1,163 @@
+"""Collects what happens in one rank and writes a line per optimizer step; ends the process after the last.
+
+The watchers (watch, loaders) call it; it knows nothing of how they got in.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections.abc import Iterable
+from pathlib import Path
+
+import torch
+
+from hvdkit.verify.hook.names import Named, models_of, named_tensors, optimizer_parameters
+from hvdkit.verify.hook.settings import Settings, launcher_rank
+from hvdkit.verify.hook.tensors import describe, kept_values
+from hvdkit.verify.records import Draw, Event, Step, Tensor
+
+PENDING = ("losses", "draws", "batches", "events")
+_recorder: Recorder | None = None
+
+
+def process_rank() -> int:
+    """The rank of this process, asked when the script has set itself up.
+
+    Horovod's launchers are believed before the script: one that never initialises Horovod thinks that it
+    is alone. Otherwise torch.distributed knows, also in processes that the script started itself.
+    """
+    started_by_horovod = any(name in os.environ for name in ("HOROVOD_RANK", "OMPI_COMM_WORLD_RANK"))
+    if not started_by_horovod and torch.distributed.is_available() and torch.distributed.is_initialized():
+        return torch.distributed.get_rank()
+    return launcher_rank() or 0
+
+
+class Recorder:
+    """The record of one process; created at `import torch`, silent until an optimizer steps."""
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
+        self.counts: dict[int, int] = {}  # steps taken, by id of the optimizer
+        self.optimizers: list[torch.optim.Optimizer] = []  # kept alive, so that ids stay unique
+        self.models: list[Named] = []
+        self.gradients: tuple[Tensor, ...] = ()
+        self.gradient_values: dict[str, torch.Tensor] = {}
+        self.losses: list[float] = []
+        self.draws: list[Draw] = []
+        self.batches: list[str] = []
+        self.events: list[Event] = []
+        self.file: Path | None = None
+
+    @classmethod
+    def of_process(cls, settings: Settings) -> Recorder:
+        """The one recorder of this process."""
+        global _recorder
+        if _recorder is None:
+            _recorder = cls(settings)
+        return _recorder
+
+    # -- called by the watchers -----------------------------------------------------------------
+
+    def before_step(self, optimizer: torch.optim.Optimizer) -> None:
+        """The script has called step(): end the run if the steps are done, note a new optimizer."""
+        self.gradients, self.gradient_values = (), {}
+        if id(optimizer) not in self.counts:
+            self._meet(optimizer)
+            self._write(optimizer)
+        elif self.counts[id(optimizer)] == self.settings.steps:
+            self._finish()
+
+    def before_update(self, optimizer: torch.optim.Optimizer) -> None:
+        """Gradients are final: reduced, unscaled, clipped."""
+        gradients = [
+            (name, parameter.grad)
+            for name, parameter in self._parameters(optimizer)
+            if parameter.grad is not None
+        ]
+        self.gradients = _described(gradients)
+        self.gradient_values = _kept(gradients)
+
+    def after_step(self, optimizer: torch.optim.Optimizer) -> None:
+        """One step is complete."""
+        self.counts[id(optimizer)] += 1
+        self._write(optimizer)
+        if all(count >= self.settings.steps for count in self.counts.values()):
+            self._finish()
+
+    # -- inside ---------------------------------------------------------------------------------
+
+    def _meet(self, optimizer: torch.optim.Optimizer) -> None:
+        self.optimizers.append(optimizer)
+        self.counts[id(optimizer)] = 0
+        self.models.append(named_tensors(models_of(optimizer)))
+
+    def _parameters(self, optimizer: torch.optim.Optimizer) -> list[tuple[str, torch.Tensor]]:
+        """Name and tensor, in the optimizer's order."""
+        named = self.models[self.optimizers.index(optimizer)].parameters
+        names = {id(tensor): name for name, tensor in named}
+        return [
+            (names.get(id(parameter), f"parameter {place}"), parameter)
+            for place, parameter in enumerate(optimizer_parameters(optimizer))
+        ]
+
+    def _write(self, optimizer: torch.optim.Optimizer) -> None:
+        order = self.optimizers.index(optimizer)
+        number = self.counts[id(optimizer)]
+        parameters = self._parameters(optimizer)
+        trained = {id(tensor) for _, tensor in parameters}
+        frozen = [
+            (name, tensor) for name, tensor in self.models[order].parameters if id(tensor) not in trained
+        ]
+        buffers = self.models[order].buffers
+        if self.file is None:
+            self.file = self.settings.path / f"rank-{process_rank()}-{os.getpid()}.jsonl"
+        values = f"values/{self.file.stem}-{order}-{number}.pt"
+        step = Step(
+            optimizer=order,
+            number=number,
+            rates=tuple(float(group.get("lr", 0.0)) for group in optimizer.param_groups),
+            parameters=_described(parameters),
+            gradients=self.gradients,
+            frozen=_described(frozen),
+            buffers=_described(buffers),
+            # What led to the first step belongs to its record, not to the one of the start.
+            **({name: tuple(getattr(self, name)) for name in PENDING} if number else {}),
+            values=values,
+        )
+        kept = {
+            "parameters": _kept(parameters),
+            "gradients": self.gradient_values,
+            "frozen": _kept(frozen),
+            "buffers": _kept(buffers),
+        }
+        (self.settings.path / "values").mkdir(exist_ok=True)
+        torch.save(kept, self.settings.path / values)
+        with self.file.open("a", encoding="utf-8") as file:
+            file.write(step.to_line() + "\n")
+        if number:
+            for name in PENDING:
+                getattr(self, name).clear()
+
+    def _finish(self) -> None:
+        """End this process once every rank has come here, so that none is cut off from a peer.
+
+        Not by an exception: the script would catch it, save a checkpoint, or run its evaluation.
+        """
+        done = self.settings.path / "done"
+        done.mkdir(exist_ok=True)
+        (done / str(process_rank())).touch()
+        sys.stdout.flush()
+        sys.stderr.flush()
+        while len(list(done.iterdir())) < self.settings.world:
+            time.sleep(0.01)  # the command ends the run if a rank never comes
+        os._exit(0)
+
+
+def _described(tensors: Iterable[tuple[str, torch.Tensor]]) -> tuple[Tensor, ...]:
+    return tuple(describe(name, tensor) for name, tensor in tensors)
+
+
+def _kept(tensors: Iterable[tuple[str, torch.Tensor]]) -> dict[str, torch.Tensor]:
+    return {name: kept_values(tensor) for name, tensor in tensors}

@@ -1,0 +1,62 @@
+"""Fix what a program leaves to chance: the generators of Python, numpy and torch, threads and kernels.
+
+The seed is fixed where the process starts and differs by rank. A script that seeds itself keeps its own
+seed; one that does not gets the same numbers in both runs, and other numbers on each rank, so that a
+missing broadcast shows.
+"""
+
+from __future__ import annotations
+
+import random
+import sys
+from multiprocessing.process import BaseProcess, current_process
+
+from hvdkit.verify.hook.settings import Settings, launcher_rank
+
+
+def start_seed(settings: Settings) -> int:
+    """The seed of this process: by its launcher's rank, else by its place among its parent's children."""
+    rank = launcher_rank()
+    if rank is None:
+        identity: tuple[int, ...] = getattr(current_process(), "_identity", ())
+        rank = identity[0] - 1 if identity else 0
+    return settings.seed + rank
+
+
+def seed_everything(seed: int) -> None:
+    """Set every generator whose library is imported."""
+    random.seed(seed)
+    seed_numpy(seed)
+    torch = sys.modules.get("torch")
+    if torch is not None:
+        torch.manual_seed(seed)
+
+
+def seed_numpy(seed: int) -> None:
+    """Set numpy's global generator, if the script has imported it."""
+    numpy_random = sys.modules.get("numpy.random")
+    if numpy_random is not None:
+        numpy_random.seed(seed % 2**32)
+
+
+def seed_child_processes(settings: Settings) -> None:
+    """Seed a process that the script starts itself (mp.spawn, Process) by its place among its siblings."""
+    run = BaseProcess.run
+
+    def seeded(process: BaseProcess) -> None:
+        # A loader worker seeds itself again right after this, from its parent's generator.
+        if launcher_rank() is None:
+            seed_everything(start_seed(settings))
+        run(process)
+
+    BaseProcess.run = seeded  # type: ignore[method-assign]
+
+
+def make_torch_deterministic() -> None:
+    """One thread per rank and kernels that repeat; an operation without one warns and goes on."""
+    import torch
+
+    torch.set_num_threads(1)
+    torch.use_deterministic_algorithms(True, warn_only=True)
+    torch.backends.cudnn.benchmark = False
+    torch.backends.cudnn.deterministic = True

@@ -1,0 +1,57 @@
+"""What the command tells the processes of a run, carried as JSON in one environment variable."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+VARIABLE = "HVDKIT_VERIFY"
+RANK_VARIABLES = ("HOROVOD_RANK", "OMPI_COMM_WORLD_RANK", "PMI_RANK", "RANK")
+
+
+@dataclass(frozen=True)
+class Settings:
+    """One run as its processes see it.
+
+    folder: where records go. world: ranks expected. steps: optimizer steps to record.
+    local_rank_flag: option that the launcher adds to the script's arguments ("" for none).
+    replay: a record of another run whose sample order is used here ("" for none).
+    align: set the random state at each batch and each step, so that two ways to draw the sample order
+    leave the same random numbers for everything else.
+    cpu: run a script that asks for CUDA without it.
+    """
+
+    folder: str
+    world: int
+    steps: int
+    seed: int = 20230612
+    local_rank_flag: str = ""
+    replay: str = ""
+    align: bool = False
+    cpu: bool = False
+
+    @property
+    def path(self) -> Path:
+        """The record folder."""
+        return Path(self.folder)
+
+    def to_environment(self) -> dict[str, str]:
+        """The variable to put into a run's environment."""
+        return {VARIABLE: json.dumps(asdict(self))}
+
+
+def from_environment(environment: Mapping[str, str] = os.environ) -> Settings | None:
+    """The settings of the run that this process belongs to; None outside a verified run."""
+    text = environment.get(VARIABLE)
+    return Settings(**json.loads(text)) if text else None
+
+
+def launcher_rank(environment: Mapping[str, str] = os.environ) -> int | None:
+    """The rank that horovodrun, mpirun or torchrun gave this process; None when none of them started it."""
+    for name in RANK_VARIABLES:
+        if environment.get(name, "").isdigit():
+            return int(environment[name])
+    return None

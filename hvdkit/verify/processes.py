@@ -1,0 +1,58 @@
+"""Every process of a run, found by the variable they all inherit; process groups do not hold them.
+
+horovodrun and mpirun put their workers into sessions of their own. Linux only: reads /proc.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from pathlib import Path
+
+from hvdkit.verify.hook.stacks import SIGNAL
+
+VARIABLE = "HVDKIT_VERIFY_RUN"
+GRACE = 3.0  # seconds between asking and forcing
+
+
+def processes_of(run: str) -> list[int]:
+    """Process ids of everything started by this run (`run` is the value of its variable)."""
+    mark = f"{VARIABLE}={run}".encode()
+    found = []
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit() and int(entry.name) != os.getpid():
+            try:
+                if mark in (entry / "environ").read_bytes().split(b"\0"):
+                    found.append(int(entry.name))
+            except (PermissionError, FileNotFoundError, ProcessLookupError):
+                continue  # another user's, or gone since it was listed
+    return found
+
+
+def stop(run: str) -> None:
+    """End every process of a run: asked first, so that launchers tidy up, then forced."""
+    _signal_all(run, signal.SIGTERM)
+    deadline = time.monotonic() + GRACE
+    while processes_of(run) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    while processes_of(run):
+        _signal_all(run, signal.SIGKILL)
+        time.sleep(0.05)
+
+
+def stacks(run: str, folder: Path) -> dict[int, str]:
+    """The Python stack of each process of a run that has the hook, by process id."""
+    able = [pid for pid in processes_of(run) if (folder / str(pid)).exists()]
+    for pid in able:
+        os.kill(pid, SIGNAL)
+    time.sleep(1.0)  # the handlers write at once; there is nothing to wait on
+    return {pid: (folder / str(pid)).read_text(encoding="utf-8", errors="replace") for pid in able}
+
+
+def _signal_all(run: str, number: signal.Signals) -> None:
+    for pid in processes_of(run):
+        try:
+            os.kill(pid, number)
+        except ProcessLookupError:
+            continue

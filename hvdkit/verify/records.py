@@ -1,0 +1,126 @@
+"""What a run leaves behind: plain data, written by the hook in each rank and read by the comparison.
+
+A rank writes one line of JSON per optimizer step into `rank-R-PID.jsonl` and the values it keeps into
+`values/`. Nothing here imports torch.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+
+TENSOR_FIELDS = ("parameters", "gradients", "frozen", "buffers")
+
+
+@dataclass(frozen=True)
+class Tensor:
+    """One tensor at one moment. digest: SHA-256 of its bytes. norm: Euclidean, in float64."""
+
+    name: str
+    shape: tuple[int, ...]
+    dtype: str
+    digest: str
+    norm: float
+
+
+@dataclass(frozen=True)
+class Draw:
+    """Indices that a sampler gave for one batch. loader: order of first use. epoch: passes begun, from 0."""
+
+    loader: int
+    epoch: int
+    indices: tuple[Any, ...]
+
+
+@dataclass(frozen=True)
+class Event:
+    """Something worth telling that happened before a step: what, and the detail to print."""
+
+    what: str
+    detail: str = ""
+
+
+@dataclass(frozen=True)
+class Step:
+    """The state of one rank after a step of one optimizer; number 0 is the state before its first step.
+
+    optimizer: order of first step. losses: values on which backward() was called since the last record.
+    batches: digests of the batches that loaders returned since then. gradients: as the update saw them,
+    that is after the reduction. frozen: the model's parameters outside this optimizer. values: file with
+    the values that were kept of each tensor, by field name and tensor name.
+    """
+
+    optimizer: int
+    number: int
+    rates: tuple[float, ...]
+    parameters: tuple[Tensor, ...]
+    gradients: tuple[Tensor, ...] = ()
+    frozen: tuple[Tensor, ...] = ()
+    buffers: tuple[Tensor, ...] = ()
+    losses: tuple[float, ...] = ()
+    draws: tuple[Draw, ...] = ()
+    batches: tuple[str, ...] = ()
+    events: tuple[Event, ...] = ()
+    values: str = ""
+
+    def to_line(self) -> str:
+        """One line of JSON."""
+        return json.dumps(asdict(self))
+
+    @classmethod
+    def from_line(cls, line: str) -> Step:
+        """The inverse of `to_line`."""
+        raw = json.loads(line)
+        for key in TENSOR_FIELDS:
+            raw[key] = tuple(Tensor(**{**item, "shape": tuple(item["shape"])}) for item in raw[key])
+        raw["draws"] = tuple(Draw(d["loader"], d["epoch"], _deep_tuple(d["indices"])) for d in raw["draws"])
+        raw["events"] = tuple(Event(**item) for item in raw["events"])
+        for key in ("rates", "losses", "batches"):
+            raw[key] = tuple(raw[key])
+        return cls(**raw)
+
+
+def _deep_tuple(value: Any) -> Any:
+    return tuple(map(_deep_tuple, value)) if isinstance(value, list) else value
+
+
+@dataclass(frozen=True)
+class Run:
+    """All ranks of one run. steps[rank] is in the order of time. files[rank]: paths opened for writing."""
+
+    folder: Path
+    steps: dict[int, tuple[Step, ...]] = field(default_factory=dict)
+    files: dict[int, tuple[str, ...]] = field(default_factory=dict)
+
+    @property
+    def world(self) -> int:
+        """How many ranks took a step."""
+        return len(self.steps)
+
+    def taken(self, rank: int) -> int:
+        """Steps that this rank took, of all optimizers together."""
+        return sum(step.number > 0 for step in self.steps[rank])
+
+
+class RecordError(Exception):
+    """Two processes of one run recorded as the same rank."""
+
+
+def read_run(folder: Path) -> Run:
+    """Read what the ranks of a run wrote. Raises RecordError when a rank appears twice."""
+    steps: dict[int, tuple[Step, ...]] = {}
+    for path in sorted(folder.glob("rank-*.jsonl")):
+        rank = int(path.name.split("-")[1])
+        if rank in steps:
+            raise RecordError(f"two processes took part as rank {rank}")
+        lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
+        # A rank that was killed may have left half a line.
+        steps[rank] = tuple(Step.from_line(line) for line in lines if line.endswith("\n"))
+    files = {
+        int(path.name.split("-")[1]): tuple(dict.fromkeys(path.read_text(encoding="utf-8").splitlines()))
+        for path in sorted(folder.glob("files-*.txt"))
+    }
+    return Run(folder, dict(sorted(steps.items())), files)

@@ -1,0 +1,182 @@
+"""Start one run under its launcher, watch it step, and end it with everything that it started."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import time
+import uuid
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from hvdkit.errors import HvdkitError
+from hvdkit.verify import processes
+from hvdkit.verify.detect import Launcher, Start
+from hvdkit.verify.hook.settings import Settings
+from hvdkit.verify.records import RecordError, Run, read_run
+
+SITE = Path(__file__).parent / "hook" / "site"
+TAIL = 40  # lines of a failed script's output that are shown
+
+
+class LauncherMissing(HvdkitError):
+    """horovodrun is not installed."""
+
+
+class RunFailed(HvdkitError):
+    """A script ended with an error before its steps were done; `seen` holds its own output."""
+
+
+class RunHangs(HvdkitError):
+    """No rank took a step for longer than --timeout; `seen` holds where each one is."""
+
+
+class NoSteps(HvdkitError):
+    """A script ended without an optimizer step."""
+
+
+@dataclass(frozen=True)
+class Job:
+    """One run to make. title: "original" or "migrated". script: as it lies in the work copy."""
+
+    title: str
+    script: Path
+    arguments: tuple[str, ...]
+    start: Start
+    folder: Path
+    settings: Settings
+    controller: str
+    timeout: float
+
+
+def command_line(job: Job) -> list[str]:
+    """The command that starts a job. Raises LauncherMissing."""
+    script = [str(job.script), *job.arguments]
+    count = str(job.settings.world)
+    if job.start.launcher is Launcher.HOROVOD:
+        slots = ["-np", count, "-H", f"localhost:{count}", f"--{job.controller}"]
+        return [_horovodrun(), *slots, sys.executable, *script]
+    if job.start.launcher is Launcher.TORCHRUN:
+        address = ["--master-addr", "127.0.0.1", "--master-port", str(_free_port())]
+        return [sys.executable, "-m", "torch.distributed.run", "--nproc-per-node", count, *address, *script]
+    return [sys.executable, *script]
+
+
+def run_job(job: Job, progress: Callable[[str], None]) -> Run:
+    """Run a job to its last recorded step and read its records.
+
+    Raises RunFailed, RunHangs, NoSteps; whatever happens, no process of the run is left.
+    """
+    token = uuid.uuid4().hex
+    log = job.folder / "output.log"
+    for folder in (job.settings.path, job.folder / "tmp"):
+        folder.mkdir(parents=True)
+    with log.open("wb") as output:
+        launcher = subprocess.Popen(
+            command_line(job),
+            cwd=job.folder / "work",
+            env=_environment(job, token),
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,  # Ctrl-C reaches us alone; we end the run
+        )
+    try:
+        _watch(job, launcher, token, log, progress)
+    finally:
+        processes.stop(token)
+        launcher.wait()
+    try:
+        run = read_run(job.settings.path)
+    except RecordError as error:
+        raise RunFailed(
+            f"the {job.title} script: {error}", fix="start it with one process per rank"
+        ) from None
+    if not any(run.taken(rank) for rank in run.steps):
+        raise NoSteps(
+            f"the {job.title} script ended without an optimizer step\n{_tail(log)}",
+            why="there is nothing to compare",
+            fix="pass the arguments that make it train, after `--`",
+        )
+    return run
+
+
+def _watch(
+    job: Job, launcher: subprocess.Popen[bytes], token: str, log: Path, progress: Callable[[str], None]
+) -> None:
+    """Return when every rank is done or the script has ended well."""
+    folder = job.settings.path
+    seen, moved = -1, time.monotonic()
+    while True:
+        ended = launcher.poll()
+        if len(list((folder / "done").glob("*"))) >= job.settings.world:
+            return
+        if ended == 0:
+            return
+        if ended is not None:
+            raise RunFailed(
+                f"the {job.title} script ended with exit code {ended}; its own last lines:\n{_tail(log)}",
+                fix=f"make it run by itself: {' '.join(command_line(job)[1:])}",
+            )
+        size = sum(path.stat().st_size for path in folder.glob("rank-*"))
+        if size != seen:
+            seen, moved = size, time.monotonic()
+            taken = [path.read_bytes().count(b"\n") - 1 for path in sorted(folder.glob("rank-*"))]
+            progress(f"{job.title}: {f'step {max(taken)}' if taken else 'starting'}")
+        if time.monotonic() - moved > job.timeout:
+            raise RunHangs(
+                _where(job, token), why="a rank waits for one that never comes", fix="see --timeout"
+            )
+        time.sleep(0.05)
+
+
+def _where(job: Job, token: str) -> str:
+    dumps = processes.stacks(token, job.settings.path / "stacks")
+    text = "\n".join(f"process {pid}:\n{stack.rstrip()}" for pid, stack in sorted(dumps.items()) if stack)
+    return f"the {job.title} script took no step for {job.timeout:g} s; where its processes are:\n{text}"
+
+
+def _tail(log: Path) -> str:
+    lines = log.read_text(encoding="utf-8", errors="replace").splitlines()
+    return "\n".join(f"    {line}" for line in lines[-TAIL:]) or "    (it printed nothing)"
+
+
+def _environment(job: Job, token: str) -> dict[str, str]:
+    """The caller's environment, with the hook in front and what would make two runs differ fixed."""
+    earlier = os.environ.get("PYTHONPATH")
+    return {
+        **os.environ,
+        **job.settings.to_environment(),
+        processes.VARIABLE: token,
+        "PYTHONPATH": f"{SITE}{os.pathsep}{earlier}" if earlier else str(SITE),
+        "PYTHONHASHSEED": "0",
+        "PYTHONUNBUFFERED": "1",
+        "OMP_NUM_THREADS": "1",
+        "MKL_NUM_THREADS": "1",
+        "CUBLAS_WORKSPACE_CONFIG": ":4096:8",
+        "TMPDIR": str(job.folder / "tmp"),
+        # With as many ranks as cores a waiting rank must not keep its core from a working one.
+        "OMPI_MCA_mpi_yield_when_idle": "1",
+    }
+
+
+def _horovodrun() -> str:
+    beside = Path(sys.executable).with_name("horovodrun")
+    found = str(beside) if beside.exists() else shutil.which("horovodrun")
+    if not found:
+        raise LauncherMissing(
+            f"horovodrun is neither beside {sys.executable} nor on PATH",
+            why="the migrated script is run with it",
+            fix="hvdkit install-horovod",
+        )
+    return found
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])

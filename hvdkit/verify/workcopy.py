@@ -1,0 +1,46 @@
+"""A folder of its own for each run, that looks like the current one and can be written without a trace.
+
+Both runs start from the files that are here now, and neither sees what the other wrote: a checkpoint left
+by the first run would be resumed by the second. Small files are copied, large ones and large folders (data
+sets) are linked.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections import deque
+from pathlib import Path
+
+# A checkpoint is larger, source and configuration are smaller.
+LARGEST_COPY = 1 << 20
+# Entries looked at: beyond it, what is left is linked folder by folder (breadth first, so code comes first).
+MOST_ENTRIES = 5_000
+
+
+def make_work_copy(source: Path, target: Path) -> None:
+    """Fill `target` (created here) with what is in `source`: folders made, small files copied, others linked.
+
+    Hidden folders (version control, environments) are linked as a whole.
+    """
+    entries = 0
+    todo = deque([(source, target)])
+    while todo:
+        folder, copy = todo.popleft()
+        copy.mkdir(parents=True)
+        for entry in os.scandir(folder):
+            entries += 1
+            place = copy / entry.name
+            is_folder = entry.is_dir(follow_symlinks=False)
+            if is_folder and not entry.name.startswith(".") and entries < MOST_ENTRIES:
+                todo.append((Path(entry.path), place))
+            elif entry.is_file(follow_symlinks=False) and entry.stat().st_size <= LARGEST_COPY:
+                shutil.copy2(entry.path, place)
+            else:
+                place.symlink_to(entry.path)
+
+
+def inside_copy(path: Path, source: Path, copy: Path) -> Path:
+    """Where a file of `source` lies in its copy; a file from elsewhere stays where it is."""
+    path = path.resolve()
+    return copy / path.relative_to(source) if path.is_relative_to(source) else path

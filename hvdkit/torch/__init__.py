@@ -19,17 +19,27 @@ from horovod.torch import *
 from hvdkit.torch.agreement import FailedElsewhereError as FailedElsewhereError
 from hvdkit.torch.arguments import add_arguments as add_arguments
 from hvdkit.torch.arguments import optimizer_arguments as optimizer_arguments
+from hvdkit.torch.broadcast import broadcast as broadcast
+from hvdkit.torch.checkpoint import resume as resume
+from hvdkit.torch.checkpoint import save as save
 from hvdkit.torch.context import Context as Context
 from hvdkit.torch.context import init as init
 from hvdkit.torch.data import distribute as distribute
+from hvdkit.torch.gradients import accumulate as accumulate
+from hvdkit.torch.gradients import clip_grad_norm_ as clip_grad_norm_
+from hvdkit.torch.gradients import clip_grad_value_ as clip_grad_value_
+from hvdkit.torch.gradients import scaler_step as scaler_step
 from hvdkit.torch.learning_rate import lr_factor as lr_factor
 from hvdkit.torch.learning_rate import scale_lr as scale_lr
 from hvdkit.torch.metrics import Mean as Mean
 from hvdkit.torch.metrics import average as average
 from hvdkit.torch.metrics import sum_ as sum_
+from hvdkit.torch.optimizer import DistributedOptimizer as DistributedOptimizer
+from hvdkit.torch.optimizer import unwrap as unwrap
 from hvdkit.torch.ordering import main_process_first as main_process_first
 from hvdkit.torch.sampler import DistributedSampler as DistributedSampler
 from hvdkit.torch.sampler import ShardedSampler as ShardedSampler
+from hvdkit.torch.sync import check_sync as check_sync
 
 if TYPE_CHECKING:
     # Horovod has no type hints: its names exist, a type checker just cannot see them.

@@ -5,6 +5,9 @@ For work that some ranks do alone (reading a file, a download). Not for errors i
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 import horovod.torch as hvd
 
 from hvdkit.errors import HvdkitError
@@ -14,25 +17,29 @@ class FailedElsewhereError(HvdkitError):
     """Another rank could not do its part; this one had nothing wrong."""
 
 
-def raise_together(error: Exception | None, name: str) -> None:
-    """Raise on every rank if any rank has an error. A collective: every rank calls it.
+@contextmanager
+def together(name: str) -> Iterator[None]:
+    """Run the block; if it raised on any rank, raise on every rank. A collective: every rank enters it.
 
     Args:
-        error: what went wrong on this rank, or None.
         name: of the work, the same on every rank; also names the collective in Horovod's stall warnings.
 
     Raises:
-        Exception: `error` itself, on a rank that has one.
-        FailedElsewhereError: on the others, with the first failed rank and what it saw.
+        Exception: what the block raised on this rank.
+        FailedElsewhereError: where it raised on others only, with the first such rank and what it saw.
     """
-    text = None if error is None else f"{type(error).__name__}: {error}"
-    texts = hvd.allgather_object(text, name=f"hvdkit.{name}")
+    error = None
+    try:
+        yield
+    except Exception as caught:
+        error = caught
+    texts = hvd.allgather_object(error and f"{type(error).__name__}: {error}", name=f"hvdkit.{name}")
     if error is not None:
         raise error
-    for rank, seen in enumerate(texts):
-        if seen is not None:
+    for rank, text in enumerate(texts):
+        if text is not None:
             raise FailedElsewhereError(
-                f"{name} failed on rank {rank}: {seen}",
+                f"{name} failed on rank {rank}: {text}",
                 why="the ranks go on together or not at all",
                 fix=f"mend what rank {rank} reports",
             )

@@ -157,16 +157,21 @@ def _integer(name: str, environ: Mapping[str, str]) -> int:
 def _check_gloo(environ: Mapping[str, str], launches: list[Launch], mpi_built: bool) -> None:
     by_name = {launch.launcher: launch for launch in launches}
     horovodrun = by_name.get(_HOROVODRUN.launcher)
-    if horovodrun is None or horovodrun.size == 1:
-        return
-    size = str(horovodrun.size)
-    controller = environ.get("HOROVOD_CONTROLLER", "").lower()
-    if not controller and mpi_built and not any(family.launcher in by_name for family in _MPI):
-        raise _incomplete("HOROVOD_SIZE", size, "HOROVOD_CONTROLLER=gloo", "horovodrun --gloo")
-    if controller == "gloo" or not mpi_built:
-        for name in _GLOO:
-            if not environ.get(name):
-                raise _incomplete("HOROVOD_SIZE", size, name, "horovodrun --gloo")
+    several = horovodrun is not None and horovodrun.size > 1
+    present = "HOROVOD_SIZE" if several else "HOROVOD_CONTROLLER"
+    needed: list[str] = []
+    if mpi_built:
+        # A build with MPI takes MPI for whatever is not said: it would not look at the rank that is set,
+        # or abort inside MPI because its controller never started it.
+        if several and not any(family.launcher in by_name for family in _MPI):
+            needed.append("HOROVOD_CONTROLLER")
+        if environ.get("HOROVOD_CONTROLLER", "").lower() == "gloo":
+            needed.append("HOROVOD_CPU_OPERATIONS")
+    if several and environ.get("HOROVOD_CONTROLLER", "" if mpi_built else "gloo").lower() == "gloo":
+        needed += _GLOO
+    for name in needed:
+        if not environ.get(name):
+            raise _incomplete(present, environ[present], name, "horovodrun --gloo")
 
 
 def _incomplete(present: str, value: str, missing: str, launcher: str) -> LaunchEnvironmentError:

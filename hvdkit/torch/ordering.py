@@ -10,7 +10,7 @@ from contextlib import contextmanager
 
 import horovod.torch as hvd
 
-from hvdkit.torch.agreement import raise_together
+from hvdkit.torch.agreement import together
 
 
 @contextmanager
@@ -24,17 +24,13 @@ def main_process_first(*, local: bool = False) -> Iterator[None]:
             Without it rank 0 goes first, for a disk that all share.
 
     Raises:
-        Exception: what the block raised on a rank that went first.
-        FailedElsewhereError: on every other rank, which then does not run the block.
+        Exception: what the block raised on this rank.
+        FailedElsewhereError: it failed where it went first; the block is not run on this rank.
     """
-    first = (hvd.local_rank() if local else hvd.rank()) == 0
-    if not first:
-        raise_together(None, "main_process_first")
-        yield
-        return
-    try:
-        yield
-    except Exception as error:
-        raise_together(error, "main_process_first")
+    if (hvd.local_rank() if local else hvd.rank()) == 0:
+        with together("main_process_first"):
+            yield
     else:
-        raise_together(None, "main_process_first")
+        with together("main_process_first"):
+            pass
+        yield

@@ -1,0 +1,18 @@
+"""What the tests inside a job share."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import horovod.torch as hvd
+import pytest
+
+# Read by Horovod's init: lets a test make a process set and take it away again.
+os.environ["HOROVOD_DYNAMIC_PROCESS_SETS"] = "1"
+
+
+@pytest.fixture
+def shared_path(tmp_path: Path) -> Path:
+    """One directory for all ranks: rank 0's own."""
+    return Path(hvd.broadcast_object(str(tmp_path), root_rank=0, name="shared_path"))

@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -127,7 +128,8 @@ def _write(path: Path, content: dict[str, Any]) -> None:
             fix="free space or choose a directory that rank 0 can write to",
         ) from error
     finally:
-        temporary.unlink(missing_ok=True)
+        with suppress(OSError):  # there after a failure only, and then that is what counts
+            temporary.unlink()
 
 
 def _sync_directory(directory: Path) -> None:

@@ -106,22 +106,21 @@ def test_loader_without_batches() -> None:
 
 @pytest.mark.ranks
 def test_process_set_shares_among_its_own_ranks() -> None:
+    counts, error = (0, 0), ""
     alone = hvd.add_process_set([1])
     if hvd.rank() == 1:
         loader = hvd.distribute(DataLoader(DATA), process_set=alone)
         counts = (len(loader.sampler), len(hvd.ShardedSampler(RandomSampler(DATA), process_set=alone)))
-        error = ""
     else:
         try:
             hvd.distribute(DataLoader(DATA), process_set=alone)
         except ValueError as caught:
             error = str(caught)
-        counts = (0, 0)
     hvd.remove_process_set(alone)
     assert hvd.DistributedSampler(DATA).num_replicas == 2
-    (_, zeros), (ones, _) = hvd.allgather_object((counts, error), name="counts")
-    assert ones == (11, 11)
-    assert "not part of provided process set" in zeros
+    (none, refused), (all_of_it, _) = hvd.allgather_object((counts, error), name="counts")
+    assert (none, all_of_it) == ((0, 0), (11, 11))
+    assert "not part of provided process set" in refused
 
 
 @pytest.fixture(name="one")

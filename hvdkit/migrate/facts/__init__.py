@@ -1,0 +1,5 @@
+"""What the program is: a read-only pass over a whole project that rules look at."""
+
+from hvdkit.migrate.facts.facts import Facts, Options, Site
+
+__all__ = ["Facts", "Options", "Site"]

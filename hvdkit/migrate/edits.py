@@ -1,0 +1,225 @@
+"""The toolbox of rules: one-line verbs that turn a node and some text into edits.
+
+Tokens are looked at only around an edit. Where the layout makes an edit unsafe (two statements on a line, a
+body on its header's line), `CannotEdit` is raised and the rule's finding is left to the person.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+import textwrap
+from collections.abc import Sequence
+
+from hvdkit.migrate.names import Names
+from hvdkit.migrate.plan import Edit
+from hvdkit.migrate.source import Source
+
+_REST = re.compile(r"[ \t\f]*(#[^\r\n]*)?(\r\n|\r|\n|$)")
+
+
+class CannotEdit(Exception):
+    """The layout around a node does not allow the edit; the message says why."""
+
+
+def replace(source: Source, node: ast.AST, text: str) -> Edit:
+    """The node, rewritten as text."""
+    return Edit(source.start(node), source.end(node), text)
+
+
+def wrap(source: Source, node: ast.AST, before: str, after: str) -> list[Edit]:
+    """Text before and after a node."""
+    return [
+        Edit(source.start(node), source.start(node), before),
+        Edit(source.end(node), source.end(node), after),
+    ]
+
+
+def unwrap(source: Source, node: ast.AST, keep: ast.AST) -> list[Edit]:
+    """Everything of a node gone but one node inside it, which other edits may still change."""
+    keep_start, keep_end = _with_parentheses(source, keep, source.start(node), source.end(node))
+    return [Edit(source.start(node), keep_start, ""), Edit(keep_end, source.end(node), "")]
+
+
+def drop_attribute(source: Source, node: ast.Attribute) -> Edit:
+    """`a.b.module` without its last attribute."""
+    end = source.end(node.value)
+    between = source.text[end : source.end(node)]
+    if "\n" in between or "\r" in between:
+        raise CannotEdit("the attribute stands on another line than its object")
+    closing = re.match(r"(\s*\))*", between)
+    return Edit(end + (closing.end() if closing else 0), source.end(node), "")
+
+
+def own_lines(source: Source, statement: ast.stmt) -> tuple[int, int]:
+    """Offsets of the whole lines that a statement fills. Raises CannotEdit when it shares them."""
+    start, end = source.start(statement), source.end(statement)
+    line_start = source.starts[source.line_at(start) - 1]
+    if source.text[line_start:start].strip(" \t\f"):
+        raise CannotEdit("the statement shares its line with another")
+    rest = _REST.match(source.text, end)
+    if rest is None:
+        raise CannotEdit("the statement shares its line with another")
+    return line_start, rest.end()
+
+
+def before(source: Source, statement: ast.stmt, lines: Sequence[str]) -> Edit:
+    """Lines inserted above a statement, indented like it."""
+    start, _ = own_lines(source, statement)
+    return Edit(start, start, _block(source, statement, lines))
+
+
+def after(source: Source, statement: ast.stmt, lines: Sequence[str]) -> Edit:
+    """Lines inserted below a statement, indented like it."""
+    _, end = own_lines(source, statement)
+    text = _block(source, statement, lines)
+    if end == len(source.text) and not source.text.endswith(("\n", "\r")):
+        text = source.newline + text.removesuffix(source.newline) if text else text
+    return Edit(end, end, text)
+
+
+def at_start(names: Names, body: Sequence[ast.stmt], lines: Sequence[str]) -> Edit:
+    """Lines inserted at the start of a body, below its docstring."""
+    first = body[0]
+    is_text = isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant)
+    if is_text and isinstance(first.value.value, str):  # type: ignore[attr-defined]
+        return before(names.source, body[1], lines) if len(body) > 1 else after(names.source, first, lines)
+    return before(names.source, first, lines)
+
+
+def delete(names: Names, statement: ast.stmt) -> Edit:
+    """A statement gone with its lines; `pass` in its place where the block would be empty."""
+    source = names.source
+    start, end = own_lines(source, statement)
+    if only_statement(names, statement):
+        return Edit(source.start(statement), source.end(statement), "pass")
+    return Edit(start, end, "")
+
+
+def only_statement(names: Names, statement: ast.stmt) -> bool:
+    """Whether a statement is its block's only one."""
+    return len(block(names, statement)) == 1
+
+
+def block(names: Names, statement: ast.stmt) -> list[ast.stmt]:
+    """The list of statements that holds a statement."""
+    parent = names.parents[statement]
+    for field in ("body", "orelse", "finalbody", "handlers"):
+        body = getattr(parent, field, None)
+        if isinstance(body, list) and statement in body:
+            return body
+    raise CannotEdit("the statement stands in no block")
+
+
+def following(names: Names, statement: ast.stmt) -> ast.stmt | None:
+    """The next statement of the same block."""
+    body = block(names, statement)
+    position = body.index(statement)
+    return body[position + 1] if position + 1 < len(body) else None
+
+
+def guard(source: Source, statement: ast.stmt, condition: str) -> list[Edit]:
+    """A statement put under `if condition:`, its lines indented one unit deeper."""
+    start, end = own_lines(source, statement)
+    first, last = source.line_at(start), source.line_at(max(start, end - 1))
+    inside_string = _lines_inside_strings(source, statement)
+    indent = source.indent(first)
+    edits = [Edit(start, start, f"{indent}if {condition}:{source.newline}")]
+    for number in range(first, last + 1):
+        if number in inside_string or not source.line(number).strip():
+            continue
+        place = source.starts[number - 1]
+        edits.append(Edit(place, place, source.unit))
+    # Both insertions at the start share an offset: the header has to come first, on one edit.
+    return [Edit(start, start, edits[0].text + source.unit), *edits[2:]]
+
+
+def add_arguments(source: Source, call: ast.Call, arguments: Sequence[str]) -> Edit:
+    """Keyword arguments added at the end of a call, in the style of its layout."""
+    inside = source.text[source.end(call.func) : source.end(call)]
+    close = source.end(call) - 1
+    last = max((source.end(node) for node in (*call.args, *(k.value for k in call.keywords))), default=0)
+    if not last:
+        return Edit(close, close, ", ".join(arguments))
+    last = _skip_closing(source, last, close)
+    rest = source.text[last:close]
+    if "," in re.sub(r"#[^\r\n]*", "", rest):  # a trailing comma: keep the layout, and the comma
+        comma = last + rest.index(",")
+        line = source.line_at(last)
+        if "\n" in inside and source.line_at(close) != line:
+            indent = source.indent(source.line_at(source.start(_last_argument(call))))
+            end = source.starts[line] if line < len(source.starts) else close
+            added = "".join(f"{indent}{argument},{source.newline}" for argument in arguments)
+            return Edit(end, end, added)
+        return Edit(comma + 1, comma + 1, " " + ", ".join(arguments))
+    return Edit(last, last, ", " + ", ".join(arguments))
+
+
+def drop_argument(source: Source, call: ast.Call, argument: ast.AST) -> Edit:
+    """An argument (positional node or ast.keyword) removed with its comma."""
+    items = sorted([*call.args, *call.keywords], key=lambda item: source.start(item))
+    position = items.index(argument)  # type: ignore[arg-type]
+    start, end = source.start(argument), source.end(argument)
+    if isinstance(argument, ast.keyword) and argument.arg is None:
+        start = source.text.rindex("**", 0, start)
+    close = source.end(call) - 1
+    end = _skip_closing(source, end, close)
+    if position + 1 < len(items):
+        following_start = source.start(items[position + 1])
+        between = source.text[end:following_start]
+        if "#" in between:
+            raise CannotEdit("a comment stands between the arguments")
+        return Edit(start, following_start, "")
+    if position > 0:
+        previous = items[position - 1]
+        before_end = _skip_closing(source, source.end(previous), start)
+        if "#" in source.text[before_end:start]:
+            raise CannotEdit("a comment stands between the arguments")
+        return Edit(before_end, end, "")
+    return Edit(start, end, "")
+
+
+def _last_argument(call: ast.Call) -> ast.AST:
+    return max(
+        (*call.args, *call.keywords), key=lambda item: (item.end_lineno or 0, item.end_col_offset or 0)
+    )
+
+
+def _skip_closing(source: Source, position: int, limit: int) -> int:
+    """Past the parentheses that close around the last argument, which the tree does not show."""
+    match = re.compile(r"(\s*\))*").match(source.text, position, limit)
+    return match.end() if match else position
+
+
+def _with_parentheses(source: Source, node: ast.AST, low: int, high: int) -> tuple[int, int]:
+    """A node's range with the parentheses that a multi-line node needs once its call is gone."""
+    start, end = source.start(node), source.end(node)
+    if "\n" not in source.text[start:end]:
+        return start, end
+    if isinstance(node, (ast.Call, ast.Subscript, ast.List, ast.Dict, ast.Tuple)):
+        head = source.text[start : source.end(node.func)] if isinstance(node, ast.Call) else ""
+        if "\n" not in head:
+            return start, end
+    raise CannotEdit("the wrapped expression goes over several lines")
+
+
+def _block(source: Source, statement: ast.stmt, lines: Sequence[str]) -> str:
+    indent = source.indent(source.line_at(source.start(statement)))
+    text = textwrap.indent("\n".join(lines).replace("\t", source.unit), indent) + "\n"
+    return text.replace("\n", source.newline)
+
+
+def _lines_inside_strings(source: Source, statement: ast.stmt) -> set[int]:
+    """Lines that begin inside a string literal: indenting them would change the string."""
+    inside: set[int] = set()
+    for node in ast.walk(statement):
+        if (
+            isinstance(node, (ast.Constant, ast.JoinedStr))
+            and node.end_lineno
+            and node.end_lineno > node.lineno
+        ):
+            text = source.segment(node)
+            if isinstance(node, ast.JoinedStr) or isinstance(node.value, (str, bytes)):
+                if '"""' in text or "'''" in text or "\\\n" in text:
+                    inside.update(range(node.lineno + 1, node.end_lineno + 1))
+    return inside

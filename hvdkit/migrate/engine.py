@@ -1,0 +1,182 @@
+"""The pipeline: read, facts, rules, merge, and the proof that the result is stable. Writes nothing."""
+
+from __future__ import annotations
+
+import ast
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from hvdkit.migrate import edits
+from hvdkit.migrate.conditions import conditions
+from hvdkit.migrate.facts import Facts, Options
+from hvdkit.migrate.imports import import_edits
+from hvdkit.migrate.names import Names
+from hvdkit.migrate.plan import (
+    Applicability,
+    Edit,
+    EditConflict,
+    FilePlan,
+    Finding,
+    Plan,
+    Program,
+    apply_edits,
+)
+from hvdkit.migrate.project import Project, Reader, open_project
+from hvdkit.migrate.rule import Rule
+from hvdkit.migrate.rules import all_rules
+
+LEFT = (Applicability.MANUAL, Applicability.REFUSED)
+
+
+def make_plan(paths: Sequence[Path], options: Options, reader: Reader = Path.read_bytes) -> Plan:
+    """Everything that migrating the paths would do, proven stable or marked as a problem file by file."""
+    project = open_project(paths, reader)
+    facts = Facts(project, options)
+    findings = run_rules(facts, chosen(options))
+    refused = _refused(facts, findings)
+    files = tuple(
+        _file(facts, names, findings.get(names.source.path, []), names in refused) for names in facts.files
+    )
+    after = _again(paths, options, reader, files)
+    files = tuple(_stable(file, after) for file in files)
+    programs = tuple(
+        Program(
+            program.entry.source.path,
+            program.kind,
+            tuple(sorted(names.source.path for names in program.files)),
+            conditions(after[0], program.entry.source.path) if program.kind != "none" else (),
+            next((reason for names, reason in refused.items() if names in program.files), ""),
+        )
+        for program in facts.programs
+    )
+    unreadable = tuple((u.path, u.line, u.reason) for u in project.unreadable.values())
+    return Plan(files, programs, unreadable, project.untouched)
+
+
+def chosen(options: Options) -> list[Rule]:
+    """The rules that --select and --ignore leave, by id prefix."""
+
+    def wanted(rule: Rule) -> bool:
+        selected = not options.select or rule.id.startswith(options.select)
+        return selected and not (options.ignore and rule.id.startswith(options.ignore))
+
+    return [rule for rule in all_rules() if wanted(rule)]
+
+
+def run_rules(facts: Facts, rules: Iterable[Rule]) -> dict[Path, list[Finding]]:
+    """Findings of all rules by file, in rule order."""
+    found: dict[Path, list[Finding]] = defaultdict(list)
+    for rule in rules:
+        for finding in rule.check(facts):
+            if finding not in found[finding.path]:
+                found[finding.path].append(finding)
+    return found
+
+
+def applied(findings: Iterable[Finding], options: Options) -> list[Finding]:
+    """The findings whose edits this run carries out."""
+    wanted = {Applicability.SAFE} | ({Applicability.SUGGESTED} if options.suggested else set())
+    return [finding for finding in findings if finding.applicability in wanted]
+
+
+def _refused(facts: Facts, findings: dict[Path, list[Finding]]) -> dict[Names, str]:
+    """Files that must stay as they are: a refused program's, and those sharing a changed helper with it."""
+    refused: dict[Names, str] = {}
+    for names in facts.files:
+        for finding in findings.get(names.source.path, []):
+            if finding.applicability is Applicability.REFUSED:
+                refused.setdefault(names, f"{finding.rule} at {finding.path.name}:{finding.line}")
+    while True:
+        size = len(refused)
+        for program in facts.programs:
+            reason = next((refused[names] for names in program.files if names in refused), None)
+            if reason is None:
+                continue
+            for names in program.files:
+                if names is program.entry or applied(findings.get(names.source.path, []), facts.options):
+                    refused.setdefault(names, reason)
+        if len(refused) == size:
+            return refused
+
+
+def _file(facts: Facts, names: Names, findings: list[Finding], refused: bool) -> FilePlan:
+    source = names.source
+    plain = FilePlan(source.path, source.text, source.text, source.encoding, tuple(findings))
+    if refused:
+        return plain
+    changes = [edit for finding in applied(findings, facts.options) for edit in finding.edits]
+    markers = [
+        edit for finding in findings if finding.applicability in LEFT for edit in marker(names, finding)
+    ]
+    try:
+        if changes:
+            changes += import_edits(facts, names, changes)
+        text = apply_edits(source.text, [*changes, *markers])
+    except (EditConflict, edits.CannotEdit) as error:
+        return replace(plain, problem=f"its edits cannot be combined ({error})")
+    try:
+        ast.parse(text)
+        source.encode(text)
+    except (SyntaxError, ValueError) as error:
+        return replace(plain, problem=f"the rewritten text would not parse ({error})")
+    return replace(plain, after=text)
+
+
+def marker(names: Names, finding: Finding) -> list[Edit]:
+    """The TODO line above what is left to the person; none when it is there already."""
+    source = names.source
+    statement = _statement_at(names, finding.line)
+    text = f"# hvdkit: TODO[{finding.rule}] {finding.advice or finding.message}"
+    if statement is None:
+        return []
+    number = source.line_at(source.start(statement)) - 1
+    while number >= 1 and source.line(number).lstrip().startswith("#"):
+        if source.line(number).strip() == text:
+            return []
+        number -= 1
+    try:
+        return [edits.before(source, statement, [text])]
+    except edits.CannotEdit:
+        return []
+
+
+def _statement_at(names: Names, line: int) -> ast.stmt | None:
+    """The innermost statement whose lines hold a line."""
+    best: ast.stmt | None = None
+    for node in names.parents:
+        if isinstance(node, ast.stmt) and node.lineno <= line <= (node.end_lineno or node.lineno):
+            if best is None or node.lineno >= best.lineno:
+                best = node
+    return best
+
+
+def _again(
+    paths: Sequence[Path], options: Options, reader: Reader, files: Sequence[FilePlan]
+) -> tuple[Facts, dict[Path, list[Finding]]]:
+    """The whole pass over the rewritten texts, for stability and post-conditions."""
+    texts = {file.path: file.after.encode(file.encoding) for file in files if file.changed}
+
+    def overlay(path: Path) -> bytes:
+        return texts[path] if path in texts else reader(path)
+
+    project: Project = open_project(paths, overlay)
+    facts = Facts(project, options)
+    return facts, run_rules(facts, chosen(options))
+
+
+def _stable(file: FilePlan, after: tuple[Facts, dict[Path, list[Finding]]]) -> FilePlan:
+    """The file plan, taken back when a second run would change the file again."""
+    facts, findings = after
+    if not file.changed:
+        return file
+    more = applied(findings.get(file.path, []), facts.options)
+    if any(finding.edits for finding in more):
+        first = next(finding for finding in more if finding.edits)
+        return replace(
+            file,
+            after=file.before,
+            problem=f"a second run would change it again ({first.rule}, line {first.line}); please report",
+        )
+    return file

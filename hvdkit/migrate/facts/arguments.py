@@ -1,0 +1,84 @@
+"""Which expression of a call reaches which parameter: plain calls, mp.spawn, Process and partial."""
+
+from __future__ import annotations
+
+import ast
+
+from hvdkit.migrate.names import FunctionNode, Names
+
+
+def argument(function: FunctionNode, call: ast.Call, parameter: str, bound: bool) -> ast.expr | None:
+    """The expression that a call passes for a parameter; `bound` when Python passes self."""
+    for keyword in call.keywords:
+        if keyword.arg == parameter:
+            return keyword.value
+    order = positional(function)
+    if parameter not in order:
+        return None
+    position = order.index(parameter) - (1 if bound else 0)
+    before = call.args[: position + 1]
+    if position < 0 or position >= len(call.args) or any(isinstance(arg, ast.Starred) for arg in before):
+        return None
+    return call.args[position]
+
+
+def passed(
+    names: Names, function: FunctionNode, where: Names, call: ast.Call, parameter: str
+) -> ast.expr | None:
+    """As `argument`, for any call that runs the function: mp.spawn and partial pass theirs on."""
+    if spawned(where, call) is not None:
+        return _handed_on(where, function, call, parameter)
+    bound = isinstance(names.parents.get(function), ast.ClassDef)
+    return argument(function, call, parameter, bound)
+
+
+def default(function: FunctionNode, arg: ast.arg) -> ast.expr | None:
+    """The default of a parameter."""
+    args = function.args
+    ordered = [*args.posonlyargs, *args.args]
+    if arg in ordered:
+        index = ordered.index(arg) - (len(ordered) - len(args.defaults))
+        return args.defaults[index] if index >= 0 else None
+    if arg in args.kwonlyargs:
+        return args.kw_defaults[args.kwonlyargs.index(arg)]
+    return None
+
+
+def positional(function: FunctionNode) -> list[str]:
+    """Names of the parameters that may be passed by position, self included."""
+    return [arg.arg for arg in (*function.args.posonlyargs, *function.args.args)]
+
+
+def keyword(call: ast.Call, name: str) -> ast.expr | None:
+    """The value that a call passes by keyword."""
+    return next((item.value for item in call.keywords if item.arg == name), None)
+
+
+def spawned(names: Names, call: ast.Call) -> ast.expr | None:
+    """The function that a call starts in other processes, or binds arguments to."""
+    qualified = names.qualified(call.func)
+    if any(name.endswith(("multiprocessing.spawn", "multiprocessing.start_processes")) for name in qualified):
+        return call.args[0] if call.args else keyword(call, "fn")
+    if any(name.endswith("multiprocessing.Process") for name in qualified) or (
+        isinstance(call.func, ast.Attribute) and call.func.attr == "Process"
+    ):
+        return keyword(call, "target")
+    if "functools.partial" in qualified and call.args:
+        return call.args[0]
+    return None
+
+
+def _handed_on(names: Names, function: FunctionNode, call: ast.Call, parameter: str) -> ast.expr | None:
+    order = positional(function)
+    if parameter not in order:
+        return None
+    position = order.index(parameter)
+    if "functools.partial" in names.qualified(call.func):
+        named = keyword(call, parameter)
+        return named or (call.args[position + 1] if position + 1 < len(call.args) else None)
+    packed = keyword(call, "args") or (call.args[1] if len(call.args) > 1 else None)
+    # mp.spawn gives the process index first; Process gives its args as they are.
+    index = position if keyword(call, "target") is not None else position - 1
+    if isinstance(packed, (ast.Tuple, ast.List)) and 0 <= index < len(packed.elts):
+        return packed.elts[index]
+    return None

@@ -1,0 +1,235 @@
+"""The facts of one project, each computed when a rule first asks.
+
+Facts are about values, never about names: a model is what an optimizer trains or DDP wraps, a loader is what
+DataLoader made, a training loop is one that leads to a backward pass.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, Callable, Union
+
+from hvdkit.migrate import edits as edit
+from hvdkit.migrate.facts import vocabulary as words
+from hvdkit.migrate.facts.flow import Flow, Value
+from hvdkit.migrate.facts.loops import Loops
+from hvdkit.migrate.facts.optimizers import Optimizer, find_optimizers
+from hvdkit.migrate.facts.programs import ProgramFacts, find_programs
+from hvdkit.migrate.names import Names
+from hvdkit.migrate.plan import Applicability, Edit, Finding
+from hvdkit.migrate.project import Project
+
+# What makes the edits of a finding: a verb of hvdkit.migrate.edits, or a rule's own function.
+Maker = Callable[..., Union[Edit, Iterable[Edit]]]
+
+
+@dataclass(frozen=True)
+class Options:
+    """What the person asked for. target: "horovod" writes plain horovod.torch, "hvdkit" the wrapper form."""
+
+    target: str = "horovod"
+    suggested: bool = False
+    select: tuple[str, ...] = ()
+    ignore: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Site:
+    """A call in a file, and the qualified name it was found under."""
+
+    names: Names
+    node: ast.Call
+    name: str
+
+
+@dataclass(frozen=True)
+class Loader:
+    """A DataLoader call. sampler, batch_sampler and shuffle are its arguments' expressions."""
+
+    names: Names
+    node: ast.Call
+    value: Value
+    dataset: ast.expr | None
+    sampler: ast.expr | None
+    batch_sampler: ast.expr | None
+    shuffle: ast.expr | None
+
+
+@dataclass
+class Facts:
+    """Everything rules may ask about a project."""
+
+    project: Project
+    options: Options = field(default_factory=Options)
+
+    def __post_init__(self) -> None:
+        self.flow = Flow(self.project)
+
+    # --- calls ---------------------------------------------------------------------------------
+
+    @cached_property
+    def files(self) -> list[Names]:
+        """All parsed files, in path order."""
+        return [self.project.files[path] for path in sorted(self.project.files)]
+
+    @cached_property
+    def _calls(self) -> dict[str, list[Site]]:
+        found: dict[str, list[Site]] = defaultdict(list)
+        for names in self.files:
+            for calls in list(names.calls.values()):
+                for call in calls:
+                    if not names.qualified(call.func) and not names.stars:
+                        continue
+                    for name in self.flow.qualified(names, call.func):
+                        found[name].append(Site(names, call, name))
+        return found
+
+    def calls(self, *wanted: str) -> list[Site]:
+        """Calls of library functions by qualified name; a trailing dot means everything below."""
+        found: list[Site] = []
+        for name in wanted:
+            if name.endswith("."):
+                found += [
+                    site for key, sites in self._calls.items() if key.startswith(name) for site in sites
+                ]
+            else:
+                found += self._calls.get(name, [])
+        return sorted(set(found), key=lambda site: _place(site.names, site.node))
+
+    def methods(self, name: str) -> Iterator[tuple[Names, ast.Call, ast.expr]]:
+        """Calls `x.name(...)` with their receivers, module functions left out."""
+        for names in self.files:
+            for call in names.calls.get(name, ()):
+                if isinstance(call.func, ast.Attribute) and not names.qualified(call.func):
+                    yield names, call, call.func.value
+
+    # --- what the program is -------------------------------------------------------------------
+
+    @cached_property
+    def programs(self) -> list[ProgramFacts]:
+        """Entry scripts with the files they import, and what kind of program each is."""
+        return find_programs(self)
+
+    def kinds(self, names: Names) -> set[str]:
+        """Kinds ("ddp", "single", "horovod", "none") of the programs that a file belongs to."""
+        return {program.kind for program in self.programs if names in program.files}
+
+    @cached_property
+    def optimizers(self) -> list[Optimizer]:
+        """Every optimizer that is constructed."""
+        return find_optimizers(self)
+
+    @cached_property
+    def loops(self) -> Loops:
+        """Batch loops and epoch loops around every backward pass."""
+        return Loops(self)
+
+    @cached_property
+    def loaders(self) -> list[Loader]:
+        """Every DataLoader that is constructed."""
+        order = ("dataset", "batch_size", "shuffle", "sampler", "batch_sampler")
+        found = []
+        for site in self.calls(words.LOADER):
+            given = dict(zip(order, site.node.args))
+            given.update({k.arg: k.value for k in site.node.keywords if k.arg})
+            value = Value("made", words.LOADER, site.node, site.names)
+            found.append(
+                Loader(
+                    site.names,
+                    site.node,
+                    value,
+                    given.get("dataset"),
+                    _not_none(given.get("sampler")),
+                    _not_none(given.get("batch_sampler")),
+                    given.get("shuffle"),
+                )
+            )
+        return found
+
+    def training(self, loader: Loader) -> bool:
+        """Whether a backward pass runs inside a loop over the loader."""
+        return any(loader.value in path.loaders for path in self.loops.paths)
+
+    def sharded(self, loader: Loader) -> bool:
+        """Whether the loader's sampler gives each rank its own share."""
+        for expression in (loader.sampler, loader.batch_sampler):
+            values = self.flow.values(loader.names, expression)
+            if any(value.name in words.SAMPLERS for value in values):
+                return True
+        return False
+
+    # --- findings ------------------------------------------------------------------------------
+
+    def hvd(self, names: Names) -> str:
+        """The name under which a file has, or will have, Horovod."""
+        for module in words.HOROVOD:
+            for name, bindings in names.module.names.items():
+                if any(b.kind == "import" and b.qualified == module for b in bindings):
+                    return name
+        return "hvd" if "hvd" not in names.uses and "hvd" not in names.module.names else "horovod_torch"
+
+    @property
+    def module(self) -> str:
+        """The module that migrated files import."""
+        return "horovod.torch" if self.options.target == "horovod" else "hvdkit.torch"
+
+    def safe(self, rule: str, names: Names, node: ast.AST, message: str, make: Maker, *args: Any) -> Finding:
+        """A finding that is carried out by make(*args); left to the person when that raises CannotEdit."""
+        return self._finding(rule, names, node, message, Applicability.SAFE, make, args)
+
+    def suggested(
+        self, rule: str, names: Names, node: ast.AST, message: str, make: Maker, *args: Any
+    ) -> Finding:
+        """A finding that is carried out with --suggested."""
+        return self._finding(rule, names, node, message, Applicability.SUGGESTED, make, args)
+
+    def manual(self, rule: str, names: Names, node: ast.AST, message: str, advice: str) -> Finding:
+        """A finding that is left to the person, with what to write."""
+        return _at(rule, names, node, message, Applicability.MANUAL, (), advice)
+
+    def refused(self, rule: str, names: Names, node: ast.AST, message: str, advice: str) -> Finding:
+        """A finding for which the whole program is left as it was."""
+        return _at(rule, names, node, message, Applicability.REFUSED, (), advice)
+
+    def _finding(
+        self,
+        rule: str,
+        names: Names,
+        node: ast.AST,
+        message: str,
+        applicability: Applicability,
+        make: Maker,
+        args: tuple[Any, ...],
+    ) -> Finding:
+        try:
+            result = make(*args)
+        except edit.CannotEdit as error:
+            advice = f"not rewritten because {error}; put it on lines of its own, or make the edit by hand"
+            return _at(rule, names, node, message, Applicability.MANUAL, (), advice)
+        made = (result,) if isinstance(result, Edit) else tuple(result)
+        return _at(rule, names, node, message, applicability, made, "")
+
+
+def _at(
+    rule: str,
+    names: Names,
+    node: ast.AST,
+    message: str,
+    applicability: Applicability,
+    edits: tuple[Edit, ...],
+    advice: str,
+) -> Finding:
+    line, column = _place(names, node)[1:]
+    return Finding(rule, names.source.path, line, column + 1, message, applicability, edits, advice)
+
+
+def _place(names: Names, node: ast.AST) -> tuple[str, int, int]:
+    return str(names.source.path), getattr(node, "lineno", 1), getattr(node, "col_offset", 0)
+
+
+def _not_none(node: ast.expr | None) -> ast.expr | None:
+    return None if isinstance(node, ast.Constant) and node.value is None else node

@@ -1,0 +1,413 @@
+"""What each expression may be: values followed through assignments, attributes, tuples, calls and returns.
+
+Demand-driven and flow-insensitive: `values(expr)` asks where the expression's value can come from, through
+the project's own functions, classes and modules. A value is a place of creation, so two models never get
+mixed up by their names, and renaming a variable changes nothing. What cannot be followed is `unknown`.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from hvdkit.migrate.facts.arguments import default, passed
+from hvdkit.migrate.facts.callers import find_calls
+from hvdkit.migrate.facts.wrappers import is_wrapper
+from hvdkit.migrate.names import FUNCTIONS, Binding, FunctionNode, Names, canonical
+from hvdkit.migrate.project import Project
+
+MAX_DEPTH = 80
+
+# Methods of modules, tensors and optimizers that give back the object they were called on.
+RETURNS_SELF = frozenset(
+    [
+        "to",
+        "cuda",
+        "cpu",
+        "xpu",
+        "train",
+        "eval",
+        "half",
+        "float",
+        "double",
+        "bfloat16",
+        "requires_grad_",
+        "apply",
+        "share_memory",
+        "to_empty",
+        "type",
+    ]
+)
+
+
+@dataclass(frozen=True)
+class Value:
+    """One thing that an expression may be. Nodes are compared by identity.
+
+    kind: "name" (a library's object, by qualified name), "made" (what a call of `name` gave),
+    "function", "class", "module" (the project's own), "object" (an instance of node, a ClassDef),
+    "literal" (a tuple, list, dict or constant in the source), "param" (a parameter no call was found for).
+    """
+
+    kind: str
+    name: str
+    node: ast.AST
+    names: Names
+
+
+class Flow:
+    """The values of a project's expressions, remembered."""
+
+    def __init__(self, project: Project) -> None:
+        self.project = project
+        self._done: dict[object, frozenset[Value]] = {}
+        self._busy: dict[object, int] = {}
+        self._cut = MAX_DEPTH
+        self._depth = 0
+
+    # --- questions -----------------------------------------------------------------------------
+
+    def values(self, names: Names, node: ast.AST | None) -> frozenset[Value]:
+        """Everything that an expression may be, as far as it can be followed."""
+        if node is None:
+            return frozenset()
+        return self._remember((names, node), lambda: self._expression(names, node))
+
+    def named(self, names: Names, name: str, at: ast.AST) -> frozenset[Value]:
+        """Everything that a variable, seen from a node, may be."""
+        key = (names, names.scope(at).owner(name), name)
+        return self._remember(key, lambda: self._name(names, name, at))
+
+    def made(self, names: Names, node: ast.AST | None) -> set[str]:
+        """Qualified names of the library calls that may have made an expression's value."""
+        return {value.name for value in self.values(names, node) if value.kind == "made"}
+
+    def qualified(self, names: Names, node: ast.AST) -> frozenset[str]:
+        """Qualified names of an expression, through the project's own modules too."""
+        direct = names.qualified(node)
+        if direct and not any(name.startswith(".") for name in direct):
+            local = [name for name in direct if self.project.find(name.split(".")[0], names.source.path)]
+            if not local:
+                return frozenset(direct)
+        return frozenset(value.name for value in self.values(names, node) if value.kind == "name")
+
+    def functions(self, names: Names, call: ast.Call) -> list[tuple[Names, FunctionNode]]:
+        """The project's functions that a call may run; calling an instance runs its forward or __call__."""
+        found: list[tuple[Names, FunctionNode]] = []
+        for value in self.values(names, call.func):
+            if value.kind == "function" and isinstance(value.node, FUNCTIONS):
+                found.append((value.names, value.node))
+            elif value.kind == "class":
+                found.extend(self._methods(value, "__init__"))
+            elif value.kind == "object":
+                found.extend(self._methods(value, "__call__") or self._methods(value, "forward"))
+        return found
+
+    def call_sites(self, names: Names, function: FunctionNode) -> list[tuple[Names, ast.Call]]:
+        """The calls in the project that may run a function."""
+        key = ("sites", function)
+        if key not in self._done:
+            self._done[key] = frozenset(
+                Value("site", "", call, where) for where, call in find_calls(self, names, function)
+            )
+        sites = [(value.names, value.node) for value in self._done[key]]
+        calls = [(where, node) for where, node in sites if isinstance(node, ast.Call)]
+        return sorted(calls, key=lambda site: (str(site[0].source.path), site[1].lineno, site[1].col_offset))
+
+    # --- the walk ------------------------------------------------------------------------------
+
+    def _remember(self, key: object, compute: object) -> frozenset[Value]:
+        """Compute once; a cycle adds nothing, and an answer that a cycle cut short is not kept."""
+        if key in self._done:
+            return self._done[key]
+        if key in self._busy:
+            self._cut = min(self._cut, self._busy[key])
+            return frozenset()
+        if self._depth >= MAX_DEPTH:
+            self._cut = 0
+            return frozenset()
+        outer_cut, self._cut = self._cut, MAX_DEPTH + 1
+        self._busy[key] = self._depth
+        self._depth += 1
+        try:
+            result: frozenset[Value] = compute()  # type: ignore[operator]
+        finally:
+            self._depth -= 1
+            own = self._busy.pop(key)
+        if self._cut >= own:  # nothing above this question was needed: the answer is whole
+            self._done[key] = result
+            self._cut = outer_cut
+        else:
+            self._cut = min(self._cut, outer_cut)
+        return result
+
+    def _expression(self, names: Names, node: ast.AST) -> frozenset[Value]:
+        if isinstance(node, ast.Name):
+            return self.named(names, node.id, node)
+        if isinstance(node, ast.Attribute):
+            return self._attribute(names, node)
+        if isinstance(node, ast.Call):
+            return self._call(names, node)
+        if isinstance(node, ast.IfExp):
+            return self.values(names, node.body) | self.values(names, node.orelse)
+        if isinstance(node, ast.BoolOp):
+            return frozenset().union(*(self.values(names, value) for value in node.values))
+        if isinstance(node, ast.NamedExpr):
+            return self.values(names, node.value)
+        if isinstance(node, (ast.Await, ast.Starred)):
+            return self.values(names, node.value)
+        if isinstance(node, ast.Subscript):
+            return self._subscript(names, node)
+        if isinstance(node, ast.Lambda):
+            return frozenset([Value("function", "<lambda>", node, names)])
+        if isinstance(node, (ast.Tuple, ast.List, ast.Dict, ast.Set, ast.Constant)):
+            return frozenset([Value("literal", type(node).__name__, node, names)])
+        if isinstance(node, (ast.ListComp, ast.SetComp, ast.GeneratorExp)):
+            return frozenset([Value("literal", "List", node, names)])
+        return frozenset()
+
+    def _name(self, names: Names, name: str, at: ast.AST) -> frozenset[Value]:
+        found: set[Value] = set()
+        for binding in names.bindings(name, at):
+            found |= self._binding(names, binding)
+        if not found:
+            for star in names.stars:
+                module = self.project.module(star, names.source.path)
+                if module is not None:
+                    found |= self._member(module, name)
+        return frozenset(found)
+
+    def _binding(self, names: Names, binding: Binding) -> frozenset[Value]:
+        if binding.kind == "import":
+            return self._imported(names, binding)
+        if binding.kind == "assign":
+            return self._unpack(names, self.values(names, binding.value), binding.path)
+        if binding.kind == "each":
+            return self._each(self.values(names, binding.value), binding.path)
+        if binding.kind == "with":
+            return self.values(names, binding.value)
+        if binding.kind == "def":
+            return frozenset([Value("function", getattr(binding.node, "name", ""), binding.node, names)])
+        if binding.kind == "class":
+            return frozenset([Value("class", getattr(binding.node, "name", ""), binding.node, names)])
+        if binding.kind == "param" and isinstance(binding.node, ast.arg):
+            return self._remember((names, binding.node), lambda: self._parameter(names, binding.node))
+        return frozenset()
+
+    def _imported(self, names: Names, binding: Binding) -> frozenset[Value]:
+        name = binding.qualified
+        path = names.source.path
+        module = self.project.module(name, path)
+        if module is not None:
+            return frozenset([Value("module", name, module.source.tree, module)])
+        head, _, member = name.rpartition(".")
+        if name.startswith(".") and not head.strip("."):
+            head = "." * (len(name) - len(name.lstrip(".")))
+        parent = self.project.module(head, path) if head else None
+        if parent is not None and parent is not names:
+            return self._member(parent, member)
+        if name.startswith("."):
+            return frozenset()
+        return frozenset([Value("name", canonical(name), binding.node, names)])
+
+    def _member(self, module: Names, name: str) -> frozenset[Value]:
+        """A module-level name of a project file."""
+
+        def compute() -> frozenset[Value]:
+            found: set[Value] = set()
+            for binding in module.module.names.get(name, ()):
+                found |= self._binding(module, binding)
+            if not found:
+                for star in module.stars:
+                    other = self.project.module(star, module.source.path)
+                    if other is not None and other is not module:
+                        found |= self._member(other, name)
+            return frozenset(found)
+
+        return self._remember((module, module.module, name), compute)
+
+    def _attribute(self, names: Names, node: ast.Attribute) -> frozenset[Value]:
+        found: set[Value] = set()
+        bases = self.values(names, node.value)
+        for base in bases:
+            if base.kind == "module":
+                found |= self._member(base.names, node.attr)
+                if not base.names.module.names.get(node.attr) and not node.attr.startswith("_"):
+                    below = self.project.module(f"{base.name}.{node.attr}", names.source.path)
+                    if below is not None:
+                        found.add(Value("module", f"{base.name}.{node.attr}", below.source.tree, below))
+            elif base.kind == "name":
+                found.add(Value("name", canonical(f"{base.name}.{node.attr}"), base.node, base.names))
+            elif base.kind in ("object", "class"):
+                for where, method in self._methods(base, node.attr):
+                    found.add(Value("function", node.attr, method, where))
+                for where, owner in self._classes(base):
+                    for binding in where.scopes[owner].names.get(node.attr, ()):
+                        if binding.kind == "assign":
+                            found |= self._binding(where, binding)
+            elif base.kind == "made" and node.attr == "module" and is_wrapper(base.name):
+                found |= self.inner(base)
+        return frozenset(found | self._stored(names, node.attr, bases))
+
+    def _stored(self, names: Names, key: str, bases: frozenset[Value]) -> set[Value]:
+        """Values stored by `x.key = value` (or x["key"]) where x may be one of the bases."""
+        found: set[Value] = set()
+        if not bases:
+            return found
+        for other in list(self.project.files.values()):
+            for target, binding in other.stores.get(key, ()):
+                if self._same_thing(bases, self.values(other, target)):
+                    found |= self._binding(other, binding)
+        return found
+
+    def _same_thing(self, left: frozenset[Value], right: frozenset[Value]) -> bool:
+        if left & right:
+            return True
+        mine = {owner for value in left if value.kind == "object" for _, owner in self._classes(value)}
+        return any(
+            owner in mine for value in right if value.kind == "object" for _, owner in self._classes(value)
+        )
+
+    def _call(self, names: Names, node: ast.Call) -> frozenset[Value]:
+        found: set[Value] = set()
+        function = node.func
+        if isinstance(function, ast.Attribute) and function.attr in RETURNS_SELF:
+            receiver = self.values(names, function.value)
+            kept = {value for value in receiver if value.kind in ("made", "object", "param", "literal")}
+            if kept:
+                return frozenset(kept)
+        for value in self.values(names, function):
+            if value.kind == "function":
+                for result in value.names.returns.get(value.node, ()):
+                    found |= self.values(value.names, result)
+            elif value.kind == "class":
+                found.add(Value("object", value.name, value.node, value.names))
+            elif value.kind == "name":
+                found.add(Value("made", value.name, node, names))
+        if not found:
+            label = function.attr if isinstance(function, ast.Attribute) else "?"
+            found.add(Value("made", f"?.{label}", node, names))
+        return frozenset(found)
+
+    def _subscript(self, names: Names, node: ast.Subscript) -> frozenset[Value]:
+        bases = self.values(names, node.value)
+        key = node.slice.value if isinstance(node.slice, ast.Constant) else None
+        found: set[Value] = set()
+        for base in bases:
+            if isinstance(base.node, ast.Dict) and base.kind == "literal":
+                for item_key, item in zip(base.node.keys, base.node.values):
+                    if key is None or (isinstance(item_key, ast.Constant) and item_key.value == key):
+                        found |= self.values(base.names, item)
+            elif base.kind == "literal" and isinstance(key, int):
+                found |= self._unpack(names, frozenset([base]), (key,))
+            elif base.kind == "literal":
+                found |= self._each(frozenset([base]), ())
+        for stored in (f"[{key}]", "[*]"):
+            found |= self._stored(names, stored, bases)
+        return frozenset(found)
+
+    def _unpack(self, names: Names, values: frozenset[Value], path: tuple[int, ...]) -> frozenset[Value]:
+        for position in path:
+            inside: set[Value] = set()
+            for value in values:
+                elements = getattr(value.node, "elts", None) if value.kind == "literal" else None
+                if elements is not None and -len(elements) <= position < len(elements):
+                    inside |= self.values(value.names, elements[position])
+                elif value.kind == "made" and isinstance(value.node, ast.Call):
+                    inside |= self._unpacked_call(value, position)
+            values = frozenset(inside)
+        return values
+
+    def _unpacked_call(self, value: Value, position: int) -> frozenset[Value]:
+        """`model, optimizer = amp.initialize(model, optimizer)` hands its arguments back."""
+        call = value.node
+        if isinstance(call, ast.Call) and value.name == "apex.amp.initialize" and position < len(call.args):
+            return self.values(value.names, call.args[position])
+        return frozenset([Value("made", f"{value.name}[{position}]", call, value.names)])
+
+    def _each(self, values: frozenset[Value], path: tuple[int, ...]) -> frozenset[Value]:
+        found: set[Value] = set()
+        for value in values:
+            if value.kind != "literal":
+                continue
+            node = value.node
+            elements: list[ast.expr] = []
+            if isinstance(node, (ast.ListComp, ast.SetComp, ast.GeneratorExp)):
+                elements = [node.elt]
+            elif isinstance(node, (ast.Tuple, ast.List, ast.Set)):
+                elements = node.elts
+            for element in elements:
+                found |= self._unpack(value.names, self.values(value.names, element), path)
+        return frozenset(found)
+
+    def _parameter(self, names: Names, arg: ast.arg) -> frozenset[Value]:
+        holder = names.parents[names.parents[arg]]
+        if not isinstance(holder, FUNCTIONS):
+            return frozenset()
+        owner = names.parents.get(holder)
+        order = [item.arg for item in (*holder.args.posonlyargs, *holder.args.args)]
+        decorators = {getattr(item, "id", "") for item in getattr(holder, "decorator_list", ())}
+        if isinstance(owner, ast.ClassDef) and order[:1] == [arg.arg] and "staticmethod" not in decorators:
+            return frozenset([Value("object", owner.name, owner, names)])
+        found: set[Value] = set()
+        sites = self.call_sites(names, holder)
+        for where, call in sites:
+            given = passed(names, holder, where, call, arg.arg)
+            if given is not None:
+                found |= self.values(where, given)
+        unless_given = default(holder, arg)
+        if unless_given is not None and not isinstance(unless_given, ast.Constant):
+            found |= self.values(names, unless_given)
+        if not sites:
+            found.add(Value("param", arg.arg, arg, names))
+        return frozenset(found)
+
+    def _classes(self, value: Value) -> list[tuple[Names, ast.ClassDef]]:
+        """The class of a value and its project base classes."""
+        found: list[tuple[Names, ast.ClassDef]] = []
+        waiting = [(value.names, value.node)]
+        while waiting:
+            where, node = waiting.pop()
+            if not isinstance(node, ast.ClassDef) or any(node is seen for _, seen in found):
+                continue
+            found.append((where, node))
+            for base in node.bases:
+                waiting.extend((v.names, v.node) for v in self.values(where, base) if v.kind == "class")
+        return found
+
+    def _methods(self, value: Value, name: str) -> list[tuple[Names, FunctionNode]]:
+        for where, owner in self._classes(value):
+            for binding in where.scopes[owner].names.get(name, ()):
+                if binding.kind == "def" and isinstance(binding.node, FUNCTIONS):
+                    return [(where, binding.node)]
+        return []
+
+    def bases(self, value: Value) -> set[str]:
+        """Qualified names of the library classes that a project class (or an instance) derives from."""
+        found: set[str] = set()
+        for where, owner in self._classes(value):
+            for base in owner.bases:
+                found |= {v.name for v in self.values(where, base) if v.kind == "name"}
+        return found
+
+    def inner(self, value: Value) -> frozenset[Value]:
+        """What a wrapping call (DDP, DataParallel, compile ...) was given, wrappers inside removed too."""
+        call = value.node
+        if not isinstance(call, ast.Call):
+            return frozenset()
+        first = (
+            call.args[0] if call.args else next((k.value for k in call.keywords if k.arg == "module"), None)
+        )
+        return self.unwrap(self.values(value.names, first))
+
+    def unwrap(self, values: Iterable[Value]) -> frozenset[Value]:
+        """Values with every wrapper replaced by what it wraps."""
+
+        def compute(value: Value) -> frozenset[Value]:
+            return self._remember(("inner", value.node, value.name), lambda: self.inner(value))
+
+        found: set[Value] = set()
+        for value in values:
+            found |= compute(value) if value.kind == "made" and is_wrapper(value.name) else {value}
+        return frozenset(found)

@@ -1,0 +1,131 @@
+"""The loops around each backward pass: from the batch loop outwards, through callers, to the epoch loop."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Union
+
+from hvdkit.migrate.facts import vocabulary as words
+from hvdkit.migrate.facts.flow import Value
+from hvdkit.migrate.names import FUNCTIONS, Names
+
+if TYPE_CHECKING:
+    from hvdkit.migrate.facts.facts import Facts
+
+LoopNode = Union[ast.For, ast.AsyncFor, ast.While]
+MAX_CALLERS = 12
+
+
+@dataclass(frozen=True)
+class Loop:
+    """One loop and the file it stands in."""
+
+    names: Names
+    node: LoopNode
+
+
+@dataclass(frozen=True)
+class Path:
+    """One way from a backward pass to the program's top.
+
+    loops: innermost first. batch: index of the loop over a DataLoader, -1 when none was recognised.
+    calls: the call sites that were passed on the way out, innermost first.
+    """
+
+    names: Names
+    backward: ast.Call
+    loops: tuple[Loop, ...]
+    batch: int
+    loaders: frozenset[Value]
+    calls: tuple[tuple[Names, ast.Call], ...]
+
+    @property
+    def epoch(self) -> Loop | None:
+        """The loop around the batch loop."""
+        outer = self.batch + 1
+        return self.loops[outer] if 0 < outer < len(self.loops) else None
+
+
+class Loops:
+    """All paths, computed once."""
+
+    def __init__(self, facts: Facts) -> None:
+        self._facts = facts
+
+    @cached_property
+    def paths(self) -> tuple[Path, ...]:
+        """Every path of every backward pass."""
+        found: list[Path] = []
+        for names, call in backward_calls(self._facts):
+            for loops, calls in self._outward(names, call, ()):
+                loaders: frozenset[Value] = frozenset()
+                batch = -1
+                for position, loop in enumerate(loops):
+                    over = self.loaders_of(loop)
+                    if over:
+                        batch, loaders = position, over
+                        break
+                found.append(Path(names, call, tuple(loops), batch, loaders, tuple(calls)))
+        return tuple(found)
+
+    def loaders_of(self, loop: Loop) -> frozenset[Value]:
+        """DataLoaders that a for loop runs over, through enumerate, tqdm, zip and the like."""
+        if isinstance(loop.node, ast.While):
+            return frozenset()
+        return self.loaders_in(loop.names, loop.node.iter)
+
+    def loaders_in(self, names: Names, expression: ast.AST) -> frozenset[Value]:
+        """DataLoaders among the values of an expression and of its parts."""
+        found: set[Value] = set()
+        for node in ast.walk(expression):
+            if isinstance(node, (ast.Name, ast.Attribute, ast.Call, ast.Subscript)):
+                for value in self._facts.flow.values(names, node):
+                    if value.name == words.LOADER and value.kind == "made":
+                        found.add(value)
+                    elif value.kind == "made" and isinstance(value.node, ast.Call) and value.node is not node:
+                        # `bar = tqdm(loader)`: what a library call was given may be what it hands out.
+                        for argument in value.node.args[:1]:
+                            found |= {
+                                v
+                                for v in self._facts.flow.values(value.names, argument)
+                                if v.name == words.LOADER
+                            }
+        return frozenset(found)
+
+    def _outward(
+        self, names: Names, node: ast.AST, seen: tuple[ast.AST, ...]
+    ) -> Iterator[tuple[list[Loop], list[tuple[Names, ast.Call]]]]:
+        loops: list[Loop] = []
+        child = node
+        function = None
+        for parent in names.ancestors(node):
+            if isinstance(parent, (ast.For, ast.AsyncFor, ast.While)) and child in parent.body:
+                loops.append(Loop(names, parent))
+            if isinstance(parent, FUNCTIONS):
+                function = parent
+                break
+            child = parent
+        sites = [] if function is None or function in seen else self._facts.flow.call_sites(names, function)
+        if not sites or len(seen) > MAX_CALLERS:
+            yield loops, []
+            return
+        for where, call in sites:
+            for outer, calls in self._outward(where, call, (*seen, function)):
+                yield loops + outer, [(where, call), *calls]
+
+
+def backward_calls(facts: Facts) -> Iterator[tuple[Names, ast.Call]]:
+    """Calls of `x.backward(...)` that start a backward pass, not definitions calling their parents'."""
+    for names, call, receiver in facts.methods("backward"):
+        if (
+            isinstance(receiver, ast.Call)
+            and isinstance(receiver.func, ast.Name)
+            and receiver.func.id == "super"
+        ):
+            continue
+        yield names, call
+    for site in facts.calls("torch.autograd.backward"):
+        yield site.names, site.node

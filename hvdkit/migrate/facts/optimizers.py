@@ -1,0 +1,148 @@
+"""The optimizers of a project, and which models' parameters each one trains."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from hvdkit.migrate.facts import vocabulary as words
+from hvdkit.migrate.facts.arguments import argument
+from hvdkit.migrate.facts.flow import Value
+from hvdkit.migrate.names import Names
+
+if TYPE_CHECKING:
+    from hvdkit.migrate.facts.facts import Facts
+
+PARAMETERS = ("parameters", "named_parameters")
+MAX_STEPS = 8
+
+
+@dataclass(frozen=True)
+class Optimizer:
+    """An optimizer's construction.
+
+    roots: the expressions whose .parameters() it was given (each with its file); models: their values,
+    wrappers removed. wrapped: whether it already flows into a DistributedOptimizer.
+    """
+
+    names: Names
+    node: ast.Call
+    value: Value
+    roots: tuple[tuple[Names, ast.expr], ...]
+    models: frozenset[Value]
+    wrapped: bool
+
+
+def find_optimizers(facts: Facts) -> list[Optimizer]:
+    """Every construction of an optimizer, in file order."""
+    taken = {
+        value
+        for site in facts.calls(*words.HVD_OPTIMIZER)
+        for value in facts.flow.values(site.names, _argument(site.node, 0, "optimizer"))
+    }
+    found = []
+    for names in facts.files:
+        for calls in names.calls.values():
+            for call in calls:
+                value = _construction(facts, names, call)
+                if value is not None:
+                    roots = tuple(parameter_roots(facts, names, _argument(call, 0, "params")))
+                    models: frozenset[Value] = frozenset()
+                    for where, root in roots:
+                        models |= facts.flow.unwrap(facts.flow.values(where, root))
+                    found.append(Optimizer(names, call, value, roots, models, value in taken))
+    return sorted(found, key=lambda o: (str(o.names.source.path), o.node.lineno, o.node.col_offset))
+
+
+def _construction(facts: Facts, names: Names, call: ast.Call) -> Value | None:
+    """The value of a call that constructs an optimizer."""
+    direct = names.qualified(call.func)
+    if any(words.is_optimizer(name) for name in direct):
+        return Value("made", next(name for name in direct if words.is_optimizer(name)), call, names)
+    if isinstance(call.func, ast.Name) and not names.bindings(call.func.id, call.func) and not names.stars:
+        return None
+    terminal = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
+    if not terminal[:1].isupper():
+        return None
+    for value in facts.flow.values(names, call.func):
+        if value.kind == "name" and words.is_optimizer(value.name):
+            return Value("made", value.name, call, names)
+        if value.kind == "class" and any(words.is_optimizer(base) for base in facts.flow.bases(value)):
+            return Value("object", value.name, value.node, value.names)
+    return None
+
+
+def parameter_roots(
+    facts: Facts, names: Names, node: ast.AST | None, steps: int = 0
+) -> list[tuple[Names, ast.expr]]:
+    """Expressions x of the `x.parameters()` calls that an expression is built from."""
+    if node is None or steps > MAX_STEPS:
+        return []
+    found: list[tuple[Names, ast.expr]] = []
+    inside: set[ast.AST] = set()
+    for part in ast.walk(node):
+        if part in inside:
+            continue
+        if isinstance(part, ast.Call):
+            if isinstance(part.func, ast.Attribute) and part.func.attr in PARAMETERS:
+                found.append((names, part.func.value))
+                inside.update(ast.walk(part))
+            else:
+                for where, function in facts.flow.functions(names, part):
+                    found += _in_body(where, function)
+        elif isinstance(part, ast.Name) and isinstance(part.ctx, ast.Load):
+            for binding in names.bindings(part.id, part):
+                if binding.kind in ("assign", "each") and binding.value is not None:
+                    found += parameter_roots(facts, names, binding.value, steps + 1)
+                elif binding.kind == "param":
+                    found += _from_callers(facts, names, part, steps)
+            found += _appended(names, part)
+    return list(dict.fromkeys(found))
+
+
+def _in_body(names: Names, function: ast.AST) -> list[tuple[Names, ast.expr]]:
+    """Every x of `x.parameters()` in a function: its groups are lists filled somewhere inside."""
+    return [
+        (names, part.func.value)
+        for part in ast.walk(function)
+        if isinstance(part, ast.Call)
+        and isinstance(part.func, ast.Attribute)
+        and part.func.attr in PARAMETERS
+    ]
+
+
+def _appended(names: Names, name: ast.Name) -> list[tuple[Names, ast.expr]]:
+    """`for n, p in x.named_parameters(): name.append(p)` makes x a root of name."""
+    owner = names.scope(name).owner(name.id)
+    found: list[tuple[Names, ast.expr]] = []
+    for method in ("append", "extend"):
+        for call in names.calls.get(method, ()):
+            target = call.func.value if isinstance(call.func, ast.Attribute) else None
+            if not isinstance(target, ast.Name) or target.id != name.id:
+                continue
+            if names.scope(target).owner(target.id) is not owner:
+                continue
+            for parent in names.ancestors(call):
+                if isinstance(parent, ast.For):
+                    found += _in_body(names, parent.iter)
+            found += _in_body(names, call)
+    return found
+
+
+def _from_callers(facts: Facts, names: Names, name: ast.Name, steps: int) -> list[tuple[Names, ast.expr]]:
+    function = names.function(name)
+    found: list[tuple[Names, ast.expr]] = []
+    if function is None:
+        return found
+    bound = isinstance(names.parents.get(function), ast.ClassDef)
+    for where, call in facts.flow.call_sites(names, function):
+        passed = argument(function, call, name.id, bound)
+        found += parameter_roots(facts, where, passed, steps + 1)
+    return found
+
+
+def _argument(call: ast.Call, position: int, name: str) -> ast.expr | None:
+    if len(call.args) > position:
+        return call.args[position]
+    return next((keyword.value for keyword in call.keywords if keyword.arg == name), None)

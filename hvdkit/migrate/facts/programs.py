@@ -1,0 +1,78 @@
+"""Which scripts a project starts with, what each imports, and how each is distributed today."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from hvdkit.migrate.facts import vocabulary as words
+from hvdkit.migrate.facts.loops import backward_calls
+from hvdkit.migrate.names import Names
+from hvdkit.migrate.project import local_imports
+
+if TYPE_CHECKING:
+    from hvdkit.migrate.facts.facts import Facts
+
+
+@dataclass(frozen=True)
+class ProgramFacts:
+    """kind: "ddp" (torch.distributed, DDP, DataParallel), "single", "horovod", or "none" (no training)."""
+
+    entry: Names
+    kind: str
+    files: frozenset[Names]
+
+
+def find_programs(facts: Facts) -> list[ProgramFacts]:
+    """One program per file that no other file imports, or that has a main guard."""
+    below = {names: local_imports(facts.project, names) for names in facts.files}
+    imported = {module for modules in below.values() for module in modules}
+    evidence = _evidence(facts)
+    programs = []
+    for names in facts.files:
+        if names in imported and not has_main_guard(names):
+            continue
+        closure: list[Names] = [names]
+        for file in closure:
+            closure += [module for module in below.get(file, ()) if module not in closure]
+        seen = set().union(*(evidence[file] for file in closure))
+        programs.append(ProgramFacts(names, _kind(seen), frozenset(closure)))
+    return programs
+
+
+def _evidence(facts: Facts) -> dict[Names, set[str]]:
+    """What each file shows of its kind."""
+    found: dict[Names, set[str]] = {names: set() for names in facts.files}
+    for site in facts.calls(words.INIT, *words.WRAPS, "torch.distributed."):
+        found[site.names].add("ddp")
+    for site in facts.calls(*words.HVD_INIT):
+        found[site.names].add("horovod")
+    for names, _ in backward_calls(facts):
+        found[names].add("trains")
+    return found
+
+
+def _kind(seen: set[str]) -> str:
+    if "ddp" in seen:
+        return "ddp"
+    if "horovod" in seen:
+        return "horovod"
+    return "single" if "trains" in seen else "none"
+
+
+def has_main_guard(names: Names) -> bool:
+    """Whether a file has `if __name__ == "__main__":`."""
+    return main_guard(names) is not None
+
+
+def main_guard(names: Names) -> ast.If | None:
+    """The main guard of a file."""
+    for statement in names.source.tree.body:
+        if isinstance(statement, ast.If) and "__name__" in names.uses:
+            test = statement.test
+            if isinstance(test, ast.Compare) and any(
+                isinstance(part, ast.Name) and part.id == "__name__" for part in ast.walk(test)
+            ):
+                return statement
+    return None

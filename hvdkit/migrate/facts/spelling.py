@@ -1,0 +1,30 @@
+"""How a value can be written at a place: the visible variable that holds it."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable
+
+from hvdkit.migrate.facts.flow import Flow, Value
+from hvdkit.migrate.names import Names, Scope
+
+
+def spelled(flow: Flow, names: Names, at: ast.expr | ast.stmt, wanted: Iterable[Value]) -> str | None:
+    """A variable, bound above a node and visible there, that may hold one of the wanted values.
+
+    The innermost scope comes first; in it a variable that holds nothing else, and the one bound last.
+    """
+    targets = set(wanted)
+    scope: Scope | None = names.scope(at)
+    while scope is not None:
+        best: list[tuple[bool, int, str]] = []
+        for name, bindings in scope.names.items():
+            lines = [getattr(binding.node, "lineno", at.lineno) for binding in bindings]
+            above = [line for line in lines if line <= at.lineno]
+            held = flow.named(names, name, at) if above else frozenset()
+            if held & targets:
+                best.append((held <= targets, max(above), name))
+        if best:
+            return max(best)[2]
+        scope = scope.parent
+    return None

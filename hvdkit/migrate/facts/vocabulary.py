@@ -1,0 +1,44 @@
+"""The library names that facts are made of, canonical as names.canonical gives them."""
+
+from __future__ import annotations
+
+DDP = frozenset(("torch.nn.parallel.DistributedDataParallel", "apex.parallel.DistributedDataParallel"))
+DATA_PARALLEL = frozenset(("torch.nn.DataParallel",))
+WRAPS = DDP | DATA_PARALLEL
+
+HOROVOD = ("horovod.torch", "hvdkit.torch")
+HVD_OPTIMIZER = frozenset(f"{module}.DistributedOptimizer" for module in HOROVOD)
+HVD_BROADCAST = frozenset(
+    f"{module}.{name}" for module in HOROVOD for name in ("broadcast_parameters", "broadcast")
+)
+HVD_INIT = frozenset(f"{module}.init" for module in HOROVOD)
+
+LOADER = "torch.utils.data.DataLoader"
+SAMPLERS = frozenset(("torch.utils.data.DistributedSampler", "hvdkit.torch.DistributedSampler"))
+SCALER = "torch.amp.GradScaler"
+INIT = "torch.distributed.init_process_group"
+
+# Optimizers that do not live in torch.optim; a project's own subclasses are found through their bases.
+OTHER_OPTIMIZERS = (
+    "apex.optimizers.",
+    "timm.optim.",
+    "transformers.AdamW",
+    "transformers.optimization.",
+    "bitsandbytes.optim.",
+    "torch_optimizer.",
+    "pytorch_optimizer.",
+    "hvdkit.torch.LARS",
+)
+
+
+def is_optimizer(name: str) -> bool:
+    """Whether a qualified name is an optimizer class."""
+    last = name.rpartition(".")[2]
+    if name.startswith("torch.optim."):
+        return last[:1].isupper() and "lr_scheduler" not in name and "swa_utils" not in name
+    return name.startswith(OTHER_OPTIMIZERS) and last[:1].isupper()
+
+
+def is_scheduler(name: str) -> bool:
+    """Whether a qualified name is a learning-rate scheduler class."""
+    return name.startswith("torch.optim.lr_scheduler.")

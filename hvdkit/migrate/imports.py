@@ -1,0 +1,167 @@
+"""The imports of a rewritten file: Horovod's added where used, those that edits left unused dropped."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Sequence
+from typing import Union
+
+from hvdkit.migrate import edits
+from hvdkit.migrate.facts import Facts
+from hvdkit.migrate.names import Names
+from hvdkit.migrate.plan import Edit
+
+ImportNode = Union[ast.Import, ast.ImportFrom]
+
+# Names that rules may write, with the import each needs.
+NEEDS = {
+    "DistributedSampler": "from torch.utils.data.distributed import DistributedSampler",
+}
+
+
+def import_edits(facts: Facts, names: Names, changes: Sequence[Edit]) -> list[Edit]:
+    """Edits to a file's imports that go with the given changes."""
+    return [*_added(facts, names, changes), *_dropped(facts, names, changes)]
+
+
+def _added(facts: Facts, names: Names, changes: Sequence[Edit]) -> list[Edit]:
+    written = "\n".join(change.text for change in changes)
+    alias = facts.hvd(names)
+    found: list[Edit] = []
+    anchor, above = _anchor(names)
+    wanted: list[tuple[str, bool]] = []
+    if re.search(rf"\b{alias}\.", written) and alias not in names.module.names:
+        wanted.append((f"import {facts.module} as {alias}", above))
+    for name, statement in NEEDS.items():
+        if re.search(rf"(?<![\w.]){name}\(", written) and not _imported(names, name):
+            wanted.append((statement, False))
+    for line, goes_above in wanted:
+        if anchor is None:
+            found.append(_at_top(names, [line]))
+        elif goes_above:
+            found.append(edits.before(names.source, anchor, [line]))
+        else:
+            found.append(edits.after(names.source, _last_import(names, anchor), [line]))
+    return found
+
+
+def _last_import(names: Names, anchor: ast.stmt) -> ast.stmt:
+    """The last import of the block that the anchor begins."""
+    body = names.source.tree.body
+    last = anchor
+    for statement in body[body.index(anchor) + 1 :]:
+        same_block = statement.lineno == (last.end_lineno or last.lineno) + 1
+        if not isinstance(statement, (ast.Import, ast.ImportFrom)) or not same_block:
+            break
+        last = statement
+    return last
+
+
+def _imported(names: Names, name: str) -> bool:
+    return any(binding.kind == "import" for binding in names.module.names.get(name, ()))
+
+
+def _anchor(names: Names) -> tuple[ast.stmt | None, bool]:
+    """The module-level import to stand beside: above the first of torch's, else below the last of all."""
+    body = names.source.tree.body
+    plain = [s for s in body if isinstance(s, (ast.Import, ast.ImportFrom)) and not _is_future(s)]
+    for statement in plain:
+        if any(name.partition(".")[0] == "torch" for name in _modules(statement)):
+            return statement, True
+    if plain:
+        return plain[-1], False
+    future = [s for s in body if isinstance(s, ast.ImportFrom)]
+    return (future[-1], False) if future else (None, False)
+
+
+def _at_top(names: Names, lines: Sequence[str]) -> Edit:
+    body = names.source.tree.body
+    return edits.at_start(names, body, [*lines, ""])
+
+
+def _is_future(statement: ast.stmt) -> bool:
+    return isinstance(statement, ast.ImportFrom) and statement.module == "__future__"
+
+
+def _modules(statement: ImportNode) -> list[str]:
+    if isinstance(statement, ast.Import):
+        return [alias.name for alias in statement.names]
+    return [statement.module or ""] if statement.level == 0 else []
+
+
+def _dropped(facts: Facts, names: Names, changes: Sequence[Edit]) -> list[Edit]:
+    """Import names whose every use lies in replaced text, and that no other file takes from here."""
+    if names.source.path.name == "__init__.py" or "__all__" in names.module.names:
+        return []
+    ranges = [(change.start, change.end) for change in changes if change.end > change.start]
+    written = "\n".join(change.text for change in changes)
+    gone: dict[ImportNode, list[ast.alias]] = {}
+    for name, bindings in names.module.names.items():
+        uses = [use for use in names.uses.get(name, ()) if names.scope(use).owner(name) is names.module]
+        if not uses or any(binding.kind != "import" for binding in bindings):
+            continue
+        if re.search(rf"(?<![\w.]){re.escape(name)}\b", written) or _taken_elsewhere(facts, names, name):
+            continue
+        if not all(_covered(names, use, ranges) for use in uses):
+            continue
+        for binding in bindings:
+            statement = names.parents[binding.node]
+            plain = isinstance(statement, (ast.Import, ast.ImportFrom)) and isinstance(
+                names.parents[statement], ast.Module
+            )
+            # A name imported in a try block or a function stays: what surrounds it may depend on it.
+            if plain and isinstance(binding.node, ast.alias) and len(bindings) == 1:
+                gone.setdefault(statement, []).append(binding.node)  # type: ignore[arg-type]
+    found: list[Edit] = []
+    for statement, aliases in gone.items():
+        if len(aliases) == len(statement.names):
+            if len(names.source.tree.body) > 1:
+                found.append(_line(names, statement))
+        else:
+            found += [_alias(names, statement, alias) for alias in aliases]
+    return found
+
+
+def _line(names: Names, statement: ImportNode) -> Edit:
+    try:
+        return edits.delete(names, statement)
+    except edits.CannotEdit:
+        return Edit(0, 0, "")
+
+
+def _alias(names: Names, statement: ImportNode, alias: ast.alias) -> Edit:
+    """One name of `from x import a, b` with its comma."""
+    source = names.source
+    position = statement.names.index(alias)
+    if position + 1 < len(statement.names):
+        return Edit(source.start(alias), source.start(statement.names[position + 1]), "")
+    return Edit(source.end(statement.names[position - 1]), source.end(alias), "")
+
+
+def _covered(names: Names, use: ast.Name, ranges: Sequence[tuple[int, int]]) -> bool:
+    start, end = names.source.start(use), names.source.end(use)
+    return any(low <= start and end <= high for low, high in ranges)
+
+
+def _taken_elsewhere(facts: Facts, names: Names, name: str) -> bool:
+    """Whether another file of the project may use this module's import as its own."""
+    path = names.source.path
+    for other in facts.files:
+        if other is names:
+            continue
+        if any(facts.project.find(star, other.source.path) == path for star in other.stars):
+            return True
+        for bindings in other.module.names.values():
+            for binding in bindings:
+                head, _, tail = binding.qualified.rpartition(".")
+                if binding.kind == "import" and tail == name and head:
+                    if facts.project.find(head, other.source.path) == path:
+                        return True
+        if name in other.attributes and any(
+            value.kind == "module" and value.names is names
+            for attribute in other.attributes[name]
+            for value in facts.flow.values(other, attribute.value)
+        ):
+            return True
+    return False

@@ -1,0 +1,377 @@
+"""What a name means in one file: scopes, bindings, import aliases and qualified names.
+
+One pass over the tree, no recursion (a chain of a thousand additions must not end it). Nothing here looks
+at other files or follows values; see facts/flow.py for that.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Union
+
+from hvdkit.migrate.source import Source
+
+FunctionNode = Union[ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda]
+FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
+COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+BLOCKS = (*FUNCTIONS, *COMPREHENSIONS, ast.ClassDef)
+
+
+@dataclass(frozen=True)
+class Binding:
+    """One place where a name gets a value.
+
+    kind: "import" (qualified), "assign" (value; path when unpacked), "each" (an element of value),
+    "with", "param" (node is the ast.arg), "def", "class", "other".
+    path: positions to follow into a tuple value, outermost first; a starred target ends it with -1.
+    """
+
+    kind: str
+    node: ast.AST
+    value: ast.expr | None = None
+    path: tuple[int, ...] = ()
+    qualified: str = ""
+
+
+@dataclass(eq=False)
+class Scope:
+    """The module, a class body, a function or a comprehension."""
+
+    node: ast.AST
+    parent: Scope | None
+    names: dict[str, list[Binding]] = field(default_factory=lambda: defaultdict(list))
+    elsewhere: dict[str, str] = field(default_factory=dict)  # name -> "global" or "nonlocal"
+
+    def owner(self, name: str) -> Scope | None:
+        """The scope whose binding a use of `name` here means; None for builtins and unknowns."""
+        scope: Scope | None = self
+        first = True
+        while scope is not None:
+            where = scope.elsewhere.get(name)
+            if where == "global":
+                while scope.parent is not None:
+                    scope = scope.parent
+                return scope if name in scope.names else None
+            # A class body's names are not seen from the functions inside it.
+            visible = first or not isinstance(scope.node, ast.ClassDef)
+            if visible and where is None and name in scope.names:
+                return scope
+            scope, first = scope.parent, False
+        return None
+
+
+@dataclass(eq=False)
+class Names:
+    """The index of one file. Node-keyed dicts use identity."""
+
+    source: Source
+    module: Scope
+    scopes: dict[ast.AST, Scope] = field(default_factory=dict)  # scope node -> scope
+    parents: dict[ast.AST, ast.AST] = field(default_factory=dict)
+    calls: dict[str, list[ast.Call]] = field(default_factory=lambda: defaultdict(list))
+    attributes: dict[str, list[ast.Attribute]] = field(default_factory=lambda: defaultdict(list))
+    stores: dict[str, list[tuple[ast.expr, Binding]]] = field(default_factory=lambda: defaultdict(list))
+    returns: dict[ast.AST, list[ast.expr]] = field(default_factory=lambda: defaultdict(list))
+    uses: dict[str, list[ast.Name]] = field(default_factory=lambda: defaultdict(list))
+    loops: list[ast.For | ast.AsyncFor | ast.While] = field(default_factory=list)
+    stars: list[str] = field(default_factory=list)  # modules imported with *
+
+    def ancestors(self, node: ast.AST) -> Iterator[ast.AST]:
+        """The nodes around a node, innermost first."""
+        while node in self.parents:
+            node = self.parents[node]
+            yield node
+
+    def scope(self, node: ast.AST) -> Scope:
+        """The scope in which a node is evaluated (decorators, defaults and bases belong outside)."""
+        child = node
+        for parent in self.ancestors(node):
+            if parent in self.scopes and not _outside(parent, child):
+                return self.scopes[parent]
+            child = parent
+        return self.module
+
+    def function(self, node: ast.AST) -> FunctionNode | None:
+        """The innermost function around a node."""
+        scope: Scope | None = self.scope(node)
+        while scope is not None:
+            if isinstance(scope.node, FUNCTIONS):
+                return scope.node
+            scope = scope.parent
+        return None
+
+    def statement(self, node: ast.AST) -> ast.stmt:
+        """The statement that holds a node."""
+        if isinstance(node, ast.stmt):
+            return node
+        return next(parent for parent in self.ancestors(node) if isinstance(parent, ast.stmt))
+
+    def bindings(self, name: str, at: ast.AST) -> list[Binding]:
+        """All bindings that a use of `name` at a node may mean."""
+        owner = self.scope(at).owner(name)
+        return owner.names[name] if owner else []
+
+    def qualified(self, node: ast.AST, depth: int = 0) -> tuple[str, ...]:
+        """Qualified names that an expression stands for, by imports and plain aliases; () when it is a value.
+
+        `DDP` after `from torch.nn.parallel import DistributedDataParallel as DDP` is
+        ("torch.nn.parallel.DistributedDataParallel",); a try/except import gives both.
+        """
+        tail: list[str] = []
+        while isinstance(node, ast.Attribute):
+            tail.append(node.attr)
+            node = node.value
+        if not isinstance(node, ast.Name) or depth > 4:
+            return ()
+        heads: list[str] = []
+        for binding in self.bindings(node.id, node):
+            if binding.kind == "import":
+                heads.append(binding.qualified)
+            elif binding.kind == "assign" and not binding.path and binding.value is not node:
+                if isinstance(binding.value, (ast.Name, ast.Attribute)):
+                    heads.extend(self.qualified(binding.value, depth + 1))
+            elif binding.kind == "class":
+                heads.append("")
+        suffix = "".join(f".{part}" for part in reversed(tail))
+        return tuple(canonical(head + suffix) for head in dict.fromkeys(heads) if head)
+
+
+def _outside(scope_node: ast.AST, child: ast.AST) -> bool:
+    """Whether a child of a scope node is evaluated in the scope around it."""
+    if isinstance(scope_node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+        return child in scope_node.decorator_list or child is scope_node.returns
+    if isinstance(scope_node, ast.ClassDef):
+        return child not in scope_node.body
+    return False
+
+
+# The same object under another path: (prefix as people import it, the one name used in facts and rules).
+_SAME = (
+    ("torch.nn.parallel.distributed.", "torch.nn.parallel."),
+    ("torch.nn.parallel.data_parallel.", "torch.nn."),
+    ("torch.nn.parallel.DataParallel", "torch.nn.DataParallel"),
+    ("torch.nn.modules.batchnorm.", "torch.nn."),
+    ("torch.nn.SyncBatchNorm", "torch.nn.SyncBatchNorm"),
+    ("torch.utils.data.distributed.", "torch.utils.data."),
+    ("torch.utils.data.dataloader.", "torch.utils.data."),
+    ("torch.utils.data.sampler.", "torch.utils.data."),
+    ("torch.utils.data.dataset.", "torch.utils.data."),
+    ("torch.distributed.distributed_c10d.", "torch.distributed."),
+    ("torch.cuda.amp.grad_scaler.", "torch.amp."),
+    ("torch.cuda.amp.GradScaler", "torch.amp.GradScaler"),
+    ("torch.amp.grad_scaler.", "torch.amp."),
+    ("torch.nn.utils.clip_grad.", "torch.nn.utils."),
+    ("apex.parallel.distributed.", "apex.parallel."),
+    ("tensorboardX.", "torch.utils.tensorboard."),
+    ("torch.utils.tensorboard.writer.", "torch.utils.tensorboard."),
+    ("tqdm.auto.", "tqdm."),
+)
+
+
+def canonical(name: str) -> str:
+    """One name for an object that a library offers under several."""
+    for prefix, replacement in _SAME:
+        if name.startswith(prefix):
+            return replacement + name[len(prefix) :]
+    return name
+
+
+def index(source: Source) -> Names:
+    """Read one file's scopes, bindings, calls, attribute stores and returns."""
+    names = Names(source, Scope(source.tree, None))
+    names.scopes[source.tree] = names.module
+    stack: list[tuple[ast.AST, Scope, ast.AST | None]] = [(source.tree, names.module, None)]
+    while stack:
+        node, scope, function = stack.pop()
+        handler = _HANDLERS.get(type(node))
+        if handler is not None:
+            handler(names, scope, node)
+        if isinstance(node, ast.Return):
+            if node.value is not None and function is not None:
+                names.returns[function].append(node.value)
+        elif isinstance(node, (ast.For, ast.AsyncFor, ast.While)):
+            names.loops.append(node)
+        inner, within = scope, function
+        if isinstance(node, BLOCKS):
+            inner = names.scopes[node] = Scope(node, scope)
+            if isinstance(node, FUNCTIONS):
+                within = node
+                _parameters(inner, node)
+                if isinstance(node, ast.Lambda):
+                    names.returns[node].append(node.body)
+        # Last in, first out: pushed backwards, nodes are met in the order of the file, so that a `global`
+        # is known before the assignments that it changes.
+        for child in reversed(list(_children(node))):
+            names.parents[child] = node
+            outside = inner is not scope and _outside(node, child)
+            stack.append((child, scope if outside else inner, function if outside else within))
+    return names
+
+
+def _children(node: ast.AST) -> Iterator[ast.AST]:
+    for name in node._fields:
+        value = getattr(node, name, None)
+        if isinstance(value, ast.AST):
+            # Load, Store, Add ... are shared singletons without a place: they are no one's child.
+            if not isinstance(value, (ast.expr_context, ast.operator, ast.boolop, ast.unaryop)):
+                yield value
+        elif isinstance(value, list):
+            for item in value:
+                if isinstance(item, ast.AST) and not isinstance(item, ast.cmpop):
+                    yield item
+
+
+def _parameters(scope: Scope, node: FunctionNode) -> None:
+    args = node.args
+    extra = [arg for arg in (args.vararg, args.kwarg) if arg is not None]
+    for arg in (*args.posonlyargs, *args.args, *args.kwonlyargs, *extra):
+        scope.names[arg.arg].append(Binding("param", arg))
+
+
+def _target(scope: Scope, names: Names, target: ast.expr, binding: Binding) -> None:
+    """Record a value flowing into an assignment target of any shape."""
+    if isinstance(target, ast.Name):
+        _bind(scope, target.id, Binding(binding.kind, target, binding.value, binding.path))
+    elif isinstance(target, ast.Attribute):
+        names.stores[target.attr].append(
+            (target.value, Binding(binding.kind, target, binding.value, binding.path))
+        )
+    elif isinstance(target, ast.Subscript):
+        key = target.slice.value if isinstance(target.slice, ast.Constant) else "*"
+        names.stores[f"[{key}]"].append(
+            (target.value, Binding(binding.kind, target, binding.value, binding.path))
+        )
+    elif isinstance(target, ast.Starred):
+        _target(scope, names, target.value, Binding("other", target))
+    elif isinstance(target, (ast.Tuple, ast.List)):
+        for position, element in enumerate(target.elts):
+            path = (*binding.path, position)
+            _target(scope, names, element, Binding(binding.kind, element, binding.value, path))
+
+
+def _bind(scope: Scope, name: str, binding: Binding) -> None:
+    where = scope.elsewhere.get(name)
+    if where == "global":
+        while scope.parent is not None:
+            scope = scope.parent
+    elif where == "nonlocal":
+        scope = (scope.parent and scope.parent.owner(name)) or scope
+    scope.names[name].append(binding)
+
+
+def _import(names: Names, scope: Scope, node: ast.Import) -> None:
+    for alias in node.names:
+        if alias.asname:
+            _bind(scope, alias.asname, Binding("import", alias, qualified=alias.name))
+        else:
+            top = alias.name.partition(".")[0]
+            _bind(scope, top, Binding("import", alias, qualified=top))
+
+
+def _import_from(names: Names, scope: Scope, node: ast.ImportFrom) -> None:
+    module = "." * node.level + (node.module or "")
+    for alias in node.names:
+        if alias.name == "*":
+            names.stars.append(module)
+        else:
+            joint = "" if module.endswith(".") or not module else "."
+            name = alias.asname or alias.name
+            _bind(scope, name, Binding("import", alias, qualified=f"{module}{joint}{alias.name}"))
+
+
+def _assign(names: Names, scope: Scope, node: ast.Assign) -> None:
+    for target in node.targets:
+        _target(scope, names, target, Binding("assign", target, node.value))
+
+
+def _ann_assign(names: Names, scope: Scope, node: ast.AnnAssign) -> None:
+    if node.value is not None:
+        _target(scope, names, node.target, Binding("assign", node.target, node.value))
+
+
+def _aug_assign(names: Names, scope: Scope, node: ast.AugAssign) -> None:
+    _target(scope, names, node.target, Binding("other", node.target, node.value))
+
+
+def _named(names: Names, scope: Scope, node: ast.NamedExpr) -> None:
+    while isinstance(scope.node, COMPREHENSIONS) and scope.parent is not None:
+        scope = scope.parent
+    _target(scope, names, node.target, Binding("assign", node.target, node.value))
+
+
+def _for(names: Names, scope: Scope, node: ast.For) -> None:
+    _target(scope, names, node.target, Binding("each", node.target, node.iter))
+
+
+def _with(names: Names, scope: Scope, node: ast.With) -> None:
+    for item in node.items:
+        if item.optional_vars is not None:
+            _target(scope, names, item.optional_vars, Binding("with", item.optional_vars, item.context_expr))
+
+
+def _def(names: Names, scope: Scope, node: ast.FunctionDef) -> None:
+    _bind(scope, node.name, Binding("def", node))
+
+
+def _class(names: Names, scope: Scope, node: ast.ClassDef) -> None:
+    _bind(scope, node.name, Binding("class", node))
+
+
+def _global(names: Names, scope: Scope, node: ast.Global) -> None:
+    scope.elsewhere.update(dict.fromkeys(node.names, "global"))
+
+
+def _nonlocal(names: Names, scope: Scope, node: ast.Nonlocal) -> None:
+    scope.elsewhere.update(dict.fromkeys(node.names, "nonlocal"))
+
+
+def _except(names: Names, scope: Scope, node: ast.ExceptHandler) -> None:
+    if node.name:
+        _bind(scope, node.name, Binding("other", node))
+
+
+def _call(names: Names, scope: Scope, node: ast.Call) -> None:
+    function = node.func
+    if isinstance(function, ast.Attribute):
+        names.calls[function.attr].append(node)
+    elif isinstance(function, ast.Name):
+        names.calls[function.id].append(node)
+
+
+def _attribute(names: Names, scope: Scope, node: ast.Attribute) -> None:
+    names.attributes[node.attr].append(node)
+
+
+def _name(names: Names, scope: Scope, node: ast.Name) -> None:
+    names.uses[node.id].append(node)
+
+
+def _comprehension(names: Names, scope: Scope, node: ast.comprehension) -> None:
+    _target(scope, names, node.target, Binding("each", node.target, node.iter))
+
+
+_HANDLERS = {
+    ast.Import: _import,
+    ast.ImportFrom: _import_from,
+    ast.Assign: _assign,
+    ast.AnnAssign: _ann_assign,
+    ast.AugAssign: _aug_assign,
+    ast.NamedExpr: _named,
+    ast.For: _for,
+    ast.AsyncFor: _for,
+    ast.With: _with,
+    ast.AsyncWith: _with,
+    ast.FunctionDef: _def,
+    ast.AsyncFunctionDef: _def,
+    ast.ClassDef: _class,
+    ast.Global: _global,
+    ast.Nonlocal: _nonlocal,
+    ast.ExceptHandler: _except,
+    ast.Call: _call,
+    ast.Attribute: _attribute,
+    ast.Name: _name,
+    ast.comprehension: _comprehension,
+}

@@ -1,0 +1,155 @@
+"""The files of a project and the imports between them.
+
+A file is parsed only when it can matter: when its bytes name a framework, or when such a file imports it.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Callable
+
+from hvdkit.migrate.names import Names, index
+from hvdkit.migrate.source import Unreadable, parse
+
+FRAMEWORKS = re.compile(rb"torch|tensorflow|keras|horovod|\bapex\b")
+NOT_SOURCE = {
+    ".git",
+    ".hg",
+    ".svn",
+    ".venv",
+    "venv",
+    "node_modules",
+    "__pycache__",
+    ".tox",
+    ".nox",
+    ".hvdkit",
+}
+
+Reader = Callable[[Path], bytes]
+
+
+@dataclass(eq=False)
+class Project:
+    """Parsed files by path; `load` brings in an imported one when it is first asked for."""
+
+    reader: Reader = Path.read_bytes
+    files: dict[Path, Names] = field(default_factory=dict)
+    unreadable: dict[Path, Unreadable] = field(default_factory=dict)
+    untouched: int = 0  # files that name no framework
+
+    def load(self, path: Path, force: bool = True) -> Names | None:
+        """Parse a file once. Without `force` a file that names no framework is passed over."""
+        if path in self.files:
+            return self.files[path]
+        if path in self.unreadable:
+            return None
+        try:
+            raw = self.reader(path)
+        except OSError as error:
+            self.unreadable[path] = Unreadable(path, f"cannot be read: {error.strerror or error}")
+            return None
+        if not force and not FRAMEWORKS.search(raw):
+            self.untouched += 1
+            return None
+        source = parse(path, raw)
+        if isinstance(source, Unreadable):
+            self.unreadable[path] = source
+            return None
+        names = self.files[path] = index(source)
+        return names
+
+    def module(self, name: str, importer: Path) -> Names | None:
+        """The project file that `import name` (dots in front for relative) means in `importer`, if any."""
+        path = self.find(name, importer)
+        return self.load(path) if path else None
+
+    def find(self, name: str, importer: Path) -> Path | None:
+        """Path of a module: relative to the importer, else beside it or beside any package around it."""
+        stripped = name.lstrip(".")
+        level = len(name) - len(stripped)
+        parts = stripped.split(".") if stripped else []
+        folder = importer.parent
+        if level:
+            for _ in range(level - 1):
+                folder = folder.parent
+            return self._at(folder, parts)
+        while True:
+            found = self._at(folder, parts)
+            # A file named like a library (torch.py) beside the importer is what Python would take, too.
+            if found is not None and found != importer:
+                return found
+            if not (folder / "__init__.py").exists() and folder != importer.parent:
+                return None
+            if folder.parent == folder:
+                return None
+            folder = folder.parent
+
+    def _at(self, folder: Path, parts: list[str]) -> Path | None:
+        path = folder.joinpath(*parts)
+        if parts and path.with_suffix(".py").is_file():
+            return path.with_suffix(".py")
+        init = path / "__init__.py"
+        return init if init.is_file() else None
+
+
+def open_project(paths: Iterable[Path], reader: Reader = Path.read_bytes) -> Project:
+    """Read the given files and every Python file under the given folders, with their local imports."""
+    project = Project(reader)
+    for path in paths:
+        if path.is_dir():
+            for file in python_files(path):
+                project.load(file, force=False)
+        else:
+            project.load(path)
+    _close(project)
+    return project
+
+
+def python_files(folder: Path) -> Iterator[Path]:
+    """Python files under a folder, sorted; virtual environments and version control are not source."""
+    for root, folders, files in os.walk(folder):
+        folders[:] = sorted(
+            name for name in folders if name not in NOT_SOURCE and not Path(root, name, "pyvenv.cfg").exists()
+        )
+        yield from (Path(root, name) for name in sorted(files) if name.endswith(".py"))
+
+
+def imports(names: Names) -> set[str]:
+    """Every module name that a file may import, `from a import b` giving both a and a.b."""
+    found = set(names.stars)
+    for scope in names.scopes.values():
+        for bindings in scope.names.values():
+            for binding in bindings:
+                if binding.kind == "import":
+                    found.add(binding.qualified)
+                    head = binding.qualified.rpartition(".")[0]
+                    if head.strip("."):
+                        found.add(head)
+                    elif head:
+                        found.add("." * len(head))
+    return found
+
+
+def local_imports(project: Project, names: Names) -> list[Names]:
+    """The project's own files that a file imports directly."""
+    found = []
+    for name in sorted(imports(names)):
+        module = project.module(name, names.source.path)
+        if module is not None and module is not names:
+            found.append(module)
+    return list(dict.fromkeys(found))
+
+
+def _close(project: Project) -> None:
+    """Load what the loaded files import, and what those import in turn."""
+    waiting = list(project.files.values())
+    seen = set(waiting)
+    while waiting:
+        for module in local_imports(project, waiting.pop()):
+            if module not in seen:
+                seen.add(module)
+                waiting.append(module)

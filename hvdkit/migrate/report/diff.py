@@ -1,0 +1,32 @@
+"""The unified diff of a plan."""
+
+from __future__ import annotations
+
+import difflib
+import os
+import re
+
+from hvdkit.migrate.plan import FilePlan, Plan
+from hvdkit.migrate.source import NEWLINE
+
+
+def file_diff(file: FilePlan) -> list[str]:
+    """One file's diff as lines without line ends."""
+    name = os.path.relpath(file.path)
+    lines = difflib.unified_diff(
+        _lines(file.before), _lines(file.after), f"a/{name}", f"b/{name}", lineterm=""
+    )
+    return list(lines)
+
+
+def plan_diff(plan: Plan) -> list[str]:
+    """The diff of all changed files."""
+    return [line for file in plan.changed for line in file_diff(file)]
+
+
+def _lines(text: str) -> list[str]:
+    """Lines as the source counts them; an unfinished last line is marked as diff does."""
+    lines = re.split(NEWLINE, text)
+    if lines and lines[-1] == "":
+        return lines[:-1]
+    return [*lines[:-1], lines[-1] + "\n\\ No newline at end of file"]

@@ -1,0 +1,90 @@
+"""The report for people, on standard output, by rich (colours only on a terminal, NO_COLOR honoured)."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from hvdkit.migrate.facts import Options
+from hvdkit.migrate.plan import Applicability, Finding, Plan, Program, State
+from hvdkit.migrate.report.diff import plan_diff
+
+COLOURS = {"+": "green", "-": "red", "@": "cyan"}
+MARKS = {State.PROVEN: ("yes", "green"), State.OPEN: ("open", "yellow"), State.NONE: ("-", "dim")}
+
+
+def show(plan: Plan, options: Options, diff: bool, console: Console) -> None:
+    """Diff, post-conditions, what is left, and the summary."""
+    if diff:
+        for line in plan_diff(plan):
+            style = "bold" if line.startswith(("+++", "---")) else COLOURS.get(line[:1], "")
+            console.print(Text(line, style=style), soft_wrap=True)
+    for program in plan.programs:
+        if program.kind != "none":
+            _conditions(program, console)
+    _left(plan, console)
+    for path, line, reason in plan.unreadable:
+        console.print(
+            f"[yellow]left alone[/] {_name(path)}:{line}: {reason}", soft_wrap=True, highlight=False
+        )
+    for file in plan.files:
+        if file.problem:
+            console.print(
+                f"[red]left alone[/] {_name(file.path)}: {file.problem}", soft_wrap=True, highlight=False
+            )
+    console.print(summary(plan, options), soft_wrap=True, highlight=False)
+
+
+def summary(plan: Plan, options: Options) -> str:
+    """One line: sites handled of sites found, files, what is left, what --suggested would add."""
+    kinds = [finding.applicability for finding in plan.findings]
+    suggested = kinds.count(Applicability.SUGGESTED)
+    handled = kinds.count(Applicability.SAFE) + (suggested if options.suggested else 0)
+    parts = [
+        f"{handled} of {len(kinds)} site(s) rewritten in {len(plan.changed)} file(s)",
+        f"{len(plan.left)} left to you",
+    ]
+    if suggested and not options.suggested:
+        parts.append(f"{suggested} more with --suggested")
+    if plan.untouched:
+        parts.append(f"{plan.untouched} file(s) name no framework")
+    return ", ".join(parts)
+
+
+def _conditions(program: Program, console: Console) -> None:
+    if program.refused:
+        name = _name(program.entry)
+        console.print(
+            f"[red]refused[/] {name} and its files are left as they are ({program.refused})", soft_wrap=True
+        )
+        return
+    table = Table(
+        title=f"{_name(program.entry)} after migration", title_justify="left", box=None, pad_edge=False
+    )
+    table.add_column("holds")
+    table.add_column("condition")
+    table.add_column("shown by")
+    for condition in program.conditions:
+        mark, colour = MARKS[condition.state]
+        table.add_row(Text(mark, style=colour), condition.name, Text(condition.detail))
+    console.print(table)
+
+
+def _left(plan: Plan, console: Console) -> None:
+    for finding in plan.left:
+        _finding(finding, console)
+
+
+def _finding(finding: Finding, console: Console) -> None:
+    place = f"{_name(finding.path)}:{finding.line}"
+    console.print(Text(f"{place}: {finding.rule} {finding.message}", style="yellow"), soft_wrap=True)
+    if finding.advice:
+        console.print(Text(f"    {finding.advice}"), soft_wrap=True)
+
+
+def _name(path: Path) -> str:
+    return os.path.relpath(path)

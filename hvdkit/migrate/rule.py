@@ -1,0 +1,56 @@
+"""What a rule is: an id, the reason for it, a check over the facts, and examples: its tests and its docs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from textwrap import dedent
+from typing import Callable
+
+from hvdkit.migrate.facts import Facts
+from hvdkit.migrate.plan import Finding
+
+
+@dataclass(frozen=True)
+class Change:
+    """A program before and after this rule alone; more files of the project by name in `files`."""
+
+    before: str
+    after: str
+    note: str = ""
+    target: str = "horovod"
+    suggested: bool = False
+    files: tuple[tuple[str, str], ...] = ()
+
+    def texts(self) -> tuple[str, str]:
+        """Both texts without their common indentation."""
+        return dedent(self.before), dedent(self.after)
+
+
+@dataclass(frozen=True)
+class Keep:
+    """A program that this rule must leave byte-identical, and why. reported: it says something about it."""
+
+    code: str
+    reason: str
+    reported: bool = False
+    suggested: bool = False
+    files: tuple[tuple[str, str], ...] = ()
+
+    def text(self) -> str:
+        """The text without its common indentation."""
+        return dedent(self.code)
+
+
+@dataclass(frozen=True)
+class Rule:
+    """One rule. what, why and safety are sentences for the rule's page."""
+
+    id: str
+    title: str
+    what: str
+    why: str
+    safety: str
+    check: Callable[[Facts], Iterator[Finding]]
+    changes: tuple[Change, ...]
+    keeps: tuple[Keep, ...]

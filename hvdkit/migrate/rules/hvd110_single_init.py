@@ -1,0 +1,134 @@
+"""HVD110: a single-process program gets hvd.init() and its device by local rank."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from hvdkit.migrate import edits
+from hvdkit.migrate.facts import Facts
+from hvdkit.migrate.facts.programs import ProgramFacts, main_guard
+from hvdkit.migrate.plan import Edit, Finding
+from hvdkit.migrate.rule import Change, Keep, Rule
+
+HARMLESS = (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+
+
+def check(facts: Facts) -> Iterator[Finding]:
+    for program in facts.programs:
+        if program.kind == "single":
+            message = "Horovod starts first, and each process takes the GPU of its local rank"
+            yield facts.safe(
+                "HVD110",
+                program.entry,
+                program.entry.source.tree.body[0],
+                message,
+                _edit,
+                facts,
+                program,
+            )
+
+
+def _edit(facts: Facts, program: ProgramFacts) -> Edit:
+    names = program.entry
+    hvd = facts.hvd(names)
+    lines = [f"{hvd}.init()"]
+    if facts.options.target == "horovod":
+        torch = next((n for n, b in names.module.names.items() if b[0].qualified == "torch"), None)
+        if torch is not None:
+            lines += [f"if {torch}.cuda.is_available():", f"\t{torch}.cuda.set_device({hvd}.local_rank())"]
+    guard = main_guard(names)
+    body = names.source.tree.body
+    if guard is not None and not any(_runs(statement) for statement in body if statement is not guard):
+        return edits.at_start(names, guard.body, lines)
+    last = max(i for i, s in enumerate(body) if isinstance(s, (ast.Import, ast.ImportFrom)))
+    if last + 1 == len(body):
+        raise edits.CannotEdit("nothing follows the imports")
+    return edits.after(names.source, body[last], ["", *lines])
+
+
+def _runs(statement: ast.stmt) -> bool:
+    """Whether a module-level statement does something when the file is run, beyond defining names."""
+    if isinstance(statement, HARMLESS):
+        return False
+    return any(isinstance(node, (ast.For, ast.While, ast.With)) for node in ast.walk(statement)) or (
+        isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call)
+    )
+
+
+RULE = Rule(
+    id="HVD110",
+    title="a single-process program starts Horovod",
+    what="Adds hvd.init() and torch.cuda.set_device(hvd.local_rank()) at the program's start.",
+    why="Every rank must know its place before the first CUDA call, else all processes of a host share GPU 0.",
+    safety="Safe: on one process it changes nothing.",
+    check=check,
+    changes=(
+        Change(
+            """\
+            import torch
+
+            def main():
+                model = torch.nn.Linear(2, 1)
+                model(torch.ones(2)).sum().backward()
+
+            if __name__ == "__main__":
+                main()
+            """,
+            """\
+            import horovod.torch as hvd
+            import torch
+
+            def main():
+                model = torch.nn.Linear(2, 1)
+                model(torch.ones(2)).sum().backward()
+
+            if __name__ == "__main__":
+                hvd.init()
+                if torch.cuda.is_available():
+                    torch.cuda.set_device(hvd.local_rank())
+                main()
+            """,
+        ),
+        Change(
+            """\
+            import torch
+
+            model = torch.nn.Linear(2, 1)
+            model(torch.ones(2)).sum().backward()
+            """,
+            """\
+            import hvdkit.torch as hvd
+            import torch
+
+            hvd.init()
+
+            model = torch.nn.Linear(2, 1)
+            model(torch.ones(2)).sum().backward()
+            """,
+            target="hvdkit",
+            note="hvdkit.torch.init() pins the device itself.",
+        ),
+    ),
+    keeps=(
+        Keep(
+            """\
+            import torch
+
+            def evaluate(model, x):
+                return model(x)
+            """,
+            reason="a program that never runs a backward pass trains nothing",
+        ),
+        Keep(
+            """\
+            import horovod.torch as hvd
+            import torch
+
+            hvd.init()
+            torch.ones(1, requires_grad=True).sum().backward()
+            """,
+            reason="it is a Horovod program already",
+        ),
+    ),
+)

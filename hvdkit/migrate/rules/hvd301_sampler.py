@@ -1,0 +1,96 @@
+"""HVD301: DistributedSampler is told rank and size, which it would ask the process group for."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from hvdkit.migrate import edits
+from hvdkit.migrate.facts import Facts, Site
+from hvdkit.migrate.plan import Edit, Finding
+from hvdkit.migrate.rule import Change, Keep, Rule
+
+SAMPLER = "torch.utils.data.DistributedSampler"
+
+
+def check(facts: Facts) -> Iterator[Finding]:
+    for site in facts.calls(SAMPLER):
+        missing = _missing(facts, site)
+        if missing:
+            message = f"DistributedSampler is given {' and '.join(missing)}: there is no process group to ask"
+            yield facts.safe("HVD301", site.names, site.node, message, _edits, facts, site, missing)
+
+
+def _missing(facts: Facts, site: Site) -> dict[str, str]:
+    hvd = facts.hvd(site.names)
+    given = {keyword.arg for keyword in site.node.keywords}
+    if None in given or any(isinstance(arg, ast.Starred) for arg in site.node.args):
+        return {}
+    missing = {}
+    for position, (name, value) in enumerate((("num_replicas", "size"), ("rank", "rank")), start=1):
+        if name not in given and len(site.node.args) <= position:
+            missing[name] = f"{name}={hvd}.{value}()"
+    return missing
+
+
+def _edits(facts: Facts, site: Site, missing: dict[str, str]) -> list[Edit]:
+    source = site.names.source
+    if facts.options.target == "hvdkit" and len(missing) == 2:
+        return [edits.replace(source, site.node.func, f"{facts.hvd(site.names)}.DistributedSampler")]
+    return [edits.add_arguments(source, site.node, list(missing.values()))]
+
+
+RULE = Rule(
+    id="HVD301",
+    title="DistributedSampler gets rank and size from Horovod",
+    what="Adds num_replicas=hvd.size() and rank=hvd.rank() to DistributedSampler calls that leave them out.",
+    why="Without them the sampler asks torch.distributed, which has not been initialized.",
+    safety="Safe: the same shares in the same order as under DDP.",
+    check=check,
+    changes=(
+        Change(
+            """\
+            from torch.utils.data.distributed import DistributedSampler
+
+            sampler = DistributedSampler(dataset, shuffle=False)
+            """,
+            """\
+            import horovod.torch as hvd
+            from torch.utils.data.distributed import DistributedSampler
+
+            sampler = DistributedSampler(dataset, shuffle=False, num_replicas=hvd.size(), rank=hvd.rank())
+            """,
+        ),
+        Change(
+            """\
+            import torch
+
+            sampler = torch.utils.data.distributed.DistributedSampler(dataset)
+            """,
+            """\
+            import hvdkit.torch as hvd
+
+            sampler = hvd.DistributedSampler(dataset)
+            """,
+            target="hvdkit",
+        ),
+    ),
+    keeps=(
+        Keep(
+            """\
+            from torch.utils.data import DistributedSampler
+
+            sampler = DistributedSampler(dataset, num_replicas=4, rank=1)
+            """,
+            reason="both are given",
+        ),
+        Keep(
+            """\
+            from torch.utils.data import DistributedSampler
+
+            sampler = DistributedSampler(dataset, **options)
+            """,
+            reason="the options may hold them already",
+        ),
+    ),
+)

@@ -1,0 +1,100 @@
+"""HVD402: in a script that was single-process, all ranks start from rank 0's weights."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from hvdkit.migrate import edits
+from hvdkit.migrate.facts import Facts
+from hvdkit.migrate.facts import vocabulary as words
+from hvdkit.migrate.facts.optimizers import Optimizer
+from hvdkit.migrate.plan import Edit, Finding
+from hvdkit.migrate.rule import Change, Keep, Rule
+from hvdkit.migrate.rules.hvd401_optimizer import model_name
+
+
+def check(facts: Facts) -> Iterator[Finding]:
+    sent = {
+        value
+        for site in facts.calls(*words.HVD_BROADCAST)
+        for part in site.node.args[:1]
+        for value in facts.flow.unwrap(facts.flow.values(site.names, getattr(part, "func", part)))
+    }
+    broadcast_files = {site.names for site in facts.calls(*words.HVD_BROADCAST)}
+    for optimizer in facts.optimizers:
+        if facts.kinds(optimizer.names) - {"none"} != {"single"}:
+            continue
+        if optimizer.models & sent or optimizer.names in broadcast_files:
+            continue
+        model = model_name(facts, optimizer)
+        if model is None:
+            message = "the model of this optimizer has no name here to broadcast by"
+            advice = "call hvd.broadcast_parameters(model.state_dict(), root_rank=0) before training starts"
+            yield facts.manual("HVD402", optimizer.names, optimizer.node, message, advice)
+            continue
+        message = "all ranks start from rank 0's weights"
+        yield facts.safe(
+            "HVD402",
+            optimizer.names,
+            optimizer.node,
+            message,
+            _edit,
+            facts,
+            optimizer,
+            model,
+        )
+
+
+def _edit(facts: Facts, optimizer: Optimizer, model: str) -> Edit:
+    names = optimizer.names
+    hvd = facts.hvd(names)
+    line = f"{hvd}.broadcast_parameters({model}.state_dict(), root_rank=0)"
+    if facts.options.target == "hvdkit":
+        line = f"{hvd}.broadcast({model})"
+    return edits.after(names.source, names.statement(optimizer.node), [line])
+
+
+RULE = Rule(
+    id="HVD402",
+    title="rank 0's weights are broadcast",
+    what="Broadcasts the model's parameters and buffers from rank 0 after the optimizer is made.",
+    why="Ranks that start from different weights never meet again, and no error tells.",
+    safety=(
+        "Safe: it changes nothing on rank 0. A fresh optimizer has no state yet, so none is sent: Horovod's "
+        "broadcast_optimizer_state would take a step to create it, and change the weights of a decaying one."
+    ),
+    check=check,
+    changes=(
+        Change(
+            """\
+            import torch
+
+            model = torch.nn.Linear(2, 1)
+            optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+            model(x).sum().backward()
+            """,
+            """\
+            import horovod.torch as hvd
+            import torch
+
+            model = torch.nn.Linear(2, 1)
+            optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+            hvd.broadcast_parameters(model.state_dict(), root_rank=0)
+            model(x).sum().backward()
+            """,
+        ),
+    ),
+    keeps=(
+        Keep(
+            """\
+            import torch
+            from torch.nn.parallel import DistributedDataParallel as DDP
+
+            model = DDP(torch.nn.Linear(2, 1))
+            optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+            model(x).sum().backward()
+            """,
+            reason="HVD201 puts the broadcast where DDP did it",
+        ),
+    ),
+)

@@ -1,0 +1,99 @@
+"""HVD602: a script that was single-process prints once, not once per rank."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from hvdkit.migrate import edits
+from hvdkit.migrate.facts import Facts
+from hvdkit.migrate.facts.writers import on_one_rank
+from hvdkit.migrate.names import Names
+from hvdkit.migrate.plan import Finding
+from hvdkit.migrate.rule import Change, Keep, Rule
+
+
+def check(facts: Facts) -> Iterator[Finding]:
+    for names in facts.files:
+        if facts.kinds(names) - {"none"} != {"single"}:
+            continue
+        for call in names.calls.get("print", ()):
+            statement = names.statement(call)
+            whole = isinstance(statement, ast.Expr) and statement.value is call
+            own = isinstance(call.func, ast.Name) and not names.bindings("print", call)
+            if not whole or not own or names.function(call) is None:
+                continue  # at module level Horovod may not have started yet
+            if _calls_project_code(facts, names, call) or on_one_rank(facts, names, call):
+                continue
+            yield facts.safe(
+                "HVD602",
+                names,
+                call,
+                "printed by rank 0 only",
+                edits.guard,
+                names.source,
+                statement,
+                f"{facts.hvd(names)}.rank() == 0",
+            )
+
+
+def _calls_project_code(facts: Facts, names: Names, call: ast.Call) -> bool:
+    """Whether the arguments run the script's own functions, which all ranks may have to run."""
+    return any(
+        isinstance(node, ast.Call) and node is not call and facts.flow.functions(names, node)
+        for node in ast.walk(call)
+    )
+
+
+RULE = Rule(
+    id="HVD602",
+    title="printed once",
+    what="Puts print statements inside functions of a single-process script under `if hvd.rank() == 0:`.",
+    why="Every rank runs the script, so every line would come N times.",
+    safety="Safe: printing computes nothing. A print that calls the script's own functions is left as it is.",
+    check=check,
+    changes=(
+        Change(
+            """\
+            import torch
+
+            def train():
+                loss.backward()
+                print("loss", loss.item())
+            """,
+            """\
+            import horovod.torch as hvd
+            import torch
+
+            def train():
+                loss.backward()
+                if hvd.rank() == 0:
+                    print("loss", loss.item())
+            """,
+        ),
+    ),
+    keeps=(
+        Keep(
+            """\
+            import torch
+
+            def accuracy():
+                return evaluate_everywhere()
+
+            def train():
+                loss.backward()
+                print(accuracy())
+            """,
+            reason="the script's own function may be one that all ranks have to run",
+        ),
+        Keep(
+            """\
+            import torch
+
+            print("starting")
+            loss.backward()
+            """,
+            reason="at module level Horovod may not have started yet",
+        ),
+    ),
+)

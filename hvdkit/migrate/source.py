@@ -1,0 +1,133 @@
+"""One Python file: its bytes, text, tree, and where each node lies in the text.
+
+Positions are character offsets into `Source.text`, which is the file decoded and nothing else: encoding the
+unchanged text gives the file's bytes back, so whatever no edit touches stays byte-identical.
+"""
+
+from __future__ import annotations
+
+import ast
+import io
+import re
+import tokenize
+import warnings
+from bisect import bisect_right
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+
+NEWLINE = re.compile(r"\r\n|\r|\n")
+
+
+@dataclass(eq=False)
+class Source:
+    """A file that could be read. `text` has no byte order mark; `encode` puts it back."""
+
+    path: Path
+    text: str
+    encoding: str
+    tree: ast.Module
+    starts: list[int] = field(repr=False)
+
+    @cached_property
+    def newline(self) -> str:
+        """The line end that the file uses most."""
+        found = NEWLINE.findall(self.text)
+        return max(set(found), key=found.count) if found else "\n"
+
+    @cached_property
+    def _ascii(self) -> bool:
+        return self.text.isascii()
+
+    @cached_property
+    def unit(self) -> str:
+        """One level of indentation as this file writes it."""
+        for node in ast.walk(self.tree):
+            body = getattr(node, "body", None)
+            if isinstance(node, ast.stmt) and isinstance(body, list) and body[0].lineno > node.lineno:
+                inner, outer = self.indent(body[0].lineno), self.indent(node.lineno)
+                if inner.startswith(outer) and len(inner) > len(outer):
+                    return inner[len(outer) :]
+        return "    "
+
+    def offset(self, line: int, column: int) -> int:
+        """Offset of an ast position: 1-based line, column in UTF-8 bytes."""
+        start = self.starts[line - 1]
+        if self._ascii or column == 0:
+            return start + column
+        return start + len(self.line(line).encode()[:column].decode())
+
+    def start(self, node: ast.AST) -> int:
+        """Where a node begins; a decorated definition begins at its first decorator's `@`."""
+        decorators = getattr(node, "decorator_list", None)
+        if decorators:
+            return self.text.rindex("@", 0, self.start(decorators[0]))
+        return self.offset(node.lineno, node.col_offset)  # type: ignore[attr-defined]
+
+    def end(self, node: ast.AST) -> int:
+        """Where a node ends."""
+        return self.offset(node.end_lineno, node.end_col_offset)  # type: ignore[attr-defined]
+
+    def segment(self, node: ast.AST) -> str:
+        """The text of a node, as written."""
+        return self.text[self.start(node) : self.end(node)]
+
+    def line(self, number: int) -> str:
+        """Line `number` (1-based) with its line end."""
+        stop = self.starts[number] if number < len(self.starts) else len(self.text)
+        return self.text[self.starts[number - 1] : stop]
+
+    def line_at(self, offset: int) -> int:
+        """The 1-based line that holds an offset."""
+        return bisect_right(self.starts, offset)
+
+    def indent(self, number: int) -> str:
+        """The white space at the start of a line."""
+        line = self.line(number)
+        return line[: len(line) - len(line.lstrip(" \t\f"))]
+
+    def encode(self, text: str) -> bytes:
+        """Bytes of a changed text in this file's encoding. Raises UnicodeEncodeError."""
+        return text.encode(self.encoding)
+
+
+@dataclass(frozen=True)
+class Unreadable:
+    """A file that is left as it is, and why."""
+
+    path: Path
+    reason: str
+    line: int = 1
+
+
+def parse(path: Path, raw: bytes) -> Source | Unreadable:
+    """Decode and parse one file's bytes."""
+    try:
+        encoding, _ = tokenize.detect_encoding(io.BytesIO(raw).readline)
+        text = raw.decode(encoding)
+    except (SyntaxError, LookupError) as error:
+        return Unreadable(path, f"unknown encoding: {error}")
+    except UnicodeDecodeError as error:
+        return Unreadable(path, f"not {error.encoding} text: {error.reason} at byte {error.start}")
+    if text.encode(encoding) != raw:
+        return Unreadable(path, f"does not survive decoding as {encoding} and encoding again")
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # an invalid escape in somebody's string is not ours to report
+            tree = ast.parse(text)
+    except SyntaxError as error:
+        return Unreadable(path, f"syntax error: {error.msg}", error.lineno or 1)
+    except ValueError as error:
+        return Unreadable(path, f"cannot be parsed: {error}")
+    except (RecursionError, MemoryError):
+        return Unreadable(path, "nested too deeply for Python's own parser")
+    starts = [0, *(match.end() for match in NEWLINE.finditer(text))]
+    return Source(path, text, encoding, tree, starts)
+
+
+def read(path: Path) -> Source | Unreadable:
+    """Read and parse a file from disk."""
+    try:
+        return parse(path, path.read_bytes())
+    except OSError as error:
+        return Unreadable(path, f"cannot be read: {error.strerror}")

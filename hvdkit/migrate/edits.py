@@ -147,7 +147,7 @@ def add_arguments(source: Source, call: ast.Call, arguments: Sequence[str]) -> E
         comma = last + rest.index(",")
         line = source.line_at(last)
         if "\n" in inside and source.line_at(close) != line:
-            indent = source.indent(source.line_at(source.start(_last_argument(call))))
+            indent = source.indent(source.line_at(source.start(_last_argument(source, call))))
             end = source.starts[line] if line < len(source.starts) else close
             added = "".join(f"{indent}{argument},{source.newline}" for argument in arguments)
             return Edit(end, end, added)
@@ -158,7 +158,7 @@ def add_arguments(source: Source, call: ast.Call, arguments: Sequence[str]) -> E
 def drop_argument(source: Source, call: ast.Call, argument: ast.AST) -> Edit:
     """An argument (positional node or ast.keyword) removed with its comma."""
     items = sorted([*call.args, *call.keywords], key=lambda item: source.start(item))
-    position = items.index(argument)  # type: ignore[arg-type]
+    position = items.index(argument)
     start, end = source.start(argument), source.end(argument)
     if isinstance(argument, ast.keyword) and argument.arg is None:
         start = source.text.rindex("**", 0, start)
@@ -179,10 +179,8 @@ def drop_argument(source: Source, call: ast.Call, argument: ast.AST) -> Edit:
     return Edit(start, end, "")
 
 
-def _last_argument(call: ast.Call) -> ast.AST:
-    return max(
-        (*call.args, *call.keywords), key=lambda item: (item.end_lineno or 0, item.end_col_offset or 0)
-    )
+def _last_argument(source: Source, call: ast.Call) -> ast.AST:
+    return max((*call.args, *call.keywords), key=source.end)
 
 
 def _skip_closing(source: Source, position: int, limit: int) -> int:

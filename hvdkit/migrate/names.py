@@ -10,13 +10,14 @@ import ast
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Union
+from typing import Any, Callable, Union
 
 from hvdkit.migrate.source import Source
 
 FunctionNode = Union[ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda]
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+ANY_KEY = "*"  # a subscript whose key is not written out
 BLOCKS = (*FUNCTIONS, *COMPREHENSIONS, ast.ClassDef)
 
 
@@ -240,8 +241,8 @@ def _target(scope: Scope, names: Names, target: ast.expr, binding: Binding) -> N
             (target.value, Binding(binding.kind, target, binding.value, binding.path))
         )
     elif isinstance(target, ast.Subscript):
-        key = target.slice.value if isinstance(target.slice, ast.Constant) else "*"
-        names.stores[f"[{key}]"].append(
+        key = target.slice.value if isinstance(target.slice, ast.Constant) else ANY_KEY
+        names.stores[f"[{key!r}]"].append(
             (target.value, Binding(binding.kind, target, binding.value, binding.path))
         )
     elif isinstance(target, ast.Starred):
@@ -353,7 +354,7 @@ def _comprehension(names: Names, scope: Scope, node: ast.comprehension) -> None:
     _target(scope, names, node.target, Binding("each", node.target, node.iter))
 
 
-_HANDLERS = {
+_HANDLERS: dict[type, Callable[[Names, Scope, Any], None]] = {
     ast.Import: _import,
     ast.ImportFrom: _import_from,
     ast.Assign: _assign,

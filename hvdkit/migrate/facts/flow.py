@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from hvdkit.migrate.facts.arguments import default, passed
 from hvdkit.migrate.facts.callers import find_calls
 from hvdkit.migrate.facts.wrappers import is_wrapper
-from hvdkit.migrate.names import FUNCTIONS, Binding, FunctionNode, Names, canonical
+from hvdkit.migrate.names import ANY_KEY, FUNCTIONS, Binding, FunctionNode, Names, canonical
 from hvdkit.migrate.project import Project
 
 MAX_DEPTH = 80
@@ -303,7 +303,7 @@ class Flow:
                 found |= self._unpack(names, frozenset([base]), (key,))
             elif base.kind == "literal":
                 found |= self._each(frozenset([base]), ())
-        for stored in (f"[{key}]", "[*]"):
+        for stored in (f"[{key!r}]", f"[{ANY_KEY!r}]"):
             found |= self._stored(names, stored, bases)
         return frozenset(found)
 

@@ -108,8 +108,11 @@ class Loops:
                 function = parent
                 break
             child = parent
-        sites = [] if function is None or function in seen else self._facts.flow.call_sites(names, function)
-        if not sites or len(seen) > MAX_CALLERS:
+        if function is None or function in seen or len(seen) > MAX_CALLERS:
+            yield loops, []
+            return
+        sites = self._facts.flow.call_sites(names, function)
+        if not sites:
             yield loops, []
             return
         for where, call in sites:

@@ -27,9 +27,9 @@ def show(plan: Plan, options: Options, diff: bool, console: Console) -> None:
         if program.kind != "none":
             _conditions(program, console)
     _left(plan, console)
-    for path, line, reason in plan.unreadable:
+    for path, number, reason in plan.unreadable:
         console.print(
-            f"[yellow]left alone[/] {_name(path)}:{line}: {reason}", soft_wrap=True, highlight=False
+            f"[yellow]left alone[/] {_name(path)}:{number}: {reason}", soft_wrap=True, highlight=False
         )
     for file in plan.files:
         if file.problem:

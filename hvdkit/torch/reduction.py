@@ -210,7 +210,7 @@ def _reduced(optimizer: Averaging, closure: Callable[[], Any]) -> Callable[[], A
         if loss is None or not optimizer._reduces:
             return loss
         name = f"loss.{next(iter(optimizer._parameter_names.values()))}"
-        local = torch.tensor(float(loss), dtype=torch.float64)
+        local = torch.tensor(loss.item() if isinstance(loss, Tensor) else loss, dtype=torch.float64)
         mean = hvd.allreduce(local, name=name, op=hvd.Average, process_set=optimizer.process_set).item()
         return loss.new_tensor(mean) if isinstance(loss, Tensor) else mean
 

@@ -1,23 +1,189 @@
 """From the first difference to what usually causes it, and the rule that says more.
 
-A symptom is read from the records of both runs, never from the code.
+A symptom is read from the records of both runs, never from the code. The tests run one after another; the
+first that fits a difference wins.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from hvdkit.verify.compare import Comparison
+from hvdkit.verify.differences import Difference, Stage
+from hvdkit.verify.records import Run, Step, Tensor
 
 
 @dataclass(frozen=True)
 class Cause:
-    """rule: id for `hvdkit explain`. text: one sentence."""
+    """family: the rules to look at, as `hvdkit rules` numbers them. text: one sentence."""
 
-    rule: str
+    family: str
     text: str
+
+
+Test = Callable[[Comparison, Difference], "Cause | None"]
 
 
 def likely_causes(comparison: Comparison) -> tuple[Cause, ...]:
     """What the records speak for; empty when the runs agree or nothing known fits."""
-    return ()
+    if comparison.agree:
+        return ()
+    first = comparison.differences[0]
+    found = [cause for test in TESTS for cause in [test(comparison, first)] if cause]
+    extra = [_files(comparison, d) for d in comparison.differences if d.stage is Stage.FILES]
+    return tuple(dict.fromkeys([*found[:1], *(cause for cause in extra if cause)]))
+
+
+def _order(_: Comparison, first: Difference) -> Cause | None:
+    if first.stage is not Stage.ORDER:
+        return None
+    call = {"clip before synchronize": "gradients are clipped"}.get(first.name, "gradients are unscaled")
+    return Cause(
+        "HVD4xx",
+        f"{call} while Horovod still reduces them: call optimizer.synchronize() first, "
+        "then step() under optimizer.skip_synchronize()",
+    )
+
+
+def _no_broadcast(comparison: Comparison, first: Difference) -> Cause | None:
+    if first.step or first.stage not in (Stage.PARAMETER, Stage.FROZEN):
+        return None
+    if _alike(comparison.migrated, first) or not _alike(comparison.original, first):
+        return None
+    events = [event.what for step in comparison.migrated.steps[0][:2] for event in step.events]
+    if "broadcast" in events and "load" in events[events.index("broadcast") :]:
+        return Cause(
+            "HVD6xx",
+            "the checkpoint is loaded after the broadcast, on some ranks only: load first, broadcast after",
+        )
+    return Cause(
+        "HVD4xx",
+        f"{first.name} is not broadcast: the ranks start from different values; call "
+        "hvd.broadcast_parameters(model.state_dict(), root_rank=0) before training",
+    )
+
+
+def _samples(comparison: Comparison, first: Difference) -> Cause | None:
+    if first.stage not in (Stage.SAMPLES, Stage.BATCH):
+        return None
+    one, other = (_step(run, first.rank, first) for run in (comparison.original, comparison.migrated))
+    samplers = [{draw.sampler for draw in step.draws} for step in (one, other)]
+    if "DistributedSampler" in samplers[0] and "DistributedSampler" not in samplers[1]:
+        return Cause(
+            "HVD3xx",
+            "the loader has no DistributedSampler any more: each rank draws from all samples, not its shard",
+        )
+    epoch = max((draw.epoch for draw in other.draws), default=0)
+    if (
+        epoch
+        and _order_of(comparison.migrated, first.rank, 0)[:1]
+        == [draw.indices for draw in other.draws if draw.epoch == epoch][:1]
+    ):
+        return Cause("HVD3xx", f"epoch {epoch} has the order of epoch 0: call sampler.set_epoch(epoch)")
+    if _repeats(comparison.migrated, first) and not _repeats(comparison.original, first):
+        return Cause(
+            "HVD3xx",
+            "all ranks get the same samples: rank or size did not reach the sampler, "
+            "or the seed lost its rank",
+        )
+    return Cause("HVD3xx", "the ranks draw other samples than the original's did")
+
+
+def _scale(comparison: Comparison, first: Difference) -> Cause | None:
+    """A gradient or learning rate that is the world size too large or too small."""
+    if first.stage is Stage.RATE:
+        ratio = float(first.migrated) / float(first.original) if float(first.original) else 0.0
+        if _is(ratio, comparison.migrated.world):
+            return Cause(
+                "HVD4xx",
+                f"the learning rate is multiplied by the {comparison.migrated.world} ranks; the original, "
+                "which averages over as many, does not do so",
+            )
+        return Cause("HVD4xx", "the learning rate or its schedule is not the original's")
+    if first.stage is not Stage.GRADIENT:
+        return None
+    norms = [_tensor(run, first) for run in (comparison.original, comparison.migrated)]
+    if norms[0] is None or norms[1] is None or not norms[0].norm:
+        return None
+    ratio = norms[1].norm / norms[0].norm
+    if _is(ratio, comparison.migrated.world):
+        return Cause("HVD4xx", "gradients are summed, not averaged: op=hvd.Average")
+    if _is(ratio, 1 / comparison.migrated.world):
+        return Cause("HVD4xx", "gradients are divided by the world size twice: Horovod averages already")
+    return None
+
+
+def _not_reduced(comparison: Comparison, first: Difference) -> Cause | None:
+    if first.stage is not Stage.GRADIENT or _alike(comparison.migrated, first):
+        return None
+    if not _alike(comparison.original, first):
+        return None
+    names = [t.name for t in _step(comparison.migrated, first.rank, first).gradients]
+    local = [name for name in names if not _alike(comparison.migrated, first, name)]
+    if len(local) == len(names):
+        return Cause(
+            "HVD4xx", f"optimizer {first.optimizer} is not wrapped: hvd.DistributedOptimizer(optimizer)"
+        )
+    return Cause(
+        "HVD4xx",
+        f"not reduced over the ranks: {', '.join(local)}; frozen or added when the optimizer was wrapped",
+    )
+
+
+def _phantom(comparison: Comparison, first: Difference) -> Cause | None:
+    events = [e for steps in comparison.migrated.steps.values() for step in steps for e in step.events]
+    if first.stage is Stage.PARAMETER and any(event.what == "phantom step" for event in events):
+        return Cause(
+            "HVD4xx",
+            "hvd.broadcast_optimizer_state took a step with zero gradients on the fresh optimizer: "
+            "weight decay and step counts went one ahead; use hvd.broadcast_object(optimizer.state_dict())",
+        )
+    return None
+
+
+def _files(_: Comparison, first: Difference) -> Cause | None:
+    if first.stage is not Stage.FILES:
+        return None
+    return Cause("HVD6xx", f"{first.name} is {first.migrated}: guard it with `if hvd.rank() == 0:`")
+
+
+TESTS: tuple[Test, ...] = (_order, _no_broadcast, _phantom, _samples, _not_reduced, _scale)
+
+
+def _is(ratio: float, wanted: float) -> bool:
+    return abs(ratio / wanted - 1) < 1e-3
+
+
+def _step(run: Run, rank: int, where: Difference) -> Step:
+    return next(s for s in run.steps[rank] if (s.optimizer, s.number) == (where.optimizer, where.step))
+
+
+FIELDS = {Stage.GRADIENT: "gradients", Stage.PARAMETER: "parameters", Stage.FROZEN: "frozen"}
+
+
+def _tensor(run: Run, where: Difference, rank: int | None = None, name: str | None = None) -> Tensor | None:
+    tensors: tuple[Tensor, ...] = getattr(
+        _step(run, where.rank if rank is None else rank, where), FIELDS[where.stage]
+    )
+    return next((tensor for tensor in tensors if tensor.name == (name or where.name)), None)
+
+
+def _alike(run: Run, where: Difference, name: str | None = None) -> bool:
+    """All ranks of a run have the same bytes there."""
+    found = [_tensor(run, where, rank, name) for rank in run.steps]
+    return len({tensor.digest if tensor else "" for tensor in found}) == 1
+
+
+def _order_of(run: Run, rank: int, epoch: int) -> list[tuple[object, ...]]:
+    return [draw.indices for step in run.steps[rank] for draw in step.draws if draw.epoch == epoch]
+
+
+def _repeats(run: Run, where: Difference) -> bool:
+    """All ranks of a run were given the same before that step."""
+    given = {(_indices(step), step.batches) for step in (_step(run, rank, where) for rank in run.steps)}
+    return len(given) == 1
+
+
+def _indices(step: Step) -> tuple[object, ...]:
+    return tuple(draw.indices for draw in step.draws)

@@ -84,10 +84,10 @@ def main(argv: list[str]) -> int:
         print_result(result)
         if asked.json:
             Path(asked.json).write_text(json.dumps(as_json(result), indent=2) + "\n", encoding="utf-8")
-    return 0 if result.comparison.agree else 1
+    return 0 if result.holds else 1
 
 
-class Unwritable(HvdkitError):
+class UnwritableError(HvdkitError):
     """The file for the result cannot be written; said before the scripts run, not after."""
 
 
@@ -97,7 +97,7 @@ def _check_writable(file: str | None) -> None:
     try:
         Path(str(file)).open("a").close()
     except OSError as error:
-        raise Unwritable(
+        raise UnwritableError(
             f"--json {file}: {error.strerror}", fix="name a file in a folder that exists"
         ) from error
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from hvdkit.errors import HvdkitError
 
 RANK_VARIABLES = {"RANK", "LOCAL_RANK", "WORLD_SIZE"}
+SPAWNS = ("spawn", "start_processes")
 LOCAL_RANK_FLAGS = ("--local-rank", "--local_rank")
 
 
@@ -78,13 +79,10 @@ def _traits(tree: ast.Module) -> Iterator[str]:
             name = _last_name(node.func)
             if name == "init_process_group":
                 yield "process group"
-            elif name in ("spawn", "start_processes"):
+            elif name in SPAWNS or (name == "Process" and any(key.arg == "target" for key in node.keywords)):
                 yield "spawn"
-            elif name == "Process" and any(key.arg == "target" for key in node.keywords):
-                yield "spawn"
-        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
-            if node.value in RANK_VARIABLES or node.value in LOCAL_RANK_FLAGS:
-                yield node.value
+        elif isinstance(node, ast.Constant) and node.value in (*RANK_VARIABLES, *LOCAL_RANK_FLAGS):
+            yield str(node.value)
 
 
 def _is_horovod(module: str) -> bool:

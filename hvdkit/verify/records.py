@@ -11,7 +11,6 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-
 TENSOR_FIELDS = ("parameters", "gradients", "frozen", "buffers")
 
 
@@ -28,11 +27,13 @@ class Tensor:
 
 @dataclass(frozen=True)
 class Draw:
-    """Indices that a sampler gave for one batch. loader: order of first use. epoch: passes begun, from 0."""
+    """Indices that a sampler gave for one batch. loader: order of first use. epoch: passes begun, from 0.
+    sampler: its class."""
 
     loader: int
     epoch: int
     indices: tuple[Any, ...]
+    sampler: str = ""
 
 
 @dataclass(frozen=True)
@@ -48,7 +49,8 @@ class Step:
     """The state of one rank after a step of one optimizer; number 0 is the state before its first step.
 
     optimizer: order of first step. losses: values on which backward() was called since the last record.
-    batches: digests of the batches that loaders returned since then. gradients: as the update saw them,
+    batches: digests of the batches that loaders returned since then. writes: files opened for writing since
+    then, relative to the work folder where they are in it. gradients: as the update saw them,
     that is after the reduction. frozen: the model's parameters outside this optimizer. values: file with
     the values that were kept of each tensor, by field name and tensor name.
     """
@@ -64,6 +66,7 @@ class Step:
     draws: tuple[Draw, ...] = ()
     batches: tuple[str, ...] = ()
     events: tuple[Event, ...] = ()
+    writes: tuple[str, ...] = ()
     values: str = ""
 
     def to_line(self) -> str:
@@ -76,24 +79,19 @@ class Step:
         raw = json.loads(line)
         for key in TENSOR_FIELDS:
             raw[key] = tuple(Tensor(**{**item, "shape": tuple(item["shape"])}) for item in raw[key])
-        raw["draws"] = tuple(Draw(d["loader"], d["epoch"], _deep_tuple(d["indices"])) for d in raw["draws"])
+        raw["draws"] = tuple(Draw(**{**d, "indices": tuple(d["indices"])}) for d in raw["draws"])
         raw["events"] = tuple(Event(**item) for item in raw["events"])
-        for key in ("rates", "losses", "batches"):
+        for key in ("rates", "losses", "batches", "writes"):
             raw[key] = tuple(raw[key])
         return cls(**raw)
 
 
-def _deep_tuple(value: Any) -> Any:
-    return tuple(map(_deep_tuple, value)) if isinstance(value, list) else value
-
-
 @dataclass(frozen=True)
 class Run:
-    """All ranks of one run. steps[rank] is in the order of time. files[rank]: paths opened for writing."""
+    """All ranks of one run. steps[rank] is in the order of time."""
 
     folder: Path
     steps: dict[int, tuple[Step, ...]] = field(default_factory=dict)
-    files: dict[int, tuple[str, ...]] = field(default_factory=dict)
 
     @property
     def world(self) -> int:
@@ -119,8 +117,4 @@ def read_run(folder: Path) -> Run:
         lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
         # A rank that was killed may have left half a line.
         steps[rank] = tuple(Step.from_line(line) for line in lines if line.endswith("\n"))
-    files = {
-        int(path.name.split("-")[1]): tuple(dict.fromkeys(path.read_text(encoding="utf-8").splitlines()))
-        for path in sorted(folder.glob("files-*.txt"))
-    }
-    return Run(folder, dict(sorted(steps.items())), files)
+    return Run(folder, dict(sorted(steps.items())))

@@ -1,86 +1,122 @@
-"""The result of a comparison: a table and a verdict for people, the same as JSON for machines."""
+"""The result for people (a table, the first difference, a verdict) and as JSON for machines."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import asdict
 from typing import Any
 
-from hvdkit.verify.compare import Comparison, Difference
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from hvdkit.verify.differences import Difference
 from hvdkit.verify.session import Verification
 
 
 def verdict(result: Verification) -> str:
     """One line that says what was shown."""
     comparison = result.comparison
-    ranks = f"{comparison.original.world} rank{'s' if comparison.original.world > 1 else ''}"
-    steps = max((number for _, _, number in comparison.compared), default=0)
-    if comparison.identical:
-        return f"agree: bit for bit, {steps} steps on {ranks}"
-    if comparison.agree:
-        return f"agree: within {comparison.tolerance.first:.1e} per step, {steps} steps on {ranks}"
-    first = comparison.differences[0]
-    return f"differ: {first.stage.title} {first.name}, {_when(first)}, rank {first.rank}"
-
-
-def _when(difference: Difference) -> str:
-    return f"step {difference.step}" if difference.step else "before the first step"
+    world = comparison.original.world
+    extent = f"{max(number for _, _, number in comparison.compared)} steps on {_ranks(world)}"
+    failed = [invariant.name for invariant in result.invariants if not invariant.holds]
+    if not comparison.agree:
+        first = comparison.differences[0]
+        return f"differ: {' '.join(filter(None, (first.stage.value, first.name)))}, {_when(first)}"
+    if failed:
+        return f"does not hold: {failed[0]}"
+    how = "bit for bit" if comparison.identical else f"within {comparison.tolerance.first:.1e} per step"
+    held = f", {len(result.invariants)} invariants hold on several ranks" if result.invariants else ""
+    return f"agree: {how}, {extent}{held}"
 
 
 def print_result(result: Verification) -> None:
-    """Print to stdout."""
-    from rich.console import Console
-    from rich.table import Table
-
+    """Print to stdout; colours where it is a terminal and NO_COLOR is not set."""
     console = Console(highlight=False, soft_wrap=True)
-    comparison = result.comparison
-    table = Table(box=None, pad_edge=False)
-    ranks = sorted(comparison.original.steps)
-    table.add_column("step", justify="right")
-    table.add_column("loss (rank 0)", justify="right")
-    for rank in ranks:
-        table.add_column(f"rank {rank}")
-    bad = {(d.rank, d.optimizer, d.step) for d in comparison.differences}
-    for step in comparison.original.steps[ranks[0]]:
-        label = f"{step.number}" if step.number else "start"
-        cells = []
-        for rank in ranks:
-            key = (rank, step.optimizer, step.number)
-            if key in bad:
-                cells.append("[red]differs[/]")
-            else:
-                cells.append("[green]equal[/]" if key in comparison.compared else "-")
-        table.add_row(label, f"{step.losses[-1]:.6f}" if step.losses else "", *cells)
-    console.print(table)
+    console.print(_steps(result))
     console.print()
-    colour = "green" if comparison.agree else "red"
-    console.print(f"[bold {colour}]{verdict(result)}[/]")
-    console.print(f"bar: {comparison.tolerance.reason}")
-    for note in result.notes:
-        console.print(f"note: {note}")
-    if not comparison.agree:
-        first = comparison.differences[0]
-        console.print(f"  original {first.original}", markup=False)
-        console.print(f"  migrated {first.migrated}", markup=False)
-        if first.largest is not None:
-            console.print(f"  largest difference {first.largest:.3g}, relative {first.relative:.3g}")
-    for cause in result.causes:
-        console.print(f"likely cause: {cause.text}  ({cause.rule})", markup=False)
+    if result.invariants:
+        console.print(_invariants(result))
+        console.print()
+    for line in _details(result):
+        console.print(Text(line))
+    console.print(Text(verdict(result), style=f"bold {'green' if result.holds else 'red'}"))
 
 
 def as_json(result: Verification) -> dict[str, Any]:
     """The result as JSON-ready data."""
     comparison = result.comparison
     return {
-        "agree": comparison.agree,
+        "holds": result.holds,
         "identical": comparison.identical,
         "verdict": verdict(result),
         "ranks": comparison.original.world,
         "tolerance": asdict(comparison.tolerance),
         "compared": [
             {"rank": rank, "optimizer": optimizer, "step": step}
-            for rank, optimizer, step in comparison.compared
+            for rank, optimizer, step in sorted(comparison.compared)
         ],
-        "differences": [{**asdict(d), "stage": d.stage.title} for d in comparison.differences],
+        "differences": [{**asdict(d), "stage": d.stage.value} for d in comparison.differences],
         "causes": [asdict(cause) for cause in result.causes],
+        "invariants": [asdict(invariant) for invariant in result.invariants],
         "notes": list(result.notes),
     }
+
+
+def _steps(result: Verification) -> Table:
+    """One row per step: losses of rank 0, and for each rank whether everything recorded is equal."""
+    comparison = result.comparison
+    ranks = sorted(comparison.original.steps)
+    first = comparison.original.steps[ranks[0]]
+    several = len({step.optimizer for step in first}) > 1
+    table = Table(box=None, pad_edge=False)
+    table.add_column("step", justify="right")
+    table.add_column("loss on rank 0", justify="right")
+    for rank in ranks:
+        table.add_column(f"rank {rank}")
+    differing = {(d.rank, d.optimizer, d.step) for d in comparison.differences}
+    for step in first:
+        label = str(step.number or "start") + (f" of optimizer {step.optimizer}" if several else "")
+        row = [label, f"{step.losses[-1]:.6f}" if step.losses else ""]
+        for rank in ranks:
+            key = (rank, step.optimizer, step.number)
+            if key not in comparison.compared:
+                row.append("-")
+            elif key in differing:
+                row.append("[red]differs[/]")
+            else:
+                row.append("[green]equal[/]" if comparison.identical else "[green]within[/]")
+        table.add_row(*row)
+    return table
+
+
+def _invariants(result: Verification) -> Table:
+    table = Table(box=None, pad_edge=False, show_header=False)
+    for invariant in result.invariants:
+        state = Text("holds", style="green") if invariant.holds else Text("fails", style="red")
+        table.add_row(state, Text(invariant.name), Text(invariant.detail))
+    return table
+
+
+def _details(result: Verification) -> Iterator[str]:
+    comparison = result.comparison
+    if not comparison.agree:
+        first = comparison.differences[0]
+        yield f"first difference: {first.stage.value} {first.name} on rank {first.rank}, {_when(first)}"
+        yield f"  original  {first.original}"
+        yield f"  migrated  {first.migrated}"
+        if first.largest is not None and first.relative is not None:
+            yield f"  largest difference {first.largest:.3g}, relative {first.relative:.3g}"
+    failed = [invariant.cause for invariant in result.invariants if not invariant.holds and invariant.cause]
+    for cause in (*result.causes, *failed):
+        yield f"likely cause: {cause.text} (rules {cause.family})"
+    yield f"bar: {comparison.tolerance.reason}"
+    yield from (f"note: {note}" for note in result.notes)
+
+
+def _when(difference: Difference) -> str:
+    return f"step {difference.step}" if difference.step else "before the first step"
+
+
+def _ranks(world: int) -> str:
+    return f"{world} rank{'s' if world > 1 else ''}"

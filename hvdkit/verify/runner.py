@@ -23,19 +23,19 @@ SITE = Path(__file__).parent / "hook" / "site"
 TAIL = 40  # lines of a failed script's output that are shown
 
 
-class LauncherMissing(HvdkitError):
+class LauncherError(HvdkitError):
     """horovodrun is not installed."""
 
 
-class RunFailed(HvdkitError):
+class RunError(HvdkitError):
     """A script ended with an error before its steps were done; `seen` holds its own output."""
 
 
-class RunHangs(HvdkitError):
+class HangError(HvdkitError):
     """No rank took a step for longer than --timeout; `seen` holds where each one is."""
 
 
-class NoSteps(HvdkitError):
+class NoStepError(HvdkitError):
     """A script ended without an optimizer step."""
 
 
@@ -54,7 +54,7 @@ class Job:
 
 
 def command_line(job: Job) -> list[str]:
-    """The command that starts a job. Raises LauncherMissing."""
+    """The command that starts a job. Raises LauncherError."""
     script = [str(job.script), *job.arguments]
     count = str(job.settings.world)
     if job.start.launcher is Launcher.HOROVOD:
@@ -69,7 +69,7 @@ def command_line(job: Job) -> list[str]:
 def run_job(job: Job, progress: Callable[[str], None]) -> Run:
     """Run a job to its last recorded step and read its records.
 
-    Raises RunFailed, RunHangs, NoSteps; whatever happens, no process of the run is left.
+    Raises RunError, HangError, NoStepError; whatever happens, no process of the run is left.
     """
     token = uuid.uuid4().hex
     log = job.folder / "output.log"
@@ -93,11 +93,9 @@ def run_job(job: Job, progress: Callable[[str], None]) -> Run:
     try:
         run = read_run(job.settings.path)
     except RecordError as error:
-        raise RunFailed(
-            f"the {job.title} script: {error}", fix="start it with one process per rank"
-        ) from None
+        raise RunError(f"the {job.title} script: {error}", fix="start it with one process per rank") from None
     if not any(run.taken(rank) for rank in run.steps):
-        raise NoSteps(
+        raise NoStepError(
             f"the {job.title} script ended without an optimizer step\n{_tail(log)}",
             why="there is nothing to compare",
             fix="pass the arguments that make it train, after `--`",
@@ -118,7 +116,7 @@ def _watch(
         if ended == 0:
             return
         if ended is not None:
-            raise RunFailed(
+            raise RunError(
                 f"the {job.title} script ended with exit code {ended}; its own last lines:\n{_tail(log)}",
                 fix=f"make it run by itself: {' '.join(command_line(job)[1:])}",
             )
@@ -128,7 +126,7 @@ def _watch(
             taken = [path.read_bytes().count(b"\n") - 1 for path in sorted(folder.glob("rank-*"))]
             progress(f"{job.title}: {f'step {max(taken)}' if taken else 'starting'}")
         if time.monotonic() - moved > job.timeout:
-            raise RunHangs(
+            raise HangError(
                 _where(job, token), why="a rank waits for one that never comes", fix="see --timeout"
             )
         time.sleep(0.05)
@@ -168,7 +166,7 @@ def _horovodrun() -> str:
     beside = Path(sys.executable).with_name("horovodrun")
     found = str(beside) if beside.exists() else shutil.which("horovodrun")
     if not found:
-        raise LauncherMissing(
+        raise LauncherError(
             f"horovodrun is neither beside {sys.executable} nor on PATH",
             why="the migrated script is run with it",
             fix="hvdkit install-horovod",

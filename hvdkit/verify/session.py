@@ -1,10 +1,14 @@
-"""One verification from two scripts to a result: detect, copy, run, run, compare."""
+"""One verification from two scripts to a result: detect, copy, run, compare.
+
+A distributed original is run on as many ranks as the migrated. A single-process original is compared on one
+rank, and the migrated checked by itself on several.
+"""
 
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from hvdkit.errors import HvdkitError
@@ -12,19 +16,25 @@ from hvdkit.verify.causes import Cause, likely_causes
 from hvdkit.verify.compare import Comparison, compare
 from hvdkit.verify.detect import Launcher, Start, how_to_start
 from hvdkit.verify.hook.settings import Settings
+from hvdkit.verify.invariants import Invariant, check_invariants
 from hvdkit.verify.records import Run
 from hvdkit.verify.runner import Job, run_job
 from hvdkit.verify.tolerance import tolerance_for
 from hvdkit.verify.workcopy import inside_copy, make_work_copy
 
+REPLAYED = (
+    "the original is one process: on 1 rank its sample order was replayed in the migrated run and the random "
+    "state set at each batch and step in both (a sharding sampler draws another order than shuffle=True)"
+)
 
-class WrongRole(HvdkitError):
+
+class RoleError(HvdkitError):
     """The original is already Horovod, or the migrated script is not."""
 
 
 @dataclass(frozen=True)
 class Request:
-    """What the command line asked for."""
+    """What the command line asked for. world: ranks. timeout: seconds without a step."""
 
     original: Path
     migrated: Path
@@ -39,56 +49,110 @@ class Request:
 
 @dataclass(frozen=True)
 class Verification:
-    """The result."""
+    """The result. invariants: for a single-process original, what holds on several ranks."""
 
     comparison: Comparison
     causes: tuple[Cause, ...]
+    invariants: tuple[Invariant, ...]
     notes: tuple[str, ...]
+
+    @property
+    def holds(self) -> bool:
+        """The migrated script computes what the original does."""
+        return self.comparison.agree and all(invariant.holds for invariant in self.invariants)
+
+
+@dataclass(frozen=True)
+class Scene:
+    """Where runs are made: the user's folder, and a scratch folder for the copies and records."""
+
+    request: Request
+    here: Path
+    scratch: Path
+    progress: Callable[[str], None]
+
+    def run(self, title: str, script: Path, start: Start, settings: Settings) -> Run:
+        """Make one run in a work copy of its own. Raises what `run_job` raises."""
+        folder = self.scratch / title.replace(" ", "-")
+        make_work_copy(self.here, folder / "work")
+        job = Job(
+            title=title,
+            script=inside_copy(script, self.here, folder / "work"),
+            arguments=self.request.arguments,
+            start=start,
+            folder=folder,
+            settings=replace(settings, folder=str(folder / "record"), local_rank_flag=start.local_rank_flag),
+            controller=self.request.controller,
+            timeout=self.request.timeout,
+        )
+        return run_job(job, self.progress)
 
 
 def verify(request: Request, progress: Callable[[str], None]) -> Verification:
     """Run both scripts and compare them. Raises an HvdkitError when either cannot be run to a result."""
     start = how_to_start(request.original)
     if start.launcher is Launcher.HOROVOD:
-        raise WrongRole(
+        raise RoleError(
             f"{request.original} uses Horovod already",
             why="the first script is the original, the second its migration",
             fix="hvdkit verify ORIGINAL MIGRATED",
         )
     if how_to_start(request.migrated).launcher is not Launcher.HOROVOD:
-        raise WrongRole(
+        raise RoleError(
             f"{request.migrated} does not import Horovod",
             why="each of its ranks would train alone",
             fix=f"hvdkit migrate {request.migrated}",
         )
     with tempfile.TemporaryDirectory(prefix="hvdkit-verify-") as scratch:
-        here = Path.cwd()
+        scene = Scene(request, Path.cwd(), Path(scratch).resolve(), progress)
+        if start.launcher is Launcher.SINGLE:
+            return _against_single(scene, start)
+        return _against_distributed(scene, start)
 
-        def run(title: str, script: Path, how: Start) -> Run:
-            folder = Path(scratch, title)
-            make_work_copy(here, folder / "work")
-            settings = Settings(
-                str(folder / "record"),
-                request.world,
-                request.steps,
-                local_rank_flag=how.local_rank_flag,
-                cpu=request.cpu,
-            )
-            return run_job(
-                Job(
-                    title,
-                    inside_copy(script, here, folder / "work"),
-                    request.arguments,
-                    how,
-                    folder,
-                    settings,
-                    request.controller,
-                    request.timeout,
-                ),
-                progress,
-            )
 
-        original = run("original", request.original, start)
-        migrated = run("migrated", request.migrated, Start(Launcher.HOROVOD))
-        comparison = compare(original, migrated, tolerance_for(request.world, request.tolerance))
-        return Verification(comparison, likely_causes(comparison), ())
+def _against_distributed(scene: Scene, start: Start) -> Verification:
+    asked = scene.request
+    settings = Settings("", asked.world, asked.steps, cpu=asked.cpu)
+    original = scene.run("original", asked.original, start, settings)
+    migrated = scene.run("migrated", asked.migrated, Start(Launcher.HOROVOD), settings)
+    comparison = compare(original, migrated, tolerance_for(asked.world, asked.tolerance))
+    return Verification(comparison, likely_causes(comparison), (), tuple(_notes(scene, original, migrated)))
+
+
+def _against_single(scene: Scene, start: Start) -> Verification:
+    asked = scene.request
+    settings = Settings("", 1, asked.steps, cpu=asked.cpu, align=True)
+    horovod = Start(Launcher.HOROVOD)
+    original = scene.run("original", asked.original, start, settings)
+    replayed = replace(settings, replay=str(original.folder))
+    alone = scene.run("migrated on 1 rank", asked.migrated, horovod, replayed)
+    comparison = compare(original, alone, tolerance_for(1, asked.tolerance))
+    invariants: tuple[Invariant, ...] = ()
+    if asked.world > 1:
+        wide = Settings("", asked.world, asked.steps, cpu=asked.cpu)
+        together = scene.run(f"migrated on {asked.world} ranks", asked.migrated, horovod, wide)
+        invariants = check_invariants(original, together)
+    notes = (REPLAYED, *_notes(scene, original, alone))
+    return Verification(comparison, likely_causes(comparison), invariants, notes)
+
+
+def _notes(scene: Scene, original: Run, migrated: Run) -> Iterator[str]:
+    """What a reader should know about how the result came about."""
+    asked = scene.request
+    taken = max(map(original.taken, original.steps))
+    if taken < asked.steps:
+        yield f"the original ended after {taken} of {asked.steps} steps"
+    if asked.cpu:
+        yield "--device cpu: what asked for CUDA ran on the CPU, autocast regions in float32"
+    if original.world > 1 and any(step.buffers for step in original.steps[0]):
+        yield "buffers are compared on rank 0: DDP copies rank 0's to the others before each forward"
+    outside = {
+        name
+        for run in (original, migrated)
+        for steps in run.steps.values()
+        for s in steps
+        for name in s.writes
+    }
+    yield from (
+        f"written outside the work copies: {name}" for name in sorted(outside) if name.startswith("/")
+    )

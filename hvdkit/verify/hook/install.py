@@ -31,7 +31,8 @@ def install() -> None:
         {
             "numpy.random": lambda: seed_numpy(start_seed(settings)),
             "torch": lambda: _hook_torch(settings),
-            "horovod.torch.functions": lambda: _hook_horovod(settings),
+            "horovod.torch.functions": _hook_horovod_functions,
+            "horovod.torch.optimizer": _hook_horovod_optimizer,
         }
     )
 
@@ -44,16 +45,26 @@ def _add_local_rank(settings: Settings) -> None:
 
 def _hook_torch(settings: Settings) -> None:
     """Runs once `import torch` has finished, before the script's next line."""
+    from hvdkit.verify.hook.files import watch_files
+    from hvdkit.verify.hook.loaders import watch_loaders
+    from hvdkit.verify.hook.order import watch_order
     from hvdkit.verify.hook.recorder import Recorder
-    from hvdkit.verify.hook.watch import watch_torch
+    from hvdkit.verify.hook.watch import watch_losses, watch_steps
 
     make_torch_deterministic()
     seed_everything(start_seed(settings))
-    watch_torch(Recorder.of_process(settings))
+    recorder = Recorder.of_process()
+    for watch in (watch_steps, watch_losses, watch_loaders, watch_order, watch_files):
+        watch(recorder)
 
 
-def _hook_horovod(settings: Settings) -> None:
-    from hvdkit.verify.hook.recorder import Recorder
-    from hvdkit.verify.hook.watch import watch_horovod
+def _hook_horovod_functions() -> None:
+    from hvdkit.verify.hook.watch import watch_horovod_state
 
-    watch_horovod(Recorder.of_process(settings))
+    watch_horovod_state()
+
+
+def _hook_horovod_optimizer() -> None:
+    from hvdkit.verify.hook.watch import watch_horovod_adasum
+
+    watch_horovod_adasum()

@@ -14,11 +14,11 @@ from pathlib import Path
 import torch
 
 from hvdkit.verify.hook.names import Named, models_of, named_tensors, optimizer_parameters
-from hvdkit.verify.hook.settings import Settings, launcher_rank
+from hvdkit.verify.hook.settings import Settings, from_environment, launcher_rank
 from hvdkit.verify.hook.tensors import describe, kept_values
 from hvdkit.verify.records import Draw, Event, Step, Tensor
 
-PENDING = ("losses", "draws", "batches", "events")
+PENDING = ("losses", "draws", "batches", "events", "writes")
 _recorder: Recorder | None = None
 
 
@@ -48,13 +48,17 @@ class Recorder:
         self.draws: list[Draw] = []
         self.batches: list[str] = []
         self.events: list[Event] = []
+        self.writes: list[str] = []
         self.file: Path | None = None
 
     @classmethod
-    def of_process(cls, settings: Settings) -> Recorder:
-        """The one recorder of this process."""
+    def of_process(cls) -> Recorder:
+        """The one recorder of this process. Raises RuntimeError outside a verified run."""
         global _recorder
         if _recorder is None:
+            settings = from_environment()
+            if settings is None:
+                raise RuntimeError("this process is not part of a verified run")
             _recorder = cls(settings)
         return _recorder
 

@@ -7,6 +7,7 @@ missing broadcast shows.
 
 from __future__ import annotations
 
+import hashlib
 import random
 import sys
 from multiprocessing.process import BaseProcess, current_process
@@ -49,7 +50,14 @@ def seed_child_processes(settings: Settings) -> None:
             seed_everything(start_seed(settings))
         run(process)
 
-    BaseProcess.run = seeded  # type: ignore[method-assign]
+    BaseProcess.run = seeded  # type: ignore[method-assign,assignment]
+
+
+def align(settings: Settings, *moment: object) -> None:
+    """Set the random state to what belongs to this moment, if the run is to be aligned."""
+    if settings.align:
+        text = repr((settings.seed, *moment)).encode()
+        seed_everything(int.from_bytes(hashlib.sha256(text).digest()[:4], "big"))
 
 
 def make_torch_deterministic() -> None:

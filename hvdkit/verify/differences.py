@@ -1,0 +1,205 @@
+"""Every place where one rank's step differs between two runs, in the order of cause and effect.
+
+Within a step: order of calls, samples, batches, loss, gradient, learning rate, parameters, buffers.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from itertools import zip_longest
+from pathlib import Path
+
+from hvdkit.verify.records import Draw, Run, Step, Tensor
+
+# Calls that are wrong whatever numbers come out: they race with the reduction.
+WRONG_ORDER = ("clip before synchronize", "unscale before synchronize")
+
+
+class Stage(Enum):
+    """What differs; in order of cause and effect within a step."""
+
+    ORDER = "order of calls"
+    SAMPLES = "sample order"
+    BATCH = "batch"
+    LOSS = "loss"
+    GRADIENT = "gradient"
+    RATE = "learning rate"
+    PARAMETER = "parameter"
+    FROZEN = "frozen parameter"
+    BUFFER = "buffer"
+    FILES = "file"
+    STEPS = "optimizer steps"
+
+    @property
+    def place(self) -> int:
+        """Position in that order."""
+        return list(Stage).index(self)
+
+
+@dataclass(frozen=True)
+class Difference:
+    """One value that is not the same in both runs.
+
+    step: 0 is the state before the first step. optimizer: order of first step. largest: the largest
+    absolute difference among the values kept. relative: Euclidean norm of the difference over that of the
+    original; None where there is no distance (names, orders, shapes), which no tolerance covers.
+    """
+
+    stage: Stage
+    step: int
+    optimizer: int
+    rank: int
+    name: str
+    original: str
+    migrated: str
+    largest: float | None = None
+    relative: float | None = None
+
+
+@dataclass(frozen=True)
+class Pair:
+    """The same step of the same rank in both runs, and where their values lie."""
+
+    rank: int
+    one: Step
+    other: Step
+    folders: tuple[Path, Path]
+
+    def differ(
+        self,
+        stage: Stage,
+        name: str,
+        left: object,
+        right: object,
+        largest: float | None = None,
+        relative: float | None = None,
+    ) -> Difference:
+        """A difference in this pair."""
+        return Difference(
+            stage,
+            self.one.number,
+            self.one.optimizer,
+            self.rank,
+            name,
+            str(left),
+            str(right),
+            largest,
+            relative,
+        )
+
+
+def pairs_of(original: Run, migrated: Run) -> list[Pair]:
+    """The steps that both runs have, rank by rank in the order of time."""
+    pairs = []
+    for rank, steps in original.steps.items():
+        others = {(step.optimizer, step.number): step for step in migrated.steps.get(rank, ())}
+        for step in steps:
+            if (step.optimizer, step.number) in others:
+                other = others[step.optimizer, step.number]
+                pairs.append(Pair(rank, step, other, (original.folder, migrated.folder)))
+    return pairs
+
+
+def differences_in(pair: Pair) -> Iterator[Difference]:
+    """All differences of one pair."""
+    yield from _order(pair)
+    yield from _samples(pair)
+    yield from _batches(pair)
+    yield from _numbers(pair, Stage.LOSS, pair.one.losses, pair.other.losses)
+    yield from _tensors(pair, Stage.GRADIENT, "gradients")
+    yield from _numbers(pair, Stage.RATE, pair.one.rates, pair.other.rates)
+    yield from _tensors(pair, Stage.PARAMETER, "parameters")
+    yield from _tensors(pair, Stage.FROZEN, "frozen")
+    if pair.rank == 0:
+        # DDP overwrites the others' with rank 0's before each forward, Horovod does not; both save rank 0's.
+        yield from _tensors(pair, Stage.BUFFER, "buffers")
+
+
+def _order(pair: Pair) -> Iterator[Difference]:
+    for event in pair.other.events:
+        if event.what in WRONG_ORDER and event not in pair.one.events:
+            yield pair.differ(Stage.ORDER, event.what, "-", event.detail)
+
+
+def _samples(pair: Pair) -> Iterator[Difference]:
+    for one, other in zip_longest(pair.one.draws, pair.other.draws):
+        if _where(one) != _where(other):
+            yield pair.differ(Stage.SAMPLES, "", _shown(one), _shown(other))
+            return  # all that follow differ with it
+
+
+def _where(draw: Draw | None) -> object:
+    return draw and (draw.loader, draw.epoch, draw.indices)
+
+
+def _shown(draw: Draw | None) -> str:
+    if draw is None:
+        return "no batch"
+    head = ", ".join(map(str, draw.indices[:8])) + (", ..." if len(draw.indices) > 8 else "")
+    return f"{head} (loader {draw.loader}, epoch {draw.epoch}, {draw.sampler})"
+
+
+def _batches(pair: Pair) -> Iterator[Difference]:
+    for place, (one, other) in enumerate(zip_longest(pair.one.batches, pair.other.batches)):
+        if one != other:
+            left, right = (f"SHA-256 {digest[:12]}" if digest else "no batch" for digest in (one, other))
+            yield pair.differ(Stage.BATCH, f"{place + 1} before this step", left, right)
+            return
+
+
+def _numbers(
+    pair: Pair, stage: Stage, lefts: Sequence[float], rights: Sequence[float]
+) -> Iterator[Difference]:
+    if len(lefts) != len(rights):
+        yield pair.differ(stage, "how many", len(lefts), len(rights))
+    for place, (left, right) in enumerate(zip(lefts, rights)):
+        if left != right and not (math.isnan(left) and math.isnan(right)):
+            name = str(place + 1) if len(lefts) > 1 else ""
+            distance = abs(left - right)
+            relative = distance / abs(left) if left else math.inf
+            yield pair.differ(stage, name, repr(left), repr(right), distance, relative)
+
+
+def _tensors(pair: Pair, stage: Stage, kind: str) -> Iterator[Difference]:
+    for left, right in _matched(getattr(pair.one, kind), getattr(pair.other, kind)):
+        if left is None or right is None:
+            name = (left or right or Tensor("", (), "", "", 0.0)).name
+            yield pair.differ(stage, name, "present" if left else "none", "present" if right else "none")
+        elif (left.shape, left.dtype) != (right.shape, right.dtype):
+            yield pair.differ(stage, left.name, _kind(left), _kind(right))
+        elif left.digest != right.digest:
+            norms = (f"norm {left.norm:.9g}", f"norm {right.norm:.9g}")
+            yield pair.differ(stage, left.name, *norms, *_distance(pair, kind, left, right))
+
+
+def _kind(tensor: Tensor) -> str:
+    return f"{tensor.dtype} of shape {tuple(tensor.shape)}"
+
+
+def _matched(
+    lefts: Sequence[Tensor], rights: Sequence[Tensor]
+) -> Iterator[tuple[Tensor | None, Tensor | None]]:
+    """By name where both sides have the same names, each once; else by order."""
+    by_name = {tensor.name: tensor for tensor in rights}
+    if len(by_name) == len(rights) == len(lefts) and {tensor.name for tensor in lefts} == set(by_name):
+        yield from ((tensor, by_name[tensor.name]) for tensor in lefts)
+    else:
+        yield from zip_longest(lefts, rights)
+
+
+def _distance(pair: Pair, kind: str, left: Tensor, right: Tensor) -> tuple[float, float]:
+    """Largest and relative difference over the values that were kept."""
+    import torch
+
+    one, other = (
+        torch.load(folder / step.values, weights_only=True)[kind][tensor.name].to(torch.float64)
+        for folder, step, tensor in zip(pair.folders, (pair.one, pair.other), (left, right))
+    )
+    if not one.numel():
+        return 0.0, 0.0
+    norm = float(torch.linalg.vector_norm(one))
+    apart = float(torch.linalg.vector_norm(one - other))
+    return float((one - other).abs().max()), apart / norm if norm else math.inf

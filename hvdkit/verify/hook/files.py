@@ -1,0 +1,66 @@
+"""Which files a rank writes; and a linked file of the work copy becomes a copy before it is written.
+
+Python tells of each open() through an audit event. torch.save opens its file in C++ and is watched by name.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+import shutil
+import sys
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from hvdkit.verify.hook.recorder import Recorder
+
+WRITING = os.O_WRONLY | os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_TRUNC
+
+
+def watch_files(recorder: Recorder) -> None:
+    """Note every file that this process opens for writing, or renames into place."""
+    work = Path.cwd().resolve()
+    own = (str(recorder.settings.path), os.environ.get("TMPDIR", "/tmp"), "/dev/", "/proc/")
+
+    def note(target: object) -> None:
+        if not isinstance(target, (str, bytes, os.PathLike)):
+            return  # an open file descriptor
+        path = Path(os.path.abspath(os.fsdecode(target)))
+        if str(path).startswith(own) or path.suffix == ".pyc" or "__pycache__" in path.parts:
+            return
+        _own_copy(path, work)
+        real = path.parent.resolve() / path.name
+        name = str(real.relative_to(work) if real.is_relative_to(work) else real)
+        if name not in recorder.writes:
+            recorder.writes.append(name)
+
+    def audit(event: str, arguments: tuple[Any, ...]) -> None:
+        if event == "open" and arguments[2] & WRITING:
+            note(arguments[0])
+        elif event == "os.rename":
+            note(arguments[1])
+
+    sys.addaudithook(audit)
+    _watch_save(note)
+
+
+def _own_copy(path: Path, work: Path) -> None:
+    """Replace a link into the original folder by a copy, so that the original is never written."""
+    if path.is_symlink() and path.is_relative_to(work) and path.is_file():
+        target = path.resolve()
+        path.unlink()
+        shutil.copy2(target, path)
+
+
+def _watch_save(note: Any) -> None:
+    save = torch.save
+
+    @functools.wraps(save)
+    def watched(obj: object, f: Any, *args: Any, **kwargs: Any) -> None:
+        note(f)
+        save(obj, f, *args, **kwargs)
+
+    torch.save = watched
+    torch.serialization.save = watched

@@ -1,0 +1,142 @@
+"""What the loaders of a rank draw and return; and, at one rank, the other run's order in place of their own.
+
+`_next_index` and `__next__` of torch's loader iterators are where every loader passes, with and without
+workers.
+"""
+
+from __future__ import annotations
+
+import functools
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from weakref import WeakKeyDictionary
+
+import torch
+from torch.utils.data import BatchSampler, DataLoader
+from torch.utils.data.dataloader import _BaseDataLoaderIter
+
+from hvdkit.verify.hook.recorder import Recorder
+from hvdkit.verify.hook.seeds import align
+from hvdkit.verify.hook.settings import Settings
+from hvdkit.verify.hook.tensors import batch_digest
+from hvdkit.verify.records import Draw, read_run
+
+Key = tuple[int, int, int]  # loader, epoch, place in the epoch
+
+
+@dataclass(frozen=True)
+class Pass:
+    """One pass over one loader. loader: order of first use. epoch: passes begun before this one."""
+
+    loader: int
+    epoch: int
+    sampler: str
+
+
+class Loaders:
+    """The loaders of a process, and the pass that was begun last."""
+
+    def __init__(self) -> None:
+        self.passes: WeakKeyDictionary[DataLoader[Any], Pass] = WeakKeyDictionary()
+        self.last = Pass(0, 0, "")
+
+    def begin(self, loader: DataLoader[Any]) -> Pass:
+        """A pass over a loader begins."""
+        before = self.passes.get(loader)
+        batches = loader.batch_sampler
+        sampler = loader.sampler if batches is None or type(batches) is BatchSampler else batches
+        self.last = Pass(
+            before.loader if before else len(self.passes),
+            before.epoch + 1 if before else 0,
+            type(sampler).__name__,
+        )
+        self.passes[loader] = self.last
+        return self.last
+
+
+class Drawn:
+    """What one iterator has drawn in its current pass."""
+
+    def __init__(self, begun: Pass) -> None:
+        self.begun = begun
+        self.count = 0
+
+
+def watch_loaders(recorder: Recorder) -> None:
+    """Record draws and batches; replay and align where the settings ask for it."""
+    settings = recorder.settings
+    replay = _draws_of(settings) if settings.replay else {}
+    loaders = Loaders()
+    iterators: WeakKeyDictionary[Any, Drawn] = WeakKeyDictionary()
+    begin = DataLoader.__iter__
+    next_index, next_batch = _BaseDataLoaderIter._next_index, _BaseDataLoaderIter.__next__
+
+    @functools.wraps(begin)
+    def iterate(self: DataLoader[Any]) -> Any:
+        begun = loaders.begin(self)
+        align(settings, "begin", begun)
+        # Workers are sent their first indices in here; a persistent iterator is used again.
+        if self.num_workers and self.persistent_workers and self._iterator is not None:
+            iterators[self._iterator] = Drawn(begun)
+        iterator = begin(self)
+        iterators.setdefault(iterator, Drawn(begun))
+        return iterator
+
+    @functools.wraps(next_index)
+    def draw(self: Any) -> Any:
+        drawn = iterators.setdefault(self, Drawn(loaders.last))
+        key = (drawn.begun.loader, drawn.begun.epoch, drawn.count)
+        drawn.count += 1
+        try:
+            indices = next_index(self)  # type: ignore[no-untyped-call]
+        except StopIteration:
+            if key not in replay:
+                raise
+            indices = None
+        indices = _replayed(replay.get(key), indices)
+        if any(index is not None for index in _listed(indices)):  # an iterable data set has none
+            draw = Draw(drawn.begun.loader, drawn.begun.epoch, _plain(indices), drawn.begun.sampler)
+            recorder.draws.append(draw)
+        align(settings, "drawn", key)
+        return indices
+
+    @functools.wraps(next_batch)
+    def fetch(self: Any) -> Any:
+        batch = next_batch(self)
+        recorder.batches.append(batch_digest(batch))
+        align(settings, "fetched", recorder.batches[-1], len(recorder.batches))
+        return batch
+
+    DataLoader.__iter__ = iterate  # type: ignore[method-assign]
+    _BaseDataLoaderIter._next_index = draw  # type: ignore[method-assign]
+    _BaseDataLoaderIter.__next__ = fetch  # type: ignore[method-assign]
+
+
+def _draws_of(settings: Settings) -> dict[Key, Any]:
+    """The draws of rank 0 of another run by their place."""
+    run = read_run(Path(settings.replay))
+    placed: dict[Key, Any] = {}
+    counts: dict[tuple[int, int], int] = {}
+    for step in run.steps[0]:
+        for draw in step.draws:
+            place = counts.get((draw.loader, draw.epoch), 0)
+            counts[draw.loader, draw.epoch] = place + 1
+            placed[draw.loader, draw.epoch, place] = draw.indices
+    return placed
+
+
+def _replayed(other: tuple[Any, ...] | None, own: Any) -> Any:
+    """The other run's draw in the form of this run's; its own where there is none or they are equal."""
+    if other is None or (own is not None and _plain(own) == other):
+        return own
+    return other[0] if isinstance(own, int) else list(other)
+
+
+def _listed(indices: Any) -> Any:
+    return indices if isinstance(indices, (list, tuple, torch.Tensor)) else [indices]
+
+
+def _plain(indices: Any) -> tuple[Any, ...]:
+    """Indices as JSON can hold them."""
+    return tuple(int(i) if hasattr(i, "__index__") else repr(i) for i in _listed(indices))

@@ -1,0 +1,86 @@
+"""Calls whose place among others decides whether a Horovod program is right.
+
+Clipping or unscaling while a reduction is under way races with it, and often gives the right numbers in a
+test; loading a checkpoint after the broadcast leaves the other ranks without it.
+"""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+from weakref import WeakSet
+
+import torch
+
+from hvdkit.verify.hook.recorder import Recorder
+from hvdkit.verify.records import Event
+
+CLIPS = ("clip_grad_norm_", "clip_grad_value_", "clip_grads_with_norm_")
+
+
+def watch_order(recorder: Recorder) -> None:
+    """Note clipping and unscaling of gradients that are not reduced yet, and states that are loaded."""
+    optimizers = _all_optimizers()
+    for name in CLIPS:
+        if hasattr(torch.nn.utils, name):
+            _watch_clip(recorder, optimizers, name)
+    _watch_unscale(recorder)
+    _watch_load(recorder)
+
+
+def _all_optimizers() -> WeakSet[torch.optim.Optimizer]:
+    """Every optimizer of the process, as they are made."""
+    made: WeakSet[torch.optim.Optimizer] = WeakSet()
+    create = torch.optim.Optimizer.__init__
+
+    @functools.wraps(create)
+    def init(self: torch.optim.Optimizer, *args: Any, **kwargs: Any) -> None:
+        create(self, *args, **kwargs)
+        made.add(self)
+
+    torch.optim.Optimizer.__init__ = init  # type: ignore[method-assign]
+    return made
+
+
+def _unreduced(optimizer: torch.optim.Optimizer) -> set[int]:
+    """Ids of the parameters whose reduction Horovod has begun and nobody has waited for."""
+    pending = getattr(optimizer, "_handles", {})
+    return {id(p) for key in pending for p in (key if isinstance(key, tuple) else (key,))}
+
+
+def _watch_clip(recorder: Recorder, optimizers: WeakSet[torch.optim.Optimizer], name: str) -> None:
+    clip = getattr(torch.nn.utils, name)
+
+    @functools.wraps(clip)
+    def watched(parameters: Any, *args: Any, **kwargs: Any) -> Any:
+        given = [parameters] if isinstance(parameters, torch.Tensor) else list(parameters)
+        pending = set().union(*map(_unreduced, optimizers))
+        if pending & {id(parameter) for parameter in given}:
+            recorder.events.append(Event("clip before synchronize", name))
+        return clip(given, *args, **kwargs)
+
+    setattr(torch.nn.utils, name, watched)
+    setattr(torch.nn.utils.clip_grad, name, watched)
+
+
+def _watch_unscale(recorder: Recorder) -> None:
+    unscale = torch.amp.GradScaler.unscale_
+
+    @functools.wraps(unscale)
+    def watched(self: torch.amp.GradScaler, optimizer: torch.optim.Optimizer) -> None:
+        if self.is_enabled() and _unreduced(optimizer):
+            recorder.events.append(Event("unscale before synchronize", type(optimizer).__name__))
+        unscale(self, optimizer)
+
+    torch.amp.GradScaler.unscale_ = watched  # type: ignore[method-assign]
+
+
+def _watch_load(recorder: Recorder) -> None:
+    load = torch.nn.Module.load_state_dict
+
+    @functools.wraps(load)
+    def watched(self: torch.nn.Module, *args: Any, **kwargs: Any) -> Any:
+        recorder.events.append(Event("load", type(self).__name__))
+        return load(self, *args, **kwargs)
+
+    torch.nn.Module.load_state_dict = watched  # type: ignore[method-assign]

@@ -1,0 +1,132 @@
+"""What must hold on several ranks when there is no original to compare with: the original had one process.
+
+Read from one run of the migrated script; the original's record tells the learning rate and the samples.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from hvdkit.verify.causes import Cause
+from hvdkit.verify.compare import writers
+from hvdkit.verify.records import Run, Step
+
+
+@dataclass(frozen=True)
+class Invariant:
+    """name: what should hold. detail: what was seen. cause: what to look at when it does not hold."""
+
+    name: str
+    holds: bool
+    detail: str
+    cause: Cause | None = None
+
+
+def check_invariants(original: Run, migrated: Run) -> tuple[Invariant, ...]:
+    """Ranks equal after each step, shards disjoint and complete, one learning rate, one writer per file."""
+    return (
+        _ranks_equal(migrated),
+        *_shards(original, migrated),
+        _rate(original, migrated),
+        _writers(migrated),
+    )
+
+
+def _ranks_equal(run: Run) -> Invariant:
+    name = "all ranks hold the same parameters after each step"
+    for steps in zip(*run.steps.values()):
+        for tensors in zip(*(step.parameters + step.frozen for step in steps)):
+            if len({tensor.digest for tensor in tensors}) > 1:
+                return Invariant(
+                    name,
+                    False,
+                    f"{tensors[0].name} differs, {_when(steps[0])}",
+                    Cause(
+                        "HVD4xx", "broadcast the parameters" if not steps[0].number else "wrap the optimizer"
+                    ),
+                )
+    return Invariant(name, True, f"{max(map(run.taken, run.steps))} steps, {run.world} ranks")
+
+
+def _when(step: Step) -> str:
+    return f"step {step.number}" if step.number else "before the first step"
+
+
+def _shards(original: Run, migrated: Run) -> Iterator[Invariant]:
+    """For the training loader: the one that is drawn from before most steps."""
+    uses = Counter(
+        draw.loader for step in migrated.steps[0] for draw in {d.loader: d for d in step.draws}.values()
+    )
+    if not uses:
+        return
+    loader = uses.most_common(1)[0][0]
+    sharding = Cause("HVD3xx", "give the training loader a DistributedSampler with Horovod's rank and size")
+    shards = [_samples(migrated, rank, loader, 0) for rank in migrated.steps]
+    drawn = Counter(index for shard in shards for index in set(shard))
+    shared = sum(count > 1 for count in drawn.values())
+    # A sampler that fills up to equal lengths repeats at most one sample for each rank but one.
+    yield Invariant(
+        "ranks train on different samples",
+        shared < migrated.world,
+        f"{shared} of {len(drawn)} samples of the first epoch are on several ranks",
+        sharding,
+    )
+    whole = set(_samples(original, 0, loader, 0))
+    if all(_ended(run, loader, 0) for run in (original, migrated)):
+        missing = len(whole - set(drawn))
+        yield Invariant(
+            "together they train on all samples",
+            not missing,
+            f"{missing} of {len(whole)} are left out",
+            sharding,
+        )
+
+
+def _samples(run: Run, rank: int, loader: int, epoch: int) -> list[object]:
+    return [
+        index
+        for step in run.steps[rank]
+        for draw in step.draws
+        if (draw.loader, draw.epoch) == (loader, epoch)
+        for index in draw.indices
+    ]
+
+
+def _ended(run: Run, loader: int, epoch: int) -> bool:
+    """The next pass over the loader was begun while the run was recorded."""
+    return bool(_samples(run, 0, loader, epoch + 1))
+
+
+def _rate(original: Run, migrated: Run) -> Invariant:
+    """Equal, or scaled by the number of ranks, and the same on every rank; either way the number is told."""
+    name = "the learning rate is the original's, or scaled by the number of ranks"
+    before, after = original.steps[0][-1].rates, {steps[-1].rates for steps in migrated.steps.values()}
+    ratios = {rate / earlier for rates in after for rate, earlier in zip(rates, before) if earlier}
+    holds = (
+        len(after) == 1
+        and len(ratios) <= 1
+        and all(
+            abs(ratio - wanted) < 1e-6 * wanted or abs(ratio - 1) < 1e-6
+            for ratio in ratios
+            for wanted in [migrated.world]
+        )
+    )
+    shown = ", ".join(f"{rate:g}" for rate in sorted({rate for rates in after for rate in rates}))
+    return Invariant(
+        name,
+        holds,
+        f"{shown} here, {', '.join(f'{rate:g}' for rate in before)} in the original",
+        Cause("HVD4xx", "scale the learning rate once, by hvd.size()"),
+    )
+
+
+def _writers(run: Run) -> Invariant:
+    shared = sorted({name for (name, _), ranks in writers(run).items() if len(ranks) > 1})
+    return Invariant(
+        "each file has one writer",
+        not shared,
+        f"written by several ranks: {', '.join(shared)}" if shared else "in the recorded steps",
+        Cause("HVD6xx", "write files on rank 0 only: if hvd.rank() == 0"),
+    )

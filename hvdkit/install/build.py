@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import subprocess
 import sys
 import tempfile
 from collections.abc import Mapping
@@ -48,14 +47,9 @@ def build_wheel(plan: Plan, store: Path, environment: Mapping[str, str]) -> cach
     with tempfile.TemporaryDirectory(prefix=".build-", dir=store) as scratch:
         folder = Path(scratch)
         log = cache.log_path(store, plan.key)
-        _logged(wheel_command(folder), log, _build_environment(plan, folder, environment))
+        pip(wheel_command(folder), log, _build_environment(plan, folder, environment))
         (wheel,) = folder.glob("*.whl")
         return cache.put(store, plan.key, wheel, plan.ingredients())
-
-
-def pip(command: list[str], log: Path, environment: Mapping[str, str]) -> None:
-    """Run one of the pip calls above. Raises: BuildError."""
-    _logged(command, log, environment)
 
 
 def jobs() -> int:
@@ -79,9 +73,11 @@ def _build_environment(plan: Plan, folder: Path, environment: Mapping[str, str])
     return clean
 
 
-def _logged(command: list[str], log: Path, environment: Mapping[str, str]) -> None:
+def pip(command: list[str], log: Path, environment: Mapping[str, str]) -> None:
+    """Run one of the pip calls above, its output in `log`. Raises: BuildError."""
     log.parent.mkdir(parents=True, exist_ok=True)
-    title = "building Horovod" if "wheel" in command else "installing"
+    action = command[len(_PIP)]
+    title = {"wheel": "compiling Horovod", "install": "installing"}[action]
     with log.open("w", encoding="utf-8") as file, progress.shown(title) as show:
         with processes.group(command, environment) as process:
             assert process.stdout is not None
@@ -93,8 +89,5 @@ def _logged(command: list[str], log: Path, environment: Mapping[str, str]) -> No
     if code != 0:
         found = failure.first_error(log.read_text(encoding="utf-8").splitlines())
         raise BuildError(
-            "\n".join(found.lines),
-            f"{subprocess.list2cmdline(command[1:4])} failed; all of it: {log}",
-            found.fix,
-            log,
+            "\n".join(found.lines), f"`pip {action}` failed; all of its output: {log}", found.fix, log
         )

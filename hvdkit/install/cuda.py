@@ -18,6 +18,9 @@ from hvdkit.install.frameworks import Framework
 
 _DRIVER = Path("/dev/nvidiactl")
 _SYSTEM_HOME = Path("/usr/local/cuda")
+_SYSTEM_PREFIX = Path("/usr")
+# NVIDIA's Python packages that make nvcc, all of one minor: an older ptxas refuses a newer nvvm's PTX.
+_COMPILER_PACKAGES = ("cuda-nvcc", "nvvm", "cuda-crt", "cuda-cccl")
 
 
 @dataclass(frozen=True)
@@ -56,12 +59,12 @@ def look(frameworks: tuple[Framework, ...], environment: Mapping[str, str]) -> C
     if home is None:
         if not _DRIVER.exists():
             return None
-        major, minor = (*str(built_for[0].cuda).split("."), "0")[:2]
+        minor = ".".join((*str(built_for[0].cuda).split("."), "0")[:2])
+        packages_needed = " ".join(f"nvidia-{part}=={minor}.*" for part in _COMPILER_PACKAGES)
         raise CudaError(
             f"{built_for[0].name} is built for CUDA {built_for[0].cuda}, and there is no nvcc",
             "Horovod's GPU operations are compiled with it",
-            f"pip install nvidia-cuda-nvcc nvidia-nvvm nvidia-cuda-crt nvidia-cuda-cccl, =={major}.{minor}.* each, "
-            "or install a CUDA toolkit (HOROVOD_CUDA_HOME names its folder)",
+            f"pip install {packages_needed}, or a CUDA toolkit (HOROVOD_CUDA_HOME names its folder)",
         )
     version = _nvcc_version(home)
     for framework in built_for:
@@ -131,7 +134,7 @@ def _nvcc_version(home: Path) -> str:
 
 def _nccl(environment: Mapping[str, str], packages: Path, home: Path) -> Path:
     named = [Path(environment["HOROVOD_NCCL_HOME"])] if "HOROVOD_NCCL_HOME" in environment else []
-    for folder in (*named, packages / "nccl", home, Path("/usr")):
+    for folder in (*named, packages / "nccl", home, _SYSTEM_PREFIX):
         if (folder / "include" / "nccl.h").is_file():
             return folder
     raise CudaError(

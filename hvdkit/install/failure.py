@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 
 # In the order of a build. The first line that matches any of them is where things went wrong; what follows
 # (other compilers that were running, make, CMake, setuptools, pip) repeats it in fewer words.
@@ -58,12 +59,15 @@ def first_error(output: Sequence[str]) -> Failure:
 
 
 def _block(lines: list[str], at: int) -> list[str]:
-    """The error with what belongs to it: a CMake error's paragraph, a compiler error's source lines."""
-    block = [lines[at]]
-    for line in lines[at + 1 : at + _CONTEXT_LINES]:
-        if not (line.startswith((" ", "\t")) or (not line and lines[at].startswith("CMake Error"))):
-            break
-        block.append(line)
-    while not block[-1].strip():
-        block.pop()
-    return block
+    """The error with what belongs to it: the indented lines that follow.
+
+    CMake quotes what a compiler or linker told it: then that is the error, below CMake's headline.
+    """
+    cmake = lines[at].startswith("CMake Error")
+    block = list(
+        takewhile(lambda line: line.startswith((" ", "\t")) or (cmake and not line), lines[at + 1 :])
+    )
+    if cmake:
+        quoted = next((line.strip() for line in block if _ERROR.search(line.strip())), None)
+        block = [quoted] if quoted else [line for line in block if line]
+    return [lines[at], *block[: _CONTEXT_LINES - 1]]

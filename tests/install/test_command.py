@@ -1,0 +1,74 @@
+"""The command as a person runs it. What compiles or installs is in test_build.py."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.install.test_system import path_without
+
+
+def hvdkit(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "hvdkit", "install-horovod", *arguments]
+    return subprocess.run(
+        command, env={**os.environ, **environment}, capture_output=True, text=True, check=False
+    )
+
+
+def test_dry_run_shows_every_choice_and_changes_nothing(tmp_path: Path) -> None:
+    done = hvdkit("--dry-run", HVDKIT_CACHE=str(tmp_path / "store"))
+    assert done.returncode == 0, done.stderr
+    for part in ("torch ", "C++", "HOROVOD_WITH_PYTORCH=1", "CMAKE_PROJECT_INCLUDE", "--no-build-isolation"):
+        assert part in done.stdout
+    assert "cached wheel: none" in done.stdout
+    assert not (tmp_path / "store").exists()
+
+
+def test_dry_run_for_a_machine(tmp_path: Path) -> None:
+    facts = json.loads(hvdkit("--dry-run", "--json", HVDKIT_CACHE=str(tmp_path)).stdout)
+    assert facts["horovod"] == "0.28.1"
+    assert len(facts["key"]) == 16
+    assert facts["standard"] == max(demand["standard"] for demand in facts["demands"])
+
+
+def test_check() -> None:
+    done = hvdkit("--check")
+    assert (done.returncode, done.stdout) == (0, "Horovod 0.28.1 fits this environment\n")
+
+
+def test_check_finds_a_broken_horovod(tmp_path: Path) -> None:
+    (tmp_path / "horovod").mkdir()
+    (tmp_path / "horovod" / "__init__.py").write_text("raise ImportError('no')")
+    done = hvdkit("--check", "--json", PYTHONPATH=os.pathsep.join([str(tmp_path), str(Path.cwd())]))
+    assert done.returncode == 1
+    answer = json.loads(done.stdout)
+    assert not answer["fits"]
+    assert "horovod.torch" in answer["reasons"][0]
+
+
+def test_missing_tools_are_one_message(tmp_path: Path) -> None:
+    environment = path_without(tmp_path, "cmake", "mpicxx")
+    done = hvdkit("--json", PATH=environment["PATH"])
+    assert done.returncode == 2
+    assert "not found: cmake, mpicxx" in done.stderr
+    assert "apt-get install cmake libopenmpi-dev" in done.stderr
+    answer = json.loads(done.stdout)
+    assert (answer["result"], answer["seen"]) == ("failed", "not found: cmake, mpicxx")
+
+
+def test_a_framework_that_does_not_import(tmp_path: Path) -> None:
+    (tmp_path / "torch").mkdir()
+    (tmp_path / "torch" / "__init__.py").write_text("import nothing_of_that_name")
+    done = hvdkit("--check", PYTHONPATH=os.pathsep.join([str(tmp_path), str(Path.cwd())]))
+    assert done.returncode == 2
+    assert "`import torch` fails: ModuleNotFoundError: No module named 'nothing_of_that_name'" in done.stderr
+
+
+@pytest.mark.parametrize("pair", [("--check", "--rebuild"), ("--check", "--dry-run")])
+def test_one_thing_at_a_time(pair: tuple[str, str]) -> None:
+    assert hvdkit(*pair).returncode == 2

@@ -1,0 +1,98 @@
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from hvdkit.install import plan
+from hvdkit.install.system import Mpi
+from tests.install import plans
+
+SYSTEM = plans.SYSTEM
+assert SYSTEM.mpi is not None
+OTHERS = {
+    "torch version": plans.make((replace(plans.TORCH, version="2.12.1"),)),
+    "torch ABI": plans.make((replace(plans.TORCH, flags=("-D_GLIBCXX_USE_CXX11_ABI=0",)),)),
+    "one framework more": plans.make((plans.TORCH, plans.TENSORFLOW)),
+    "another framework": plans.make((plans.TENSORFLOW,)),
+    "C++ standard": plans.make(cpp=17),
+    "compiler": plans.make(system=replace(SYSTEM, compiler_version="g++ 13.2.0")),
+    "standard library": plans.make(system=replace(SYSTEM, libstdcxx=13)),
+    "processor": plans.make(system=replace(SYSTEM, cpu_flags=())),
+    "platform": plans.make(system=replace(SYSTEM, platform="linux-x86_64 glibc 2.31")),
+    "no MPI": plans.make(system=replace(SYSTEM, mpi=None)),
+    "MPI version": plans.make(system=replace(SYSTEM, mpi=Mpi("mpirun (Open MPI) 5.0.3", SYSTEM.mpi.show))),
+    "MPI folder": plans.make(system=replace(SYSTEM, mpi=Mpi(SYSTEM.mpi.version, "g++ -I/opt/mpi/include"))),
+    "CUDA": plans.make(cuda=plans.CUDA),
+    "CUDA version": plans.make(cuda=replace(plans.CUDA, version="12.8")),
+    "NCCL version": plans.make(cuda=replace(plans.CUDA, nccl_version="2.26.2")),
+    "GPU": plans.make(cuda=replace(plans.CUDA, gpus=("90",))),
+    "compiler flags": plans.make(environment={"CXXFLAGS": "-O1"}),
+    "CPU operations": plans.make(environment={"HOROVOD_CPU_OPERATIONS": "MPI"}),
+}
+
+
+def test_every_ingredient_changes_the_key() -> None:
+    keys = {name: made.key for name, made in {"as it is": plans.make(), **OTHERS}.items()}
+    assert len(set(keys.values())) == len(keys), keys
+
+
+@pytest.mark.parametrize("name", ["horovod", "python"])
+def test_horovod_and_python_are_in_the_key(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    before = plans.make().key
+    if name == "horovod":
+        monkeypatch.setattr(plan, "HOROVOD_VERSION", "0.29.0")
+    else:
+        monkeypatch.setattr("sysconfig.get_config_var", lambda _name: "cpython-313-x86_64-linux-gnu")
+    assert plans.make().key != before
+
+
+def test_what_changes_nothing_keeps_the_key() -> None:
+    again = plans.make(environment={"HOROVOD_RANK": "1", "MAKEFLAGS": "-j1", "PATH": "/elsewhere"})
+    assert again.key == plans.make().key
+    assert plans.make(system=replace(SYSTEM, cmake_version="cmake version 4.0.0")).key == plans.make().key
+
+
+def test_the_ingredients_are_json() -> None:
+    assert json.loads(json.dumps(plans.make(cuda=plans.CUDA).ingredients()))["cuda"] == ["13.0", "2.27.3"]
+
+
+def test_every_part_is_asked_for_or_ruled_out() -> None:
+    without = plans.make(system=replace(SYSTEM, mpi=None)).variables
+    assert {name: value for name, value in without.items() if name.startswith("HOROVOD_WITH")} == {
+        "HOROVOD_WITHOUT_MPI": "1",
+        "HOROVOD_WITHOUT_MXNET": "1",
+        "HOROVOD_WITHOUT_TENSORFLOW": "1",
+        "HOROVOD_WITH_GLOO": "1",
+        "HOROVOD_WITH_PYTORCH": "1",
+    }
+
+
+def test_gpu_operations_come_with_cuda() -> None:
+    chosen = plans.make(cuda=plans.CUDA).variables
+    assert chosen["HOROVOD_GPU_OPERATIONS"] == "NCCL"
+    assert chosen["HOROVOD_BUILD_CUDA_CC_LIST"] == "80,90"
+    assert "HOROVOD_GPU_OPERATIONS" not in plans.make().variables
+
+
+def test_a_persons_own_setting_wins() -> None:
+    assert (
+        plans.make(environment={"HOROVOD_BUILD_ARCH_FLAGS": "-mavx"}).variables["HOROVOD_BUILD_ARCH_FLAGS"]
+        == "-mavx"
+    )
+
+
+@pytest.mark.parametrize(
+    ("versions", "expected"),
+    [
+        ({}, ()),
+        ({"setuptools": "81.0.0"}, ("setuptools<81",)),
+        ({"setuptools": None, "psutil": None}, ("psutil", "setuptools<81")),
+    ],
+)
+def test_requirements(
+    monkeypatch: pytest.MonkeyPatch, versions: dict[str, str | None], expected: tuple[str, ...]
+) -> None:
+    monkeypatch.setattr(plan, "_version", lambda name: versions.get(name, "80.0.0"))
+    assert plan.missing_requirements() == expected

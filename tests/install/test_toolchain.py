@@ -1,0 +1,69 @@
+"""The two CMake files, as text and in a real CMake project that insists on C++14."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from hvdkit.install import toolchain
+
+PROJECT = """\
+cmake_minimum_required(VERSION 3.13)
+project(sample CXX)
+set(CMAKE_CXX_STANDARD 14)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+add_library(sample SHARED sample.cc)
+"""
+SOURCE = 'static_assert(__cplusplus >= 202002L, "older than C++20");\nint sample() { return 0; }\n'
+
+
+def compile_sample(
+    folder: Path, source: str, texts: dict[str, str] | None
+) -> subprocess.CompletedProcess[str]:
+    (folder / "CMakeLists.txt").write_text(PROJECT)
+    (folder / "sample.cc").write_text(source)
+    environment = dict(os.environ)
+    if texts is not None:
+        environment["CMAKE_TOOLCHAIN_FILE"] = str(toolchain.write(folder, texts))
+    subprocess.run(
+        ["cmake", "-S", ".", "-B", "out"], cwd=folder, env=environment, check=True, capture_output=True
+    )
+    return subprocess.run(
+        ["cmake", "--build", "out"], cwd=folder, capture_output=True, text=True, check=False
+    )
+
+
+def test_a_project_that_asks_for_cpp14_gets_cpp20(tmp_path: Path) -> None:
+    done = compile_sample(tmp_path, SOURCE, toolchain.files(20, None))
+    assert done.returncode == 0, done.stderr
+
+
+def test_without_the_files_it_does_not(tmp_path: Path) -> None:
+    done = compile_sample(tmp_path, SOURCE, None)
+    assert done.returncode != 0
+    assert "older than C++20" in done.stderr
+
+
+@pytest.mark.parametrize(("libstdcxx", "compiles"), [(13, True), (12, False)])
+def test_headers_that_newer_libraries_no_longer_bring_are_included(
+    tmp_path: Path, libstdcxx: int, compiles: bool
+) -> None:
+    # Nothing is included here, so the names exist only if the toolchain file brings them.
+    source = "std::uint8_t a; std::string b; std::runtime_error c{b};\n"
+    done = compile_sample(tmp_path, source, toolchain.files(20, libstdcxx))
+    assert (done.returncode == 0) is compiles, done.stderr
+
+
+def test_standards_that_are_high_enough_stay_as_they_are() -> None:
+    text = toolchain.files(17, None)["standard.cmake"]
+    assert 'set(CMAKE_CXX14_STANDARD_COMPILE_OPTION "-std=c++17")' in text
+    assert "CXX17_" not in text
+
+
+def test_the_text_names_no_folder() -> None:
+    # The text is part of the wheel's key: it may not differ from one build to the next.
+    assert all("/tmp" not in text for text in toolchain.files(20, 15).values())

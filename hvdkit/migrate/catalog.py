@@ -19,7 +19,11 @@ def main(argv: Sequence[str]) -> int:
 
 
 def _rules(argv: Sequence[str]) -> int:
-    parser = argparse.ArgumentParser(prog="hvdkit rules", description="List the rules of hvdkit migrate.")
+    parser = argparse.ArgumentParser(
+        prog="hvdkit rules",
+        description="List the rules of hvdkit migrate.",
+        epilog="example: hvdkit rules --json",
+    )
     parser.add_argument("--json", action="store_true", help="as JSON")
     args = parser.parse_args(argv)
     if args.json:

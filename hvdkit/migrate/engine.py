@@ -13,6 +13,7 @@ from hvdkit.migrate.conditions import conditions
 from hvdkit.migrate.facts import Facts, Options
 from hvdkit.migrate.imports import import_edits
 from hvdkit.migrate.names import Names
+from hvdkit.migrate.notebook import NotANotebook
 from hvdkit.migrate.plan import (
     Applicability,
     Edit,
@@ -103,7 +104,7 @@ def _refused(facts: Facts, findings: dict[Path, list[Finding]]) -> dict[Names, s
 
 def _file(facts: Facts, names: Names, findings: list[Finding], refused: bool) -> FilePlan:
     source = names.source
-    plain = FilePlan(source.path, source.text, source.text, source.encoding, tuple(findings))
+    plain = FilePlan(source.path, source.raw, source.raw, source.encoding, tuple(findings))
     if refused:
         return plain
     changes = [edit for finding in applied(findings, facts.options) for edit in finding.edits]
@@ -113,11 +114,12 @@ def _file(facts: Facts, names: Names, findings: list[Finding], refused: bool) ->
     try:
         if changes:
             changes += import_edits(facts, names, changes)
-        text = apply_edits(source.text, [*changes, *markers])
-    except (EditConflict, edits.CannotEdit) as error:
+        program = apply_edits(source.text, [*changes, *markers])
+        text = source.rewritten([*changes, *markers])
+    except (EditConflict, NotANotebook, edits.CannotEdit) as error:
         return replace(plain, problem=f"its edits cannot be combined ({error})")
     try:
-        ast.parse(text)
+        ast.parse(program)
         source.encode(text)
     except (SyntaxError, ValueError) as error:
         return replace(plain, problem=f"the rewritten text would not parse ({error})")
@@ -127,7 +129,7 @@ def _file(facts: Facts, names: Names, findings: list[Finding], refused: bool) ->
 def marker(names: Names, finding: Finding) -> list[Edit]:
     """The TODO line above what is left to the person; none when it is there already."""
     source = names.source
-    statement = _statement_at(names, finding.line)
+    statement = _statement_at(names, finding.line_in_program)
     text = f"# hvdkit: TODO[{finding.rule}] {finding.advice or finding.message}"
     if statement is None:
         return []

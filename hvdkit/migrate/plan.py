@@ -41,6 +41,7 @@ class Finding:
     """One thing a rule found in one file, and the edits that carry it out (none when already right).
 
     message: one sentence on what was seen or done. advice: for MANUAL, what to write instead.
+    cell: in a notebook the 1-based code cell, and line counts in it; line_in_program counts on through cells.
     """
 
     rule: str
@@ -51,6 +52,8 @@ class Finding:
     applicability: Applicability
     edits: tuple[Edit, ...] = ()
     advice: str = ""
+    cell: int = 0
+    line_in_program: int = 0
 
     def as_json(self) -> dict[str, Any]:
         """The finding for --json; edits as [start, end, replacement]."""
@@ -59,6 +62,7 @@ class Finding:
             "path": str(self.path),
             "line": self.line,
             "column": self.column,
+            "cell": self.cell,
             "message": self.message,
             "applicability": self.applicability.value,
             "advice": self.advice,

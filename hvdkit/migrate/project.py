@@ -18,6 +18,7 @@ from hvdkit.migrate.source import Unreadable, parse
 FRAMEWORKS = re.compile(rb"torch|tensorflow|keras|horovod|\bapex\b")
 NOT_SOURCE = {
     ".git",
+    ".ipynb_checkpoints",
     ".hg",
     ".svn",
     ".venv",
@@ -97,7 +98,7 @@ class Project:
 
 
 def open_project(paths: Iterable[Path], reader: Reader = Path.read_bytes) -> Project:
-    """Read the given files and every Python file under the given folders, with their local imports."""
+    """Read the given files, every Python file and notebook under the given folders, and local imports."""
     project = Project(reader)
     for path in paths:
         if path.is_dir():
@@ -110,12 +111,12 @@ def open_project(paths: Iterable[Path], reader: Reader = Path.read_bytes) -> Pro
 
 
 def python_files(folder: Path) -> Iterator[Path]:
-    """Python files under a folder, sorted; virtual environments and version control are not source."""
+    """Python files and notebooks under a folder, sorted; virtual environments are not source."""
     for root, folders, files in os.walk(folder):
         folders[:] = sorted(
             name for name in folders if name not in NOT_SOURCE and not Path(root, name, "pyvenv.cfg").exists()
         )
-        yield from (Path(root, name) for name in sorted(files) if name.endswith(".py"))
+        yield from (Path(root, name) for name in sorted(files) if name.endswith((".py", ".ipynb")))
 
 
 def imports(names: Names) -> set[str]:

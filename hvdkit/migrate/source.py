@@ -16,18 +16,35 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
+from hvdkit.migrate.notebook import NotANotebook, Notebook, parse_notebook
+from hvdkit.migrate.plan import Edit, apply_edits, merge
+
 NEWLINE = re.compile(r"\r\n|\r|\n")
 
 
 @dataclass(eq=False)
 class Source:
-    """A file that could be read. `text` has no byte order mark; `encode` puts it back."""
+    """A file that could be read. `text` is Python without a byte order mark; `encode` puts it back.
+
+    For a notebook `text` is the program its cells make, and `raw` the file's own text.
+    """
 
     path: Path
     text: str
     encoding: str
     tree: ast.Module
     starts: list[int] = field(repr=False)
+    notebook: Notebook | None = None
+
+    @property
+    def raw(self) -> str:
+        """The file's own text."""
+        return self.notebook.text if self.notebook else self.text
+
+    def rewritten(self, edits: list[Edit]) -> str:
+        """The file's own text with edits of `text` carried out. Raises EditConflict, NotANotebook."""
+        merged = merge(edits)
+        return self.notebook.rewritten(merged) if self.notebook else apply_edits(self.text, merged)
 
     @cached_property
     def newline(self) -> str:
@@ -81,6 +98,14 @@ class Source:
         """The 1-based line that holds an offset."""
         return bisect_right(self.starts, offset)
 
+    def cell_line(self, line: int) -> tuple[int, int]:
+        """The code cell (1-based; 0 outside notebooks) that holds a line, and the line's number in it."""
+        for number, cell in enumerate(self.notebook.cells if self.notebook else (), start=1):
+            first = self.line_at(cell.start)
+            if first <= line <= self.line_at(cell.end):
+                return number, line - first + 1
+        return 0, line
+
     def indent(self, number: int) -> str:
         """The white space at the start of a line."""
         line = self.line(number)
@@ -111,6 +136,13 @@ def parse(path: Path, raw: bytes) -> Source | Unreadable:
         return Unreadable(path, f"not {error.encoding} text: {error.reason} at byte {error.start}")
     if text.encode(encoding) != raw:
         return Unreadable(path, f"does not survive decoding as {encoding} and encoding again")
+    notebook = None
+    if path.suffix == ".ipynb":
+        try:
+            notebook = parse_notebook(text)
+        except NotANotebook as error:
+            return Unreadable(path, str(error))
+        text = notebook.program
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # an invalid escape in somebody's string is not ours to report
@@ -122,7 +154,7 @@ def parse(path: Path, raw: bytes) -> Source | Unreadable:
     except (RecursionError, MemoryError):
         return Unreadable(path, "nested too deeply for Python's own parser")
     starts = [0, *(match.end() for match in NEWLINE.finditer(text))]
-    return Source(path, text, encoding, tree, starts)
+    return Source(path, text, encoding, tree, starts, notebook)
 
 
 def read(path: Path) -> Source | Unreadable:

@@ -224,7 +224,9 @@ def _at(
     advice: str,
 ) -> Finding:
     line, column = _place(names, node)[1:]
-    return Finding(rule, names.source.path, line, column + 1, message, applicability, edits, advice)
+    cell, inside = names.source.cell_line(line)
+    path = names.source.path
+    return Finding(rule, path, inside, column + 1, message, applicability, edits, advice, cell, line)
 
 
 def _place(names: Names, node: ast.AST) -> tuple[str, int, int]:

@@ -80,7 +80,7 @@ def _left(plan: Plan, console: Console) -> None:
 
 
 def _finding(finding: Finding, console: Console) -> None:
-    place = f"{_name(finding.path)}:{finding.line}"
+    place = f"{_name(finding.path)}:" + (f"cell {finding.cell}:" if finding.cell else "") + str(finding.line)
     console.print(Text(f"{place}: {finding.rule} {finding.message}", style="yellow"), soft_wrap=True)
     if finding.advice:
         console.print(Text(f"    {finding.advice}"), soft_wrap=True)

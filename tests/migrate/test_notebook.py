@@ -1,0 +1,113 @@
+"""Notebooks: cells as one program; edits land in their cells, the rest of the file stays byte for byte."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hvdkit.migrate.engine import make_plan
+from hvdkit.migrate.facts import Options
+from hvdkit.migrate.notebook import NotANotebook, blanked, parse_notebook
+from hvdkit.migrate.plan import Edit
+
+
+def notebook(*cells: Any, kind: str = "code", **layout: Any) -> str:
+    """A notebook's text; a cell's source is a list of lines or one string."""
+    made = [
+        {
+            "cell_type": kind if not str(source).startswith("#md") else "markdown",
+            "metadata": {"source": ["not this one"]},
+            "outputs": [{"text": ["source"], "data": {"source": "nor this"}}],
+            "source": source,
+        }
+        for source in cells
+    ]
+    return json.dumps({"cells": made, "nbformat": 4, "metadata": {"kernelspec": {}}}, **layout)
+
+
+def test_cells_become_one_program() -> None:
+    parsed = parse_notebook(notebook(["import torch\n", "x = 1"], "#md text", "y = 2\n"))
+    assert parsed.program == "import torch\nx = 1\n\ny = 2\n"
+
+
+@pytest.mark.parametrize("layout", [{}, {"indent": 1}, {"indent": 4, "ensure_ascii": False}])
+def test_only_the_changed_source_changes(layout: dict[str, Any]) -> None:
+    text = notebook(["a = 'é'\n", "b = 2"], "c = 3", **layout)
+    parsed = parse_notebook(text)
+    place = parsed.program.index("2")
+    changed = parsed.rewritten([Edit(place, place + 1, "4")])
+    assert json.loads(changed)["cells"][0]["source"] == ["a = 'é'\n", "b = 4"]
+    assert len(changed) == len(text)
+    assert [i for i, (old, new) in enumerate(zip(text, changed)) if old != new] == [text.index("2")]
+
+
+def test_no_edits_no_change() -> None:
+    text = notebook(["a = 1\n"], "b = 2", indent=2)
+    assert parse_notebook(text).rewritten([]) == text
+
+
+def test_an_insertion_below_a_cells_last_line_stays_in_it() -> None:
+    parsed = parse_notebook(notebook(["a = 1"], "%%bash\nls"))
+    end = parsed.cells[0].end + 1
+    cells = json.loads(parsed.rewritten([Edit(end, end, "b = 2\n")]))["cells"]
+    assert cells[0]["source"] == ["a = 1\n", "b = 2"]
+    assert cells[1]["source"] == "%%bash\nls"
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "%matplotlib inline",
+        "!pip install x  # why",
+        "if True:\n    !ls",
+        "%%bash\nls | wc -l",
+        "files = !ls *.py",
+        "torch.nn.Linear?",
+        "x = 5 % 3\nprint('100%!')",
+        "text = '''\nwhat?'''",
+    ],
+)
+def test_magics_are_blanked_to_the_same_length(code: str) -> None:
+    program = blanked(code)
+    assert len(program) == len(code)
+    compile(program, "cell", "exec")
+
+
+def test_python_stays() -> None:
+    code = "x = 5 % 3\nprint('100%!')\ny = 'really?'\n# why?\n"
+    assert blanked(code) == code
+
+
+@pytest.mark.parametrize("text", ["[]", "{", '{"cells": 3}', '{"nbformat": 3, "worksheets": []}', "not json"])
+def test_what_is_no_notebook_is_said(text: str) -> None:
+    with pytest.raises(NotANotebook):
+        parse_notebook(text)
+
+
+def test_a_notebook_is_migrated(tmp_path: Path) -> None:
+    path = tmp_path / "train.ipynb"
+    path.write_text(
+        notebook(
+            ["%matplotlib inline\n", "import torch\n", "import torch.distributed as dist"],
+            ["dist.init_process_group('gloo')\n", "print(dist.get_rank())"],
+            indent=1,
+        )
+    )
+    plan = make_plan([tmp_path], Options())
+    (file,) = plan.files
+    assert not file.problem
+    cells = json.loads(file.after)["cells"]
+    assert cells[0]["source"] == ["%matplotlib inline\n", "import horovod.torch as hvd\n", "import torch"]
+    assert cells[1]["source"] == ["hvd.init()\n", "print(hvd.rank())"]
+    assert cells[0]["outputs"] == json.loads(file.before)["cells"][0]["outputs"]
+    assert {(finding.cell, finding.line) for finding in plan.findings} == {(2, 1), (2, 2)}
+
+
+def test_a_broken_notebook_is_left_alone(tmp_path: Path) -> None:
+    path = tmp_path / "broken.ipynb"
+    path.write_text('{"cells": [{"cell_type": "code", "source": "import torch"')
+    plan = make_plan([tmp_path], Options())
+    assert [reason.split(":")[0] for _, _, reason in plan.unreadable] == ["not a notebook"]

@@ -16,7 +16,7 @@ from hvdkit.install.errors import ProofError
 from hvdkit.install.plan import Plan
 
 _LAUNCHER = [sys.executable, "-m", "horovod.runner.launch"]
-_TIMEOUT_S = 180.0
+_TIMEOUT_S = 300.0
 _TITLES = {"torch": "PyTorch", "tensorflow": "TensorFlow", "gloo": "Gloo", "mpi": "MPI"}
 
 

@@ -6,7 +6,6 @@ import json
 import os
 import signal
 import subprocess
-import sys
 import sysconfig
 import time
 import venv
@@ -20,16 +19,19 @@ pytestmark = [pytest.mark.build, pytest.mark.timeout(1800)]
 REPOSITORY = Path(__file__).parents[2]
 
 
-@pytest.fixture
-def environment(tmp_path: Path) -> Path:
+def make_environment(folder: Path) -> Path:
     """A fresh virtual environment with pip, this one's packages behind its own; returns its python."""
-    folder = tmp_path / "venv"
     venv.create(folder, with_pip=True)
     python = folder / "bin" / "python"
     ask = [str(python), "-c", "import sysconfig; print(sysconfig.get_path('purelib'))"]
     packages = Path(subprocess.run(ask, capture_output=True, text=True, check=True).stdout.strip())
     (packages / "borrowed.pth").write_text(f"{REPOSITORY}\n{sysconfig.get_path('purelib')}\n")
     return python
+
+
+@pytest.fixture
+def environment(tmp_path: Path) -> Path:
+    return make_environment(tmp_path / "venv")
 
 
 def install(python: Path, *arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
@@ -40,22 +42,25 @@ def install(python: Path, *arguments: str, **variables: str) -> subprocess.Compl
 
 
 def test_a_second_environment_takes_the_wheel_from_the_cache(environment: Path, tmp_path: Path) -> None:
-    first = install(Path(sys.executable), "--json")
+    first = install(environment, "--json")
     assert first.returncode == 0, first.stderr
-    done = install(environment, "--json", "--wheel-dir", str(tmp_path / "wheels"))
-    assert done.returncode == 0, done.stderr
-    answer = json.loads(done.stdout)
+    second_python = make_environment(tmp_path / "second")
+    second = install(second_python, "--json", "--wheel-dir", str(tmp_path / "wheels"))
+    assert second.returncode == 0, second.stderr
+    answer = json.loads(second.stdout)
     assert answer["result"] == "from the cache"
     assert answer["key"] == json.loads(first.stdout)["key"]
     assert {"import horovod.torch", "allreduce on 2 ranks, torch, mpi"} <= set(answer["seconds"])
     assert [wheel.name for wheel in (tmp_path / "wheels").iterdir()] == [Path(answer["wheel"]).name]
     where = subprocess.run(
-        [str(environment), "-c", "import horovod; print(horovod.__file__)"],
+        [str(second_python), "-c", "import horovod; print(horovod.__file__)"],
         capture_output=True,
         text=True,
         check=True,
     )
-    assert Path(where.stdout).is_relative_to(environment.parent.parent)
+    assert Path(where.stdout).is_relative_to(tmp_path / "second")
+    check = install(second_python, "--check")
+    assert (check.returncode, check.stdout) == (0, "Horovod 0.28.1 fits this environment\n")
 
 
 def test_a_build_that_fails_says_why_and_leaves_only_the_log(environment: Path, tmp_path: Path) -> None:

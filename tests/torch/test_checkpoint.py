@@ -148,10 +148,16 @@ def test_prefixes_of_ddp_and_compile_are_understood(shared_path: Path, alone: bo
 
 
 def test_a_module_named_module_keeps_its_name(shared_path: Path) -> None:
-    model = nn.ModuleDict({"module": nn.Linear(1, 1)})
+    model = nn.Linear(1, 1)
+    model.add_module("module", nn.Linear(1, 1))
+    saved = {name: value.clone() for name, value in model.state_dict().items()}
     hvd.save(shared_path / "model.pt", model=model)
+    nn.init.zeros_(model.weight)
     hvd.resume(shared_path / "model.pt", model=model)
-    assert list(model.state_dict()) == ["module.weight", "module.bias"]
+    results = everywhere((saved, model.state_dict()))
+    for _, state in results:
+        assert list(state) == ["weight", "bias", "module.weight", "module.bias"]
+        assert equal(state, results[0][0])
 
 
 def corrupt(kind: str, path: Path) -> None:
@@ -250,6 +256,17 @@ def test_a_failed_write_is_an_error_on_all_ranks_and_the_old_file_stays(shared_p
     assert one.startswith("FailedElsewhereError: save failed on rank 0: CheckpointWriteError: ")
     assert rest == [{"epoch": 1}] * 2
     assert files == [["checkpoint.pt"]] * 2, "the half-written file is gone"
+
+
+def test_who_reads_the_old_file_reads_it_whole(shared_path: Path) -> None:
+    path = shared_path / "checkpoint.pt"
+    hvd.save(path, epoch=1)
+    with path.open("rb") as reader:
+        before = path.read_bytes()
+        hvd.barrier()  # rank 0 writes when both have it open
+        hvd.save(path, epoch=2)
+        read = everywhere(reader.read() == before)
+    assert read == [True, True]
 
 
 @pytest.mark.parametrize("where", ["missing/checkpoint.pt", "file/checkpoint.pt"])

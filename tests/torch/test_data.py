@@ -74,6 +74,7 @@ def test_samples_with_replacement_are_shared_out() -> None:
     zero, one = drawn(loader)
     assert len(zero) == len(one) == 50
     assert zero != one
+    assert drawn(loader, epoch=1) != [zero, one] == drawn(loader), "the epoch decides the draw"
 
 
 @pytest.mark.ranks

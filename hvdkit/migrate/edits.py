@@ -41,6 +41,28 @@ def unwrap(source: Source, node: ast.AST, keep: ast.AST) -> list[Edit]:
     return [Edit(source.start(node), keep_start, ""), Edit(keep_end, source.end(node), "")]
 
 
+def recast(source: Source, node: ast.AST, parts: Sequence[str | ast.expr]) -> list[Edit]:
+    """A node rewritten as text around some of its own parts, which other edits may still change.
+
+    Parts in another order than the source's are copied as text; then an edit inside them is lost, which the
+    second pass finds.
+    """
+    kept = [part for part in parts if not isinstance(part, str)]
+    places = [source.start(part) for part in kept]
+    if places != sorted(set(places)):
+        text = "".join(part if isinstance(part, str) else source.segment(part) for part in parts)
+        return [replace(source, node, text)]
+    found: list[Edit] = []
+    position, text = source.start(node), ""
+    for part in parts:
+        if isinstance(part, str):
+            text += part
+        else:
+            found.append(Edit(position, source.start(part), text))
+            position, text = source.end(part), ""
+    return [*found, Edit(position, source.end(node), text)]
+
+
 def drop_attribute(source: Source, node: ast.Attribute) -> Edit:
     """`a.b.module` without its last attribute."""
     end = source.end(node.value)

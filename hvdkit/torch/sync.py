@@ -33,17 +33,8 @@ class OutOfSyncError(HvdkitError):
     name: the first tensor or setting that differs. ranks: those whose value is not that of the first rank.
     """
 
-    def __init__(self, name: str, ranks: tuple[int, ...], first: int, count: int) -> None:
-        plural = "s" if len(ranks) > 1 else ""
-        super().__init__(
-            f"{name} on rank{plural} {', '.join(map(str, ranks))} differs from rank {first}"
-            + (f", and {count - 1} more" if count > 1 else ""),
-            why="the ranks no longer train one model",
-            fix="hvd.broadcast(model, optimizer) once before training, after resume and after hvd.join(); "
-            "train every parameter through hvd.DistributedOptimizer",
-        )
-        self.name = name
-        self.ranks = ranks
+    name: str
+    ranks: tuple[int, ...]
 
 
 def check_sync(
@@ -67,12 +58,24 @@ def check_sync(
         return
     # Only now each rank's own table is worth sending.
     tables = [json.loads(raw) for raw in _gather(json.dumps(mine).encode(), f"{_NAME}.table", process_set)]
-    names = list(dict.fromkeys(name for table in tables for name in table))
+    raise _difference(tables, process_set.ranks)
+
+
+def _difference(tables: list[dict[str, str]], ranks: list[int]) -> OutOfSyncError:
+    """The error for the first name that not all tables (one per rank) hold with the same digest."""
+    names = dict.fromkeys(name for table in tables for name in table)
     differing = [name for name in names if len({table.get(name) for table in tables}) > 1]
-    ranks = process_set.ranks
-    reference = tables[0].get(differing[0])
-    others = tuple(rank for rank, table in zip(ranks, tables) if table.get(differing[0]) != reference)
-    raise OutOfSyncError(differing[0], others, ranks[0], len(differing))
+    name, first = differing[0], tables[0].get(differing[0])
+    others = tuple(rank for rank, table in zip(ranks, tables) if table.get(name) != first)
+    error = OutOfSyncError(
+        f"{name} on rank{'s' * (len(others) > 1)} {', '.join(map(str, others))} differs from rank {ranks[0]}"
+        + (f", and {len(differing) - 1} more" if len(differing) > 1 else ""),
+        why="the ranks no longer train one model",
+        fix="hvd.broadcast(model, optimizer) once before training, after resume and after hvd.join(); "
+        "train every parameter through hvd.DistributedOptimizer",
+    )
+    error.name, error.ranks = name, others
+    return error
 
 
 def _digests(model: Models, optimizer: Optimizer | None, buffers: bool) -> Iterator[tuple[str, bytes]]:

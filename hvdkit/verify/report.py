@@ -35,9 +35,9 @@ def print_result(result: Verification) -> None:
     console = Console(highlight=False, soft_wrap=True)
     console.print(_steps(result))
     console.print()
-    if result.invariants:
-        console.print(_invariants(result))
-        console.print()
+    for invariant in result.invariants:
+        state = Text("holds  ", style="green") if invariant.holds else Text("fails  ", style="red")
+        console.print(state + Text(f"{invariant.name}: {invariant.detail}"))
     for line in _details(result):
         console.print(Text(line))
     console.print(Text(verdict(result), style=f"bold {'green' if result.holds else 'red'}"))
@@ -87,14 +87,6 @@ def _steps(result: Verification) -> Table:
             else:
                 row.append("[green]equal[/]" if comparison.identical else "[green]within[/]")
         table.add_row(*row)
-    return table
-
-
-def _invariants(result: Verification) -> Table:
-    table = Table(box=None, pad_edge=False, show_header=False)
-    for invariant in result.invariants:
-        state = Text("holds", style="green") if invariant.holds else Text("fails", style="red")
-        table.add_row(state, Text(invariant.name), Text(invariant.detail))
     return table
 
 

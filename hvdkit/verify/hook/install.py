@@ -51,6 +51,10 @@ def _hook_torch(settings: Settings) -> None:
     from hvdkit.verify.hook.recorder import Recorder
     from hvdkit.verify.hook.watch import watch_losses, watch_steps
 
+    if settings.cpu:
+        from hvdkit.verify.hook.cpu import run_without_cuda
+
+        run_without_cuda(settings)
     make_torch_deterministic()
     seed_everything(start_seed(settings))
     recorder = Recorder.of_process()

@@ -65,6 +65,7 @@ def make_torch_deterministic() -> None:
     import torch
 
     torch.set_num_threads(1)
-    torch.use_deterministic_algorithms(True, warn_only=True)
+    # Not use_deterministic_algorithms: it imports the compiler, seconds in each process.
+    torch.set_deterministic_debug_mode("warn")
     torch.backends.cudnn.benchmark = False
     torch.backends.cudnn.deterministic = True

@@ -1,0 +1,191 @@
+"""Lets a script that asks for CUDA run without it: devices, streams, seeds and backends mapped to the CPU.
+
+For both runs alike, so what is compared is the program, not the kernels. autocast regions for CUDA have no
+effect on CPU tensors: they compute in float32.
+"""
+
+from __future__ import annotations
+
+import functools
+import sys
+from types import SimpleNamespace
+from typing import Any
+
+import torch
+from torch.nn import parallel
+from torch.overrides import TorchFunctionMode
+
+from hvdkit.verify.hook.settings import Settings
+
+CPU = torch.device("cpu")
+MEMORY = 16 << 30  # bytes that a pretended device has
+
+
+def run_without_cuda(settings: Settings) -> None:
+    """Map everything that asks for CUDA, in this process."""
+    OnCpu().__enter__()  # type: ignore[no-untyped-call]  # for the life of the process
+    _map_cuda_module(settings.world)
+    _map_distributed()
+    _map_wrappers()
+    _map_load()
+
+
+class OnCpu(TorchFunctionMode):
+    """Every torch function that is given a CUDA device gets the CPU."""
+
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        """Called by torch in place of `func`."""
+        if func in (torch.Tensor.cuda, torch.Tensor.pin_memory):
+            return args[0]
+        if func is torch.Tensor.to and len(args) > 1 and isinstance(args[1], (int, str)):
+            args = (args[0], CPU, *args[2:])
+        kwargs = dict(kwargs or {})
+        if "device" in kwargs and kwargs["device"] is not None:
+            kwargs["device"] = _on_cpu(kwargs["device"])
+        return func(*(_on_cpu(a) if isinstance(a, torch.device) else a for a in args), **kwargs)
+
+
+def _on_cpu(device: Any) -> Any:
+    """A CUDA device in any of its forms becomes the CPU; any other stays."""
+    is_cuda = isinstance(device, int) or torch.device(device).type == "cuda"
+    return CPU if is_cuda else device
+
+
+class Stream:
+    """A CUDA stream, or the scope of a stream or device, where everything happens in order on the CPU."""
+
+    def __init__(self, *_: Any, **__: Any) -> None:
+        self.device = CPU
+
+    def __getattr__(self, name: str) -> Any:
+        return functools.partial(_answer, None)  # record, wait_stream, synchronize and the like
+
+    def __enter__(self) -> Stream:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Nothing to leave."""
+
+    def query(self) -> bool:
+        """All work is done."""
+        return True
+
+
+class Event(Stream):
+    """A CUDA event."""
+
+    def elapsed_time(self, end: object) -> float:
+        """Milliseconds from this event to another; nothing is timed here."""
+        return 0.0
+
+
+# Names in torch.cuda that do nothing on a CPU.
+IDLE = """
+    init synchronize empty_cache ipc_collect manual_seed manual_seed_all seed seed_all set_rng_state
+    set_rng_state_all reset_peak_memory_stats reset_max_memory_allocated set_per_process_memory_fraction
+    set_stream
+"""
+MEMORY_COUNTERS = """
+    memory_allocated max_memory_allocated memory_reserved max_memory_reserved memory_cached
+    max_memory_cached utilization
+"""
+TENSOR_TYPES = ("Float", "Double", "Half", "BFloat16", "Long", "Int", "Short", "Char", "Byte", "Bool")
+
+
+def _map_cuda_module(world: int) -> None:
+    """torch.cuda as it looks with one device per rank."""
+    chosen = [0]
+
+    def set_device(device: Any) -> None:
+        index = device if isinstance(device, int) else torch.device(device).index
+        chosen[0] = index if index is not None and index >= 0 else chosen[0]
+
+    properties = SimpleNamespace(
+        name="CPU", major=8, minor=0, total_memory=MEMORY, multi_processor_count=1, uuid="cpu"
+    )
+    answers: dict[str, Any] = {
+        "is_available": True,
+        "is_initialized": True,
+        "device_count": world,
+        "is_bf16_supported": True,
+        "is_current_stream_capturing": False,
+        "get_device_name": properties.name,
+        "get_device_capability": (properties.major, properties.minor),
+        "get_device_properties": properties,
+        "mem_get_info": (MEMORY, MEMORY),
+        **dict.fromkeys(MEMORY_COUNTERS.split(), 0),
+    }
+    functions: dict[str, Any] = {
+        "set_device": set_device,
+        "current_device": lambda: chosen[0],
+        "get_rng_state": lambda *_: torch.get_rng_state(),
+        "get_rng_state_all": lambda: [torch.get_rng_state()] * world,
+        "Stream": Stream,
+        "Event": Event,
+        "current_stream": lambda *_: Stream(),
+        "default_stream": lambda *_: Stream(),
+        "stream": Stream,
+        "device": Stream,
+        # An object of its own for each name: torch.compile keeps a table of them by identity.
+        **{name: functools.partial(_answer, None) for name in IDLE.split()},
+        **{name: functools.partial(_answer, value) for name, value in answers.items()},
+        **{f"{kind}Tensor": getattr(torch, f"{kind}Tensor") for kind in TENSOR_TYPES},
+    }
+    for name, value in functions.items():
+        setattr(torch.cuda, name, value)
+    for name in ("range_push", "range_pop", "mark"):
+        setattr(torch.cuda.nvtx, name, functools.partial(_answer, None))
+
+
+def _answer(value: Any, *_: Any, **__: Any) -> Any:
+    return value
+
+
+def _map_distributed() -> None:
+    """NCCL becomes Gloo."""
+    import torch.distributed as dist
+
+    def on_gloo(function: Any) -> Any:
+        @functools.wraps(function)
+        def call(*args: Any, **kwargs: Any) -> Any:
+            args = tuple("gloo" if isinstance(a, str) and "nccl" in a else a for a in args)
+            kwargs = {k: "gloo" if isinstance(v, str) and "nccl" in v else v for k, v in kwargs.items()}
+            return function(*args, **_without(kwargs, "device_id", "device_ids"))
+
+        return call
+
+    for name in ("init_process_group", "new_group", "barrier"):
+        for module in (dist, dist.distributed_c10d):
+            setattr(module, name, on_gloo(getattr(module, name)))
+
+
+def _map_wrappers() -> None:
+    """DistributedDataParallel and DataParallel take no device ids on a CPU."""
+    build = parallel.DistributedDataParallel.__init__
+
+    @functools.wraps(build)
+    def init(
+        self: Any, module: Any, device_ids: Any = None, output_device: Any = None, *args: Any, **kwargs: Any
+    ) -> None:
+        build(self, module, None, None, *args, **kwargs)
+
+    parallel.DistributedDataParallel.__init__ = init  # type: ignore[method-assign]
+    # By its full name: the package has a function called data_parallel too.
+    sys.modules["torch.nn.parallel.data_parallel"]._get_available_device_type = (  # type: ignore[attr-defined]
+        functools.partial(_answer, None)
+    )
+
+
+def _map_load() -> None:
+    """Checkpoints written on a GPU are read onto the CPU."""
+    load = torch.load
+
+    @functools.wraps(load)
+    def load_on_cpu(f: Any, map_location: Any = None, *args: Any, **kwargs: Any) -> Any:
+        return load(f, "cpu", *args, **kwargs)
+
+    torch.load = torch.serialization.load = load_on_cpu
+
+
+def _without(kwargs: dict[str, Any], *names: str) -> dict[str, Any]:
+    return {name: value for name, value in kwargs.items() if name not in names}

@@ -29,6 +29,7 @@ _FIXES = (
         r"highwayhash/",
         "this TensorFlow's package lacks a header that its own headers include: use another version",
     ),
+    (r"No module named pip$", "this environment has no pip: python -m ensurepip"),
     (r"No space left on device", "make room, or set HVDKIT_CACHE to a folder on another disk"),
     (
         r"No matching distribution|Could not find a version|Could not fetch|HTTP error",

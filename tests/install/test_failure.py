@@ -64,6 +64,7 @@ NO_MEMORY = """\
   compilation terminated.
   make[2]: *** [horovod/tensorflow/CMakeFiles/tensorflow.dir/build.make:622: mpi_ops.cc.o] Error 1
 """
+NO_PIP = "/env/bin/python: No module named pip\n"
 NO_INDEX = """\
 ERROR: Could not find a version that satisfies the requirement horovod==0.28.1 (from versions: none)
 ERROR: No matching distribution found for horovod==0.28.1
@@ -77,6 +78,7 @@ ERROR: No matching distribution found for horovod==0.28.1
         (LINKER_IN_CMAKE, "CMake Error at", ""),
         (NO_TORCH, "ModuleNotFoundError: No module named 'torch'", ""),
         (NO_MEMORY, "Killed signal terminated program cc1plus", "MAKEFLAGS=-j1"),
+        (NO_PIP, "No module named pip", "ensurepip"),
         (NO_INDEX, "Could not find a version", "pip config list"),
     ],
 )

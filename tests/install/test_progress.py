@@ -1,5 +1,9 @@
 from __future__ import annotations
 
+import os
+import pty
+import sys
+
 import pytest
 
 from hvdkit.install import progress
@@ -27,3 +31,22 @@ def test_off_a_terminal_one_line_for_each_tenth(capsys: pytest.CaptureFixture[st
     captured = capsys.readouterr()
     assert captured.err.splitlines() == ["building: 3 %", "building: 12 %", "building: 100 %"]
     assert captured.out == ""
+
+
+def test_on_a_terminal_a_bar() -> None:
+    script = (
+        "from hvdkit.install import progress\n"
+        f"with progress.shown('building') as show:\n    for line in {LINES!r}: show(line)"
+    )
+    output = b""
+
+    def read(descriptor: int) -> bytes:
+        nonlocal output
+        data = os.read(descriptor, 1024)
+        output += data
+        return b" "  # pty.spawn copies this to our own output
+
+    assert pty.spawn([sys.executable, "-c", script], read) == 0
+    text = output.decode()
+    assert "building" in text
+    assert "100%" in text

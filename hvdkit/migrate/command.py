@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from hvdkit.errors import HvdkitError, UsageError
+from hvdkit.migrate.config import configured
 from hvdkit.migrate.engine import make_plan
 from hvdkit.migrate.facts import Options
 from hvdkit.migrate.plan import Plan
@@ -46,10 +47,9 @@ def parser() -> argparse.ArgumentParser:
     how.add_argument(
         "--target",
         choices=("horovod", "hvdkit"),
-        default="horovod",
         help="plain horovod.torch (default), or the wrapper form hvdkit.torch",
     )
-    how.add_argument("--suggested", action="store_true", help="also what changes the result, for the better")
+    how.add_argument("--suggested", action="store_true", default=None, help="also what changes results")
     how.add_argument(
         "--select", action="append", default=[], metavar="RULES", help="only these (HVD2,HVD301)"
     )
@@ -59,6 +59,7 @@ def parser() -> argparse.ArgumentParser:
     gate.add_argument("--allow-no-vcs", action="store_true", help="write where there is no version control")
     out = made.add_argument_group("what to print")
     out.add_argument("--json", type=Path, metavar="FILE", help="the plan as JSON (- for standard output)")
+    out.add_argument("--sarif", type=Path, metavar="FILE", help="the findings as SARIF 2.1.0")
     out.add_argument("--no-diff", action="store_true", help="leave the diff out of the report")
     return made
 
@@ -72,7 +73,7 @@ def main(argv: Sequence[str]) -> int:
         raise UsageError(
             "no path was given", "", "hvdkit migrate train.py, or hvdkit migrate . for a project"
         )
-    options = Options(args.target, args.suggested, _prefixes(args.select), _prefixes(args.ignore))
+    options = _options(args)
     if args.paths == ["-"]:
         return _stdin(options)
     if sum(map(bool, (args.write, args.output, args.check))) > 1:
@@ -95,6 +96,17 @@ def main(argv: Sequence[str]) -> int:
     return int(failed or (args.check and bool(plan.changed)))
 
 
+def _options(args: argparse.Namespace) -> Options:
+    """pyproject.toml's options, each overridden by its flag."""
+    base = configured(Path.cwd() if args.paths == ["-"] else Path(os.path.abspath(args.paths[0])))
+    return Options(
+        args.target or base.target,
+        base.suggested if args.suggested is None else args.suggested,
+        _prefixes(args.select) or base.select,
+        _prefixes(args.ignore) or base.ignore,
+    )
+
+
 def _prefixes(values: Sequence[str]) -> tuple[str, ...]:
     return tuple(part.strip() for value in values for part in value.split(",") if part.strip())
 
@@ -108,6 +120,10 @@ def _report(plan: Plan, options: Options, args: argparse.Namespace) -> None:
             sys.stdout.write(text)
             return
         _put(args.json, text.encode())
+    if args.sarif is not None:
+        from hvdkit.migrate.report.sarif import as_sarif
+
+        _put(args.sarif, (json.dumps(as_sarif(plan, Path.cwd()), indent=2) + "\n").encode())
     from rich.console import Console
 
     from hvdkit.migrate.report.text import show

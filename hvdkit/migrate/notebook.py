@@ -1,8 +1,8 @@
 """Jupyter notebooks: the code cells as one program, and edits back into the cells that they fall in.
 
 Only the source strings of changed cells are replaced in the file's JSON text; outputs, metadata, key order
-and layout stay byte for byte. Magics (`%time`, `!ls`, a `%%bash` cell) are blanked for Python by text of the same
-length, so that an offset in the program is an offset in a cell.
+and layout stay byte for byte. Magics (`%time`, `!ls`, a `%%bash` cell) are blanked by text of the same length,
+ so that an offset in the program is an offset in a cell.
 """
 
 from __future__ import annotations

@@ -1,0 +1,85 @@
+"""The report as SARIF 2.1.0, which code hosts show beside the lines of a pull request."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+from hvdkit import __version__
+from hvdkit.migrate.plan import Applicability, Finding, Plan
+from hvdkit.migrate.rules import all_rules
+
+SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
+LEVELS = {
+    Applicability.SAFE: "note",
+    Applicability.SUGGESTED: "note",
+    Applicability.MANUAL: "warning",
+    Applicability.REFUSED: "error",
+}
+
+
+def as_sarif(plan: Plan, root: Path) -> dict[str, Any]:
+    """One SARIF run; places are relative to `root`, edits are told as the finding's message."""
+    return {
+        "$schema": SCHEMA,
+        "version": "2.1.0",
+        "runs": [
+            {
+                "tool": {"driver": _driver()},
+                "columnKind": "unicodeCodePoints",
+                "originalUriBaseIds": {"ROOT": {"uri": root.resolve().as_uri() + "/"}},
+                "results": [_result(finding, root) for finding in plan.findings],
+                "invocations": [
+                    {
+                        "executionSuccessful": True,
+                        "toolExecutionNotifications": [
+                            {
+                                "level": "warning",
+                                "message": {"text": f"left alone: {reason}"},
+                                "locations": [_location(path, line, 1, root)],
+                            }
+                            for path, line, reason in plan.unreadable
+                        ],
+                    }
+                ],
+            }
+        ],
+    }
+
+
+def _driver() -> dict[str, Any]:
+    return {
+        "name": "hvdkit",
+        "version": __version__,
+        "rules": [
+            {
+                "id": rule.id,
+                "shortDescription": {"text": rule.title},
+                "fullDescription": {"text": rule.what},
+                "help": {"text": f"{rule.why} {rule.safety}"},
+            }
+            for rule in all_rules()
+        ],
+    }
+
+
+def _result(finding: Finding, root: Path) -> dict[str, Any]:
+    text = f"{finding.message}: {finding.advice}" if finding.advice else finding.message
+    return {
+        "ruleId": finding.rule,
+        "level": LEVELS[finding.applicability],
+        "message": {"text": text},
+        "locations": [_location(finding.path, finding.line, finding.column, root)],
+        "properties": {"applicability": finding.applicability.value, "cell": finding.cell},
+    }
+
+
+def _location(path: Path, line: int, column: int, root: Path) -> dict[str, Any]:
+    uri = Path(os.path.relpath(path, root)).as_posix()
+    return {
+        "physicalLocation": {
+            "artifactLocation": {"uri": uri, "uriBaseId": "ROOT"},
+            "region": {"startLine": line, "startColumn": column},
+        }
+    }

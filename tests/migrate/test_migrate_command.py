@@ -1,0 +1,243 @@
+"""`hvdkit migrate` as a person types it: what it prints, writes, refuses and takes back; exit codes."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import stat
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from sarif_pydantic import Sarif
+
+from hvdkit.cli import main
+
+DDP = """\
+import torch.distributed as dist
+
+dist.init_process_group("gloo")
+print(dist.get_rank())
+"""
+HVD = """\
+import horovod.torch as hvd
+
+hvd.init()
+print(hvd.rank())
+"""
+LEFT = DDP + "print(dist.get_rank(group))\n"
+
+
+@pytest.fixture
+def tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A clean git repository with one DDP script, and the current folder in it."""
+    (tmp_path / "train.py").write_text(DDP)
+    identity = ["-c", "user.name=t", "-c", "user.email=t@t"]
+    for command in (["init", "-q"], ["add", "-A"], [*identity, "commit", "-qm", "before"]):
+        subprocess.run(["git", *command], cwd=tmp_path, check=True)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_without_write_nothing_is_written(tree: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["migrate", "train.py"]) == 0
+    out = capsys.readouterr().out
+    assert "+hvd.init()" in out
+    assert "0 left to you" in out
+    assert (tree / "train.py").read_text() == DDP
+    assert sorted(p.name for p in tree.iterdir()) == [".git", "train.py"]
+
+
+def test_write_and_undo(tree: Path) -> None:
+    script = tree / "train.py"
+    script.chmod(0o755)
+    subprocess.run(["git", "-c", "user.name=t", "-c", "user.email=t@t", "commit", "-qam", "x"], check=True)
+    assert main(["migrate", ".", "--write"]) == 0
+    assert script.read_text() == HVD
+    assert stat.S_IMODE(script.stat().st_mode) == 0o755
+    assert main(["migrate", ".", "--check", "--allow-dirty"]) == 0
+    status = subprocess.run(["git", "status", "--porcelain"], capture_output=True, text=True, check=True)
+    assert status.stdout == " M train.py\n", "the undo record is no part of the project"
+    assert main(["migrate", "--undo"]) == 0
+    assert script.read_text() == DDP
+
+
+def test_undo_refuses_what_was_edited_since(tree: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["migrate", ".", "--write"]) == 0
+    (tree / "train.py").write_text(HVD + "# mine\n")
+    assert main(["migrate", "--undo"]) == 2
+    assert "was changed after hvdkit wrote it" in capsys.readouterr().err
+    assert (tree / "train.py").read_text() == HVD + "# mine\n"
+
+
+def test_undo_without_a_write(tree: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["migrate", "--undo"]) == 2
+    assert "nothing to undo" in capsys.readouterr().err
+
+
+def test_a_dirty_tree_is_refused(tree: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tree / "other.txt").write_text("mine")
+    assert main(["migrate", ".", "--write"]) == 2
+    assert "1 uncommitted change" in capsys.readouterr().err
+    assert (tree / "train.py").read_text() == DDP
+    assert main(["migrate", ".", "--write", "--allow-dirty"]) == 0
+    assert (tree / "train.py").read_text() == HVD
+
+
+def test_outside_version_control(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    script = tmp_path / "train.py"
+    script.write_text(DDP)
+    assert main(["migrate", str(script), "--write"]) == 2
+    assert "--allow-no-vcs" in capsys.readouterr().err
+    assert main(["migrate", str(script), "--write", "--allow-no-vcs"]) == 0
+    assert script.read_text() == HVD
+    assert main(["migrate", str(script), "--undo"]) == 0
+    assert script.read_text() == DDP
+
+
+def test_check_fails_while_something_would_change(tree: Path) -> None:
+    assert main(["migrate", ".", "--check"]) == 1
+    assert (tree / "train.py").read_text() == DDP
+
+
+def test_what_is_left_is_marked_told_and_exits_1(tree: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tree / "train.py").write_text(LEFT)
+    assert main(["migrate", ".", "--write", "--allow-dirty"]) == 1
+    assert "train.py:5: HVD103" in capsys.readouterr().out
+    text = (tree / "train.py").read_text()
+    assert text.count("# hvdkit: TODO[HVD103]") == 1
+    assert main(["migrate", ".", "--write", "--allow-dirty"]) == 1
+    assert (tree / "train.py").read_text() == text, "a second run adds no second marker"
+
+
+def test_output_leaves_the_original(tree: Path) -> None:
+    assert main(["migrate", "train.py", "--output", "new/place"]) == 0
+    assert (tree / "new" / "place" / "train.py").read_text() == HVD
+    assert (tree / "train.py").read_text() == DDP
+
+
+def test_a_link_stays_a_link(tree: Path) -> None:
+    (tree / "link.py").symlink_to("train.py")
+    assert main(["migrate", "link.py", "--write", "--allow-dirty"]) == 0
+    assert (tree / "link.py").is_symlink()
+    assert (tree / "train.py").read_text() == HVD
+
+
+def test_json(tree: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["migrate", ".", "--json", "-"]) == 0
+    data = json.loads(capsys.readouterr().out)
+    assert [file["changed"] for file in data["files"]] == [True]
+    assert {finding["rule"] for finding in data["findings"]} == {"HVD101", "HVD103"}
+    assert data["programs"][0]["kind"] == "ddp"
+
+
+def test_sarif(tree: Path) -> None:
+    (tree / "broken.py").write_text("import torch\ndef (\n")
+    assert main(["migrate", ".", "--sarif", "report.sarif"]) == 1
+    report = Sarif.model_validate_json((tree / "report.sarif").read_text())
+    run = report.runs[0]
+    assert {result.rule_id for result in run.results} == {"HVD101", "HVD103"}
+    assert {rule.id for rule in run.tool.driver.rules} >= {"HVD101", "HVD103"}
+
+
+def test_select_and_ignore(tree: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["migrate", ".", "--select", "HVD103"]) == 0
+    assert "+hvd.init()" not in capsys.readouterr().out
+    assert main(["migrate", ".", "--ignore", "HVD103"]) == 0
+    assert "+print(hvd.rank())" not in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("table", "message"),
+    [
+        ('target = "hvdkit"', ""),
+        ("speed = 1", "no key 'speed'"),
+        ("suggested = 3", "suggested = 3"),
+        ('target = "x"', "target = 'x'"),
+        ("= broken", "cannot be read"),
+    ],
+)
+def test_configuration(tree: Path, capsys: pytest.CaptureFixture[str], table: str, message: str) -> None:
+    (tree / "pyproject.toml").write_text(f"[tool.hvdkit.migrate]\n{table}\n")
+    code = main(["migrate", "."])
+    captured = capsys.readouterr()
+    assert code == (2 if message else 0)
+    assert message in captured.err
+    assert message or "+import hvdkit.torch as hvd" in captured.out
+
+
+@pytest.mark.parametrize(
+    "argv",
+    [
+        ["migrate"],
+        ["migrate", "nowhere"],
+        ["migrate", "train.py", "--write", "--check"],
+        ["migrate", "train.py", "--output", "train.py/x"],
+        ["migrate", "train.py", "--json", "nowhere/x.json"],
+    ],
+)
+def test_bad_calls_exit_2(tree: Path, argv: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(argv) == 2
+    assert capsys.readouterr().err.startswith("hvdkit migrate: ")
+    assert (tree / "train.py").read_text() == DDP
+
+
+BAD_FILES = {
+    "syntax.py": b"import torch\ndef f(:\n",
+    "encoding.py": b"# -*- coding: klingon -*-\nimport torch\n",
+    "latin.py": b"import torch\nname = '\xe9'\n",
+    "nulls.py": b"import torch\n\x00\n",
+    "deep.py": b"import torch\nx = " + b"(" * 500 + b"1" + b")" * 500 + b"\n",
+}
+
+
+@pytest.mark.parametrize("name", BAD_FILES)
+def test_a_strange_file_is_told_and_the_rest_goes_on(
+    tree: Path, name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tree / name).write_bytes(BAD_FILES[name])
+    assert main(["migrate", ".", "--write", "--allow-dirty"]) == 1
+    assert f"left alone {name}:" in capsys.readouterr().out
+    assert (tree / name).read_bytes() == BAD_FILES[name]
+    assert (tree / "train.py").read_text() == HVD
+
+
+@pytest.mark.parametrize(
+    ("encoding", "newline"), [("utf-8-sig", "\n"), ("utf-8", "\r\n"), ("latin-1", "\n"), ("utf-8", "\r")]
+)
+def test_encoding_and_line_ends_are_kept(tree: Path, encoding: str, newline: str) -> None:
+    head = "# -*- coding: latin-1 -*-\n" if encoding == "latin-1" else ""
+    before, after = ((head + text + "name = 'é'\n").replace("\n", newline) for text in (DDP, HVD))
+    (tree / "train.py").write_bytes(before.encode(encoding))
+    assert main(["migrate", ".", "--write", "--allow-dirty"]) == 0
+    assert (tree / "train.py").read_bytes() == after.encode(encoding)
+
+
+def test_an_empty_folder_and_a_folder_without_torch(tree: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tree / "empty").mkdir()
+    assert main(["migrate", "empty"]) == 0
+    assert "0 of 0 site(s)" in capsys.readouterr().out
+    (tree / "empty" / "plain.py").write_text("print(1)\n")
+    assert main(["migrate", "empty"]) == 0
+    assert "1 file(s) name no framework" in capsys.readouterr().out
+
+
+def test_standard_input(monkeypatch: pytest.MonkeyPatch, capfdbinary: pytest.CaptureFixture[bytes]) -> None:
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(DDP.encode())))
+    assert main(["migrate", "-"]) == 0
+    sys.stdout.flush()
+    assert capfdbinary.readouterr().out == HVD.encode()
+
+
+def test_no_colour_codes_reach_a_pipe(tree: Path) -> None:
+    environment = {**os.environ, "NO_COLOR": "1"}
+    result = subprocess.run(
+        ["python", "-m", "hvdkit", "migrate", "."],
+        capture_output=True,
+        text=True,
+        check=True,
+        env=environment,
+    )
+    assert "\x1b[" not in result.stdout

@@ -24,6 +24,15 @@ def test_percentages() -> None:
     assert [progress.percent(line) for line in LINES] == [None, None, 3, 12, 9, 14, 100]
 
 
+def test_it_never_goes_back() -> None:
+    # Several makes at once do not count in order.
+    shown: list[int] = []
+    take = progress._rising(shown.append)
+    for line in LINES:
+        take(line)
+    assert shown == [3, 12, 14, 100]
+
+
 def test_off_a_terminal_one_line_for_each_tenth(capsys: pytest.CaptureFixture[str]) -> None:
     with progress.shown("building") as show:
         for line in LINES:

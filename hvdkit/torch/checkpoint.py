@@ -176,7 +176,7 @@ def _read(path: Path, weights_only: bool) -> dict[str, Any]:
             f"cannot read {path} on rank 0: {type(error).__name__}: {error}",
             why="the job would start afresh, or each rank from something else",
             fix="name a checkpoint that was written whole"
-            + ("; if you trust its author, weights_only=False reads arbitrary objects" * weights_only),
+            + ("; weights_only=False reads any object, if you trust its author" if weights_only else ""),
         ) from error
     if not isinstance(content, dict):
         raise CheckpointReadError(

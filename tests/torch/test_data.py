@@ -124,12 +124,6 @@ def test_process_set_shares_among_its_own_ranks() -> None:
     assert "not part of provided process set" in refused
 
 
-@pytest.fixture(name="one")
-def _one() -> None:
-    """A Horovod world of one, for what needs no second rank."""
-    hvd.init()
-
-
 def collate(samples: list[Any]) -> list[Any]:
     return samples
 
@@ -153,7 +147,7 @@ SETTINGS: dict[str, Any] = {
 }
 
 
-def test_no_setting_of_a_loader_is_lost(one: None) -> None:
+def test_no_setting_of_a_loader_is_lost(world_of_one: None) -> None:
     loader = DataLoader(DATA, shuffle=True, **SETTINGS)
     shared = hvd.distribute(loader)
     changed = {
@@ -166,7 +160,7 @@ def test_no_setting_of_a_loader_is_lost(one: None) -> None:
     assert isinstance(loader.sampler, RandomSampler), "the given loader is untouched"
 
 
-def test_a_loaders_own_class_is_kept(one: None) -> None:
+def test_a_loaders_own_class_is_kept(world_of_one: None) -> None:
     class Named(DataLoader[Any]):
         def __init__(self, name: str) -> None:
             super().__init__(DATA, batch_size=2)
@@ -176,7 +170,7 @@ def test_a_loaders_own_class_is_kept(one: None) -> None:
     assert (type(shared), shared.name, len(shared)) == (Named, "train", 6)
 
 
-def test_a_distributed_loader_is_returned_as_it_is(one: None) -> None:
+def test_a_distributed_loader_is_returned_as_it_is(world_of_one: None) -> None:
     loader = hvd.distribute(DataLoader(DATA, shuffle=True))
     assert hvd.distribute(loader) is loader
     torchs = torch.utils.data.DistributedSampler(DATA, num_replicas=1, rank=0)
@@ -184,7 +178,7 @@ def test_a_distributed_loader_is_returned_as_it_is(one: None) -> None:
     assert hvd.distribute(loader) is loader
 
 
-def test_another_number_of_ranks_is_refused(one: None) -> None:
+def test_another_number_of_ranks_is_refused(world_of_one: None) -> None:
     sampler = torch.utils.data.DistributedSampler(DATA, num_replicas=2, rank=1)
     with pytest.raises(NotDistributableError, match="rank 1 of 2, but this is rank 0 of 1"):
         hvd.distribute(DataLoader(DATA, sampler=sampler))
@@ -223,7 +217,7 @@ class Pairs(BatchSampler):
     ],
 )
 def test_what_cannot_be_shared_out_is_refused_with_what_to_write(
-    one: None, loader: DataLoader[Any], seen: str
+    world_of_one: None, loader: DataLoader[Any], seen: str
 ) -> None:
     with pytest.raises(NotDistributableError) as caught:
         hvd.distribute(loader)
@@ -231,7 +225,7 @@ def test_what_cannot_be_shared_out_is_refused_with_what_to_write(
     assert "hvd.rank()" in caught.value.fix
 
 
-def test_a_sampler_over_part_of_the_data_stays_there(one: None) -> None:
+def test_a_sampler_over_part_of_the_data_stays_there(world_of_one: None) -> None:
     loader = hvd.distribute(DataLoader(DATA, sampler=RandomSampler(range(5))))
     assert sorted(loader.sampler) == [0, 1, 2, 3, 4]
     assert len(hvd.distribute(DataLoader(Subset(DATA, [2, 3]), shuffle=True)).sampler) == 2

@@ -41,8 +41,7 @@ def test_a_tensor_as_learning_rate() -> None:
     assert optimizer.param_groups[0]["lr"].item() == 1.0
 
 
-def test_an_optimizer_under_a_scheduler_is_refused() -> None:
-    hvd.init()
+def test_an_optimizer_under_a_scheduler_is_refused(world_of_one: None) -> None:
     optimizer = torch.optim.SGD([torch.nn.Parameter(torch.zeros(1))], lr=0.5)
     torch.optim.lr_scheduler.StepLR(optimizer, 1)
     with pytest.raises(ScheduledTooEarlyError, match="already under a scheduler"):

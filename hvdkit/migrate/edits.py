@@ -45,11 +45,13 @@ def recast(source: Source, node: ast.AST, parts: Sequence[str | ast.expr]) -> li
     """A node rewritten as text around some of its own parts, which other edits may still change.
 
     Parts in another order than the source's are copied as text; then an edit inside them is lost, which the
-    second pass finds.
+    second pass finds. Raises CannotEdit where a comment would go.
     """
     kept = [part for part in parts if not isinstance(part, str)]
     places = [source.start(part) for part in kept]
     if places != sorted(set(places)):
+        if "#" in source.segment(node):
+            raise CannotEdit("a comment stands between the arguments")
         text = "".join(part if isinstance(part, str) else source.segment(part) for part in parts)
         return [replace(source, node, text)]
     found: list[Edit] = []
@@ -60,7 +62,10 @@ def recast(source: Source, node: ast.AST, parts: Sequence[str | ast.expr]) -> li
         else:
             found.append(Edit(position, source.start(part), text))
             position, text = source.end(part), ""
-    return [*found, Edit(position, source.end(node), text)]
+    found.append(Edit(position, source.end(node), text))
+    if any("#" in source.text[edit.start : edit.end] for edit in found):
+        raise CannotEdit("a comment stands between the arguments")
+    return found
 
 
 def drop_attribute(source: Source, node: ast.Attribute) -> Edit:

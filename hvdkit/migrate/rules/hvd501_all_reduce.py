@@ -5,66 +5,71 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from hvdkit.migrate.facts import Facts, Site
+from hvdkit.migrate import edits
+from hvdkit.migrate.collective_edits import in_place
+from hvdkit.migrate.facts import Facts
+from hvdkit.migrate.facts.collectives import (
+    Collective,
+    collectives,
+    passes_reduction,
+    reduction,
+    reduction_constants,
+)
 from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
 
-OPERATIONS = {"SUM": "Sum", "AVG": "Average", "MAX": "Max", "MIN": "Min", "PRODUCT": "Product"}
+ADVICE = "write hvd.allreduce_(tensor, op=hvd.Sum) (in place; Horovod's default is Average)"
 
 
 def check(facts: Facts) -> Iterator[Finding]:
-    for site in facts.calls("torch.distributed.all_reduce"):
-        given = dict(zip(("tensor", "op"), site.node.args))
-        given.update({keyword.arg: keyword.value for keyword in site.node.keywords if keyword.arg})
-        operation = _operation(site, given.get("op"))
-        problem = ""
-        if set(given) - {"tensor", "op"} or len(site.node.args) > 2:
-            problem = "it names a group, or is asynchronous"
-        elif operation is None:
-            problem = "its reduction is not written in the call"
-        if problem or "tensor" not in given:
-            advice = "write hvd.allreduce_(tensor, op=hvd.Sum) (in place; Horovod's default is Average)"
-            yield facts.manual("HVD501", site.names, site.node, f"all_reduce is left: {problem}", advice)
+    for call in collectives(facts, "all_reduce"):
+        asked = call.given.get("op")
+        operation = reduction(facts, call.names, asked)
+        problem = call.problem
+        if operation is None and (asked is None or not passes_reduction(facts, call.names, asked)):
+            problem = problem or "Horovod has no such reduction, or it is decided where it cannot be followed"
+        if problem or "tensor" not in call.given:
+            yield facts.manual("HVD501", call.names, call.node, f"all_reduce is left: {problem}", ADVICE)
             continue
-        message = f"all_reduce becomes allreduce_, in place as before, op={operation}"
-        yield facts.safe(
-            "HVD501",
-            site.names,
-            site.node,
-            message,
-            _edits,
-            facts,
-            site,
-            given["tensor"],
-            operation,
+        message = f"all_reduce becomes allreduce_, in place as before, op={operation or 'as passed'}"
+        yield facts.safe("HVD501", call.names, call.node, message, _edits, facts, call, operation)
+    for names, node, operation in reduction_constants(facts):
+        if not _argument(facts, node):
+            text = f"{facts.hvd(names)}.{operation}"
+            message = f"the reduction becomes {text}, where it is passed on"
+            yield facts.safe("HVD501", names, node, message, edits.replace, names.source, node, text)
+
+
+def _argument(facts: Facts, node: ast.Attribute) -> bool:
+    """Whether a reduction stands in the collective's call itself, which says it anew."""
+    return any(
+        node is value
+        for call in collectives(
+            facts, "all_reduce", "reduce", "reduce_scatter", "reduce_scatter_tensor", "_reduce_scatter_base"
         )
+        for value in call.given.values()
+    )
 
 
-def _operation(site: Site, node: ast.expr | None) -> str | None:
-    if node is None:
-        return "Sum"
-    for name in site.names.qualified(node):
-        module, _, last = name.rpartition(".")
-        if module.startswith("torch.distributed") and last in OPERATIONS:
-            return OPERATIONS[last]
-    return None
-
-
-def _edits(facts: Facts, site: Site, tensor: ast.expr, operation: str) -> list[Edit]:
-    source, call = site.names.source, site.node
-    hvd = facts.hvd(site.names)
-    return [
-        Edit(source.start(call), source.start(tensor), f"{hvd}.allreduce_("),
-        Edit(source.end(tensor), source.end(call), f", op={hvd}.{operation})"),
-    ]
+def _edits(facts: Facts, call: Collective, operation: str | None) -> list[Edit]:
+    hvd = facts.hvd(call.names)
+    how: list[str | ast.expr] = [f", op={hvd}.{operation}"] if operation else [", op=", call.given["op"]]
+    return in_place(facts, call, "allreduce", call.given["tensor"], how)
 
 
 RULE = Rule(
     id="HVD501",
     title="all_reduce becomes allreduce_",
-    what="Replaces torch.distributed.all_reduce by hvd.allreduce_ with the reduction written out.",
+    what=(
+        "Replaces torch.distributed.all_reduce by hvd.allreduce_ with the reduction written out; an asynchronous "
+        "one by allreduce_async_, its handle's wait() and is_completed() by hvd.synchronize and hvd.poll."
+    ),
     why="torch sums in place by default; Horovod averages by default and allreduce gives a new tensor.",
-    safety="Safe: same tensor, same reduction. Groups and asynchronous calls are left to the person.",
+    safety=(
+        "Safe: same tensor, same reduction. Horovod raises on bool, uint8 and bfloat16 tensors and on tensors "
+        "that are not contiguous: cast them first. Groups that are no process sets and handles that go where "
+        "they cannot be followed are left to the person."
+    ),
     check=check,
     changes=(
         Change(
@@ -73,12 +78,113 @@ RULE = Rule(
 
             dist.all_reduce(total)
             dist.all_reduce(counts[0], op=dist.ReduceOp.MAX)
+            dist.all_reduce(tensor=best, async_op=False, op=dist.ReduceOp.MIN, group=None)
+            dist.all_reduce(mean, dist.ReduceOp.AVG, dist.group.WORLD)
             """,
             """\
             import horovod.torch as hvd
 
             hvd.allreduce_(total, op=hvd.Sum)
             hvd.allreduce_(counts[0], op=hvd.Max)
+            hvd.allreduce_(best, op=hvd.Min)
+            hvd.allreduce_(mean, op=hvd.Average)
+            """,
+        ),
+        Change(
+            """\
+            from torch import distributed
+            from torch.distributed import ReduceOp, all_reduce as reduce_everywhere
+
+            reduce_everywhere(a.mul_(2), ReduceOp.PRODUCT)
+            distributed.all_reduce(
+                b,
+                op=distributed.reduce_op.SUM,
+            )
+            """,
+            """\
+            import horovod.torch as hvd
+
+            hvd.allreduce_(a.mul_(2), op=hvd.Product)
+            hvd.allreduce_(b, op=hvd.Sum)
+            """,
+            note="Whichever way it is imported, and with the enum's old name.",
+        ),
+        Change(
+            """\
+            import torch.distributed as dist
+
+            work = dist.all_reduce(total, async_op=True)
+            if not work.is_completed():
+                work.wait()
+            dist.all_reduce(count, async_op=True).wait()
+            """,
+            """\
+            import horovod.torch as hvd
+
+            work = hvd.allreduce_async_(total, op=hvd.Sum)
+            if not hvd.poll(work):
+                hvd.synchronize(work)
+            hvd.allreduce_(count, op=hvd.Sum)
+            """,
+        ),
+        Change(
+            """\
+            import torch.distributed as dist
+
+            def reduce_all(tensors):
+                handles = []
+                for tensor in tensors:
+                    handles.append(dist.all_reduce(tensor, async_op=True))
+                for handle in handles:
+                    handle.wait()
+            """,
+            """\
+            import horovod.torch as hvd
+
+            def reduce_all(tensors):
+                handles = []
+                for tensor in tensors:
+                    handles.append(hvd.allreduce_async_(tensor, op=hvd.Sum))
+                for handle in handles:
+                    hvd.synchronize(handle)
+            """,
+        ),
+        Change(
+            """\
+            import torch.distributed as dist
+
+            def sync(value, op=dist.ReduceOp.SUM):
+                dist.all_reduce(value, op=op)
+                return value
+
+            sync(x)
+            sync(y, dist.ReduceOp.MAX)
+            """,
+            """\
+            import horovod.torch as hvd
+
+            def sync(value, op=hvd.Sum):
+                hvd.allreduce_(value, op=op)
+                return value
+
+            sync(x)
+            sync(y, hvd.Max)
+            """,
+            note="A reduction that is passed on is followed through the calls.",
+        ),
+        Change(
+            """\
+            import horovod.torch as hvd
+            import torch.distributed as dist
+
+            pair = hvd.add_process_set([0, 1])
+            dist.all_reduce(total, group=pair)
+            """,
+            """\
+            import horovod.torch as hvd
+
+            pair = hvd.add_process_set([0, 1])
+            hvd.allreduce_(total, op=hvd.Sum, process_set=pair)
             """,
         ),
     ),
@@ -87,9 +193,10 @@ RULE = Rule(
             """\
             import torch.distributed as dist
 
-            work = dist.all_reduce(total, async_op=True)
+            def start(total):
+                return dist.all_reduce(total, async_op=True)
             """,
-            reason="the handle is waited for somewhere",
+            reason="the handle goes to a caller, who waits for it",
             reported=True,
         ),
         Keep(
@@ -100,6 +207,45 @@ RULE = Rule(
             """,
             reason="which reduction it is, is decided at run time",
             reported=True,
+        ),
+        Keep(
+            """\
+            import torch.distributed as dist
+
+            dist.all_reduce(flags, op=dist.ReduceOp.BOR)
+            """,
+            reason="Horovod has no bitwise reduction",
+            reported=True,
+        ),
+        Keep(
+            """\
+            import torch.distributed as dist
+
+            dist.all_reduce(total, group=groups[rank])
+            """,
+            reason="the group is not known to be all ranks or a process set",
+            reported=True,
+        ),
+        Keep(
+            """\
+            import torch.distributed as dist
+
+            dist.all_reduce(*arguments)
+            """,
+            reason="which argument is the tensor cannot be seen",
+            reported=True,
+        ),
+        Keep(
+            """\
+            import torch
+
+            class Ring:
+                def all_reduce(self, tensor):
+                    return tensor
+
+            Ring().all_reduce(total)
+            """,
+            reason="a method of that name is not torch.distributed's",
         ),
     ),
 )

@@ -1,0 +1,112 @@
+"""What happens to the handle of an asynchronous collective: every wait on it, or None when one may be missed.
+
+Followed: `work = call; ... work.wait()`, `call.wait()`, and a list that handles are appended to and whose
+elements are waited for in a loop or comprehension. A handle that goes anywhere else is not followed.
+"""
+
+from __future__ import annotations
+
+import ast
+
+from hvdkit.migrate.names import Names, Scope
+
+QUESTIONS = ("wait", "is_completed")
+
+
+def handle_waits(names: Names, call: ast.Call) -> list[ast.Call] | None:
+    """The `.wait()` and `.is_completed()` calls on a call's handle; None when a use is not understood."""
+    parent = names.parents.get(call)
+    if isinstance(parent, ast.Expr):
+        return []
+    direct = _question(names, call)
+    if direct is not None:
+        return [direct]
+    if (
+        isinstance(parent, ast.Assign)
+        and len(parent.targets) == 1
+        and isinstance(parent.targets[0], ast.Name)
+    ):
+        return _of_name(names, parent.targets[0])
+    if (
+        isinstance(parent, ast.Call)
+        and isinstance(parent.func, ast.Attribute)
+        and parent.func.attr == "append"
+    ):
+        if isinstance(parent.func.value, ast.Name) and isinstance(names.parents.get(parent), ast.Expr):
+            return _of_list(names, parent.func.value)
+    return None
+
+
+def _question(names: Names, handle: ast.expr) -> ast.Call | None:
+    """The call `handle.wait()` around a handle, with no arguments and its result unused when it is wait."""
+    attribute = names.parents.get(handle)
+    if not isinstance(attribute, ast.Attribute) or attribute.attr not in QUESTIONS:
+        return None
+    call = names.parents.get(attribute)
+    if not isinstance(call, ast.Call) or call.func is not attribute or call.args or call.keywords:
+        return None
+    if attribute.attr == "wait" and not isinstance(names.parents.get(call), (ast.Expr, ast.ListComp)):
+        return None
+    return call
+
+
+def _uses(names: Names, name: ast.Name) -> list[ast.Name]:
+    owner = names.scope(name).owner(name.id)
+    return [use for use in names.uses.get(name.id, ()) if names.scope(use).owner(name.id) is owner]
+
+
+def _of_name(names: Names, target: ast.Name) -> list[ast.Call] | None:
+    """The waits on a variable that holds nothing but handles of this collective."""
+    owner: Scope | None = names.scope(target).owner(target.id)
+    kinds = {_collective(names, binding.value) for binding in owner.names[target.id]} if owner else {""}
+    if len(kinds) != 1 or "" in kinds:
+        return None
+    found = []
+    for use in _uses(names, target):
+        if isinstance(use.ctx, ast.Store):
+            continue
+        question = _question(names, use)
+        if question is None:
+            return None
+        found.append(question)
+    return found
+
+
+def _of_list(names: Names, holder: ast.Name) -> list[ast.Call] | None:
+    """The waits on the elements of a list that only handles of collectives are appended to."""
+    found: list[ast.Call] = []
+    for use in _uses(names, holder):
+        parent = names.parents[use]
+        if isinstance(use.ctx, ast.Store):
+            empty = isinstance(parent, ast.Assign) and isinstance(parent.value, ast.List)
+            if not empty or parent.value.elts:  # type: ignore[attr-defined]
+                return None
+        elif isinstance(parent, ast.Attribute) and parent.attr in ("append", "clear"):
+            if parent.attr == "append" and not _appends_handle(names, parent):
+                return None
+        elif isinstance(parent, (ast.For, ast.comprehension)) and parent.iter is use:
+            if not isinstance(parent.target, ast.Name):
+                return None
+            inside = [part for part in _uses(names, parent.target) if part is not parent.target]
+            if any(isinstance(part.ctx, ast.Store) for part in inside):
+                return None
+            questions = [_question(names, part) for part in inside]
+            if not questions or any(question is None for question in questions):
+                return None
+            found += [question for question in questions if question is not None]
+        else:
+            return None
+    return found
+
+
+def _appends_handle(names: Names, append: ast.Attribute) -> bool:
+    """Whether what is appended is a handle that Horovod has, too: of an all_reduce or a broadcast."""
+    call = names.parents.get(append)
+    argument = call.args[0] if isinstance(call, ast.Call) and len(call.args) == 1 else None
+    return _collective(names, argument) in ("all_reduce", "broadcast")
+
+
+def _collective(names: Names, node: ast.expr | None) -> str:
+    """The name of the torch.distributed function that an expression calls, else ""."""
+    called = names.qualified(node.func) if isinstance(node, ast.Call) else ()
+    return next((name.rpartition(".")[2] for name in called if name.startswith("torch.distributed.")), "")

@@ -1,0 +1,97 @@
+"""HVD510: functions of torch.distributed that Horovod has no counterpart of, each with what to write."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from hvdkit.migrate.facts import Facts
+from hvdkit.migrate.plan import Finding
+from hvdkit.migrate.rule import Change, Keep, Rule
+
+PREFIX = "torch.distributed."
+AUTOGRAD = (
+    "write hvd.allreduce or hvd.allgather, which pass gradients on, and check their scale: going back, "
+    "Horovod averages where torch sums"
+)
+# What people call -> what to write instead. Sending between two ranks is refused elsewhere.
+ADVICE = {
+    "scatter": "send the list by hvd.broadcast_object(list, root_rank=src) and take item hvd.rank() of it",
+    "all_to_all": "join the list by torch.cat, send it by hvd.alltoall with splits, and split what comes back",
+    "all_reduce_coalesced": "write hvd.grouped_allreduce_(tensors, op=hvd.Sum)",
+    "all_gather_coalesced": "write hvd.grouped_allgather(tensors)",
+    "reduce_scatter_coalesced": "write hvd.grouped_reducescatter(tensors, op=hvd.Sum)",
+    "all_reduce_multigpu": "drive one GPU with each process, then write hvd.allreduce_(tensor, op=hvd.Sum)",
+    "all_gather_multigpu": "drive one GPU with each process, then write hvd.allgather(tensor)",
+    "new_subgroups": "make each group by hvd.add_process_set(ranks), the same sets in one order on all ranks",
+    "new_subgroups_by_enumeration": "make each group by hvd.add_process_set(ranks), in one order on all ranks",
+    "get_process_group_ranks": "keep the list of ranks that the process set was made from",
+    "get_group_rank": "ask the process set: process_set.rank()",
+    "get_global_rank": "keep the list of ranks that the process set was made from, and index it",
+}
+
+
+def check(facts: Facts) -> Iterator[Finding]:
+    for site in facts.calls(PREFIX):
+        name = site.name.removeprefix(PREFIX)
+        if name.startswith(
+            ("nn.functional.", "nn.all_", "nn.reduce", "nn.gather", "nn.broadcast", "nn.scatter")
+        ):
+            message, advice = f"{name} passes gradients through the collective", AUTOGRAD
+        elif name in ADVICE:
+            message, advice = f"Horovod has nothing that does what {name} does in one call", ADVICE[name]
+        else:
+            continue
+        yield facts.manual("HVD510", site.names, site.node, message, advice)
+
+
+RULE = Rule(
+    id="HVD510",
+    title="collectives without a counterpart",
+    what="Reports the functions of torch.distributed that have no counterpart, each with what to write instead.",
+    why="What takes their place depends on sizes and groups that the script's author knows.",
+    safety="Nothing is rewritten: a marker is left above each call.",
+    check=check,
+    changes=(
+        Change(
+            """\
+            import torch.distributed as dist
+
+            dist.all_to_all(received, sent)
+            """,
+            """\
+            import torch.distributed as dist
+
+            # hvdkit: TODO[HVD510] join the list by torch.cat, send it by hvd.alltoall with splits, and split what comes back
+            dist.all_to_all(received, sent)
+            """,
+        ),
+    ),
+    keeps=(
+        Keep(
+            """\
+            from torch.distributed.nn import all_gather
+
+            everyone = all_gather(features)
+            """,
+            reason="its gradient is summed over ranks, that of Horovod's gather is averaged",
+            reported=True,
+        ),
+        Keep(
+            """\
+            import torch.distributed as dist
+
+            dist.scatter(mine, parts, src=0)
+            """,
+            reason="Horovod has no scatter",
+            reported=True,
+        ),
+        Keep(
+            """\
+            import torch
+
+            x.scatter(1, index, 1.0)
+            """,
+            reason="a tensor's scatter has nothing to do with ranks",
+        ),
+    ),
+)

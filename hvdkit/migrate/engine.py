@@ -58,12 +58,7 @@ def make_plan(paths: Sequence[Path], options: Options, reader: Reader = Path.rea
 
 def chosen(options: Options) -> list[Rule]:
     """The rules that --select and --ignore leave, by id prefix."""
-
-    def wanted(rule: Rule) -> bool:
-        selected = not options.select or rule.id.startswith(options.select)
-        return selected and not (options.ignore and rule.id.startswith(options.ignore))
-
-    return [rule for rule in all_rules() if wanted(rule)]
+    return [rule for rule in all_rules() if options.allows(rule.id)]
 
 
 def run_rules(facts: Facts, rules: Iterable[Rule]) -> dict[Path, list[Finding]]:

@@ -36,6 +36,11 @@ class Options:
     select: tuple[str, ...] = ()
     ignore: tuple[str, ...] = ()
 
+    def allows(self, rule: str) -> bool:
+        """Whether --select and --ignore leave a rule, by prefix of its id."""
+        selected = not self.select or rule.startswith(self.select)
+        return selected and not (self.ignore and rule.startswith(self.ignore))
+
 
 @dataclass(frozen=True)
 class Site:

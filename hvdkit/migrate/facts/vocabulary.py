@@ -5,6 +5,9 @@ from __future__ import annotations
 DDP = frozenset(("torch.nn.parallel.DistributedDataParallel", "apex.parallel.DistributedDataParallel"))
 DATA_PARALLEL = frozenset(("torch.nn.DataParallel",))
 WRAPS = DDP | DATA_PARALLEL
+SYNC_BATCH_NORM = frozenset(
+    ("torch.nn.SyncBatchNorm.convert_sync_batchnorm", "apex.parallel.convert_syncbn_model")
+)
 
 HOROVOD = ("horovod.torch", "hvdkit.torch")
 HVD_OPTIMIZER = frozenset(f"{module}.DistributedOptimizer" for module in HOROVOD)

@@ -1,4 +1,4 @@
-"""The places where a model is wrapped in DDP or DataParallel."""
+"""The places where a model is wrapped in DDP or DataParallel, and what is left once the wrappers are gone."""
 
 from __future__ import annotations
 
@@ -40,3 +40,17 @@ def find_wraps(facts: Facts) -> Iterator[Wrap]:
         )
         models = facts.flow.unwrap(facts.flow.values(site.names, inner))
         yield Wrap(site.names, call, site.name, inner, models)
+
+
+def removed(facts: Facts) -> frozenset[str]:
+    """The wrappers that this run takes away, by the rules that were chosen."""
+    by_rule = {"HVD201": words.DDP, "HVD203": words.DATA_PARALLEL, "HVD204": words.SYNC_BATCH_NORM}
+    return frozenset().union(*(found for rule, found in by_rule.items() if facts.options.allows(rule)))
+
+
+def core(facts: Facts, names: Names, node: ast.expr) -> ast.expr:
+    """An expression without the wrapping calls around it that this run takes away."""
+    gone = removed(facts)
+    while isinstance(node, ast.Call) and node.args and set(names.qualified(node.func)) & gone:
+        node = node.args[0]
+    return node

@@ -5,47 +5,74 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts import vocabulary as words
-from hvdkit.migrate.facts.wraps import Wrap, find_wraps
+from hvdkit.migrate.facts.wraps import Wrap, core, find_wraps
 from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
+from hvdkit.migrate.wrapping import take_away
+
+# DDP's arguments (torch's and apex's) that say what is averaged, and what a person writes instead.
+MEANINGS = {
+    "process_group": "give the optimizer process_set=hvd.add_process_set(ranks) for the ranks of this group",
+    "device_mesh": "give the optimizer process_set=hvd.add_process_set(ranks) for the ranks of this mesh",
+    "param_to_hook_all_reduce": "let the optimizer average all parameters, or leave those out of it",
+    "delay_all_reduce_named_params": "let the optimizer average all parameters, or leave those out of it",
+    "mixed_precision": "use torch.autocast around the forward pass",
+    "gradient_average": "give the optimizer op=hvd.Sum",
+    "gradient_predivide_factor": "give the optimizer gradient_predivide_factor=...",
+}
+POSITIONS = (
+    "module",
+    "device_ids",
+    "output_device",
+    "dim",
+    "broadcast_buffers",
+    "init_sync",
+    "process_group",
+)
 
 
 def check(facts: Facts) -> Iterator[Finding]:
     for wrap in find_wraps(facts):
         if wrap.name not in words.DDP:
             continue
+        names, call = wrap.names, wrap.node
         if wrap.inner is None or isinstance(wrap.inner, ast.Starred):
             advice = (
                 "take the DDP call away and call hvd.broadcast_parameters(model.state_dict(), root_rank=0)"
             )
             message = "DDP gets its model in a way that cannot be followed"
-            yield facts.manual("HVD201", wrap.names, wrap.node, message, advice)
+            yield facts.manual("HVD201", names, call, message, advice)
+            continue
+        lost = _meaning(wrap)
+        if lost:
+            advice = f"take DDP away, broadcast the model from rank 0, and {MEANINGS[lost]}"
+            yield facts.manual("HVD201", names, call, f"DDP's {lost} changes what is averaged", advice)
             continue
         message = "DDP goes; rank 0's parameters and buffers are broadcast where DDP did it"
-        yield facts.safe("HVD201", wrap.names, wrap.node, message, _edits, facts, wrap)
+        yield facts.safe("HVD201", names, call, message, _edits, facts, wrap)
 
 
 def _edits(facts: Facts, wrap: Wrap) -> list[Edit]:
-    names, source = wrap.names, wrap.names.source
-    inner = wrap.inner
-    assert inner is not None
-    statement = names.statement(wrap.node)
-    assigned = isinstance(statement, (ast.Assign, ast.AnnAssign)) and statement.value is wrap.node
-    targets = statement.targets if isinstance(statement, ast.Assign) else [getattr(statement, "target", None)]
-    if assigned and len(targets) == 1 and isinstance(targets[0], (ast.Name, ast.Attribute, ast.Subscript)):
-        target = source.segment(targets[0])
-        line = broadcast_line(facts, wrap, target)
-        if target == source.segment(inner):
-            edits.own_lines(source, statement)
-            return [edits.replace(source, statement, line)]
-        return [*edits.unwrap(source, wrap.node, inner), edits.after(source, statement, [line])]
-    if isinstance(statement, (ast.Return, ast.Expr)) and isinstance(inner, (ast.Name, ast.Attribute)):
-        line = broadcast_line(facts, wrap, source.segment(inner))
-        return [edits.before(source, statement, [line]), *edits.unwrap(source, wrap.node, inner)]
-    raise edits.CannotEdit("DDP stands inside a larger expression")
+    assert wrap.inner is not None
+    inner = core(facts, wrap.names, wrap.inner)
+
+    def lines(model: str) -> list[str]:
+        return [broadcast_line(facts, wrap, model)]
+
+    return take_away(wrap.names, wrap.node, wrap.inner, inner, lines)
+
+
+def _meaning(wrap: Wrap) -> str:
+    """An argument that changes the arithmetic and is given a value of its own."""
+    given = dict(zip(POSITIONS, wrap.node.args)) if wrap.name.startswith("torch.") else {}
+    given.update({keyword.arg: keyword.value for keyword in wrap.node.keywords if keyword.arg})
+    for name, value in given.items():
+        default = isinstance(value, ast.Constant) and value.value in (None, True, 1.0)
+        if name in MEANINGS and not default:
+            return name
+    return ""
 
 
 def broadcast_line(facts: Facts, wrap: Wrap, model: str) -> str:
@@ -63,7 +90,9 @@ RULE = Rule(
     why=(
         "Horovod averages gradients in the optimizer. DDP needs a process group that no longer exists, and with "
         "both, gradients would be averaged twice. DDP's constructor also sends rank 0's parameters and buffers "
-        "to all ranks; the broadcast keeps that, at the same point of the program."
+        "to all ranks; the broadcast keeps that, at the same point of the program. Devices, buckets, "
+        "static_graph and gradient_as_bucket_view have nothing to say in Horovod; an argument that changes what "
+        "is averaged (process_group, mixed_precision, apex's gradient_average) leaves the call to the person."
     ),
     safety="Safe: same average, same start. With two ranks in float32 the weights are bit-identical.",
     check=check,
@@ -117,6 +146,120 @@ RULE = Rule(
             """,
             target="hvdkit",
         ),
+        Change(
+            """\
+            from apex.parallel import DistributedDataParallel as DDP
+
+            def build(arch, gpu):
+                return DDP(arch().cuda(gpu), delay_allreduce=True)
+            """,
+            """\
+            import horovod.torch as hvd
+
+            def build(arch, gpu):
+                model = arch().cuda(gpu)
+                hvd.broadcast_parameters(model.state_dict(), root_rank=0)
+                return model
+            """,
+            note="A returned model gets a name, to be broadcast before it is returned.",
+        ),
+        Change(
+            """\
+            from torch.nn.parallel import DistributedDataParallel as DDP
+
+            generator = DDP(generator, device_ids=[rank]).to(device)
+            models = {"g": DDP(g), "d": DDP(d, broadcast_buffers=False)}
+            a, b = DDP(a), DDP(b)
+            """,
+            """\
+            import horovod.torch as hvd
+
+            generator = generator.to(device)
+            hvd.broadcast_parameters(generator.state_dict(), root_rank=0)
+            models = {"g": g, "d": d}
+            hvd.broadcast_parameters(models["g"].state_dict(), root_rank=0)
+            hvd.broadcast_parameters(models["d"].state_dict(), root_rank=0)
+            a, b = a, b
+            hvd.broadcast_parameters(a.state_dict(), root_rank=0)
+            hvd.broadcast_parameters(b.state_dict(), root_rank=0)
+            """,
+        ),
+        Change(
+            """\
+            from torch.nn.parallel import DistributedDataParallel as DDP
+
+            stages = [DDP(stage.cuda()) for stage in build()]
+            heads = {name: DDP(head) for name, head in more()}
+            """,
+            """\
+            import horovod.torch as hvd
+
+            stages = [stage.cuda() for stage in build()]
+            for model in stages:
+                hvd.broadcast_parameters(model.state_dict(), root_rank=0)
+            heads = {name: head for name, head in more()}
+            for model in heads.values():
+                hvd.broadcast_parameters(model.state_dict(), root_rank=0)
+            """,
+        ),
+        Change(
+            """\
+            from torch.nn.parallel import DistributedDataParallel as DDP
+
+            net = DDP(net) if args.distributed else net
+            other = DDP(make()) if world > 1 else make()
+            """,
+            """\
+            import horovod.torch as hvd
+
+            hvd.broadcast_parameters(net.state_dict(), root_rank=0)
+            other = make() if world > 1 else make()
+            hvd.broadcast_parameters(other.state_dict(), root_rank=0)
+            """,
+            note="In a program that is not distributed there is one rank, and nothing is sent.",
+        ),
+        Change(
+            """\
+            from torch.nn.parallel import DistributedDataParallel as DDP
+
+            trainer = Trainer(config, model=DDP(net), lr=0.1)
+            """,
+            """\
+            import horovod.torch as hvd
+
+            hvd.broadcast_parameters(net.state_dict(), root_rank=0)
+            trainer = Trainer(config, model=net, lr=0.1)
+            """,
+        ),
+        Change(
+            """\
+            from torch.nn.parallel import DistributedDataParallel as DDP
+
+            net = DDP(net) if is_distributed() else net
+            """,
+            """\
+            import horovod.torch as hvd
+
+            net = net if is_distributed() else net
+            hvd.broadcast_parameters(net.state_dict(), root_rank=0)
+            """,
+            note="The test stays: it calls a function, which may do more than answer.",
+        ),
+        Change(
+            """\
+            import torch
+            from torch.nn.parallel import DistributedDataParallel as DDP
+
+            net = torch.compile(DDP(net))
+            """,
+            """\
+            import horovod.torch as hvd
+            import torch
+
+            net = torch.compile(net)
+            hvd.broadcast_parameters(net.state_dict(), root_rank=0)
+            """,
+        ),
     ),
     keeps=(
         Keep(
@@ -131,9 +274,54 @@ RULE = Rule(
             """\
             from torch.nn.parallel import DistributedDataParallel as DDP
 
-            models = {"net": DDP(net)}
+            models = {key(): DDP(build())}
             """,
-            reason="there is no statement of its own to put the broadcast beside",
+            reason="nothing names the model again, for the broadcast",
+            reported=True,
+        ),
+        Keep(
+            """\
+            from torch.nn.parallel import DistributedDataParallel as DDP
+
+            run(first(), DDP(build()))
+            """,
+            reason="a broadcast above would run before first()",
+            reported=True,
+        ),
+        Keep(
+            """\
+            from torch.nn.parallel import DistributedDataParallel as DDP
+
+            wrap = lambda net: DDP(net)
+            """,
+            reason="a lambda has no room for a broadcast",
+            reported=True,
+        ),
+        Keep(
+            """\
+            from torch.nn.parallel import DistributedDataParallel as DDP
+
+            model = DDP(net, process_group=half)
+            """,
+            reason="gradients are averaged over some of the ranks only: the optimizer needs the same set",
+            reported=True,
+        ),
+        Keep(
+            """\
+            from apex.parallel import DistributedDataParallel as DDP
+
+            model = DDP(net, gradient_average=False)
+            """,
+            reason="gradients are summed, not averaged: the optimizer needs op=hvd.Sum",
+            reported=True,
+        ),
+        Keep(
+            """\
+            from torch.nn.parallel import DistributedDataParallel as DDP
+
+            model = DDP(*parts)
+            """,
+            reason="which argument is the model cannot be seen",
             reported=True,
         ),
     ),

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import ast
 
-from hvdkit.migrate.names import Names, Scope
+from hvdkit.migrate.edits import block
+from hvdkit.migrate.names import Binding, Names, Scope
 
 QUESTIONS = ("wait", "is_completed")
 
@@ -56,20 +57,32 @@ def _uses(names: Names, name: ast.Name) -> list[ast.Name]:
 
 
 def _of_name(names: Names, target: ast.Name) -> list[ast.Call] | None:
-    """The waits on a variable that holds nothing but handles of this collective."""
+    """The waits on the handle that a variable was given; the variable may hold others before and after."""
     owner: Scope | None = names.scope(target).owner(target.id)
-    kinds = {_collective(names, binding.value) for binding in owner.names[target.id]} if owner else {""}
-    if len(kinds) != 1 or "" in kinds:
+    bindings = owner.names[target.id] if owner else []
+    same = len({_collective(names, binding.value) for binding in bindings} - {""}) == 1
+    one_after_another = len({id(_block(names, binding.node)) for binding in bindings}) == 1
+    if not all(_collective(names, binding.value) for binding in bindings) or not (same or one_after_another):
         return None
     found = []
     for use in _uses(names, target):
-        if isinstance(use.ctx, ast.Store):
+        if isinstance(use.ctx, ast.Store) or not (same or _latest(bindings, use) is target):
             continue
         question = _question(names, use)
         if question is None:
             return None
         found.append(question)
     return found
+
+
+def _latest(bindings: list[Binding], use: ast.Name) -> ast.AST | None:
+    """The binding above a use, where all of them follow one another in one block."""
+    above = [b.node for b in bindings if getattr(b.node, "lineno", 0) < use.lineno]
+    return max(above, key=lambda node: getattr(node, "lineno", 0), default=None)
+
+
+def _block(names: Names, node: ast.AST) -> list[ast.stmt]:
+    return block(names, names.statement(node))
 
 
 def _of_list(names: Names, holder: ast.Name) -> list[ast.Call] | None:

@@ -81,37 +81,54 @@ def _samples(comparison: Comparison, first: Difference) -> Cause | None:
         == [draw.indices for draw in other.draws if draw.epoch == epoch][:1]
     ):
         return Cause("HVD3xx", f"epoch {epoch} has the order of epoch 0: call sampler.set_epoch(epoch)")
-    if _repeats(comparison.migrated, first) and not _repeats(comparison.original, first):
-        return Cause(
-            "HVD3xx",
-            "all ranks get the same samples: rank or size did not reach the sampler, "
-            "or the seed lost its rank",
-        )
     return Cause("HVD3xx", "the ranks draw other samples than the original's did")
 
 
+def _repeats(comparison: Comparison, first: Difference) -> Cause | None:
+    """Every rank of the migrated trains on the same data, and the original's ranks do not."""
+    if first.stage not in (Stage.SAMPLES, Stage.BATCH, Stage.LOSS):
+        return None
+    given = [
+        {
+            (_indices(step), step.batches, step.losses)
+            for step in (_step(run, rank, first) for rank in run.steps)
+        }
+        for run in (comparison.original, comparison.migrated)
+    ]
+    if len(given[1]) > 1 or len(given[0]) == 1:
+        return None
+    return Cause(
+        "HVD3xx",
+        "all ranks get the same samples: rank or size did not reach the sampler, or the seed lost its rank",
+    )
+
+
 def _scale(comparison: Comparison, first: Difference) -> Cause | None:
-    """A gradient or learning rate that is the world size too large or too small."""
+    """A loss, gradient or learning rate that is the world size too large or too small."""
+    world = comparison.migrated.world
+    if first.stage in (Stage.LOSS, Stage.RATE):
+        ratio = _ratio(float(first.original), float(first.migrated))
+    elif first.stage is Stage.GRADIENT:
+        one, other = (_tensor(run, first) for run in (comparison.original, comparison.migrated))
+        ratio = _ratio(one.norm if one else 0.0, other.norm if other else 0.0)
+    else:
+        return None
     if first.stage is Stage.RATE:
-        ratio = float(first.migrated) / float(first.original) if float(first.original) else 0.0
-        if _is(ratio, comparison.migrated.world):
-            return Cause(
-                "HVD4xx",
-                f"the learning rate is multiplied by the {comparison.migrated.world} ranks; the original, "
-                "which averages over as many, does not do so",
-            )
-        return Cause("HVD4xx", "the learning rate or its schedule is not the original's")
-    if first.stage is not Stage.GRADIENT:
-        return None
-    norms = [_tensor(run, first) for run in (comparison.original, comparison.migrated)]
-    if norms[0] is None or norms[1] is None or not norms[0].norm:
-        return None
-    ratio = norms[1].norm / norms[0].norm
-    if _is(ratio, comparison.migrated.world):
+        return Cause(
+            "HVD4xx",
+            f"the learning rate is multiplied by the {world} ranks, and the original's is not"
+            if _is(ratio, world)
+            else "the learning rate or its schedule is not the original's",
+        )
+    if _is(ratio, world):
         return Cause("HVD4xx", "gradients are summed, not averaged: op=hvd.Average")
-    if _is(ratio, 1 / comparison.migrated.world):
-        return Cause("HVD4xx", "gradients are divided by the world size twice: Horovod averages already")
+    if _is(ratio, 1 / world):
+        return Cause("HVD4xx", "gradients are divided by the number of ranks twice: Horovod averages already")
     return None
+
+
+def _ratio(one: float, other: float) -> float:
+    return other / one if one else 0.0
 
 
 def _not_reduced(comparison: Comparison, first: Difference) -> Cause | None:
@@ -148,7 +165,7 @@ def _files(_: Comparison, first: Difference) -> Cause | None:
     return Cause("HVD6xx", f"{first.name} is {first.migrated}: guard it with `if hvd.rank() == 0:`")
 
 
-TESTS: tuple[Test, ...] = (_order, _no_broadcast, _phantom, _samples, _not_reduced, _scale)
+TESTS: tuple[Test, ...] = (_order, _no_broadcast, _phantom, _repeats, _samples, _not_reduced, _scale)
 
 
 def _is(ratio: float, wanted: float) -> bool:
@@ -177,12 +194,6 @@ def _alike(run: Run, where: Difference, name: str | None = None) -> bool:
 
 def _order_of(run: Run, rank: int, epoch: int) -> list[tuple[object, ...]]:
     return [draw.indices for step in run.steps[rank] for draw in step.draws if draw.epoch == epoch]
-
-
-def _repeats(run: Run, where: Difference) -> bool:
-    """All ranks of a run were given the same before that step."""
-    given = {(_indices(step), step.batches) for step in (_step(run, rank, where) for rank in run.steps)}
-    return len(given) == 1
 
 
 def _indices(step: Step) -> tuple[object, ...]:

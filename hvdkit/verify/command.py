@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import signal
 import sys
 from pathlib import Path
 
@@ -42,7 +43,7 @@ def parser() -> argparse.ArgumentParser:
     )
     made.add_argument(
         "--timeout",
-        type=float,
+        type=_seconds,
         default=300.0,
         metavar="S",
         help="seconds without a step until it counts as hung",
@@ -61,6 +62,8 @@ def main(argv: list[str]) -> int:
             f"more than two scripts: {' '.join(asked.arguments)}", fix="put `--` before script arguments"
         )
     _check_writable(asked.json)
+    # As Ctrl-C: a runner that is told to stop must not leave two jobs behind.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     from hvdkit.verify.report import as_json, print_result
     from hvdkit.verify.session import Request, verify
 
@@ -115,3 +118,10 @@ def _positive(text: str) -> int:
     if number < 1:
         raise argparse.ArgumentTypeError("must be at least 1")
     return number
+
+
+def _seconds(text: str) -> float:
+    seconds = float(text)
+    if not seconds > 0:
+        raise argparse.ArgumentTypeError("must be more than 0")
+    return seconds

@@ -10,6 +10,7 @@ import signal
 import time
 from pathlib import Path
 
+from hvdkit.verify.hook.settings import launcher_rank
 from hvdkit.verify.hook.stacks import SIGNAL
 
 VARIABLE = "HVDKIT_VERIFY_RUN"
@@ -41,13 +42,27 @@ def stop(run: str) -> None:
         time.sleep(0.05)
 
 
-def stacks(run: str, folder: Path) -> dict[int, str]:
-    """The Python stack of each process of a run that has the hook, by process id."""
+def stacks(run: str, folder: Path, work: Path) -> list[str]:
+    """Where the processes of a run are that are inside a file of `work`: "rank R, process P" and the stack.
+
+    folder: where their hooks write. Launchers and helper processes are left out.
+    """
     able = [pid for pid in processes_of(run) if (folder / str(pid)).exists()]
     for pid in able:
         os.kill(pid, SIGNAL)
     time.sleep(1.0)  # the handlers write at once; there is nothing to wait on
-    return {pid: (folder / str(pid)).read_text(encoding="utf-8", errors="replace") for pid in able}
+    found = []
+    for pid in able:
+        stack = (folder / str(pid)).read_text(encoding="utf-8", errors="replace").rstrip()
+        if str(work) in stack:
+            rank = launcher_rank(_environment(pid))
+            found.append(f"{'' if rank is None else f'rank {rank}, '}process {pid}:\n{stack}")
+    return sorted(found)
+
+
+def _environment(pid: int) -> dict[str, str]:
+    entries = Path("/proc", str(pid), "environ").read_bytes().split(b"\0")
+    return dict(os.fsdecode(entry).split("=", 1) for entry in entries if b"=" in entry)
 
 
 def _signal_all(run: str, number: signal.Signals) -> None:

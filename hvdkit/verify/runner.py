@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import os
+import re
+import shlex
 import shutil
 import socket
 import subprocess
 import sys
+import textwrap
 import time
 import uuid
 from collections.abc import Callable
@@ -41,12 +44,13 @@ class NoStepError(HvdkitError):
 
 @dataclass(frozen=True)
 class Job:
-    """One run to make. title: "original" or "migrated". script: as it lies in the work copy."""
+    """One run to make. title: "original" or "migrated". script: as it lies in the work copy of `here`."""
 
     title: str
     script: Path
     arguments: tuple[str, ...]
     start: Start
+    here: Path
     folder: Path
     settings: Settings
     controller: str
@@ -96,7 +100,8 @@ def run_job(job: Job, progress: Callable[[str], None]) -> Run:
         raise RunError(f"the {job.title} script: {error}", fix="start it with one process per rank") from None
     if not any(run.taken(rank) for rank in run.steps):
         raise NoStepError(
-            f"the {job.title} script ended without an optimizer step\n{_tail(log)}",
+            f"the {job.title} script ended without an optimizer step; its output:\n"
+            + _in_users_folder(job, _tail(log)),
             why="there is nothing to compare",
             fix="pass the arguments that make it train, after `--`",
         )
@@ -117,8 +122,9 @@ def _watch(
             return
         if ended is not None:
             raise RunError(
-                f"the {job.title} script ended with exit code {ended}; its own last lines:\n{_tail(log)}",
-                fix=f"make it run by itself: {' '.join(command_line(job)[1:])}",
+                f"the {job.title} script ended with exit code {ended}; its own output:\n"
+                + _own_error(job, log),
+                fix=f"make this run: {shlex.join(_by_hand(job))}",
             )
         size = sum(path.stat().st_size for path in folder.glob("rank-*"))
         if size != seen:
@@ -126,21 +132,43 @@ def _watch(
             taken = [path.read_bytes().count(b"\n") - 1 for path in sorted(folder.glob("rank-*"))]
             progress(f"{job.title}: {f'step {max(taken)}' if taken else 'starting'}")
         if time.monotonic() - moved > job.timeout:
+            where = processes.stacks(token, folder / "stacks", job.folder / "work")
             raise HangError(
-                _where(job, token), why="a rank waits for one that never comes", fix="see --timeout"
+                f"the {job.title} script took no step for {job.timeout:g} s; its processes are here:\n"
+                + _in_users_folder(job, "\n".join(where)),
+                why="one rank waits for another, or a step takes longer than that",
+                fix="make all ranks reach the same collective calls, or raise --timeout",
             )
         time.sleep(0.05)
 
 
-def _where(job: Job, token: str) -> str:
-    dumps = processes.stacks(token, job.settings.path / "stacks")
-    text = "\n".join(f"process {pid}:\n{stack.rstrip()}" for pid, stack in sorted(dumps.items()) if stack)
-    return f"the {job.title} script took no step for {job.timeout:g} s; where its processes are:\n{text}"
+def _own_error(job: Job, log: Path) -> str:
+    """The first uncaught exception of the script; without one the last lines of its output."""
+    errors = sorted((job.settings.path / "errors").glob("*"))
+    text = errors[0].read_text(encoding="utf-8") if errors else _tail(log)
+    return _in_users_folder(job, text)
 
 
 def _tail(log: Path) -> str:
-    lines = log.read_text(encoding="utf-8", errors="replace").splitlines()
-    return "\n".join(f"    {line}" for line in lines[-TAIL:]) or "    (it printed nothing)"
+    text = log.read_text(encoding="utf-8", errors="replace")
+    lines = [re.sub(r"^\[\d+\]<std(out|err)>:", "", line) for line in text.splitlines()]  # by horovodrun
+    return "\n".join(lines[-TAIL:]) or "(it printed nothing)"
+
+
+def _in_users_folder(job: Job, text: str) -> str:
+    """Indented, with the files named where the user has them."""
+    return textwrap.indent(text.rstrip().replace(str(job.folder / "work"), str(job.here)), "    ")
+
+
+def _by_hand(job: Job) -> list[str]:
+    """What a person types to start the script the same way."""
+    script = str(job.script).replace(str(job.folder / "work"), str(job.here))
+    count = str(job.settings.world)
+    starts = {
+        Launcher.HOROVOD: ["horovodrun", "-np", count, f"--{job.controller}", "python"],
+        Launcher.TORCHRUN: ["torchrun", "--nproc-per-node", count],
+    }
+    return [*starts.get(job.start.launcher, ["python"]), script, *job.arguments]
 
 
 def _environment(job: Job, token: str) -> dict[str, str]:

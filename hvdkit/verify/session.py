@@ -80,6 +80,7 @@ class Scene:
             script=inside_copy(script, self.here, folder / "work"),
             arguments=self.request.arguments,
             start=start,
+            here=self.here,
             folder=folder,
             settings=replace(settings, folder=str(folder / "record"), local_rank_flag=start.local_rank_flag),
             controller=self.request.controller,
@@ -115,8 +116,14 @@ def _against_distributed(scene: Scene, start: Start) -> Verification:
     settings = Settings("", asked.world, asked.steps, cpu=asked.cpu)
     original = scene.run("original", asked.original, start, settings)
     migrated = scene.run("migrated", asked.migrated, Start(Launcher.HOROVOD), settings)
-    comparison = compare(original, migrated, tolerance_for(asked.world, asked.tolerance))
-    return Verification(comparison, likely_causes(comparison), (), tuple(_notes(scene, original, migrated)))
+    return judge(scene, original, migrated)
+
+
+def judge(scene: Scene, original: Run, migrated: Run, invariants: tuple[Invariant, ...] = ()) -> Verification:
+    """Compare two runs of equal world size that this scene made."""
+    comparison = compare(original, migrated, tolerance_for(original.world, scene.request.tolerance))
+    notes = tuple(_notes(scene, original, migrated))
+    return Verification(comparison, likely_causes(comparison), invariants, notes)
 
 
 def _against_single(scene: Scene, start: Start) -> Verification:
@@ -126,19 +133,19 @@ def _against_single(scene: Scene, start: Start) -> Verification:
     original = scene.run("original", asked.original, start, settings)
     replayed = replace(settings, replay=str(original.folder))
     alone = scene.run("migrated on 1 rank", asked.migrated, horovod, replayed)
-    comparison = compare(original, alone, tolerance_for(1, asked.tolerance))
     invariants: tuple[Invariant, ...] = ()
     if asked.world > 1:
         wide = Settings("", asked.world, asked.steps, cpu=asked.cpu)
         together = scene.run(f"migrated on {asked.world} ranks", asked.migrated, horovod, wide)
         invariants = check_invariants(original, together)
-    notes = (REPLAYED, *_notes(scene, original, alone))
-    return Verification(comparison, likely_causes(comparison), invariants, notes)
+    return judge(scene, original, alone, invariants)
 
 
 def _notes(scene: Scene, original: Run, migrated: Run) -> Iterator[str]:
     """What a reader should know about how the result came about."""
     asked = scene.request
+    if how_to_start(asked.original).launcher is Launcher.SINGLE:
+        yield REPLAYED
     taken = max(map(original.taken, original.steps))
     if taken < asked.steps:
         yield f"the original ended after {taken} of {asked.steps} steps"

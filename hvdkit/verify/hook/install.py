@@ -6,6 +6,7 @@ import os
 import random
 import sys
 
+from hvdkit.verify.hook.errors import keep_errors
 from hvdkit.verify.hook.imports import after_import
 from hvdkit.verify.hook.seeds import (
     make_torch_deterministic,
@@ -25,6 +26,7 @@ def install() -> None:
         return
     _add_local_rank(settings)
     dump_on_request(settings)
+    keep_errors(settings)
     random.seed(start_seed(settings))
     seed_child_processes(settings)
     after_import(

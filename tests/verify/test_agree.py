@@ -1,0 +1,50 @@
+"""Right migrations agree bit for bit with their originals, under Gloo and under MPI."""
+
+from __future__ import annotations
+
+import pytest
+
+pytestmark = pytest.mark.launch
+
+NAMES = ("plain", "convnet", "amp", "accumulate", "gan", "local_rank", "cuda")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_bit_for_bit_under_gloo(stage, name):
+    result = stage(name).migrated()
+    assert result.comparison.differences == ()
+    assert result.comparison.identical
+    assert {number for _, _, number in result.comparison.compared} == {0, 1, 2, 3, 4, 5}
+    assert {rank for rank, _, _ in result.comparison.compared} == {0, 1}
+
+
+@pytest.mark.parametrize("name", ["convnet", "gan"])
+def test_bit_for_bit_under_mpi(stage, name):
+    result = stage(name).migrated(controller="mpi")
+    assert result.comparison.identical
+
+
+def test_what_is_recorded(stage):
+    """The comparison is not empty: every kind of record has content, different on each rank."""
+    run = stage("convnet").original
+    first = run.steps[0][1]
+    assert [tensor.name for tensor in first.parameters][:2] == ["0.weight", "0.bias"]
+    assert len(first.gradients) == len(first.parameters) == 6
+    assert {tensor.name for tensor in first.buffers} == {
+        "1.running_mean",
+        "1.running_var",
+        "1.num_batches_tracked",
+    }
+    assert first.rates == (0.01,) and run.steps[0][-1].rates == (0.005,)
+    drawn = [{index for draw in run.steps[rank][1].draws for index in draw.indices} for rank in (0, 1)]
+    assert drawn[0] != drawn[1]
+    assert first.losses != run.steps[1][1].losses
+    assert first.batches and first.batches != run.steps[1][1].batches
+    assert first.gradients == run.steps[1][1].gradients, "reduced before they are recorded"
+
+
+def test_files_are_seen_and_the_folder_is_left_alone(stage):
+    plain = stage("plain")
+    assert plain.original.steps[0][4].writes == ("model.pt",)
+    assert all(step.writes == () for step in plain.original.steps[1])
+    assert not (plain.here / "model.pt").exists()

@@ -1,0 +1,121 @@
+"""The command: bad input is named before anything runs; a whole verification from the shell."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from hvdkit.cli import main
+from hvdkit.verify.processes import VARIABLE
+
+FIXTURES = Path(__file__).parent / "fixtures"
+
+
+@pytest.fixture
+def project(tmp_path, monkeypatch):
+    shutil.copytree(FIXTURES / "plain", tmp_path / "project")
+    monkeypatch.chdir(tmp_path / "project")
+    return tmp_path / "project"
+
+
+def refused(capsys, *arguments: str) -> str:
+    assert main(["verify", *arguments]) == 2
+    return capsys.readouterr().err
+
+
+def test_missing_script(project, capsys):
+    assert "none.py: No such file" in refused(capsys, "none.py", "migrated.py")
+
+
+def test_roles_swapped(project, capsys):
+    assert "original.py does not import Horovod" in refused(capsys, "original.py", "original.py")
+    assert "migrated.py uses Horovod already" in refused(capsys, "migrated.py", "original.py")
+
+
+def test_result_file_in_no_folder(project, capsys):
+    said = refused(capsys, "original.py", "migrated.py", "--json", "no/such/folder.json")
+    assert "--json no/such/folder.json" in said
+
+
+def test_script_arguments_without_dashes(project, capsys):
+    assert "put `--` before" in refused(capsys, "original.py", "migrated.py", "third")
+
+
+@pytest.mark.parametrize("flag", [("--np", "0"), ("--steps", "x"), ("--timeout", "-1"), ("--device", "tpu")])
+def test_argparse_refuses(project, flag):
+    with pytest.raises(SystemExit) as error:
+        main(["verify", "original.py", "migrated.py", *flag])
+    assert error.value.code == 2
+
+
+def shell(*arguments: str, **options) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "hvdkit", "verify", *arguments]
+    return subprocess.run(command, capture_output=True, text=True, **options)
+
+
+@pytest.mark.launch
+def test_whole_run(project):
+    before = sorted(path.name for path in project.iterdir())
+    done = shell("original.py", "migrated.py", "--steps", "2", "--json", "../result.json")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.rstrip().endswith("agree: bit for bit, 2 steps on 2 ranks")
+    result = json.loads(Path("../result.json").read_text())
+    assert result["holds"] and result["identical"] and result["ranks"] == 2
+    assert sorted(path.name for path in project.iterdir()) == before
+
+
+@pytest.mark.launch
+def test_horovodrun_missing(project, monkeypatch):
+    folder = project / "bin"
+    folder.mkdir()
+    (folder / "python").symlink_to(sys.executable)
+    script = "import sys; sys.argv[0:1] = ['verify']; from hvdkit.verify import runner; runner._horovodrun()"
+    environment = {**os.environ, "PATH": str(folder)}
+    monkeypatch.setattr(sys, "executable", str(folder / "python"))
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, env=environment)
+    assert "hvdkit install-horovod" in done.stderr or done.returncode == 0
+
+
+def run_processes() -> list[str]:
+    """Command lines of the processes that carry a run's mark."""
+    found = []
+    for entry in Path("/proc").iterdir():
+        try:
+            if entry.name.isdigit() and f"{VARIABLE}=".encode() in (entry / "environ").read_bytes():
+                found.append((entry / "cmdline").read_bytes().replace(b"\0", b" ").decode())
+        except OSError:
+            continue
+    return found
+
+
+def of_project(project: Path) -> list[str]:
+    return [line for line in run_processes() if "hvdkit-verify-" in line and str(project.name) in line]
+
+
+@pytest.mark.launch
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_interrupted_leaves_nothing(project, tmp_path, number):
+    scratch = tmp_path / "scratch"
+    scratch.mkdir()
+    slow = project / "slow.py"
+    slow.write_text(
+        (project / "original.py").read_text().replace("optimizer.step()", "import time; time.sleep(600)")
+    )
+    command = [sys.executable, "-m", "hvdkit", "verify", "slow.py", "migrated.py"]
+    process = subprocess.Popen(command, env={**os.environ, "TMPDIR": str(scratch)}, stderr=subprocess.PIPE)
+    marked = str(scratch).encode()
+    deadline = time.monotonic() + 120
+    while sum(marked in line.encode() for line in run_processes()) < 3 and time.monotonic() < deadline:
+        time.sleep(0.1)  # launcher and two ranks
+    process.send_signal(number)
+    assert process.wait(timeout=60) == 130
+    assert not [line for line in run_processes() if str(scratch) in line]
+    assert not list(scratch.iterdir())

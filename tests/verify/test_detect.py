@@ -1,0 +1,66 @@
+"""How a script is started is read from its code, whatever it is called."""
+
+from __future__ import annotations
+
+import pytest
+
+from hvdkit.verify.detect import Launcher, ScriptError, Start, how_to_start
+
+CASES = {
+    "torchrun by environment": ("import os\nrank = int(os.environ['LOCAL_RANK'])\n", Launcher.TORCHRUN, ""),
+    "torchrun by process group": (
+        "from torch import distributed as d\nd.init_process_group('gloo')\n",
+        Launcher.TORCHRUN,
+        "",
+    ),
+    "launch with underscore": (
+        "import argparse\np = argparse.ArgumentParser()\np.add_argument('--local_rank', type=int)\n",
+        Launcher.TORCHRUN,
+        "--local_rank",
+    ),
+    "launch with dash": (
+        "p.add_argument('--local-rank', '--local_rank')\n",
+        Launcher.TORCHRUN,
+        "--local-rank",
+    ),
+    "spawn": ("import torch.multiprocessing as mp\nmp.spawn(main, nprocs=2)\n", Launcher.SPAWN, ""),
+    "processes": ("p = Process(target=main, args=(0,))\n", Launcher.SPAWN, ""),
+    "single": ("import torch\nmodel = torch.nn.Linear(1, 1)\n", Launcher.SINGLE, ""),
+    "horovod": ("import horovod.torch as hvd\n", Launcher.HOROVOD, ""),
+    "hvdkit": ("import hvdkit.torch as hvd\n", Launcher.HOROVOD, ""),
+    "horovod inside a function": ("def f():\n    from horovod import torch\n", Launcher.HOROVOD, ""),
+    "rank as a word": ("'the RANK of a matrix'\n", Launcher.SINGLE, ""),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_launcher(tmp_path, case):
+    text, launcher, flag = CASES[case]
+    script = tmp_path / "train.py"
+    script.write_text(text)
+    assert how_to_start(script) == Start(launcher, flag)
+
+
+def test_a_helper_decides_when_the_script_says_nothing(tmp_path):
+    (tmp_path / "train.py").write_text("from tools.setup import begin\nbegin()\n")
+    (tmp_path / "tools").mkdir()
+    (tmp_path / "tools" / "setup.py").write_text("import torch\ntorch.distributed.init_process_group()\n")
+    assert how_to_start(tmp_path / "train.py").launcher is Launcher.TORCHRUN
+
+
+def test_modules_that_import_each_other_end(tmp_path):
+    (tmp_path / "a.py").write_text("import b\n")
+    (tmp_path / "b.py").write_text("import a\n")
+    assert how_to_start(tmp_path / "a.py").launcher is Launcher.SINGLE
+
+
+def test_missing_script(tmp_path):
+    with pytest.raises(ScriptError, match="No such file"):
+        how_to_start(tmp_path / "none.py")
+
+
+def test_syntax_error_names_the_line(tmp_path):
+    script = tmp_path / "train.py"
+    script.write_text("import torch\nfor\n")
+    with pytest.raises(ScriptError, match="line 2: not Python"):
+        how_to_start(script)

@@ -1,0 +1,62 @@
+"""A script that cannot be run to a result: its own words are shown, and nothing is left behind."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from hvdkit.verify.runner import HangError, NoStepError, RunError
+from hvdkit.verify.session import Request, verify
+
+pytestmark = pytest.mark.launch
+
+FIXTURES = Path(__file__).parent / "fixtures"
+STEP = "            optimizer.step()\n"
+
+
+def run(folder: Path, monkeypatch: pytest.MonkeyPatch, script: str, old: str, new: str, **options) -> None:
+    """Verify the plain fixture with one text replaced in one script."""
+    monkeypatch.chdir(folder)
+    for name in ("original.py", "migrated.py"):
+        text = (FIXTURES / "plain" / name).read_text()
+        if name == script:
+            assert old in text
+            text = text.replace(old, new)
+        (folder / name).write_text(text)
+    verify(
+        Request(Path("original.py"), Path("migrated.py"), steps=2, **options),
+        lambda line: print(line, file=sys.stderr),
+    )
+
+
+def test_crash_shows_the_scripts_own_traceback(tmp_path, monkeypatch):
+    broken = "            if rank == 1:\n                labels.no_such_thing()\n" + STEP
+    with pytest.raises(RunError) as error:
+        run(tmp_path, monkeypatch, "original.py", STEP, broken)
+    said = str(error.value)
+    assert "rank 1:" in said and "labels.no_such_thing()" in said and "AttributeError" in said
+    assert f"{tmp_path}/original.py" in said, "the file is named where the user has it"
+    assert "hvdkit/verify/hook" not in said
+    assert "fix: make this run: torchrun --nproc-per-node 2" in said
+
+
+def test_bad_script_argument_shows_its_usage(tmp_path, monkeypatch):
+    parse = "import argparse; argparse.ArgumentParser().parse_args()\n    hvd.init()"
+    with pytest.raises(RunError, match="unrecognized arguments: --colour"):
+        run(tmp_path, monkeypatch, "migrated.py", "hvd.init()", parse, arguments=("--colour",))
+
+
+def test_no_steps(tmp_path, monkeypatch):
+    with pytest.raises(NoStepError, match="original script ended without an optimizer step"):
+        run(tmp_path, monkeypatch, "original.py", "range(3)", "range(0)")
+
+
+def test_hang_shows_where_each_rank_is(tmp_path, monkeypatch):
+    wait = "            if rank == 0:\n                hvd.barrier()\n" + STEP
+    with pytest.raises(HangError) as error:
+        run(tmp_path, monkeypatch, "migrated.py", STEP, wait, timeout=25.0)
+    said = str(error.value)
+    assert "rank 0, process" in said and "rank 1, process" in said
+    assert f"{tmp_path}/migrated.py" in said and "barrier" in said

@@ -16,9 +16,9 @@ from hvdkit.verify.records import Run, Step, Tensor
 
 @dataclass(frozen=True)
 class Cause:
-    """family: the rules to look at, as `hvdkit rules` numbers them. text: one sentence."""
+    """rule: what `hvdkit explain` says more about. text: one sentence."""
 
-    family: str
+    rule: str
     text: str
 
 
@@ -40,7 +40,7 @@ def _order(_: Comparison, first: Difference) -> Cause | None:
         return None
     call = {"clip before synchronize": "gradients are clipped"}.get(first.name, "gradients are unscaled")
     return Cause(
-        "HVD4xx",
+        "HVD404",
         f"{call} while Horovod still reduces them: call optimizer.synchronize() first, "
         "then step() under optimizer.skip_synchronize()",
     )
@@ -54,11 +54,11 @@ def _no_broadcast(comparison: Comparison, first: Difference) -> Cause | None:
     events = [event.what for step in comparison.migrated.steps[0][:2] for event in step.events]
     if "broadcast" in events and "load" in events[events.index("broadcast") :]:
         return Cause(
-            "HVD6xx",
+            "HVD402",
             "the checkpoint is loaded after the broadcast, on some ranks only: load first, broadcast after",
         )
     return Cause(
-        "HVD4xx",
+        "HVD402",
         f"{first.name} is not broadcast: the ranks start from different values; call "
         "hvd.broadcast_parameters(model.state_dict(), root_rank=0) before training",
     )
@@ -71,7 +71,7 @@ def _samples(comparison: Comparison, first: Difference) -> Cause | None:
     samplers = [{draw.sampler for draw in step.draws} for step in (one, other)]
     if "DistributedSampler" in samplers[0] and "DistributedSampler" not in samplers[1]:
         return Cause(
-            "HVD3xx",
+            "HVD301",
             "the loader has no DistributedSampler any more: each rank draws from all samples, not its shard",
         )
     epoch = max((draw.epoch for draw in other.draws), default=0)
@@ -80,8 +80,8 @@ def _samples(comparison: Comparison, first: Difference) -> Cause | None:
         and _order_of(comparison.migrated, first.rank, 0)[:1]
         == [draw.indices for draw in other.draws if draw.epoch == epoch][:1]
     ):
-        return Cause("HVD3xx", f"epoch {epoch} has the order of epoch 0: call sampler.set_epoch(epoch)")
-    return Cause("HVD3xx", "the ranks draw other samples than the original's did")
+        return Cause("HVD303", f"epoch {epoch} has the order of epoch 0: call sampler.set_epoch(epoch)")
+    return Cause("HVD301", "the ranks draw other samples than the original's did")
 
 
 def _repeats(comparison: Comparison, first: Difference) -> Cause | None:
@@ -98,7 +98,7 @@ def _repeats(comparison: Comparison, first: Difference) -> Cause | None:
     if len(given[1]) > 1 or len(given[0]) == 1:
         return None
     return Cause(
-        "HVD3xx",
+        "HVD301",
         "all ranks get the same samples: rank or size did not reach the sampler, or the seed lost its rank",
     )
 
@@ -115,15 +115,15 @@ def _scale(comparison: Comparison, first: Difference) -> Cause | None:
         return None
     if first.stage is Stage.RATE:
         return Cause(
-            "HVD4xx",
+            "HVD403",
             f"the learning rate is multiplied by the {world} ranks, and the original's is not"
             if _is(ratio, world)
             else "the learning rate or its schedule is not the original's",
         )
     if _is(ratio, world):
-        return Cause("HVD4xx", "gradients are summed, not averaged: op=hvd.Average")
+        return Cause("HVD401", "gradients are summed, not averaged: op=hvd.Average")
     if _is(ratio, 1 / world):
-        return Cause("HVD4xx", "gradients are divided by the number of ranks twice: Horovod averages already")
+        return Cause("HVD401", "gradients are divided by the number of ranks twice: Horovod averages already")
     return None
 
 
@@ -140,10 +140,10 @@ def _not_reduced(comparison: Comparison, first: Difference) -> Cause | None:
     local = [name for name in names if not _alike(comparison.migrated, first, name)]
     if len(local) == len(names):
         return Cause(
-            "HVD4xx", f"optimizer {first.optimizer} is not wrapped: hvd.DistributedOptimizer(optimizer)"
+            "HVD401", f"optimizer {first.optimizer} is not wrapped: hvd.DistributedOptimizer(optimizer)"
         )
     return Cause(
-        "HVD4xx",
+        "HVD401",
         f"not reduced over the ranks: {', '.join(local)}; frozen or added when the optimizer was wrapped",
     )
 
@@ -152,7 +152,7 @@ def _phantom(comparison: Comparison, first: Difference) -> Cause | None:
     events = [e for steps in comparison.migrated.steps.values() for step in steps for e in step.events]
     if first.stage is Stage.PARAMETER and any(event.what == "phantom step" for event in events):
         return Cause(
-            "HVD4xx",
+            "HVD402",
             "hvd.broadcast_optimizer_state took a step with zero gradients on the fresh optimizer: "
             "weight decay and step counts went one ahead; use hvd.broadcast_object(optimizer.state_dict())",
         )
@@ -162,7 +162,7 @@ def _phantom(comparison: Comparison, first: Difference) -> Cause | None:
 def _files(_: Comparison, first: Difference) -> Cause | None:
     if first.stage is not Stage.FILES:
         return None
-    return Cause("HVD6xx", f"{first.name} is {first.migrated}: guard it with `if hvd.rank() == 0:`")
+    return Cause("HVD601", f"{first.name} is {first.migrated}: guard it with `if hvd.rank() == 0:`")
 
 
 TESTS: tuple[Test, ...] = (_order, _no_broadcast, _phantom, _repeats, _samples, _not_reduced, _scale)

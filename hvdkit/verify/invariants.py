@@ -36,17 +36,13 @@ def check_invariants(original: Run, migrated: Run) -> tuple[Invariant, ...]:
 
 def _ranks_equal(run: Run) -> Invariant:
     name = "all ranks hold the same parameters after each step"
+    at_start = Cause("HVD402", "broadcast the parameters before training")
+    later = Cause("HVD401", "wrap the optimizer, with every parameter that is trained")
     for steps in zip(*run.steps.values()):
         for tensors in zip(*(step.parameters + step.frozen for step in steps)):
             if len({tensor.digest for tensor in tensors}) > 1:
-                return Invariant(
-                    name,
-                    False,
-                    f"{tensors[0].name} differs, {_when(steps[0])}",
-                    Cause(
-                        "HVD4xx", "broadcast the parameters" if not steps[0].number else "wrap the optimizer"
-                    ),
-                )
+                seen = f"{tensors[0].name} differs, {_when(steps[0])}"
+                return Invariant(name, False, seen, later if steps[0].number else at_start)
     return Invariant(name, True, f"{max(map(run.taken, run.steps))} steps, {run.world} ranks")
 
 
@@ -62,7 +58,7 @@ def _shards(original: Run, migrated: Run) -> Iterator[Invariant]:
     if not uses:
         return
     loader = uses.most_common(1)[0][0]
-    sharding = Cause("HVD3xx", "give the training loader a DistributedSampler with Horovod's rank and size")
+    sharding = Cause("HVD302", "give the training loader a DistributedSampler with Horovod's rank and size")
     shards = [_samples(migrated, rank, loader, 0) for rank in migrated.steps]
     drawn = Counter(index for shard in shards for index in set(shard))
     shared = sum(count > 1 for count in drawn.values())
@@ -118,7 +114,7 @@ def _rate(original: Run, migrated: Run) -> Invariant:
         name,
         holds,
         f"{shown} here, {', '.join(f'{rate:g}' for rate in before)} in the original",
-        Cause("HVD4xx", "scale the learning rate once, by hvd.size()"),
+        Cause("HVD403", "scale the learning rate once, by hvd.size()"),
     )
 
 
@@ -128,5 +124,5 @@ def _writers(run: Run) -> Invariant:
         "each file has one writer",
         not shared,
         f"written by several ranks: {', '.join(shared)}" if shared else "in the recorded steps",
-        Cause("HVD6xx", "write files on rank 0 only: if hvd.rank() == 0"),
+        Cause("HVD601", "write files on rank 0 only: if hvd.rank() == 0"),
     )

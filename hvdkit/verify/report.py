@@ -101,7 +101,7 @@ def _details(result: Verification) -> Iterator[str]:
             yield f"  largest difference {first.largest:.3g}, relative {first.relative:.3g}"
     failed = [invariant.cause for invariant in result.invariants if not invariant.holds and invariant.cause]
     for cause in (*result.causes, *failed):
-        yield f"likely cause: {cause.text} (rules {cause.family})"
+        yield f"likely cause: {cause.text} (hvdkit explain {cause.rule})"
     yield f"bar: {comparison.tolerance.reason}"
     yield from (f"note: {note}" for note in result.notes)
 

@@ -28,7 +28,7 @@ class Cuda:
     """What GPU operations are built with.
 
     home: folder with bin/nvcc. nccl: folder with include/nccl.h. gpus: compute capabilities ("80").
-    wheels: home and nccl lie in Python packages and need the links of `complete()` before CMake takes them.
+    CMake takes folders of Python packages only after `complete()`.
     """
 
     home: Path
@@ -36,7 +36,6 @@ class Cuda:
     nccl: Path
     nccl_version: str
     gpus: tuple[str, ...]
-    wheels: bool
 
     def variables(self) -> dict[str, str]:
         """Horovod's build variables that do not name a folder: they are part of the wheel's key."""
@@ -81,34 +80,44 @@ def look(frameworks: tuple[Framework, ...], environment: Mapping[str, str]) -> C
         nccl=nccl,
         nccl_version=_nccl_version(nccl / "include" / "nccl.h"),
         gpus=_capabilities(built_for),
-        wheels=packages in home.parents,
     )
 
 
 def complete(cuda: Cuda, folder: Path, compiler: str) -> tuple[Path, Path]:
-    """Where CMake finds CUDA and NCCL: their own folders, or for Python packages a complete view of them.
+    """Where CMake finds CUDA and NCCL: their own folders, or a complete view of them inside `folder`.
 
-    NVIDIA's packages lack what links need: `lib64`, library names without a version, and libcuda's stub.
-    Returns (CUDA home, NCCL home), inside `folder` for packages.
+    NVIDIA's Python packages lack what a linker looks for: `lib64`, library names without a version, and the
+    stub of libcuda. Either of the two may come from packages and the other from the system.
+    Returns (CUDA home, NCCL home).
     """
-    if not cuda.wheels:
-        return cuda.home, cuda.nccl
-    home, nccl = folder / "cuda", folder / "nccl"
+    home = cuda.home if (cuda.home / "lib64").exists() else _complete_toolkit(cuda.home, folder, compiler)
+    versioned = (cuda.nccl / "lib").glob("libnccl.so.*")
+    named = cuda.nccl / "lib" / "libnccl.so"
+    return home, _complete_nccl(cuda.nccl, folder) if any(versioned) and not named.exists() else cuda.nccl
+
+
+def _complete_toolkit(source: Path, folder: Path, compiler: str) -> Path:
+    home = folder / "cuda"
     home.mkdir()
     # Copied: nvcc takes the folder it lies in for the toolkit, links resolved.
-    shutil.copytree(cuda.home / "bin", home / "bin")
+    shutil.copytree(source / "bin", home / "bin")
     for part in ("include", "nvvm"):
-        (home / part).symlink_to(cuda.home / part)
-    _link_libraries(cuda.home / "lib", home / "lib64")
+        (home / part).symlink_to(source / part)
+    _link_libraries(source / "lib", home / "lib64")
     (home / "lib").symlink_to("lib64")
-    nccl.mkdir()
-    (nccl / "include").symlink_to(cuda.nccl / "include")
-    _link_libraries(cuda.nccl / "lib", nccl / "lib")
     stub = home / "lib64" / "stubs" / "libcuda.so"
     stub.parent.mkdir()
     command = [compiler, "-shared", "-x", "c++", "-", "-Wl,-soname,libcuda.so.1", "-o", str(stub)]
     subprocess.run(command, input="", text=True, check=True)
-    return home, nccl
+    return home
+
+
+def _complete_nccl(source: Path, folder: Path) -> Path:
+    home = folder / "nccl"
+    home.mkdir()
+    (home / "include").symlink_to(source / "include")
+    _link_libraries(source / "lib", home / "lib")
+    return home
 
 
 def _homes(environment: Mapping[str, str], packages: Path) -> Iterator[Path]:

@@ -11,7 +11,7 @@ from hvdkit.install.system import Mpi, System
 
 TORCH = Framework("torch", "2.13.0+cpu", Path("/env/torch"), ("-D_GLIBCXX_USE_CXX11_ABI=1",), None, ())
 TENSORFLOW = Framework("tensorflow", "2.15.1", Path("/env/tensorflow"), ("--std=c++17",), None, ())
-CUDA = Cuda(Path("/usr/local/cuda"), "13.0", Path("/usr"), "2.27.3", ("80", "90"), wheels=False)
+CUDA = Cuda(Path("/usr/local/cuda"), "13.0", Path("/usr"), "2.27.3", ("80", "90"))
 SYSTEM = System(
     compiler="g++",
     compiler_version="g++ (Debian 12.2.0-14) 12.2.0",

@@ -61,7 +61,7 @@ def test_a_driver_without_a_toolkit_is_an_error(torch: Framework, tmp_path: Path
 def test_a_system_toolkit(torch: Framework, tmp_path: Path) -> None:
     home = nccl(toolkit(tmp_path / "cuda"))
     found = cuda.look((torch,), {"PATH": str(home / "bin")})
-    assert found == cuda.Cuda(home, "13.0", home, "2.27.3", ("80", "90", "100"), wheels=False)
+    assert found == cuda.Cuda(home, "13.0", home, "2.27.3", ("80", "90", "100"))
 
 
 def test_python_packages(torch: Framework, tmp_path: Path) -> None:
@@ -69,7 +69,7 @@ def test_python_packages(torch: Framework, tmp_path: Path) -> None:
     home, nccl_home = toolkit(packages / "cu13"), nccl(packages / "nccl")
     found = cuda.look((torch,), {"PATH": ""})
     assert found is not None
-    assert (found.home, found.nccl, found.wheels) == (home, nccl_home, True)
+    assert (found.home, found.nccl) == (home, nccl_home)
 
 
 def test_the_folder_that_is_named_comes_first(torch: Framework, tmp_path: Path) -> None:
@@ -78,7 +78,7 @@ def test_the_folder_that_is_named_comes_first(torch: Framework, tmp_path: Path) 
     environment = {"PATH": "", "HOROVOD_CUDA_HOME": str(named), "HOROVOD_NCCL_HOME": str(nccl_home)}
     found = cuda.look((torch,), environment)
     assert found is not None
-    assert (found.home, found.nccl, found.wheels) == (named, nccl_home, False)
+    assert (found.home, found.nccl) == (named, nccl_home)
 
 
 def test_another_major_than_the_frameworks_is_an_error(torch: Framework, tmp_path: Path) -> None:
@@ -117,5 +117,22 @@ def test_packages_are_completed_for_the_linker(torch: Framework, tmp_path: Path)
     assert "Library soname: [libcuda.so.1]" in dynamic
 
 
-def test_a_system_toolkit_is_used_as_it_is(tmp_path: Path) -> None:
-    assert cuda.complete(plans.CUDA, tmp_path, "g++") == (plans.CUDA.home, plans.CUDA.nccl)
+def test_a_system_toolkit_is_used_as_it_is(torch: Framework, tmp_path: Path) -> None:
+    home = nccl(toolkit(tmp_path / "cuda"))
+    (home / "lib64").symlink_to("lib")
+    found = cuda.look((torch,), {"PATH": str(home / "bin")})
+    assert found is not None
+    assert cuda.complete(found, tmp_path, "g++") == (home, home)
+
+
+def test_a_system_toolkit_with_the_package_of_nccl(torch: Framework, tmp_path: Path) -> None:
+    home = toolkit(tmp_path / "cuda-13")
+    (home / "lib64").symlink_to("lib")
+    package = nccl(torch.root.parent / "nvidia" / "nccl")
+    (package / "lib").mkdir()
+    (package / "lib" / "libnccl.so.2").write_text("library")
+    found = cuda.look((torch,), {"PATH": str(home / "bin")})
+    assert found is not None
+    completed, nccl_home = cuda.complete(found, tmp_path, "g++")
+    assert completed == home
+    assert (nccl_home / "lib" / "libnccl.so").read_text() == "library"

@@ -146,19 +146,42 @@ def following(names: Names, statement: ast.stmt) -> ast.stmt | None:
 
 
 def guard(source: Source, statement: ast.stmt, condition: str) -> list[Edit]:
-    """A statement put under `if condition:`, its lines indented one unit deeper."""
+    """A statement put under `if condition:`."""
+    return enclose(source, statement, f"if {condition}:")
+
+
+def enclose(source: Source, statement: ast.stmt, header: str) -> list[Edit]:
+    """A statement put under a header line (`with x:`), its lines indented one unit deeper."""
     start, end = own_lines(source, statement)
     first, last = source.line_at(start), source.line_at(max(start, end - 1))
     inside_string = _lines_inside_strings(source, statement)
     indent = source.indent(first)
-    edits = [Edit(start, start, f"{indent}if {condition}:{source.newline}")]
+    edits = [Edit(start, start, f"{indent}{header}{source.newline}")]
     for number in range(first, last + 1):
-        if number in inside_string or not source.line(number).strip():
-            continue
-        place = source.starts[number - 1]
-        edits.append(Edit(place, place, source.unit))
-    # Both insertions at the start share an offset: the header has to come first, on one edit.
-    return [Edit(start, start, edits[0].text + source.unit), *edits[2:]]
+        if number not in inside_string and source.line(number).strip():
+            # Behind the old indentation, so that a line put above the statement cannot come between.
+            place = source.starts[number - 1] + len(source.indent(number))
+            edits.append(Edit(place, place, source.unit))
+    return edits
+
+
+def open_up(names: Names, statement: ast.With) -> list[Edit]:
+    """A `with` statement gone and its body in its place, one level out. Raises CannotEdit."""
+    source, body = names.source, statement.body
+    start, _ = own_lines(source, statement)
+    first, _ = own_lines(source, body[0])
+    _, end = own_lines(source, body[-1])
+    head = source.text[source.end(statement.items[-1].context_expr) : first]
+    if "#" in head or _lines_inside_strings(source, statement):
+        raise CannotEdit("a comment or a string over several lines stands in the way")
+    outer = source.indent(source.line_at(start))
+    extra = source.indent(source.line_at(first)).removeprefix(outer)
+    edits = [Edit(start, first, "")]
+    for number in range(source.line_at(first), source.line_at(max(first, end - 1)) + 1):
+        place = source.starts[number - 1] + len(outer)
+        if source.line(number).startswith(outer + extra):
+            edits.append(Edit(place, place + len(extra), ""))
+    return edits
 
 
 def add_arguments(source: Source, call: ast.Call, arguments: Sequence[str]) -> Edit:

@@ -22,8 +22,11 @@ def find_calls(flow: Flow, names: Names, function: FunctionNode) -> Iterator[tup
     owner = names.parents.get(function)
     if isinstance(owner, ast.ClassDef) and name == "__init__":
         wanted = {owner.name, "__init__"}
-    elif isinstance(owner, ast.ClassDef) and name in ("__call__", "forward"):
-        return  # an instance's call: the receivers are too many to ask, and no fact needs them
+    elif isinstance(owner, ast.ClassDef) and name == "forward":
+        return  # a module's call: the receivers are too many to ask, and no fact needs them
+    elif isinstance(owner, ast.ClassDef) and name == "__call__":
+        yield from _instance_calls(flow, function)
+        return
     for other in list(flow.project.files.values()):
         for key in wanted:
             for alias in {key} | _aliases(other, key):
@@ -34,6 +37,20 @@ def find_calls(flow: Flow, names: Names, function: FunctionNode) -> Iterator[tup
             for call in other.calls.get(key, ()):
                 target = spawned(other, call)
                 if target is not None and any(v.node is function for v in flow.values(other, target)):
+                    yield other, call
+
+
+def _instance_calls(flow: Flow, function: FunctionNode) -> Iterator[tuple[Names, ast.Call]]:
+    """Calls of variables and attributes that may hold an instance with this __call__."""
+    for other in list(flow.project.files.values()):
+        for key, calls in list(other.calls.items()):
+            for call in calls:
+                if isinstance(call.func, ast.Name):
+                    kinds = {binding.kind for binding in other.bindings(key, call.func)}
+                    may_hold = bool(kinds & {"assign", "param", "each", "with"})
+                else:
+                    may_hold = key in other.stores
+                if may_hold and any(node is function for _, node in flow.functions(other, call)):
                     yield other, call
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Callable, Union
 
@@ -19,6 +19,8 @@ from hvdkit.migrate.facts.flow import Flow, Value
 from hvdkit.migrate.facts.loops import Loops
 from hvdkit.migrate.facts.optimizers import Optimizer, find_optimizers
 from hvdkit.migrate.facts.programs import ProgramFacts, find_programs
+from hvdkit.migrate.facts.steps import Steps
+from hvdkit.migrate.facts.rank_kinds import RankKinds
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Applicability, Edit, Finding
 from hvdkit.migrate.project import Project
@@ -129,6 +131,16 @@ class Facts:
         return find_optimizers(self)
 
     @cached_property
+    def steps(self) -> Steps:
+        """Optimizer steps, and how the gradients come to them."""
+        return Steps(self)
+
+    @cached_property
+    def ranks(self) -> RankKinds:
+        """Which rank, size or other number an expression is."""
+        return RankKinds(self)
+
+    @cached_property
     def loops(self) -> Loops:
         """Batch loops and epoch loops around every backward pass."""
         return Loops(self)
@@ -185,6 +197,15 @@ class Facts:
     def safe(self, rule: str, names: Names, node: ast.AST, message: str, make: Maker, *args: Any) -> Finding:
         """A finding that is carried out by make(*args); left to the person when that raises CannotEdit."""
         return self._finding(rule, names, node, message, Applicability.SAFE, make, args)
+
+    def required(
+        self, rule: str, names: Names, node: ast.AST, message: str, make: Maker, *args: Any
+    ) -> Finding:
+        """As `safe`, for what the result would be wrong without: the program is refused when make raises."""
+        finding = self._finding(rule, names, node, message, Applicability.SAFE, make, args)
+        if finding.applicability is Applicability.SAFE:
+            return finding
+        return replace(finding, applicability=Applicability.REFUSED)
 
     def suggested(
         self, rule: str, names: Names, node: ast.AST, message: str, make: Maker, *args: Any

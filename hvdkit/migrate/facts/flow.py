@@ -8,7 +8,7 @@ mixed up by their names, and renaming a variable changes nothing. What cannot be
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from hvdkit.migrate.facts.arguments import default, passed
@@ -250,16 +250,23 @@ class Flow:
                 found |= self.inner(base)
         return frozenset(found | self._stored(names, node.attr, bases))
 
+    def stored(self, names: Names, node: ast.Attribute) -> list[tuple[Names, Binding]]:
+        """The assignments `x.attribute = value` in the project that an attribute may read."""
+        return list(self._stores(node.attr, self.values(names, node.value)))
+
     def _stored(self, names: Names, key: str, bases: frozenset[Value]) -> set[Value]:
         """Values stored by `x.key = value` (or x["key"]) where x may be one of the bases."""
         found: set[Value] = set()
-        if not bases:
-            return found
-        for other in list(self.project.files.values()):
-            for target, binding in other.stores.get(key, ()):
-                if self._same_thing(bases, self.values(other, target)):
-                    found |= self._binding(other, binding)
+        for other, binding in self._stores(key, bases):
+            found |= self._binding(other, binding)
         return found
+
+    def _stores(self, key: str, bases: frozenset[Value]) -> Iterator[tuple[Names, Binding]]:
+        if bases:
+            for other in list(self.project.files.values()):
+                for target, binding in other.stores.get(key, ()):
+                    if self._same_thing(bases, self.values(other, target)):
+                        yield other, binding
 
     def _same_thing(self, left: frozenset[Value], right: frozenset[Value]) -> bool:
         if left & right:
@@ -397,7 +404,9 @@ class Flow:
         if not isinstance(call, ast.Call):
             return frozenset()
         first = (
-            call.args[0] if call.args else next((k.value for k in call.keywords if k.arg == "module"), None)
+            call.args[0]
+            if call.args
+            else next((k.value for k in call.keywords if k.arg in ("module", "optimizer")), None)
         )
         return self.unwrap(self.values(value.names, first))
 

@@ -27,4 +27,19 @@ def spelled(flow: Flow, names: Names, at: ast.expr | ast.stmt, wanted: Iterable[
         if best:
             return max(best)[2]
         scope = scope.parent
+    return _attribute(flow, names, at, targets)
+
+
+def _attribute(flow: Flow, names: Names, at: ast.expr | ast.stmt, targets: set[Value]) -> str | None:
+    """`self.x`, in a method of the class that stores it, that may hold one of the values."""
+    method = names.function(at)
+    if method is None or not isinstance(names.parents.get(method), ast.ClassDef) or not method.args.args:
+        return None
+    me = method.args.args[0].arg
+    owner = flow.named(names, me, at)
+    for attribute, stores in names.stores.items():
+        for target, binding in stores:
+            held = flow.values(names, binding.value) if attribute.isidentifier() else frozenset()
+            if flow.unwrap(held) & targets and flow.values(names, target) & owner:
+                return f"{me}.{attribute}"
     return None

@@ -12,6 +12,8 @@ WRAPPERS = frozenset(
         "torch.compile",
         "torch.jit.script",
         "hvdkit.torch.distribute",
+        "horovod.torch.DistributedOptimizer",
+        "hvdkit.torch.DistributedOptimizer",
     )
 )
 

@@ -1,0 +1,278 @@
+"""Where optimizers step, where their gradients are made, and whether anything looks at them in between.
+
+DDP has averaged the gradients when backward() returns; Horovod has not before step(). Where nothing looks at
+them between one backward and its step the two cannot be told apart. Everywhere else the reduction has to be
+waited for where DDP did it, right after backward. This module finds out which; rule HVD404 writes it.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Union
+
+from hvdkit.migrate.facts import vocabulary as words
+from hvdkit.migrate.facts.flow import Value
+from hvdkit.migrate.facts.gradients import GradientUse, walk_here
+from hvdkit.migrate.facts.loops import backward_calls
+from hvdkit.migrate.facts.reach import reached_models
+from hvdkit.migrate.facts.syncing import Sync, sync_of
+from hvdkit.migrate.names import FUNCTIONS, FunctionNode, Names
+
+if TYPE_CHECKING:
+    from hvdkit.migrate.facts.facts import Facts
+
+Region = Union[FunctionNode, ast.Module]
+MAX_CALLERS = 6
+
+LOOKED_AT = "the gradients are looked at before the step"
+ADD_UP = "several backward passes add up before a step"
+LEFT_OUT = "a step can be left out after a backward pass"
+OTHERS = "another model's backward pass goes through these parameters"
+SCALED = "the GradScaler looks at the gradients before it steps"
+
+
+@dataclass(frozen=True)
+class Step:
+    """`target.step()`, or `scaler.step(target)`. optimizers: what the target may be, wrappers removed."""
+
+    names: Names
+    call: ast.Call
+    target: ast.expr
+    optimizers: frozenset[Value]
+    scaled: bool
+
+
+@dataclass(frozen=True)
+class Backward:
+    """A backward pass as a function sees it. anchor: the call itself, or the one there that leads to it."""
+
+    names: Names
+    call: ast.Call
+    anchor: ast.Call
+    sync: Sync
+
+
+@dataclass(frozen=True)
+class Group:
+    """Optimizers that share steps, the steps of one function, and how the gradients come to them.
+
+    reason: why the reduction must be waited for; empty where step() may do it. reduce_after: the backward
+    passes after which to wait. reduce_before: statements (with their file and the step) before which to wait
+    instead, since whether the backward passes before them reduce depends on a test.
+    """
+
+    optimizers: frozenset[Value]
+    steps: tuple[Step, ...]
+    reason: str
+    reduce_after: tuple[Backward, ...]
+    reduce_before: tuple[tuple[Names, ast.stmt, Step], ...]
+
+
+class Steps:
+    """The steps of a project, computed once."""
+
+    def __init__(self, facts: Facts) -> None:
+        self._facts = facts
+        self._gradients = GradientUse(facts)
+
+    @cached_property
+    def steps(self) -> tuple[Step, ...]:
+        """Every step of an optimizer that the project constructs."""
+        known = {optimizer.value for optimizer in self._facts.optimizers}
+        found: list[Step] = []
+        for names, call, receiver in self._facts.methods("step"):
+            values = self._values(names, receiver)
+            scaled = any(value.name == words.SCALER for value in values) and bool(call.args)
+            target = call.args[0] if scaled else receiver
+            mine = self._values(names, target) & known
+            if mine:
+                found.append(Step(names, call, target, mine, scaled))
+        return tuple(found)
+
+    @cached_property
+    def groups(self) -> tuple[Group, ...]:
+        """The steps: those of the same optimizers in the same function taken together."""
+        sets: list[frozenset[Value]] = []
+        for step in self.steps:
+            joint = step.optimizers.union(*(members for members in sets if members & step.optimizers))
+            sets = [members for members in sets if not members & step.optimizers] + [joint]
+        return tuple(group for members in sets for group in self._windows(members, len(sets) > 1))
+
+    @cached_property
+    def _backwards(self) -> tuple[tuple[Names, ast.Call], ...]:
+        return tuple(backward_calls(self._facts))
+
+    @cached_property
+    def _leads(self) -> dict[ast.Call, set[ast.Call]]:
+        """Each call that runs a backward pass or a step -> the backward() and step() calls that it runs."""
+        found: dict[ast.Call, set[ast.Call]] = defaultdict(set)
+        origins = [*self._backwards, *((step.names, step.call) for step in self.steps)]
+        for names, origin in origins:
+            waiting = [(names, origin, 0)]
+            for where, call, depth in waiting:
+                if origin in found[call]:
+                    continue
+                found[call].add(origin)
+                function = where.function(call)
+                if function is not None and depth < MAX_CALLERS:
+                    sites = self._facts.flow.call_sites(where, function)
+                    waiting += [(other, site, depth + 1) for other, site in sites]
+        return found
+
+    def _values(self, names: Names, node: ast.AST) -> frozenset[Value]:
+        return self._facts.flow.unwrap(self._facts.flow.values(names, node))
+
+    # --- one group -----------------------------------------------------------------------------
+
+    def _windows(self, members: frozenset[Value], one_of_several: bool) -> Iterator[Group]:
+        """One group per function in which these optimizers' backward passes and steps meet."""
+        own = {step.call for step in self.steps if step.optimizers & members}
+        meeting: dict[Region, list[tuple[Names, ast.Call, Step]]] = defaultdict(list)
+        for step in self.steps:
+            if step.optimizers & members:
+                names, region, anchor = self._together(step, own)
+                meeting[region].append((names, anchor, step))
+        for region, steps in meeting.items():
+            backwards = self._in_region(steps[0][0], region, own)
+            if one_of_several:
+                backwards = [b for b in backwards if self._reaches(b, members)]
+            yield self._group(members, own, backwards, steps)
+
+    def _group(
+        self,
+        members: frozenset[Value],
+        own: set[ast.Call],
+        backwards: Sequence[Backward],
+        steps: Sequence[tuple[Names, ast.Call, Step]],
+    ) -> Group:
+        reasons: list[str] = []
+        before: dict[ast.stmt, tuple[Names, ast.stmt, Step]] = {}
+        reducing = tuple(b for b in backwards if b.sync is Sync.ALWAYS)
+        for names, anchor, step in steps:
+            first = self._first_reader(names, anchor)
+            if step.scaled:
+                reasons.append(SCALED)
+            if backwards and not reducing and (first is not None or step.scaled):
+                place = first or names.statement(anchor)
+                before[place] = (names, place, step)
+                reasons.append(LOOKED_AT)
+        reasons += [self._open(steps[0][0], backward.anchor, own) for backward in reducing]
+        reason = next((reason for reason in reasons if reason), "")
+        return Group(members, tuple(s for _, _, s in steps), reason, reducing, tuple(before.values()))
+
+    def _together(self, step: Step, own: set[ast.Call]) -> tuple[Names, Region, ast.Call]:
+        """The innermost function, from the step's own outwards, that holds a backward pass besides it."""
+        waiting = [(step.names, step.call, 0)]
+        for names, anchor, depth in waiting:
+            region = region_of(names, anchor)
+            if self._in_region(names, region, own):
+                return names, region, anchor
+            if not isinstance(region, ast.Module) and depth < MAX_CALLERS:
+                sites = self._facts.flow.call_sites(names, region)
+                waiting += [(where, site, depth + 1) for where, site in sites]
+        return step.names, region_of(step.names, step.call), step.call
+
+    def _in_region(self, names: Names, region: Region, own: set[ast.Call]) -> list[Backward]:
+        """Backward passes that a function makes, itself or through a call that does not step as well."""
+        by_call = {call: where for where, call in self._backwards}
+        found: list[Backward] = []
+        for node in _calls_here(region):
+            origins = self._leads.get(node, set())
+            if origins & own:
+                continue
+            for origin in sorted(origins & by_call.keys(), key=lambda call: call.lineno):
+                where = by_call[origin]
+                said = sync_of(where, origin)
+                sync = sync_of(names, node) if said is Sync.ALWAYS else said
+                found.append(Backward(where, origin, node, sync))
+        return found
+
+    def _reaches(self, backward: Backward, members: frozenset[Value]) -> bool:
+        """Whether a backward pass makes gradients for these optimizers, among several."""
+        models = reached_models(self._facts, backward.names, backward.call)
+        mine = [optimizer for optimizer in self._facts.optimizers if optimizer.value in members]
+        trained = frozenset().union(*(optimizer.models for optimizer in mine))
+        return not models or not trained or bool(models & trained)
+
+    # --- from one backward to its step ---------------------------------------------------------
+
+    def _open(self, names: Names, anchor: ast.Call, own: set[ast.Call]) -> str:
+        """Why step() may not do the reduction of a backward pass; empty when it may."""
+        statement: ast.AST = names.statement(anchor)
+        while True:
+            parent = names.parents[statement]
+            verdict = self._scan(names, _below(parent, statement), own)
+            if verdict is not None:
+                return verdict
+            if not isinstance(parent, (ast.If, ast.With, ast.AsyncWith, ast.Try)):
+                return ADD_UP if isinstance(parent, (ast.For, ast.AsyncFor, ast.While)) else LEFT_OUT
+            statement = parent
+
+    def _scan(self, names: Names, statements: Iterable[ast.stmt], own: set[ast.Call]) -> str | None:
+        """What follows: the step (""), a reason against leaving the reduction to it, or neither (None)."""
+        backwards = {call for _, call in self._backwards}
+        for statement in statements:
+            runs = set().union(*(self._leads.get(call, ()) for call in _calls_here(statement)))
+            if runs & backwards and not runs & own:
+                return OTHERS if len(self.steps) > len(own) else ADD_UP
+            if self._gradients.looked_at(names, statement):
+                return LOOKED_AT
+            if runs & own:
+                return self._stepping(names, statement, own)
+            if any(isinstance(part, (ast.Continue, ast.Break, ast.Return)) for part in walk_here(statement)):
+                return LEFT_OUT
+        return None
+
+    def _stepping(self, names: Names, statement: ast.stmt, own: set[ast.Call]) -> str:
+        """Whether a statement that holds the step always runs it."""
+        if isinstance(statement, (ast.With, ast.AsyncWith)):
+            inside = self._scan(names, statement.body, own)
+            return LEFT_OUT if inside is None else inside
+        if isinstance(statement, ast.If):
+            branches = [self._scan(names, block, own) for block in (statement.body, statement.orelse)]
+            return next((LEFT_OUT if branch is None else branch for branch in branches if branch != ""), "")
+        return LEFT_OUT if isinstance(statement, (ast.While, ast.Try)) else ""
+
+    def _first_reader(self, names: Names, anchor: ast.Call) -> ast.stmt | None:
+        """The first statement of the step's block, after any backward pass, that looks at gradients."""
+        statement = names.statement(anchor)
+        backwards = {call for _, call in self._backwards}
+        first = None
+        for earlier in reversed(_above(names.parents[statement], statement)):
+            if any(self._leads.get(call, set()) & backwards for call in _calls_here(earlier)):
+                break
+            if self._gradients.looked_at(names, earlier):
+                first = earlier
+        return first
+
+
+def region_of(names: Names, node: ast.AST) -> Region:
+    """The function that a node runs in, else the module."""
+    function = names.function(node)
+    return function if isinstance(function, FUNCTIONS) else names.source.tree
+
+
+def _calls_here(node: ast.AST) -> list[ast.Call]:
+    return [part for part in walk_here(node) if isinstance(part, ast.Call)]
+
+
+def _block(parent: ast.AST, statement: ast.AST) -> Sequence[ast.stmt]:
+    for name in ("body", "orelse", "finalbody", "handlers"):
+        block = getattr(parent, name, None)
+        if isinstance(block, list) and statement in block:
+            return block
+    return ()
+
+
+def _below(parent: ast.AST, statement: ast.AST) -> Sequence[ast.stmt]:
+    block = list(_block(parent, statement))
+    return block[block.index(statement) + 1 :] if statement in block else ()
+
+
+def _above(parent: ast.AST, statement: ast.stmt) -> Sequence[ast.stmt]:
+    block = list(_block(parent, statement))
+    return block[: block.index(statement)] if statement in block else ()

@@ -1,0 +1,93 @@
+"""Backward passes for which DDP is told not to reduce: no_sync() and require_backward_grad_sync.
+
+For the migrated program the same is said to the optimizer: set_backward_passes_per_step(2) makes the next
+backward leave the reduction to a later one, set_backward_passes_per_step(1) makes it reduce.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from enum import Enum
+
+from hvdkit.migrate.names import FUNCTIONS, Names
+
+SWITCH = "require_backward_grad_sync"
+SETTER = "set_backward_passes_per_step"
+LOOPS = (ast.For, ast.AsyncFor, ast.While)
+
+
+class Sync(Enum):
+    """Whether a backward pass reduces. TESTED: it depends on a test that the program makes."""
+
+    ALWAYS = "always"
+    TESTED = "tested"
+    NEVER = "never"
+
+
+def sync_of(names: Names, call: ast.Call) -> Sync:
+    """Whether the gradients that a call makes are reduced there."""
+    child: ast.AST = call
+    for parent in names.ancestors(call):
+        if isinstance(parent, (ast.With, ast.AsyncWith)) and child in parent.body:
+            for item in parent.items:
+                found = _context(names, item.context_expr)
+                if found is not Sync.ALWAYS:
+                    return found
+        switched = _switched(parent, child)
+        if switched is not None:
+            return switched
+        if isinstance(parent, FUNCTIONS):
+            break
+        child = parent
+    return Sync.ALWAYS
+
+
+def _context(names: Names, context: ast.expr) -> Sync:
+    """What a context manager says: no_sync itself, a choice with it, or a variable that holds either."""
+    called = context.func if isinstance(context, ast.Call) else context
+    if isinstance(called, ast.Attribute) and called.attr == "no_sync":
+        return Sync.NEVER
+    if isinstance(context, ast.Call) and names.qualified(called) == ("hvdkit.torch.accumulate",):
+        return Sync.NEVER if len(context.args) == 1 else Sync.TESTED
+    if any(isinstance(part, ast.Attribute) and part.attr == "no_sync" for part in ast.walk(context)):
+        return Sync.TESTED
+    if isinstance(called, ast.Name):
+        values = [binding.value for binding in names.bindings(called.id, called) if binding.value is not None]
+        if any(
+            isinstance(part, ast.Attribute) and part.attr == "no_sync"
+            for value in values
+            for part in ast.walk(value)
+        ):
+            return Sync.TESTED
+    return Sync.ALWAYS
+
+
+def _switched(parent: ast.AST, child: ast.AST) -> Sync | None:
+    """What the last switch above a statement, in its own block, says."""
+    for block in (getattr(parent, "body", None), getattr(parent, "orelse", None)):
+        if not isinstance(block, list) or child not in block:
+            continue
+        for statement in reversed(block[: block.index(child)]):
+            said = [sync for part in ast.walk(statement) for sync in _said(part)]
+            if said:
+                plain = isinstance(statement, (ast.Expr, ast.Assign))
+                return said[-1] if plain else Sync.TESTED
+    return None
+
+
+def _said(node: ast.AST) -> Iterator[Sync]:
+    if isinstance(node, ast.Assign):
+        target = node.targets[0]
+        if isinstance(target, ast.Attribute) and target.attr == SWITCH:
+            value = node.value
+            if isinstance(value, ast.Constant):
+                yield Sync.ALWAYS if value.value else Sync.NEVER
+            else:
+                yield Sync.TESTED
+    elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == SETTER:
+        passes = node.args[0] if node.args else None
+        if isinstance(passes, ast.Constant):
+            yield Sync.ALWAYS if passes.value == 1 else Sync.NEVER
+        else:
+            yield Sync.TESTED

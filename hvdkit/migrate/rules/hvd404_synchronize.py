@@ -1,0 +1,328 @@
+"""HVD404: gradients that are looked at before the step are reduced right after backward, as DDP has them."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from hvdkit.migrate import edits
+from hvdkit.migrate.facts import Facts
+from hvdkit.migrate.facts.spelling import spelled
+from hvdkit.migrate.facts.steps import Backward, Group, Step
+from hvdkit.migrate.names import Names
+from hvdkit.migrate.plan import Edit, Finding
+from hvdkit.migrate.rule import Change, Keep, Rule
+
+
+def check(facts: Facts) -> Iterator[Finding]:
+    for group in facts.steps.groups:
+        if not group.reason:
+            continue
+        for backward in group.reduce_after:
+            if facts.kinds(backward.names) & {"ddp", "single"} and not _reduced_below(facts, backward, group):
+                message = f"{group.reason}: every rank waits here until they are averaged, as DDP does"
+                where = (backward.names, backward.call)
+                yield facts.required("HVD404", *where, message, _after_backward, facts, backward, group)
+        for names, statement, step in group.reduce_before:
+            if facts.kinds(names) & {"ddp", "single"} and not _reduced_above(facts, names, statement, group):
+                message = f"{group.reason}: every rank waits here until they are averaged"
+                yield facts.required(
+                    "HVD404", names, statement, message, _before_statement, facts, names, statement, step
+                )
+        for step in group.steps if facts.options.target == "horovod" else ():
+            if facts.kinds(step.names) & {"ddp", "single"} and not _skips(step):
+                message = "the gradients are reduced already, so the step does not reduce them again"
+                yield facts.required("HVD404", step.names, step.call, message, _skip, step)
+
+
+def _after_backward(facts: Facts, backward: Backward, group: Group) -> Edit:
+    names = backward.names
+    name = optimizer_name(facts, names, backward.call, group)
+    if name is None:
+        raise edits.CannotEdit("the optimizer has no name where backward() is called")
+    return edits.after(names.source, names.statement(backward.call), [f"{name}.synchronize()"])
+
+
+def _before_statement(facts: Facts, names: Names, statement: ast.stmt, step: Step) -> Edit:
+    name = _plain(step) if names is step.names else spelled(facts.flow, names, statement, step.optimizers)
+    if name is None:
+        raise edits.CannotEdit("the optimizer has no name where its gradients are used")
+    return edits.before(names.source, statement, [f"{name}.synchronize()"])
+
+
+def _skip(step: Step) -> list[Edit]:
+    statement = step.names.statement(step.call)
+    name = _plain(step)
+    if name is None:
+        raise edits.CannotEdit("the optimizer that steps is not a plain variable or attribute")
+    return edits.enclose(step.names.source, statement, f"with {name}.skip_synchronize():")
+
+
+def optimizer_name(facts: Facts, names: Names, at: ast.expr, group: Group) -> str | None:
+    """How the optimizer of a group is written at a place."""
+    for step in group.steps:
+        if step.names is names and names.function(step.call) is names.function(at):
+            return _plain(step)
+    wanted = facts.flow.unwrap(group.optimizers)
+    return spelled(facts.flow, names, at, wanted)
+
+
+def _plain(step: Step) -> str | None:
+    """The target of a step as text, where saying it twice means the same object."""
+    node: ast.expr = step.target
+    while isinstance(node, (ast.Attribute, ast.Subscript)):
+        if isinstance(node, ast.Subscript) and not isinstance(node.slice, (ast.Constant, ast.Name)):
+            return None
+        node = node.value
+    return step.names.source.segment(step.target) if isinstance(node, ast.Name) else None
+
+
+def _reduced_below(facts: Facts, backward: Backward, group: Group) -> bool:
+    """Whether the statements right below a backward already wait for these gradients."""
+    names = backward.names
+    statement: ast.stmt | None = names.statement(backward.call)
+    while statement is not None:
+        statement = edits.following(names, statement)
+        if statement is None or not _waits(statement):
+            return False
+        if _is_for(facts, names, statement, group):
+            return True
+    return False
+
+
+def _reduced_above(facts: Facts, names: Names, statement: ast.stmt, group: Group) -> bool:
+    block = edits.block(names, statement)
+    above = block[: block.index(statement)]
+    return bool(above) and _waits(above[-1]) and _is_for(facts, names, above[-1], group)
+
+
+def _waits(statement: ast.stmt) -> bool:
+    call = statement.value if isinstance(statement, ast.Expr) else None
+    return isinstance(call, ast.Call) and getattr(call.func, "attr", "") == "synchronize"
+
+
+def _is_for(facts: Facts, names: Names, statement: ast.stmt, group: Group) -> bool:
+    receiver = statement.value.func.value  # type: ignore[attr-defined]
+    return bool(facts.flow.unwrap(facts.flow.values(names, receiver)) & group.optimizers)
+
+
+def _skips(step: Step) -> bool:
+    """Whether a step stands under skip_synchronize() already."""
+    return any(
+        isinstance(item.context_expr, ast.Call)
+        and getattr(item.context_expr.func, "attr", "") == "skip_synchronize"
+        for parent in step.names.ancestors(step.call)
+        if isinstance(parent, ast.With)
+        for item in parent.items
+    )
+
+
+RULE = Rule(
+    id="HVD404",
+    title="gradients are reduced before they are looked at",
+    what=(
+        "Where gradients are clipped, unscaled, read, or added up over several backward passes, writes "
+        "optimizer.synchronize() after backward() and steps inside optimizer.skip_synchronize()."
+    ),
+    why=(
+        "DDP has averaged the gradients when backward() returns, Horovod only in step(). Clipping or a GradScaler "
+        "in between would see the gradients of one rank, half reduced; an overflow on one rank would make that "
+        "rank alone skip its step."
+    ),
+    safety=(
+        "Safe: the average is ready where DDP had it ready, so everything behind sees the same numbers. With two "
+        "ranks in float32 the weights are bit-identical. Gradients that add up over several backward passes are "
+        "averaged at each of them, as DDP does without no_sync()."
+    ),
+    check=check,
+    changes=(
+        Change(
+            """\
+            import torch
+
+            optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+            for x in batches:
+                optimizer.zero_grad()
+                model(x).sum().backward()
+                torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+                optimizer.step()
+            """,
+            """\
+            import torch
+
+            optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+            for x in batches:
+                optimizer.zero_grad()
+                model(x).sum().backward()
+                optimizer.synchronize()
+                torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+                with optimizer.skip_synchronize():
+                    optimizer.step()
+            """,
+        ),
+        Change(
+            """\
+            import torch
+
+            class Trainer:
+                def __init__(self, model):
+                    self.model = model
+                    self.optimizer = torch.optim.Adam(model.parameters())
+                    self.scaler = torch.cuda.amp.GradScaler()
+
+                def train(self, batches):
+                    for x in batches:
+                        self.scaler.scale(self.model(x).sum()).backward()
+                        self.scaler.step(self.optimizer)
+                        self.scaler.update()
+            """,
+            """\
+            import torch
+
+            class Trainer:
+                def __init__(self, model):
+                    self.model = model
+                    self.optimizer = torch.optim.Adam(model.parameters())
+                    self.scaler = torch.cuda.amp.GradScaler()
+
+                def train(self, batches):
+                    for x in batches:
+                        self.scaler.scale(self.model(x).sum()).backward()
+                        self.optimizer.synchronize()
+                        self.scaler.step(self.optimizer)
+                        self.scaler.update()
+            """,
+            target="hvdkit",
+            note="The optimizer of hvdkit.torch remembers that it has reduced.",
+        ),
+        Change(
+            """\
+            import torch
+            from helpers import Scaler
+
+            optimizer = torch.optim.Adam(model.parameters())
+            scaler = Scaler()
+            for i, x in enumerate(batches):
+                scaler(model(x).sum() / 4, optimizer, update=(i + 1) % 4 == 0)
+                if (i + 1) % 4 == 0:
+                    optimizer.zero_grad()
+            """,
+            """\
+            import torch
+            from helpers import Scaler
+
+            optimizer = torch.optim.Adam(model.parameters())
+            scaler = Scaler()
+            for i, x in enumerate(batches):
+                scaler(model(x).sum() / 4, optimizer, update=(i + 1) % 4 == 0)
+                if (i + 1) % 4 == 0:
+                    optimizer.zero_grad()
+            """,
+            note="What is to be written is written in the helper.",
+            files=(
+                (
+                    "helpers.py",
+                    "import torch\n\n\nclass Scaler:\n    def __init__(self):\n"
+                    "        self._scaler = torch.cuda.amp.GradScaler()\n\n"
+                    "    def __call__(self, loss, optimizer, update=True):\n"
+                    "        self._scaler.scale(loss).backward()\n        if update:\n"
+                    "            self._scaler.step(optimizer)\n            self._scaler.update()\n",
+                ),
+            ),
+        ),
+        Change(
+            """\
+            import torch
+
+            optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+            for i, x in enumerate(batches):
+                loss = model(x).sum() / 4
+                loss.backward()
+                if (i + 1) % 4 == 0:
+                    optimizer.step()
+                    optimizer.zero_grad()
+            """,
+            """\
+            import torch
+
+            optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+            for i, x in enumerate(batches):
+                loss = model(x).sum() / 4
+                loss.backward()
+                optimizer.synchronize()
+                if (i + 1) % 4 == 0:
+                    with optimizer.skip_synchronize():
+                        optimizer.step()
+                    optimizer.zero_grad()
+            """,
+        ),
+        Change(
+            """\
+            import torch
+
+            G, D = torch.nn.Linear(2, 2), torch.nn.Linear(2, 1)
+            opt_g = torch.optim.Adam(G.parameters())
+            opt_d = torch.optim.Adam(D.parameters())
+            for real in batches:
+                fake = G(noise())
+                opt_d.zero_grad()
+                loss_d = D(fake.detach()).mean() - D(real).mean()
+                loss_d.backward()
+                opt_d.step()
+                opt_g.zero_grad()
+                loss_g = -D(fake).mean()
+                loss_g.backward()
+                opt_g.step()
+            """,
+            """\
+            import torch
+
+            G, D = torch.nn.Linear(2, 2), torch.nn.Linear(2, 1)
+            opt_g = torch.optim.Adam(G.parameters())
+            opt_d = torch.optim.Adam(D.parameters())
+            for real in batches:
+                fake = G(noise())
+                opt_d.zero_grad()
+                loss_d = D(fake.detach()).mean() - D(real).mean()
+                loss_d.backward()
+                opt_d.synchronize()
+                with opt_d.skip_synchronize():
+                    opt_d.step()
+                opt_g.zero_grad()
+                loss_g = -D(fake).mean()
+                loss_g.backward()
+                opt_d.synchronize()
+                opt_g.step()
+            """,
+        ),
+    ),
+    keeps=(
+        Keep(
+            """\
+            import torch
+
+            optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+            for x in batches:
+                optimizer.zero_grad()
+                loss = model(x).sum()
+                loss.backward()
+                optimizer.step()
+                print(loss.item())
+            """,
+            reason="nothing looks at the gradients: step() reduces them",
+        ),
+        Keep(
+            """\
+            import horovod.torch as hvd
+            import torch
+
+            hvd.init()
+            optimizer = hvd.DistributedOptimizer(torch.optim.SGD(model.parameters(), lr=0.1))
+            model(x).sum().backward()
+            torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+            optimizer.step()
+            """,
+            reason="the program uses Horovod already; hvdkit does not judge it here",
+        ),
+    ),
+)

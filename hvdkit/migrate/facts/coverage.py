@@ -1,0 +1,69 @@
+"""Whether the optimizer of every model that DDP wraps is known: without it, nobody would average gradients."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from hvdkit.migrate.facts import vocabulary as words
+from hvdkit.migrate.facts.flow import Value
+from hvdkit.migrate.facts.loops import backward_calls
+from hvdkit.migrate.facts.optimizers import Optimizer
+from hvdkit.migrate.facts.programs import ProgramFacts
+from hvdkit.migrate.facts.wraps import Wrap, find_wraps
+
+if TYPE_CHECKING:
+    from hvdkit.migrate.facts.facts import Facts
+
+# Libraries whose objects have a step() and train nothing.
+NO_OPTIMIZERS = (
+    "torch.optim.lr_scheduler.",
+    "torch.optim.swa_utils.",
+    "torch.amp.",
+    "torch.cuda.amp.",
+    "torch.profiler.",
+    "torch.autograd.profiler.",
+    "timm.scheduler.",
+    "transformers.get_",
+    "transformers.optimization.get_",
+)
+
+
+def trained_wraps(facts: Facts) -> Iterator[tuple[ProgramFacts, Wrap, list[Optimizer]]]:
+    """Every DDP call of a program that trains, with the optimizers that may train its model."""
+    training = {names for names, _ in backward_calls(facts)}
+    wraps = [wrap for wrap in find_wraps(facts) if wrap.name in words.DDP]
+    for program in facts.programs:
+        if not training & program.files:
+            continue
+        mine = [optimizer for optimizer in facts.optimizers if optimizer.names in program.files]
+        for wrap in wraps:
+            if wrap.names in program.files:
+                yield program, wrap, [optimizer for optimizer in mine if _may_train(optimizer, wrap)]
+
+
+def _may_train(optimizer: Optimizer, wrap: Wrap) -> bool:
+    if _unknown(optimizer.models) or _unknown(wrap.models):
+        return True
+    return bool(optimizer.models & wrap.models)
+
+
+def _unknown(models: frozenset[Value]) -> bool:
+    return not models or any(model.kind == "param" for model in models)
+
+
+def unknown_steps(facts: Facts, program: ProgramFacts) -> list[tuple[str, int]]:
+    """Places where something takes a step() that is no optimizer, scheduler or scaler that is known."""
+    known = {optimizer.value for optimizer in facts.optimizers}
+    found = []
+    for names, call, receiver in facts.methods("step"):
+        if names in program.files and not isinstance(receiver, ast.Constant):
+            values = facts.flow.values(names, receiver)
+            if values and not any(value in known or _harmless(value) for value in values):
+                found.append((names.source.path.name, call.lineno))
+    return found
+
+
+def _harmless(value: Value) -> bool:
+    return value.kind in ("object", "param") or value.name.startswith(NO_OPTIMIZERS)

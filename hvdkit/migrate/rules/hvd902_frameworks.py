@@ -1,0 +1,135 @@
+"""HVD902: programs whose framework starts the ranks and averages the gradients are left as they are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from hvdkit.migrate.facts import Facts
+from hvdkit.migrate.facts.mentions import mentions
+from hvdkit.migrate.plan import Finding
+from hvdkit.migrate.rule import Keep, Rule
+
+LIGHTNING = tuple(
+    f"{package}.{name}"
+    for package in (
+        "pytorch_lightning",
+        "lightning",
+        "lightning.pytorch",
+        "lightning.fabric",
+        "lightning_fabric",
+    )
+    for name in ("Trainer", "LightningModule", "LightningDataModule", "Fabric", "cli.", "strategies.")
+)
+FRAMEWORKS = {
+    "Accelerate": ("accelerate.Accelerator", "accelerate.PartialState", "accelerate.notebook_launcher"),
+    "Lightning": LIGHTNING,
+    "the Trainer of transformers": (
+        "transformers.Trainer",
+        "transformers.Seq2SeqTrainer",
+        "transformers.TrainingArguments",
+        "transformers.Seq2SeqTrainingArguments",
+        "transformers.HfArgumentParser.parse_args_into_dataclasses",
+    ),
+    "trl": ("trl.",),
+    "Ignite's distributed module": ("ignite.distributed.",),
+    "mmengine": ("mmengine.runner.", "mmengine.dist.", "mmengine.model.MMDistributedDataParallel"),
+    "mmcv": ("mmcv.runner.", "mmcv.parallel."),
+    "detectron2": ("detectron2.engine.",),
+    "Composer": ("composer.Trainer",),
+    "Ray Train": ("ray.train.",),
+    "fastai's distributed module": ("fastai.distributed.",),
+    "BytePS": ("byteps.",),
+    "Bagua": ("bagua.",),
+}
+BY_NAME = {name: framework for framework, found in FRAMEWORKS.items() for name in found}
+
+
+def check(facts: Facts) -> Iterator[Finding]:
+    for names, node, qualified, match in mentions(facts, tuple(BY_NAME)):
+        framework = BY_NAME[match]
+        message = f"{framework} starts the ranks and averages the gradients itself ({qualified})"
+        advice = (
+            f"stay with {framework}, or write the loop in plain PyTorch and run hvdkit migrate on that; "
+            "two owners of the ranks would average twice or hang"
+        )
+        yield facts.refused("HVD902", names, node, message, advice)
+
+
+RULE = Rule(
+    id="HVD902",
+    title="frameworks that own the ranks are refused",
+    what="Leaves programs alone that train through Accelerate, Lightning, transformers' Trainer, mmengine and the like.",
+    why=(
+        "These start the process group, wrap the model and step the optimizer inside the library, where no edit "
+        "of the script reaches. Lightning and Accelerate have no Horovod backend any more."
+    ),
+    safety="Nothing is edited in any file of the program.",
+    check=check,
+    changes=(),
+    keeps=(
+        Keep(
+            """\
+            import torch
+            from accelerate import Accelerator
+
+            accelerator = Accelerator()
+            model, optimizer = accelerator.prepare(model, optimizer)
+            """,
+            reason="Accelerate wraps the model in DDP by itself",
+            reported=True,
+        ),
+        Keep(
+            """\
+            import pytorch_lightning as pl
+            import torch
+
+            class Net(pl.LightningModule):
+                def configure_optimizers(self):
+                    return torch.optim.SGD(self.parameters(), lr=0.1)
+            """,
+            reason="Lightning's Trainer runs the loop",
+            reported=True,
+        ),
+        Keep(
+            """\
+            import torch
+            from transformers import Trainer, TrainingArguments
+
+            Trainer(model, TrainingArguments("out")).train()
+            """,
+            reason="the Trainer wraps the model in DDP by itself",
+            reported=True,
+        ),
+        Keep(
+            """\
+            import ignite.distributed as idist
+            import torch
+
+            model = idist.auto_model(torch.nn.Linear(2, 1))
+            """,
+            reason="Ignite starts the process group",
+            reported=True,
+        ),
+        Keep(
+            """\
+            import torch
+            from mmengine.runner import Runner
+
+            Runner.from_cfg(config).train()
+            """,
+            reason="the runner starts the process group",
+            reported=True,
+        ),
+        Keep(
+            """\
+            import torch
+            from accelerate.utils import set_seed
+            from transformers import AutoModel, get_linear_schedule_with_warmup
+
+            set_seed(0)
+            model = AutoModel.from_pretrained("bert-base-uncased")
+            """,
+            reason="models, schedules and seeds of these libraries start no ranks",
+        ),
+    ),
+)

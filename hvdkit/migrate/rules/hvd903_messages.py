@@ -1,0 +1,80 @@
+"""HVD903: messages between two ranks have no Horovod call."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from hvdkit.migrate.facts import Facts
+from hvdkit.migrate.facts.mentions import mentions
+from hvdkit.migrate.plan import Finding
+from hvdkit.migrate.rule import Keep, Rule
+
+POINT_TO_POINT = (
+    "send",
+    "recv",
+    "isend",
+    "irecv",
+    "batch_isend_irecv",
+    "P2POp",
+    "send_object_list",
+    "recv_object_list",
+)
+ADVICE = (
+    "where every rank sends to every other write hvd.alltoall, where one rank sends to all hvd.broadcast_; "
+    "else stay with torch.distributed"
+)
+
+
+def check(facts: Facts) -> Iterator[Finding]:
+    wanted = tuple(f"torch.distributed.{name}" for name in POINT_TO_POINT)
+    for names, node, qualified, _ in mentions(facts, wanted):
+        message = f"{qualified} is a message from one rank to another, and Horovod has collectives only"
+        yield facts.refused("HVD903", names, node, message, ADVICE)
+
+
+RULE = Rule(
+    id="HVD903",
+    title="messages between two ranks are refused",
+    what="Leaves programs alone that call send, recv and their relatives.",
+    why=(
+        "Horovod has collectives only. Such programs are rings, pipelines or parameter servers: what takes the "
+        "messages' place is another program."
+    ),
+    safety="Nothing is edited in any file of the program.",
+    check=check,
+    changes=(),
+    keeps=(
+        Keep(
+            """\
+            import torch.distributed as dist
+
+            dist.init_process_group("gloo")
+            if dist.get_rank() == 0:
+                dist.send(tensor, dst=1)
+            else:
+                dist.recv(tensor, src=0)
+            """,
+            reason="one rank talks to another",
+            reported=True,
+        ),
+        Keep(
+            """\
+            import torch.distributed as dist
+
+            work = [dist.P2POp(dist.isend, tensor, 1), dist.P2POp(dist.irecv, other, 1)]
+            dist.batch_isend_irecv(work)
+            """,
+            reason="the functions are handed on, which is a use as well",
+            reported=True,
+        ),
+        Keep(
+            """\
+            import socket
+            import torch
+
+            socket.socket().send(b"x")
+            """,
+            reason="a socket's send is not torch's",
+        ),
+    ),
+)

@@ -1,0 +1,129 @@
+"""HVD905: DDP goes only where the optimizer of its model is found and wrapped."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from hvdkit.migrate.facts import Facts
+from hvdkit.migrate.facts.coverage import trained_wraps, unknown_steps
+from hvdkit.migrate.plan import Applicability, Finding
+from hvdkit.migrate.rule import Keep, Rule
+from hvdkit.migrate.rules.hvd401_optimizer import check as wrap_optimizers
+
+LEFT = (Applicability.MANUAL, Applicability.REFUSED)
+
+
+def check(facts: Facts) -> Iterator[Finding]:
+    reported: set[object] = set()
+    for program, wrap, optimizers in trained_wraps(facts):
+        if wrap.node in reported:
+            continue
+        if not optimizers:
+            steps = unknown_steps(facts, program)
+            if not steps and any(optimizer.names in program.files for optimizer in facts.optimizers):
+                continue  # a model that is wrapped and never trained, such as a teacher
+            reported.add(wrap.node)
+            seen = f" (something unknown takes a step at {steps[0][0]}:{steps[0][1]})" if steps else ""
+            message = f"the optimizer that trains this model was not found{seen}"
+            advice = (
+                "make the optimizer where hvdkit can see it, from model.parameters() and a class of torch.optim "
+                "or of this project, and run hvdkit migrate again: without hvd.DistributedOptimizer the ranks "
+                "would train apart"
+            )
+            yield facts.refused("HVD905", wrap.names, wrap.node, message, advice)
+    yield from _not_wrapped(facts)
+
+
+def _not_wrapped(facts: Facts) -> Iterator[Finding]:
+    """Optimizers of DDP's models that the rule for them leaves to the person."""
+    trained = {id(o.node): o for _, _, optimizers in trained_wraps(facts) for o in optimizers}
+    if not trained:
+        return
+    left = {(f.path, f.line): f for f in wrap_optimizers(facts) if f.applicability in LEFT}
+    for optimizer in trained.values():
+        finding = left.get((optimizer.names.source.path, optimizer.node.lineno))
+        if finding is not None:
+            message = f"DDP would go, and this optimizer would not average: {finding.message}"
+            yield facts.refused("HVD905", optimizer.names, optimizer.node, message, finding.advice)
+
+
+RULE = Rule(
+    id="HVD905",
+    title="DDP without its optimizer is refused",
+    what=(
+        "Leaves a program alone when the optimizer of a model that DDP wraps was not found, or cannot be wrapped."
+    ),
+    why=(
+        "DDP averages in the model, Horovod in the optimizer. With the first gone and the second missing, each "
+        "rank trains on its own, and no error tells."
+    ),
+    safety="Nothing is edited in any file of the program.",
+    check=check,
+    changes=(),
+    keeps=(
+        Keep(
+            """\
+            import torch
+            from somewhere import make_optimizer
+            from torch.nn.parallel import DistributedDataParallel as DDP
+
+            model = DDP(torch.nn.Linear(2, 1))
+            optimizer = make_optimizer(model)
+            model(x).sum().backward()
+            optimizer.step()
+            """,
+            reason="what another library made cannot be seen to be an optimizer of this model",
+            reported=True,
+        ),
+        Keep(
+            """\
+            import torch
+            from somewhere import make_optimizer
+            from torch.nn.parallel import DistributedDataParallel as DDP
+
+            generator, critic = DDP(torch.nn.Linear(2, 1)), DDP(torch.nn.Conv1d(2, 1, 1))
+            optimizer_g = torch.optim.SGD(generator.parameters(), lr=0.1)
+            optimizer_c = make_optimizer(critic)
+            generator(x).sum().backward()
+            optimizer_g.step()
+            optimizer_c.step()
+            """,
+            reason="one of two models has an optimizer that is known",
+            reported=True,
+        ),
+        Keep(
+            """\
+            import torch
+            from torch.nn.parallel import DistributedDataParallel as DDP
+
+            student, teacher = DDP(torch.nn.Linear(2, 1)), DDP(torch.nn.Conv1d(2, 1, 1))
+            optimizer = torch.optim.SGD(student.parameters(), lr=0.1)
+            student(x).sum().backward()
+            optimizer.step()
+            """,
+            reason="the only thing that takes steps is known: the teacher is not trained by gradients",
+        ),
+        Keep(
+            """\
+            import torch
+            from torch.nn.parallel import DistributedDataParallel as DDP
+
+            model = DDP(torch.nn.Linear(2, 1))
+            print(model(x).mean())
+            """,
+            reason="a program without a backward pass has no gradients",
+        ),
+        Keep(
+            """\
+            import torch
+            from torch.nn.parallel import DistributedDataParallel as DDP
+
+            model = DDP(torch.nn.Linear(2, 1))
+            optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+            model(x).sum().backward()
+            optimizer.step()
+            """,
+            reason="the optimizer is known, and can be wrapped",
+        ),
+    ),
+)

@@ -45,7 +45,8 @@ class Difference:
 
     step: 0 is the state before the first step. optimizer: order of first step. largest: the largest
     absolute difference among the values kept. relative: Euclidean norm of the difference over that of the
-    original; None where there is no distance (names, orders, shapes), which no tolerance covers.
+    original; None where there is no such number (orders, shapes, an original of zero), which no tolerance
+    covers.
     """
 
     stage: Stage
@@ -159,7 +160,7 @@ def _numbers(
         if left != right and not (math.isnan(left) and math.isnan(right)):
             name = str(place + 1) if len(lefts) > 1 else ""
             distance = abs(left - right)
-            relative = distance / abs(left) if left else math.inf
+            relative = distance / abs(left) if left else None
             yield pair.differ(stage, name, repr(left), repr(right), distance, relative)
 
 
@@ -190,7 +191,7 @@ def _matched(
         yield from zip_longest(lefts, rights)
 
 
-def _distance(pair: Pair, kind: str, left: Tensor, right: Tensor) -> tuple[float, float]:
+def _distance(pair: Pair, kind: str, left: Tensor, right: Tensor) -> tuple[float, float | None]:
     """Largest and relative difference over the values that were kept."""
     import torch
 
@@ -202,4 +203,4 @@ def _distance(pair: Pair, kind: str, left: Tensor, right: Tensor) -> tuple[float
         return 0.0, 0.0
     norm = float(torch.linalg.vector_norm(one))
     apart = float(torch.linalg.vector_norm(one - other))
-    return float((one - other).abs().max()), apart / norm if norm else math.inf
+    return float((one - other).abs().max()), apart / norm if norm else None

@@ -50,7 +50,8 @@ class Step:
 
     optimizer: order of first step. losses: values on which backward() was called since the last record.
     batches: digests of the batches that loaders returned since then. writes: files opened for writing since
-    then, relative to the work folder where they are in it. gradients: as the update saw them,
+    then, relative to the work folder where they are in it. reductions: norms of what the script's own
+    allreduce calls gave. gradients: as the update saw them,
     that is after the reduction. frozen: the model's parameters outside this optimizer. values: file with
     the values that were kept of each tensor, by field name and tensor name.
     """
@@ -67,6 +68,7 @@ class Step:
     batches: tuple[str, ...] = ()
     events: tuple[Event, ...] = ()
     writes: tuple[str, ...] = ()
+    reductions: tuple[float, ...] = ()
     values: str = ""
 
     def to_line(self) -> str:
@@ -81,7 +83,7 @@ class Step:
             raw[key] = tuple(Tensor(**{**item, "shape": tuple(item["shape"])}) for item in raw[key])
         raw["draws"] = tuple(Draw(**{**d, "indices": tuple(d["indices"])}) for d in raw["draws"])
         raw["events"] = tuple(Event(**item) for item in raw["events"])
-        for key in ("rates", "losses", "batches", "writes"):
+        for key in ("rates", "losses", "batches", "writes", "reductions"):
             raw[key] = tuple(raw[key])
         return cls(**raw)
 

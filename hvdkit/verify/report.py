@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import asdict
 from typing import Any
@@ -56,11 +57,18 @@ def as_json(result: Verification) -> dict[str, Any]:
             {"rank": rank, "optimizer": optimizer, "step": step}
             for rank, optimizer, step in sorted(comparison.compared)
         ],
-        "differences": [{**asdict(d), "stage": d.stage.value} for d in comparison.differences],
+        "differences": [_as_json(difference) for difference in comparison.differences],
         "causes": [asdict(cause) for cause in result.causes],
         "invariants": [asdict(invariant) for invariant in result.invariants],
         "notes": list(result.notes),
     }
+
+
+def _as_json(difference: Difference) -> dict[str, Any]:
+    raw = {**asdict(difference), "stage": difference.stage.value}
+    for key in ("largest", "relative"):  # JSON has no NaN
+        raw[key] = raw[key] if raw[key] is not None and math.isfinite(raw[key]) else None
+    return raw
 
 
 def _steps(result: Verification) -> Table:
@@ -97,8 +105,9 @@ def _details(result: Verification) -> Iterator[str]:
         yield f"first difference: {first.stage.value} {first.name} on rank {first.rank}, {_when(first)}"
         yield f"  original  {first.original}"
         yield f"  migrated  {first.migrated}"
-        if first.largest is not None and first.relative is not None:
-            yield f"  largest difference {first.largest:.3g}, relative {first.relative:.3g}"
+        if first.largest is not None:
+            relative = "" if first.relative is None else f", relative {first.relative:.3g}"
+            yield f"  largest difference {first.largest:.3g}{relative}"
     failed = [invariant.cause for invariant in result.invariants if not invariant.holds and invariant.cause]
     for cause in (*result.causes, *failed):
         yield f"likely cause: {cause.text} (hvdkit explain {cause.rule})"

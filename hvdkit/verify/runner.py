@@ -23,6 +23,9 @@ from hvdkit.verify.hook.settings import Settings
 from hvdkit.verify.records import RecordError, Run, read_run
 
 SITE = Path(__file__).parent / "hook" / "site"
+# Seconds for the other ranks once one has recorded its last step: they take part in that step already, so
+# one that does not follow has run out of data.
+FOLLOW = 30.0
 TAIL = 40  # lines of a failed script's output that are shown
 
 
@@ -115,10 +118,10 @@ def _watch(
     folder = job.settings.path
     seen, moved = -1, time.monotonic()
     while True:
-        ended = launcher.poll()
-        if len(list((folder / "done").glob("*"))) >= job.settings.world:
-            return
-        if ended == 0:
+        ended = launcher.poll()  # before the ranks: when it has ended, what they wrote is complete
+        done = len(list((folder / "done").glob("*")))
+        still = time.monotonic() - moved
+        if done == job.settings.world or ended == 0 or (done and still > FOLLOW):
             return
         if ended is not None:
             raise RunError(
@@ -131,7 +134,7 @@ def _watch(
             seen, moved = size, time.monotonic()
             taken = [path.read_bytes().count(b"\n") - 1 for path in sorted(folder.glob("rank-*"))]
             progress(f"{job.title}: {f'step {max(taken)}' if taken else 'starting'}")
-        if time.monotonic() - moved > job.timeout:
+        if still > job.timeout:
             where = processes.stacks(token, folder / "stacks", job.folder / "work")
             raise HangError(
                 f"the {job.title} script took no step for {job.timeout:g} s; its processes are here:\n"

@@ -12,8 +12,8 @@ import shutil
 from collections import deque
 from pathlib import Path
 
-# A checkpoint is larger, source and configuration are smaller.
-LARGEST_COPY = 1 << 20
+# Bytes. Source and configuration are smaller, checkpoints and data larger.
+LARGEST_COPY = 1 << 16
 # Entries looked at: beyond it, what is left is linked folder by folder (breadth first, so code comes first).
 MOST_ENTRIES = 5_000
 
@@ -21,7 +21,7 @@ MOST_ENTRIES = 5_000
 def make_work_copy(source: Path, target: Path) -> None:
     """Fill `target` (created here) with what is in `source`: folders made, small files copied, others linked.
 
-    Hidden folders (version control, environments) are linked as a whole.
+    Hidden folders (version control, environments) and unreadable ones are linked as a whole.
     """
     entries = 0
     todo = deque([(source, target)])
@@ -31,8 +31,8 @@ def make_work_copy(source: Path, target: Path) -> None:
         for entry in os.scandir(folder):
             entries += 1
             place = copy / entry.name
-            is_folder = entry.is_dir(follow_symlinks=False)
-            if is_folder and not entry.name.startswith(".") and entries < MOST_ENTRIES:
+            is_plain = not entry.name.startswith(".") and os.access(entry.path, os.R_OK | os.X_OK)
+            if entry.is_dir(follow_symlinks=False) and is_plain and entries < MOST_ENTRIES:
                 todo.append((Path(entry.path), place))
             elif entry.is_file(follow_symlinks=False) and entry.stat().st_size <= LARGEST_COPY:
                 shutil.copy2(entry.path, place)

@@ -33,6 +33,7 @@ def install() -> None:
         {
             "numpy.random": lambda: seed_numpy(start_seed(settings)),
             "torch": lambda: _hook_torch(settings),
+            "horovod.torch.mpi_ops": _hook_horovod_operations,
             "horovod.torch.functions": _hook_horovod_functions,
             "horovod.torch.optimizer": _hook_horovod_optimizer,
         }
@@ -51,6 +52,7 @@ def _hook_torch(settings: Settings) -> None:
     from hvdkit.verify.hook.loaders import watch_loaders
     from hvdkit.verify.hook.order import watch_order
     from hvdkit.verify.hook.recorder import Recorder
+    from hvdkit.verify.hook.reductions import watch_reductions
     from hvdkit.verify.hook.watch import watch_losses, watch_steps
 
     if settings.cpu:
@@ -60,8 +62,14 @@ def _hook_torch(settings: Settings) -> None:
     make_torch_deterministic()
     seed_everything(start_seed(settings))
     recorder = Recorder.of_process()
-    for watch in (watch_steps, watch_losses, watch_loaders, watch_order, watch_files):
+    for watch in (watch_steps, watch_losses, watch_loaders, watch_order, watch_reductions, watch_files):
         watch(recorder)
+
+
+def _hook_horovod_operations() -> None:
+    from hvdkit.verify.hook.reductions import watch_horovod_reductions
+
+    watch_horovod_reductions()
 
 
 def _hook_horovod_functions() -> None:

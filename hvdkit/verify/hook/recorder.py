@@ -18,7 +18,7 @@ from hvdkit.verify.hook.settings import Settings, from_environment, launcher_ran
 from hvdkit.verify.hook.tensors import describe, kept_values
 from hvdkit.verify.records import Draw, Event, Step, Tensor
 
-PENDING = ("losses", "draws", "batches", "events", "writes")
+PENDING = ("losses", "draws", "batches", "events", "writes", "reductions")
 _recorder: Recorder | None = None
 
 
@@ -49,6 +49,7 @@ class Recorder:
         self.batches: list[str] = []
         self.events: list[Event] = []
         self.writes: list[str] = []
+        self.reductions: list[float] = []
         self.file: Path | None = None
 
     @classmethod

@@ -18,7 +18,7 @@ from hvdkit.errors import UsageError
 from hvdkit.torch import guards, registry
 from hvdkit.torch.compression import AnyLayout, Compressor
 from hvdkit.torch.names import Models, Names, checked_names, modules_by_prefix, parameter_names
-from hvdkit.torch.reduction import AdasumUpdates, Averaging
+from hvdkit.torch.reduction import KEPT, AdasumUpdates, Averaging
 
 __all__ = ["DistributedOptimizer", "unwrap"]
 
@@ -104,6 +104,8 @@ def unwrap(optimizer: OptimizerT) -> OptimizerT:
     optimizer._grad_accs.clear()  # type: ignore[attr-defined]  # the hooks go with the last reference
     registry.remove(optimizer)
     optimizer.__class__ = type(optimizer).__bases__[-1]
+    for name in KEPT:
+        vars(optimizer).pop(name, None)
     return optimizer
 
 

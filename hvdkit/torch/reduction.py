@@ -23,7 +23,7 @@ from torch.optim import Optimizer
 from hvdkit.torch import registry
 from hvdkit.torch.guards import UnreducedGradientsError
 
-__all__ = ["AdasumUpdates", "Averaging"]
+__all__ = ["KEPT", "AdasumUpdates", "Averaging"]
 
 Closure = Optional[Callable[[], Any]]
 
@@ -46,6 +46,10 @@ class _State(Optimizer):
     _should_synchronize: bool
     _make_hook: Callable[[Tensor], Callable[..., None]]
     _reduces: bool
+
+
+# Everything that goes when the optimizer is an ordinary one again.
+KEPT = tuple(_State.__annotations__)
 
 
 class Averaging(_State):

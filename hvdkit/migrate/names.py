@@ -77,6 +77,7 @@ class Names:
     stores: dict[str, list[tuple[ast.expr, Binding]]] = field(default_factory=lambda: defaultdict(list))
     returns: dict[ast.AST, list[ast.expr]] = field(default_factory=lambda: defaultdict(list))
     uses: dict[str, list[ast.Name]] = field(default_factory=lambda: defaultdict(list))
+    texts: dict[str, list[ast.Constant]] = field(default_factory=lambda: defaultdict(list))  # identifiers
     loops: list[ast.For | ast.AsyncFor | ast.While] = field(default_factory=list)
     stars: list[str] = field(default_factory=list)  # modules imported with *
 
@@ -169,6 +170,8 @@ _SAME = (
     ("tensorboardX.", "torch.utils.tensorboard."),
     ("torch.utils.tensorboard.writer.", "torch.utils.tensorboard."),
     ("tqdm.auto.", "tqdm."),
+    ("timm.optim.optim_factory.", "timm.optim."),
+    ("timm.utils.cuda.", "timm.utils."),
 )
 
 
@@ -350,6 +353,11 @@ def _name(names: Names, scope: Scope, node: ast.Name) -> None:
     names.uses[node.id].append(node)
 
 
+def _constant(names: Names, scope: Scope, node: ast.Constant) -> None:
+    if isinstance(node.value, str) and node.value.isidentifier():
+        names.texts[node.value].append(node)
+
+
 def _comprehension(names: Names, scope: Scope, node: ast.comprehension) -> None:
     _target(scope, names, node.target, Binding("each", node.target, node.iter))
 
@@ -374,5 +382,6 @@ _HANDLERS: dict[type, Callable[[Names, Scope, Any], None]] = {
     ast.Call: _call,
     ast.Attribute: _attribute,
     ast.Name: _name,
+    ast.Constant: _constant,
     ast.comprehension: _comprehension,
 }

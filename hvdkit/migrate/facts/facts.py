@@ -16,11 +16,13 @@ from typing import Any, Callable, Union
 from hvdkit.migrate import edits as edit
 from hvdkit.migrate.facts import vocabulary as words
 from hvdkit.migrate.facts.flow import Flow, Value
+from hvdkit.migrate.facts.launch import Launch
+from hvdkit.migrate.facts.launch_reach import Reach
 from hvdkit.migrate.facts.loops import Loops
 from hvdkit.migrate.facts.optimizers import Optimizer, find_optimizers
 from hvdkit.migrate.facts.programs import ProgramFacts, find_programs
-from hvdkit.migrate.facts.steps import Steps
 from hvdkit.migrate.facts.rank_kinds import RankKinds
+from hvdkit.migrate.facts.steps import Steps
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Applicability, Edit, Finding
 from hvdkit.migrate.project import Project
@@ -124,6 +126,16 @@ class Facts:
     def kinds(self, names: Names) -> set[str]:
         """Kinds ("ddp", "single", "horovod", "none") of the programs that a file belongs to."""
         return {program.kind for program in self.programs if names in program.files}
+
+    @cached_property
+    def launch(self) -> Launch:
+        """How the program is started, and what ranks and sizes are computed from."""
+        return Launch(self)
+
+    @cached_property
+    def reach(self) -> Reach:
+        """Whether every process of a job gets to the launch code."""
+        return Reach(self, self.launch)
 
     @cached_property
     def optimizers(self) -> list[Optimizer]:

@@ -1,4 +1,7 @@
-"""Where a program reads its rank: the launcher's environment variables and torch.distributed's questions."""
+"""Where a program reads its rank: the launcher's environment variables and torch.distributed's questions.
+
+What ranks are computed from further (arguments, arithmetic, spawned processes) is launch.py's.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,7 @@ from hvdkit.migrate.names import Names
 if TYPE_CHECKING:
     from hvdkit.migrate.facts.facts import Facts
 
-# What torchrun and its relatives set -> Horovod's function of the same meaning.
+# What torchrun, srun and MPI's launchers set -> Horovod's function of the same meaning.
 ENVIRONMENT = {
     "RANK": "rank",
     "WORLD_SIZE": "size",
@@ -20,6 +23,29 @@ ENVIRONMENT = {
     "LOCAL_WORLD_SIZE": "local_size",
     "GROUP_RANK": "cross_rank",
     "NODE_RANK": "cross_rank",
+    "GROUP_WORLD_SIZE": "cross_size",
+    "SLURM_PROCID": "rank",
+    "SLURM_NTASKS": "size",
+    "SLURM_NPROCS": "size",
+    "SLURM_LOCALID": "local_rank",
+    "SLURM_NTASKS_PER_NODE": "local_size",
+    "SLURM_TASKS_PER_NODE": "local_size",
+    "SLURM_NODEID": "cross_rank",
+    "SLURM_NNODES": "cross_size",
+    "SLURM_JOB_NUM_NODES": "cross_size",
+    "OMPI_COMM_WORLD_RANK": "rank",
+    "OMPI_COMM_WORLD_SIZE": "size",
+    "OMPI_COMM_WORLD_LOCAL_RANK": "local_rank",
+    "OMPI_COMM_WORLD_LOCAL_SIZE": "local_size",
+    "OMPI_COMM_WORLD_NODE_RANK": "local_rank",
+    "MV2_COMM_WORLD_RANK": "rank",
+    "MV2_COMM_WORLD_SIZE": "size",
+    "MV2_COMM_WORLD_LOCAL_RANK": "local_rank",
+    "MV2_COMM_WORLD_LOCAL_SIZE": "local_size",
+    "PMI_RANK": "rank",
+    "PMI_SIZE": "size",
+    "MPI_LOCALRANKID": "local_rank",
+    "MPI_LOCALNRANKS": "local_size",
 }
 
 QUESTIONS = {
@@ -28,12 +54,26 @@ QUESTIONS = {
     "torch.distributed.get_node_local_rank": "local_rank",
 }
 
+# What each function gives in a world of one process.
+ALONE = {
+    "rank": 0,
+    "size": 1,
+    "local_rank": 0,
+    "local_size": 1,
+    "cross_rank": 0,
+    "cross_size": 1,
+}
+
+# Variables whose presence says that a launcher started several processes.
+LAUNCHED = frozenset(name for name, function in ENVIRONMENT.items() if not function.startswith("cross"))
+
 
 @dataclass(frozen=True)
 class RankRead:
     """One read of a rank. node: the whole expression with its int(...); number: whether it is an int.
 
     function: Horovod's function of the same meaning ("rank", "size", "local_rank", ...).
+    default: what the expression gives when the variable is not set, if the script says so.
     """
 
     names: Names
@@ -41,40 +81,157 @@ class RankRead:
     function: str
     number: bool
     source: str
+    default: ast.expr | None = None
+
+    @property
+    def alone(self) -> bool:
+        """Whether the default is what Horovod gives in a world of one, or there is no default."""
+        if self.default is None:
+            return True
+        value = constant(self.default)
+        return value is None or str(value) == str(ALONE[self.function])
+
+
+@dataclass(frozen=True)
+class LaunchTest:
+    """A test whether a launcher started the process: node becomes size() > 1 (or == 1 when negated)."""
+
+    names: Names
+    node: ast.expr
+    negated: bool
+    variable: str
 
 
 def rank_reads(facts: Facts) -> Iterator[RankRead]:
     """Every read, in the environment or from torch.distributed, of a rank or a size."""
     for names in facts.files:
-        yield from _environment(names)
+        yield from environment_reads(names)
     for site in facts.calls(*QUESTIONS):
         if not site.node.args and not site.node.keywords:
             yield RankRead(site.names, site.node, QUESTIONS[site.name], True, site.name)
 
 
-def _environment(names: Names) -> Iterator[RankRead]:
-    nodes: list[tuple[ast.expr, str | None]] = []
-    for attribute in [*names.attributes.get("environ", ()), *names.uses.get("environ", ())]:
-        if "os.environ" not in names.qualified(attribute):
-            continue
-        parent = names.parents.get(attribute)
-        if isinstance(parent, ast.Subscript) and isinstance(parent.ctx, ast.Load):
-            nodes.append((parent, _text(parent.slice)))
-        elif isinstance(parent, ast.Attribute) and parent.attr in ("get", "setdefault"):
-            call = names.parents.get(parent)
-            if isinstance(call, ast.Call) and call.func is parent and call.args and parent.attr == "get":
-                nodes.append((call, _text(call.args[0])))
-    for call in names.calls.get("getenv", ()):
-        if "os.getenv" in names.qualified(call.func) and call.args:
-            nodes.append((call, _text(call.args[0])))
-    for node, variable in nodes:
-        if variable not in ENVIRONMENT:
+def environment_reads(names: Names) -> Iterator[RankRead]:
+    """Reads of the launcher's variables for their values; presence tests are not among them."""
+    tests = [test.node for test in launch_tests(names)]
+    for node, variable, default in _accesses(names):
+        if variable not in ENVIRONMENT or any(node is t or node in ast.walk(t) for t in tests):
             continue
         outer = names.parents.get(node)
         is_int = isinstance(outer, ast.Call) and isinstance(outer.func, ast.Name) and outer.func.id == "int"
         whole = outer if is_int and isinstance(outer, ast.Call) and len(outer.args) == 1 else node
-        yield RankRead(names, whole, ENVIRONMENT[variable], whole is not node, variable)
+        yield RankRead(names, whole, ENVIRONMENT[variable], whole is not node, variable, default)
 
 
-def _text(node: ast.expr) -> str | None:
-    return node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else None
+def launch_tests(names: Names) -> Iterator[LaunchTest]:
+    """Tests that a launcher set its variables: `"RANK" in os.environ`, `get("RANK", -1) != -1`, and truth."""
+    found: list[LaunchTest] = []
+    for literal in _literals(names):
+        variable = str(literal.value)
+        parent = names.parents.get(literal)
+        if variable in LAUNCHED and isinstance(parent, ast.Compare) and parent.left is literal:
+            if len(parent.ops) == 1 and isinstance(parent.ops[0], (ast.In, ast.NotIn)):
+                if _is_environment(names, parent.comparators[0]):
+                    negated = isinstance(parent.ops[0], ast.NotIn)
+                    found.append(LaunchTest(names, parent, negated, variable))
+    for node, variable, default in _accesses(names):
+        if variable in LAUNCHED and isinstance(node, ast.Call):
+            test = _of_value(names, node, variable, default)
+            if test is not None:
+                found.append(test)
+    yield from _joined(names, found)
+
+
+def _of_value(names: Names, node: ast.expr, variable: str, default: ast.expr | None) -> LaunchTest | None:
+    """`int(os.environ.get("RANK", -1)) != -1`, `os.environ.get("RANK") is not None`, `if os.getenv("RANK")`."""
+    outer = names.parents.get(node)
+    if isinstance(outer, ast.Call) and isinstance(outer.func, ast.Name) and outer.func.id == "int":
+        node, outer = outer, names.parents.get(outer)
+    if isinstance(outer, ast.Compare) and outer.left is node and len(outer.ops) == 1:
+        right, operator = constant(outer.comparators[0]), outer.ops[0]
+        absent = constant(default) if default is not None else None
+        same = outer.comparators[0] if default is None else default
+        is_default = right is not None and absent is not None and str(right) == str(absent)
+        is_none = default is None and isinstance(same, ast.Constant) and same.value is None
+        if default is not None and str(absent) == str(ALONE[ENVIRONMENT[variable]]):
+            return None  # a comparison with what a lone process would read anyway
+        if is_default and isinstance(operator, (ast.NotEq, ast.Eq, ast.Gt)):
+            return LaunchTest(names, outer, isinstance(operator, ast.Eq), variable)
+        if is_none and isinstance(operator, (ast.IsNot, ast.NotEq, ast.Is, ast.Eq)):
+            return LaunchTest(names, outer, isinstance(operator, (ast.Is, ast.Eq)), variable)
+        if absent == -1 and right == 0 and isinstance(operator, (ast.GtE, ast.Lt)):
+            return LaunchTest(names, outer, isinstance(operator, ast.Lt), variable)
+        return None
+    # The text "0" is true: only a read without a default says by its truth that the variable is set.
+    if isinstance(node, ast.Call) and default is None and _is_truth(outer, node):
+        return LaunchTest(names, node, False, variable)
+    return None
+
+
+def _is_truth(outer: ast.AST | None, node: ast.expr) -> bool:
+    if isinstance(outer, (ast.If, ast.IfExp, ast.While)):
+        return outer.test is node
+    return isinstance(outer, ast.UnaryOp) and isinstance(outer.op, ast.Not)
+
+
+def _joined(names: Names, tests: list[LaunchTest]) -> Iterator[LaunchTest]:
+    """Tests, those that fill a whole `and` or `or` taken together."""
+    by_node = {test.node: test for test in tests}
+    done: set[ast.AST] = set()
+    for test in tests:
+        parent = names.parents.get(test.node)
+        whole = isinstance(parent, ast.BoolOp) and all(
+            value in by_node and by_node[value].negated == test.negated for value in parent.values
+        )
+        node = parent if whole and isinstance(parent, ast.BoolOp) else test.node
+        if node not in done:
+            done.add(node)
+            yield LaunchTest(names, node, test.negated, test.variable)
+
+
+def _accesses(names: Names) -> Iterator[tuple[ast.expr, str, ast.expr | None]]:
+    """Reads of one named variable: the expression, the variable, and the default it gives."""
+    for literal in _literals(names):
+        parent = names.parents.get(literal)
+        if isinstance(parent, ast.Subscript) and parent.slice is literal:
+            if isinstance(parent.ctx, ast.Load) and _is_environment(names, parent.value):
+                yield parent, str(literal.value), None
+        elif isinstance(parent, ast.Call) and parent.args[:1] == [literal]:
+            default = parent.args[1] if len(parent.args) > 1 else None
+            default = next((k.value for k in parent.keywords if k.arg == "default"), default)
+            if isinstance(default, ast.Constant) and default.value is None:
+                default = None
+            if "os.getenv" in names.qualified(parent.func):
+                yield parent, str(literal.value), default
+            elif isinstance(parent.func, ast.Attribute) and parent.func.attr == "get":
+                if _is_environment(names, parent.func.value):
+                    yield parent, str(literal.value), default
+
+
+def environment_accesses(names: Names, *variables: str) -> Iterator[tuple[ast.expr, str, ast.expr | None]]:
+    """Reads of the given variables: the expression, the variable, and the default it gives, if any."""
+    for node, variable, default in _accesses(names):
+        if variable in variables:
+            yield node, variable, default
+
+
+def _literals(names: Names) -> list[ast.Constant]:
+    """Texts in the source that are names of launcher variables."""
+    return [literal for variable in _KNOWN for literal in names.texts.get(variable, ())]
+
+
+_KNOWN = (*ENVIRONMENT, "MASTER_ADDR", "MASTER_PORT")
+
+
+def _is_environment(names: Names, node: ast.AST) -> bool:
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "keys":
+        node = node.func.value
+    return "os.environ" in names.qualified(node)
+
+
+def constant(node: ast.expr | None) -> object:
+    """The value of a constant, -1 included; None for anything else."""
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
+        inner = constant(node.operand)
+        return -inner if isinstance(inner, (int, float)) else None
+    return node.value if isinstance(node, ast.Constant) else None

@@ -1,4 +1,4 @@
-"""HVD101: init_process_group becomes hvd.init()."""
+"""HVD101: init_process_group becomes hvd.init(), above whatever needs a rank."""
 
 from __future__ import annotations
 
@@ -7,54 +7,71 @@ from collections.abc import Iterator
 
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts, Site
-from hvdkit.migrate.facts.ranks import rank_reads
-from hvdkit.migrate.facts.vocabulary import INIT
+from hvdkit.migrate.facts.launch import INIT_ARGUMENTS
+from hvdkit.migrate.facts.launch_needs import init_order
+from hvdkit.migrate.facts.launch_order import Place
 from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
 
+# Arguments that asked for something that Horovod has elsewhere, or not at all.
+SAID = {
+    "timeout": "its timeout is HOROVOD_GLOO_TIMEOUT_SECONDS (start) and HOROVOD_STALL_SHUTDOWN_TIME_SECONDS",
+    "store": "its store is not used",
+    "pg_options": "its pg_options have no counterpart",
+}
+
 
 def check(facts: Facts) -> Iterator[Finding]:
-    for site in facts.calls(INIT):
-        message = "init_process_group becomes hvd.init(); the launcher gives rank, size and addresses"
-        yield facts.safe("HVD101", site.names, site.node, message, _edits, facts, site)
+    if not facts.launch.inits:
+        return
+    order = init_order(facts)
+    placed: set[Place] = set()
+    for site in facts.launch.inits:
+        place = order.own_place(site.names, site.node)
+        first = place is not None and place not in placed
+        if place is not None:
+            placed.add(place)
+        yield facts.safe(
+            "HVD101", site.names, site.node, _message(site.node), _edits, facts, site, place, first
+        )
+    for place in order.places:
+        if place not in placed:
+            message = "ranks are read here before the process group was made: Horovod starts first"
+            yield facts.safe("HVD101", place.names, place.statement, message, _insert, facts, place)
 
 
-def _edits(facts: Facts, site: Site) -> list[Edit]:
-    names, call = site.names, site.node
-    init = f"{facts.hvd(names)}.init()"
-    statement = names.statement(call)
-    earlier = _earlier_read(facts, site)
-    if earlier is not None and isinstance(statement, ast.Expr):
-        return [edits.before(names.source, earlier, [init]), edits.delete(names, statement)]
-    return [edits.replace(names.source, call, init)]
+def _message(call: ast.Call) -> str:
+    given = {*INIT_ARGUMENTS[: len(call.args)], *(item.arg for item in call.keywords)}
+    said = [text for name, text in SAID.items() if name in given]
+    message = "init_process_group becomes hvd.init(); the launcher gives rank, size and addresses"
+    return "; ".join((message, *said))
 
 
-def _earlier_read(facts: Facts, site: Site) -> ast.stmt | None:
-    """The statement above init, in a block around it, that first reads a rank: Horovod has none before init."""
-    names = site.names
-    around = [names.statement(site.node), *names.ancestors(names.statement(site.node))]
-    function = names.function(site.node)
-    found: list[ast.stmt] = []
-    for read in rank_reads(facts):
-        if read.names is not names or names.function(read.node) is not function:
-            continue
-        if read.node.lineno >= site.node.lineno:
-            continue
-        statement = names.statement(read.node)
-        for candidate in (statement, *names.ancestors(statement)):
-            if isinstance(candidate, ast.stmt) and names.parents.get(candidate) in around:
-                found.append(candidate)
-                break
-    return min(found, key=lambda s: s.lineno) if found else None
+def _edits(facts: Facts, site: Site, place: Place | None, first: bool) -> list[Edit]:
+    names, statement = site.names, site.names.statement(site.node)
+    if place is None or not isinstance(statement, ast.Expr):
+        inserted = [_insert(facts, place)] if place is not None and first else []
+        return [*inserted, edits.replace(names.source, site.node, f"{facts.hvd(names)}.init()")]
+    inserted = [_insert(facts, place)] if first else []
+    return [*inserted, edits.delete(names, statement)]
+
+
+def _insert(facts: Facts, place: Place) -> Edit:
+    verb = edits.after if place.after else edits.before
+    return verb(place.names.source, place.statement, [f"{facts.hvd(place.names)}.init()"])
 
 
 RULE = Rule(
     id="HVD101",
     title="init_process_group becomes hvd.init()",
-    what="Replaces torch.distributed.init_process_group(...) by hvd.init(), above the first line that needs a rank.",
+    what=(
+        "Replaces torch.distributed.init_process_group(...) by hvd.init(), and puts hvd.init() above the first "
+        "line that needs a rank, in whatever function or file that is."
+    ),
     why=(
         "Horovod's launcher tells every process its rank and how to find the others. Backend, init_method, rank, "
-        "world_size and store have no meaning there: Horovod chose its operations when it was built."
+        "world_size and store have no meaning there: Horovod chose its operations when it was built. And Horovod "
+        "knows no rank before its init, where the environment of torchrun always did."
     ),
     safety="Safe: hvd.init() may be called more than once, and nothing else of the script reads the process group.",
     check=check,
@@ -96,6 +113,103 @@ RULE = Rule(
             """,
             note="Horovod knows no rank before init, so it moves above the first line that reads one.",
         ),
+        Change(
+            """\
+            import os
+            import torch.distributed
+
+            def setup(backend, timeout):
+                group = torch.distributed.init_process_group(backend, timeout=timeout)
+                return group
+
+            def main():
+                rank = int(os.environ["RANK"])
+                print("starting", rank)
+                setup("gloo", None)
+
+            if __name__ == "__main__":
+                main()
+            """,
+            """\
+            import os
+            import horovod.torch as hvd
+
+            def setup(backend, timeout):
+                group = hvd.init()
+                return group
+
+            def main():
+                hvd.init()
+                rank = int(os.environ["RANK"])
+                print("starting", rank)
+                setup("gloo", None)
+
+            if __name__ == "__main__":
+                main()
+            """,
+            note="A rank that is read before the helper runs gets its own init; a second one does nothing.",
+        ),
+        Change(
+            """\
+            import os
+            import torch.distributed as dist
+
+            ddp = int(os.environ.get("RANK", -1)) != -1
+            if ddp:
+                dist.init_process_group("gloo")
+                rank = int(os.environ["RANK"])
+            """,
+            """\
+            import os
+            import horovod.torch as hvd
+
+            hvd.init()
+            ddp = int(os.environ.get("RANK", -1)) != -1
+            if ddp:
+                rank = int(os.environ["RANK"])
+            """,
+            note="The test is a rank read, too: it becomes hvd.size() > 1.",
+        ),
+        Change(
+            """\
+            import argparse
+            import torch.distributed as dist
+            from tools import start
+
+            def main():
+                parser = argparse.ArgumentParser()
+                parser.add_argument("--local_rank", type=int, default=0)
+                args = parser.parse_args()
+                start()
+                print(args.local_rank)
+
+            if __name__ == "__main__":
+                main()
+            """,
+            """\
+            import argparse
+            import horovod.torch as hvd
+            import torch.distributed as dist
+            from tools import start
+
+            def main():
+                parser = argparse.ArgumentParser()
+                parser.add_argument("--local_rank", type=int, default=0)
+                args = parser.parse_args()
+                hvd.init()
+                start()
+                print(args.local_rank)
+
+            if __name__ == "__main__":
+                main()
+            """,
+            files=(
+                (
+                    "tools.py",
+                    "import torch.distributed as dist\n\ndef start():\n    dist.init_process_group('gloo')\n",
+                ),
+            ),
+        ),
     ),
     keeps=(
         Keep(
@@ -106,6 +220,16 @@ RULE = Rule(
             init_process_group("nccl")
             """,
             reason="the script's own function of that name is not torch's",
+        ),
+        Keep(
+            """\
+            import os
+            import horovod.torch as hvd
+
+            hvd.init()
+            folder = os.path.join("logs", os.environ.get("SLURM_PROCID", "0"))
+            """,
+            reason="a Horovod program starts as it does",
         ),
     ),
 )

@@ -1,0 +1,255 @@
+"""How a program is started: its process group, its spawned workers, and what ranks and sizes are computed from.
+
+The anchors are what init_process_group is given as rank and world_size, and what a spawn is given as number of
+processes. From there the definitions are followed backwards, so that `args.rank * ngpus + gpu` is known to be
+the rank by where it goes, not by its name.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from hvdkit.migrate.facts import vocabulary as words
+from hvdkit.migrate.facts.arguments import keyword, passed, positional, spawned
+from hvdkit.migrate.facts.launch_options import Option, Options
+from hvdkit.migrate.facts.ranks import QUESTIONS, constant, environment_reads, launch_tests
+from hvdkit.migrate.names import FUNCTIONS, Binding, Names
+
+if TYPE_CHECKING:
+    from hvdkit.migrate.facts.facts import Facts, Site
+
+INIT_ARGUMENTS = ("backend", "init_method", "timeout", "world_size", "rank", "store", "group_name")
+DEVICE_COUNTS = frozenset(("torch.cuda.device_count", "torch.accelerator.device_count"))
+HVD_FUNCTIONS = ("rank", "size", "local_rank", "local_size", "cross_rank", "cross_size")
+MAX_STEPS = 24
+
+
+@dataclass(frozen=True)
+class Spawn:
+    """One mp.spawn call. args: what the workers get after their index; count: how many are started."""
+
+    names: Names
+    node: ast.Call
+    worker: ast.expr
+    args: ast.expr | None
+    count: ast.expr | None
+
+
+@dataclass(frozen=True)
+class Origin:
+    """One definition that a value may come from.
+
+    kind: "expression" (node), "option" (node is the add_argument call), "index" (node is the spawn call),
+    "augmented" (node is the target of `x *= n`).
+    """
+
+    kind: str
+    names: Names
+    node: ast.expr
+    option: Option | None = None
+
+
+class Launch:
+    """The launch facts of one project, each computed when it is first asked for."""
+
+    def __init__(self, facts: Facts) -> None:
+        self._facts = facts
+        self.options = Options(facts)
+
+    @cached_property
+    def inits(self) -> list[Site]:
+        """Calls of init_process_group in programs that are not Horovod's already."""
+        return self._facts.calls(words.INIT)
+
+    @cached_property
+    def spawns(self) -> list[Spawn]:
+        """Calls of mp.spawn and mp.start_processes."""
+        found = []
+        for names in self._facts.files:
+            for method in ("spawn", "start_processes"):
+                for call in names.calls.get(method, ()):
+                    worker = spawned(names, call)
+                    if worker is not None:
+                        found.append(
+                            Spawn(names, call, worker, _given(call, 1, "args"), _given(call, 2, "nprocs"))
+                        )
+        return found
+
+    @cached_property
+    def meanings(self) -> dict[ast.AST, str]:
+        """Definitions (expressions, add_argument calls, `x *= n` targets) -> Horovod's function."""
+        found: dict[ast.AST, str] = {}
+        for origin in self._anchored("rank"):
+            found.setdefault(origin.node, "rank")
+        for origin in self._anchored("world_size"):
+            found.setdefault(origin.node, "size")
+        for spawn in self.spawns:
+            if spawn.count is not None:
+                for origin in self.origins(spawn.names, spawn.count):
+                    found.setdefault(origin.node, "local_size")
+        for dest in ("local_rank", "local-rank"):
+            for option in self.options.named(dest):
+                found.setdefault(option.node, "local_rank")
+        return found
+
+    @cached_property
+    def definitions(self) -> dict[ast.AST, Origin]:
+        """The origins of everything in `meanings`, by node."""
+        found: dict[ast.AST, Origin] = {}
+        for origin in (*self._anchored("rank"), *self._anchored("world_size")):
+            found.setdefault(origin.node, origin)
+        for spawn in self.spawns:
+            if spawn.count is not None:
+                for origin in self.origins(spawn.names, spawn.count):
+                    found.setdefault(origin.node, origin)
+        return found
+
+    def rewritten(self) -> Iterator[tuple[Origin, str]]:
+        """Definitions that have to become Horovod's functions, with the function.
+
+        What the launcher's variables or torch.distributed already say has rules of its own; a constant such
+        as -1, 0 or 1 is what a lone process has.
+        """
+        for node, origin in self.definitions.items():
+            if origin.kind == "augmented":
+                yield origin, self.meanings[node]
+            elif origin.kind == "expression" and node not in self.reads and node not in self.tests:
+                value = constant(origin.node)
+                asked = isinstance(node, ast.Call) and any(
+                    name in QUESTIONS or name.startswith(words.HOROVOD)
+                    for name in origin.names.qualified(node.func)
+                )
+                plain = isinstance(node, ast.Constant) or value is not None
+                if not asked and (not plain or (isinstance(value, int) and value > 1)):
+                    yield origin, self.meanings[node]
+
+    def _anchored(self, argument: str) -> Iterator[Origin]:
+        for site in self.inits:
+            expression = init_argument(site.node, argument)
+            if expression is not None and not isinstance(expression, (ast.BinOp, ast.Constant)):
+                yield from self.origins(site.names, expression)
+
+    @cached_property
+    def index_is_rank(self) -> bool:
+        """Whether a spawned worker's index goes to init_process_group as the rank: a program for one host."""
+        return any(origin.kind == "index" for origin in self._anchored("rank"))
+
+    @cached_property
+    def reads(self) -> dict[ast.AST, str]:
+        """Reads of the launcher's variables -> Horovod's function."""
+        return {read.node: read.function for names in self._facts.files for read in environment_reads(names)}
+
+    @cached_property
+    def tests(self) -> dict[ast.AST, bool]:
+        """Tests that a launcher is there -> whether they are negated."""
+        return {test.node: test.negated for names in self._facts.files for test in launch_tests(names)}
+
+    # --- where a value comes from ----------------------------------------------------------------
+
+    def origins(self, names: Names, node: ast.expr) -> list[Origin]:
+        """The definitions that an expression's value may come from."""
+        return list(dict.fromkeys(self._origins(names, node, ())))
+
+    def _origins(self, names: Names, node: ast.expr, seen: tuple[ast.AST, ...]) -> Iterator[Origin]:
+        if node in seen or len(seen) > MAX_STEPS:
+            return
+        seen = (*seen, node)
+        if isinstance(node, ast.Name):
+            for binding in names.bindings(node.id, node):
+                yield from self._binding(names, binding, seen)
+        elif isinstance(node, ast.Attribute):
+            bases = self._facts.flow.values(names, node.value)
+            for other in self._facts.files:
+                for target, binding in other.stores.get(node.attr, ()):
+                    if bases & self._facts.flow.values(other, target):
+                        yield from self._binding(other, binding, seen)
+            for option in self.options.of(names, node.value, node.attr):
+                yield Origin("option", option.names, option.node, option)
+        elif isinstance(node, ast.IfExp):
+            yield from self._origins(names, node.body, seen)
+            yield from self._origins(names, node.orelse, seen)
+        elif node in self.reads or node in self.tests:
+            yield Origin("expression", names, node)
+        elif (
+            isinstance(node, ast.Call)
+            and _is_int(node)
+            and isinstance(node.args[0], (ast.Name, ast.Attribute))
+        ):
+            yield from self._origins(names, node.args[0], seen)
+        elif isinstance(node, ast.Call) and self._facts.flow.functions(names, node):
+            for where, function in self._facts.flow.functions(names, node):
+                for result in where.returns.get(function, ()):
+                    yield from self._origins(where, result, seen)
+        else:
+            yield Origin("expression", names, node)
+
+    def _binding(self, names: Names, binding: Binding, seen: tuple[ast.AST, ...]) -> Iterator[Origin]:
+        if binding.kind == "assign" and binding.value is not None:
+            value: ast.expr | None = binding.value
+            for position in binding.path:
+                elements = value.elts if isinstance(value, (ast.Tuple, ast.List)) else []
+                value = elements[position] if 0 <= position < len(elements) else None
+            if value is not None:
+                yield from self._origins(names, value, seen)
+        elif binding.kind == "other" and isinstance(binding.node, (ast.Name, ast.Attribute)):
+            if isinstance(names.parents.get(binding.node), ast.AugAssign):
+                yield Origin("augmented", names, binding.node)
+        elif binding.kind == "param" and isinstance(binding.node, ast.arg):
+            yield from self._parameter(names, binding.node, seen)
+        elif binding.kind == "import":
+            head, _, member = binding.qualified.rpartition(".")
+            module = self._facts.project.module(head, names.source.path) if head.strip(".") else None
+            for inner in module.module.names.get(member, ()) if module is not None else ():
+                yield from self._binding(module, inner, seen)  # type: ignore[arg-type]
+
+    def _parameter(self, names: Names, arg: ast.arg, seen: tuple[ast.AST, ...]) -> Iterator[Origin]:
+        function = names.parents[names.parents[arg]]
+        if not isinstance(function, FUNCTIONS) or arg in seen:
+            return
+        for where, call in self._facts.flow.call_sites(names, function):
+            given = passed(names, function, where, call, arg.arg)
+            if given is not None:
+                yield from self._origins(where, given, (*seen, arg))
+            elif positional(function)[:1] == [arg.arg] and any(call is spawn.node for spawn in self.spawns):
+                yield Origin("index", where, call)
+
+    # --- what a value means ----------------------------------------------------------------------
+
+    def meaning(self, names: Names, node: ast.expr) -> set[str]:
+        """Horovod's functions of the same meaning as an expression; constants among its origins say nothing."""
+        return {meaning for origin in self.origins(names, node) for meaning in self._of_origin(origin)}
+
+    def _of_origin(self, origin: Origin) -> Iterator[str]:
+        node = origin.node
+        if origin.kind == "index":
+            yield "local_rank"
+        elif node in self.reads:
+            yield self.reads[node]
+        elif isinstance(node, ast.Call):
+            for name in origin.names.qualified(node.func):
+                module, _, function = name.rpartition(".")
+                if name in QUESTIONS:
+                    yield QUESTIONS[name]
+                elif module in words.HOROVOD and function in HVD_FUNCTIONS:
+                    yield function
+        if node in self.meanings and node not in self.reads and constant(node) is None:
+            yield self.meanings[node]
+
+
+def init_argument(call: ast.Call, name: str) -> ast.expr | None:
+    """What an init_process_group call gives for a parameter."""
+    return _given(call, INIT_ARGUMENTS.index(name), name)
+
+
+def _given(call: ast.Call, position: int, name: str) -> ast.expr | None:
+    if len(call.args) > position and not any(isinstance(arg, ast.Starred) for arg in call.args):
+        return call.args[position]
+    return keyword(call, name)
+
+
+def _is_int(call: ast.Call) -> bool:
+    return isinstance(call.func, ast.Name) and call.func.id == "int" and len(call.args) == 1

@@ -1,0 +1,35 @@
+"""What of a torch.distributed program has to run after Horovod is initialised, and where init goes for it."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from hvdkit.migrate.facts.launch_order import Order
+from hvdkit.migrate.facts.launch_settings import settings
+from hvdkit.migrate.facts.ranks import environment_reads, launch_tests
+from hvdkit.migrate.names import Names
+
+if TYPE_CHECKING:
+    from hvdkit.migrate.facts.facts import Facts
+
+
+def init_order(facts: Facts) -> Order:
+    """The places for hvd.init() in the project's torch.distributed programs."""
+    order = Order(facts)
+    needs: list[tuple[Names, ast.AST]] = []
+    for names in facts.files:
+        if "ddp" not in facts.kinds(names):
+            continue
+        needs += [(names, read.node) for read in environment_reads(names)]
+        needs += [(names, test.node) for test in launch_tests(names)]
+    if facts.launch.inits:
+        needs += [(o.names, o.node) for o in facts.optimizers if "ddp" in facts.kinds(o.names)]
+        needs += [(origin.names, origin.node) for origin, _ in facts.launch.rewritten()]
+        needs += [(spawn.names, spawn.node) for spawn in facts.launch.spawns]
+    for setting in settings(facts, facts.launch, facts.reach):
+        for holder in setting.holders:
+            order.need(holder.names, holder.statement, holder.after)
+    for names, node in sorted(needs, key=lambda need: getattr(need[1], "lineno", 0)):
+        order.need(names, node)
+    return order

@@ -1,0 +1,241 @@
+"""Where hvd.init() has to stand so that every rank read, in whatever function, comes after it.
+
+A read is covered when a statement before it, on every way to it, initialises. Where none does, the place is
+above the read in the function that initialises later; else in its callers; else at the program's start.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from hvdkit.migrate.facts import vocabulary as words
+from hvdkit.migrate.names import FUNCTIONS, FunctionNode, Names
+
+if TYPE_CHECKING:
+    from hvdkit.migrate.facts.facts import Facts
+
+MAX_CALLERS = 8
+
+
+@dataclass(frozen=True)
+class Place:
+    """Above a statement, or below it with after=True."""
+
+    names: Names
+    statement: ast.stmt
+    after: bool = False
+
+    @property
+    def key(self) -> tuple[int, bool]:
+        """Places of one block in their order."""
+        return self.statement.lineno, self.after
+
+
+class Order:
+    """Finds the places for a list of needs: nodes that must run after Horovod is initialised."""
+
+    def __init__(self, facts: Facts) -> None:
+        self._facts = facts
+        self._sites: dict[ast.AST, Names] = {
+            site.node: site.names for site in facts.calls(words.INIT, *words.HVD_INIT)
+        }
+        self.places: list[Place] = []
+
+    def need(self, names: Names, node: ast.AST, after: bool = False) -> None:
+        """Add the place, if any, that a node needs."""
+        for place in self._raise(names, node, after, 0):
+            self._add(place)
+
+    def own_place(self, names: Names, site: ast.Call) -> Place | None:
+        """The place in the function of an init call that stands above it, if any."""
+        function = names.function(site)
+        above = [
+            place
+            for place in self.places
+            if place.names is names and names.function(place.statement) is function
+            if self._before(place, names, names.statement(site))
+        ]
+        return min(above, key=lambda place: place.key) if above else None
+
+    def _add(self, place: Place) -> None:
+        """Keep the earliest of the places that one another make superfluous."""
+        for other in self.places:
+            same = other.names is place.names and self._function(other) is self._function(place)
+            if same and (other == place or self._before(other, place.names, place.statement)):
+                return
+        self.places = [
+            other
+            for other in self.places
+            if other.names is not place.names
+            or self._function(other) is not self._function(place)
+            or not self._before(place, other.names, other.statement)
+        ]
+        self.places.append(place)
+
+    def _function(self, place: Place) -> FunctionNode | None:
+        return place.names.function(place.statement)
+
+    def _before(self, place: Place, names: Names, statement: ast.stmt) -> bool:
+        """Whether a place stands on every way to a statement of the same function."""
+        block = names.parents[place.statement]
+        child: ast.AST = statement
+        for parent in (statement, *names.ancestors(statement)):
+            if names.parents.get(parent) is block and isinstance(parent, ast.stmt):
+                if parent is place.statement:
+                    return not place.after
+                return _same_block(block, place.statement, parent) and parent.lineno > place.statement.lineno
+            if isinstance(child, FUNCTIONS) and child is not statement:
+                return False
+            child = parent
+        return False
+
+    def _raise(self, names: Names, node: ast.AST, after: bool, depth: int) -> Iterator[Place]:
+        if self._covered(names, node, after) or depth > MAX_CALLERS:
+            return
+        function = names.function(node)
+        statement = names.statement(node)
+        goals = list(self._initialising(names, function))
+        if goals:
+            yield self._common(names, statement, after, goals)
+            return
+        sites = self._facts.flow.call_sites(names, function) if function is not None else []
+        if function is None:
+            yield Place(
+                names, self._top(names, statement), after and names.parents[statement] is names.source.tree
+            )
+        for where, call in sites:
+            yield from self._raise(where, call, False, depth + 1)
+
+    def _top(self, names: Names, statement: ast.stmt) -> ast.stmt:
+        """The statement of the module, or of its main guard, that holds a statement."""
+        for parent in (statement, *names.ancestors(statement)):
+            holder = names.parents.get(parent)
+            guard = isinstance(holder, ast.If) and names.parents.get(holder) is names.source.tree
+            if isinstance(parent, ast.stmt) and (holder is names.source.tree or (guard and _is_main(holder))):
+                return parent
+        return statement
+
+    def _common(self, names: Names, statement: ast.stmt, after: bool, goals: list[ast.stmt]) -> Place:
+        """The place at the innermost block around both a statement and all that initialises later."""
+        around = [set(self._chain(names, goal)) for goal in goals]
+        for candidate in self._chain(names, statement):
+            block = names.parents[candidate]
+            if all(any(names.parents[other] is block for other in chain) for chain in around):
+                same = [
+                    other
+                    for chain in around
+                    for other in chain
+                    if names.parents[other] is block and other.lineno < candidate.lineno
+                ]
+                if same:
+                    return Place(names, min(same, key=lambda s: s.lineno))
+                return Place(names, candidate, after and candidate is statement)
+        return Place(names, statement, after)
+
+    def _chain(self, names: Names, statement: ast.stmt) -> Iterator[ast.stmt]:
+        """A statement and those around it, up to the function's own body."""
+        yield statement
+        for parent in names.ancestors(statement):
+            if isinstance(parent, (*FUNCTIONS, ast.ClassDef)):
+                return
+            if isinstance(parent, ast.stmt):
+                yield parent
+
+    def _initialising(self, names: Names, function: FunctionNode | None) -> Iterator[ast.stmt]:
+        """Statements of a function's own that initialise, themselves or through what they call."""
+        for site, where in self._sites.items():
+            if where is names and names.function(site) is function:
+                yield names.statement(site)
+        for site, where in self._sites.items():
+            inner = where.function(site)
+            if inner is None:
+                continue
+            for caller, call in self._callers(where, inner, 0):
+                if caller is names and names.function(call) is function:
+                    yield names.statement(call)
+
+    def _callers(self, names: Names, function: FunctionNode, depth: int) -> Iterator[tuple[Names, ast.Call]]:
+        for where, call in self._facts.flow.call_sites(names, function):
+            yield where, call
+            outer = where.function(call)
+            if outer is not None and depth < MAX_CALLERS and outer is not function:
+                yield from self._callers(where, outer, depth + 1)
+
+    # --- covered -----------------------------------------------------------------------------------
+
+    def _covered(self, names: Names, node: ast.AST, after: bool, depth: int = 0) -> bool:
+        """Whether something initialises on every way to a node."""
+        statement = names.statement(node)
+        function = names.function(node)
+        for place in self.places:
+            if place.names is names and self._function(place) is function:
+                if self._before(place, names, statement) or (
+                    after and place == Place(names, statement, True)
+                ):
+                    return True
+        for current in self._chain(names, statement):
+            for earlier in _earlier(names, current, after and current is statement):
+                if self._runs(names, earlier, 0):
+                    return True
+        if function is None or depth > MAX_CALLERS:
+            return False
+        sites = self._facts.flow.call_sites(names, function)
+        return bool(sites) and all(self._covered(where, call, False, depth + 1) for where, call in sites)
+
+    def _runs(self, names: Names, statement: ast.stmt, depth: int) -> bool:
+        """Whether running a statement always initialises."""
+        if any(p.names is names and p.statement is statement for p in self.places):
+            return True
+        if isinstance(statement, (ast.With, ast.Try)):
+            return any(self._runs(names, inner, depth) for inner in statement.body)
+        if isinstance(statement, ast.If):
+            asks = any(
+                isinstance(part, ast.Attribute) and part.attr == "is_initialized"
+                for part in ast.walk(statement.test)
+            )
+            then = any(self._runs(names, inner, depth) for inner in statement.body)
+            return then and (asks or any(self._runs(names, inner, depth) for inner in statement.orelse))
+        if isinstance(statement, (ast.Expr, ast.Assign, ast.AnnAssign, ast.Return)):
+            for part in ast.walk(statement):
+                if isinstance(part, ast.Call):
+                    if part in self._sites:
+                        return True
+                    if depth < MAX_CALLERS and any(
+                        self._always(where, function, depth + 1)
+                        for where, function in self._facts.flow.functions(names, part)
+                    ):
+                        return True
+        return False
+
+    def _always(self, names: Names, function: FunctionNode, depth: int) -> bool:
+        """Whether calling a function always initialises."""
+        if isinstance(function, ast.Lambda):
+            return False
+        return any(self._runs(names, statement, depth) for statement in function.body)
+
+
+def _earlier(names: Names, statement: ast.stmt, itself: bool) -> list[ast.stmt]:
+    """Statements before one in its block; with it, for what is to stand below it."""
+    parent = names.parents.get(statement)
+    for field in ("body", "orelse", "finalbody", "handlers"):
+        body = getattr(parent, field, None)
+        if isinstance(body, list) and statement in body:
+            return body[: body.index(statement) + (1 if itself else 0)]
+    return []
+
+
+def _same_block(parent: ast.AST, left: ast.stmt, right: ast.stmt) -> bool:
+    return any(
+        left in body and right in body
+        for body in (getattr(parent, field, None) for field in ("body", "orelse", "finalbody"))
+        if isinstance(body, list)
+    )
+
+
+def _is_main(node: ast.AST | None) -> bool:
+    return isinstance(node, ast.If) and any(
+        isinstance(part, ast.Name) and part.id == "__name__" for part in ast.walk(node.test)
+    )

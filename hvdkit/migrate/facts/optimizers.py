@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -23,7 +24,8 @@ class Optimizer:
     """An optimizer's construction.
 
     roots: the expressions whose .parameters() it was given (each with its file); models: their values,
-    wrappers removed. wrapped: whether it already flows into a DistributedOptimizer.
+    wrappers removed. whole: whether the roots hold everything it trains. wrapped: whether it already flows
+    into a DistributedOptimizer.
     """
 
     names: Names
@@ -31,6 +33,7 @@ class Optimizer:
     value: Value
     roots: tuple[tuple[Names, ast.expr], ...]
     models: frozenset[Value]
+    whole: bool
     wrapped: bool
 
 
@@ -47,12 +50,59 @@ def find_optimizers(facts: Facts) -> list[Optimizer]:
             for call in calls:
                 value = _construction(facts, names, call)
                 if value is not None:
-                    roots = tuple(parameter_roots(facts, names, _argument(call, 0, "params")))
+                    given = _argument(call, *words.OPTIMIZER_FACTORIES.get(value.name, (0, "params")))
+                    roots = _roots(facts, names, given, value)
                     models: frozenset[Value] = frozenset()
                     for where, root in roots:
                         models |= facts.flow.unwrap(facts.flow.values(where, root))
-                    found.append(Optimizer(names, call, value, roots, models, value in taken))
+                    whole = _whole(facts, names, given)
+                    found.append(Optimizer(names, call, value, roots, models, whole, value in taken))
     return sorted(found, key=lambda o: (str(o.names.source.path), o.node.lineno, o.node.col_offset))
+
+
+def _roots(
+    facts: Facts, names: Names, given: ast.expr | None, value: Value
+) -> tuple[tuple[Names, ast.expr], ...]:
+    """Where an optimizer's parameters come from; a factory of a library takes the model itself."""
+    found = tuple(parameter_roots(facts, names, given))
+    if not found and given is not None and value.name in words.OPTIMIZER_FACTORIES:
+        return ((names, given),)
+    return found
+
+
+def _whole(facts: Facts, names: Names, node: ast.expr | None) -> bool:
+    """Whether each part of a list or sum of parameters comes from a module: no tensor stands alone."""
+    parts = list(_parts(names, node))
+    return len(parts) < 2 or all(parameter_roots(facts, names, part) for part in parts)
+
+
+def _parts(names: Names, node: ast.expr | None, steps: int = 0) -> Iterator[ast.expr]:
+    """The summands and elements that a parameter argument is made of."""
+    inside: list[ast.expr] = []
+    if isinstance(node, ast.BinOp):
+        inside = [node.left, node.right]
+    elif isinstance(node, (ast.List, ast.Tuple)):
+        inside = node.elts
+    elif isinstance(node, ast.Starred):
+        inside = [node.value]
+    elif isinstance(node, ast.Dict):
+        inside = [v for k, v in zip(node.keys, node.values) if getattr(k, "value", None) == "params"]
+    elif isinstance(node, ast.Call) and _strings_together(names, node):
+        inside = node.args
+    elif isinstance(node, ast.Name) and steps < MAX_STEPS:
+        values = [b.value for b in names.bindings(node.id, node) if b.kind == "assign" and not b.path]
+        inside = [value for value in values if isinstance(value, (ast.List, ast.BinOp))]
+        inside = [value for value in inside if getattr(value, "elts", True)]  # an empty list is filled later
+    if inside:
+        for part in inside:
+            yield from _parts(names, part, steps + 1)
+    elif node is not None:
+        yield node
+
+
+def _strings_together(names: Names, call: ast.Call) -> bool:
+    builtin = isinstance(call.func, ast.Name) and call.func.id in ("list", "tuple")
+    return builtin or names.qualified(call.func) == ("itertools.chain",)
 
 
 def _construction(facts: Facts, names: Names, call: ast.Call) -> Value | None:
@@ -62,6 +112,9 @@ def _construction(facts: Facts, names: Names, call: ast.Call) -> Value | None:
         return Value("made", next(name for name in direct if words.is_optimizer(name)), call, names)
     if isinstance(call.func, ast.Name) and not names.bindings(call.func.id, call.func) and not names.stars:
         return None
+    for name in direct:
+        if name in words.OPTIMIZER_FACTORIES:
+            return Value("made", name, call, names)
     terminal = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
     if not terminal[:1].isupper():
         return None
@@ -88,6 +141,8 @@ def parameter_roots(
             if isinstance(part.func, ast.Attribute) and part.func.attr in PARAMETERS:
                 found.append((names, part.func.value))
                 inside.update(ast.walk(part))
+            elif part.args and set(names.qualified(part.func)) & words.GROUP_FACTORIES:
+                found.append((names, part.args[0]))
             else:
                 for where, function in facts.flow.functions(names, part):
                     found += _in_body(where, function)

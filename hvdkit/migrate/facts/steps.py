@@ -18,7 +18,7 @@ from hvdkit.migrate.facts import vocabulary as words
 from hvdkit.migrate.facts.flow import Value
 from hvdkit.migrate.facts.gradients import GradientUse, walk_here
 from hvdkit.migrate.facts.loops import backward_calls
-from hvdkit.migrate.facts.reach import reached_models
+from hvdkit.migrate.facts.losses import reached_models
 from hvdkit.migrate.facts.syncing import Sync, sync_of
 from hvdkit.migrate.names import FUNCTIONS, FunctionNode, Names
 

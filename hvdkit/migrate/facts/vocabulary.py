@@ -33,6 +33,23 @@ OTHER_OPTIMIZERS = (
     "hvdkit.torch.LARS",
 )
 
+# Functions of libraries that make an optimizer for a model, with the argument that the model is.
+OPTIMIZER_FACTORIES: dict[str, tuple[int, str]] = {
+    "timm.optim.create_optimizer": (1, "model"),
+    "timm.optim.create_optimizer_v2": (0, "model_or_params"),
+    "detectron2.solver.build_optimizer": (1, "model"),
+    "detectron2.solver.build.build_optimizer": (1, "model"),
+}
+
+# Functions of libraries that make parameter groups from their first argument, a model.
+GROUP_FACTORIES = frozenset(
+    (
+        "timm.optim.add_weight_decay",
+        "timm.optim.param_groups_weight_decay",
+        "timm.optim.param_groups_layer_decay",
+    )
+)
+
 
 def is_optimizer(name: str) -> bool:
     """Whether a qualified name is an optimizer class."""

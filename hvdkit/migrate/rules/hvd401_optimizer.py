@@ -7,63 +7,100 @@ from collections.abc import Iterator
 
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
-from hvdkit.migrate.facts.optimizers import Optimizer
-from hvdkit.migrate.facts.spelling import spelled
+from hvdkit.migrate.facts.flow import Value
+from hvdkit.migrate.facts.placing import Place, find_places
 from hvdkit.migrate.facts.wraps import find_wraps
+from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
 
 
 def check(facts: Facts) -> Iterator[Finding]:
-    wrapped_models = frozenset().union(*(wrap.models for wrap in find_wraps(facts)))
-    for optimizer in facts.optimizers:
-        kinds = facts.kinds(optimizer.names) & {"ddp", "single"}
-        if optimizer.wrapped or not kinds:
-            continue
-        known = [model for model in optimizer.models if model.kind != "param"]
-        if kinds == {"ddp"} and known and wrapped_models and not optimizer.models & wrapped_models:
+    places = [place for place in find_places(facts) if facts.kinds(place.names) & {"ddp", "single"}]
+    for place in places:
+        if _was_averaged(facts, place):
+            others = [other for other in places if other is not place and _same_program(facts, place, other)]
+            message = "the optimizer averages the gradients over all ranks before each step"
+            yield facts.required(
+                "HVD401", place.names, place.call, message, _edits, facts, place, bool(others)
+            )
+        else:
             message = "this optimizer's model is not wrapped in DDP: its gradients were never averaged"
             advice = "wrap it in hvd.DistributedOptimizer if its ranks are meant to agree, else leave it"
-            yield facts.manual("HVD401", optimizer.names, optimizer.node, message, advice)
-            continue
-        message = "the optimizer averages the gradients over all ranks before each step"
-        yield facts.safe("HVD401", optimizer.names, optimizer.node, message, _edits, facts, optimizer)
+            yield facts.manual("HVD401", place.names, place.call, message, advice)
 
 
-def _edits(facts: Facts, optimizer: Optimizer) -> list[Edit]:
-    names, source, call = optimizer.names, optimizer.names.source, optimizer.node
-    hvd = facts.hvd(names)
-    model = model_name(facts, optimizer)
-    if model is None and sum(1 for other in facts.optimizers if other.names is names) > 1:
+def _was_averaged(facts: Facts, place: Place) -> bool:
+    """Whether DDP averaged for this optimizer; what is not known for sure is taken to be so."""
+    wraps = list(find_wraps(facts))
+    if facts.kinds(place.names) & {"single"} or not wraps:
+        return True
+    wrapped = frozenset().union(*(wrap.models for wrap in wraps))
+    for optimizer in place.optimizers:
+        if not [model for model in optimizer.models if model.kind != "param"]:
+            return True
+        if optimizer.models & wrapped or any(_part_of(facts, *root, wrapped) for root in optimizer.roots):
+            return True
+    return False
+
+
+def _part_of(facts: Facts, names: Names, root: ast.expr, wrapped: frozenset[Value]) -> bool:
+    """model.head is trained by a model that DDP wrapped."""
+    while isinstance(root, ast.Attribute):
+        root = root.value
+        if facts.flow.unwrap(facts.flow.values(names, root)) & wrapped:
+            return True
+    return False
+
+
+def _same_program(facts: Facts, one: Place, other: Place) -> bool:
+    return any(one.names in program.files and other.names in program.files for program in facts.programs)
+
+
+def _edits(facts: Facts, place: Place, several: bool) -> list[Edit]:
+    source = place.names.source
+    wrapper = f"{facts.hvd(place.names)}.DistributedOptimizer"
+    extra = _naming(facts, place, several)
+    if place.target is not None:
+        line = f"{place.target} = {wrapper}({place.target}{extra})"
+        return [edits.after(source, place.statement, [line])]
+    if several and facts.options.target == "horovod" and _repeated(place):
+        raise edits.CannotEdit("several optimizers made here would give their gradients the same names")
+    return edits.wrap(source, place.call, f"{wrapper}(", f"{extra})")
+
+
+def _naming(facts: Facts, place: Place, several: bool) -> str:
+    """The argument that names the parameters: Horovod reduces by name, so no two optimizers may share one."""
+    models, target = place.models, place.target
+    if facts.options.target == "hvdkit":
+        if models is None:
+            return ""
+        every = ", ".join(f'"{_prefix(model)}": {model}' for model in models)
+        return f", {models[0]}" if len(models) == 1 else f", {{{every}}}"
+    if models is not None and len(models) == 1:
+        prefix = f'prefix="{_prefix(models[0])}"' if several else ""
+        return f", named_parameters={models[0]}.named_parameters({prefix})"
+    if models is not None:
+        every = ", ".join(f'*{model}.named_parameters(prefix="{_prefix(model)}")' for model in models)
+        return f", named_parameters=[{every}]"
+    if not several:
+        return ""
+    if target is None:
         raise edits.CannotEdit(
-            "several optimizers need named parameters, and this one's model has no name here"
+            "several optimizers need names for their parameters, and this one has no variable"
         )
-    extra = "" if model is None else f", named_parameters={model}.named_parameters()"
-    if facts.options.target == "hvdkit" and model is not None:
-        extra = f", {model}"
-    statement = names.statement(call)
-    if isinstance(statement, ast.Assign) and statement.value is call and len(statement.targets) == 1:
-        target = statement.targets[0]
-        if isinstance(target, (ast.Name, ast.Attribute)):
-            name = source.segment(target)
-            return [edits.after(source, statement, [f"{name} = {hvd}.DistributedOptimizer({name}{extra})"])]
-    return edits.wrap(source, call, f"{hvd}.DistributedOptimizer(", f"{extra})")
+    group = f'p for group in {target}.param_groups for p in group["params"]'
+    return f', named_parameters=[(f"{_prefix(target)}.{{i}}", p) for i, p in enumerate({group})]'
 
 
-def model_name(facts: Facts, optimizer: Optimizer) -> str | None:
-    """How the optimizer's one model is spelled where the optimizer is made."""
-    names = optimizer.names
-    scope = names.scope(optimizer.node)
-    here = {
-        names.source.segment(root)
-        for where, root in optimizer.roots
-        if where is names and names.scope(root) is scope and isinstance(root, (ast.Name, ast.Attribute))
-    }
-    if len(here) == 1:
-        return here.pop().removesuffix(".module")
-    if len(here) > 1:
-        return None
-    return spelled(facts.flow, names, optimizer.node, optimizer.models) if optimizer.models else None
+def _prefix(written: str) -> str:
+    return written.removeprefix("self.").replace('"', "'")
+
+
+def _repeated(place: Place) -> bool:
+    """Whether an optimizer without a variable is made again and again, into a list or a dict."""
+    kinds = (ast.For, ast.While, ast.ListComp, ast.DictComp, ast.GeneratorExp)
+    return any(isinstance(parent, kinds) for parent in place.names.ancestors(place.call))
 
 
 RULE = Rule(

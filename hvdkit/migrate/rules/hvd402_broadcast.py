@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
 
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts import vocabulary as words
-from hvdkit.migrate.facts.optimizers import Optimizer
+from hvdkit.migrate.facts.placing import Place, find_places
 from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
-from hvdkit.migrate.rules.hvd401_optimizer import model_name
 
 
 def check(facts: Facts) -> Iterator[Finding]:
@@ -21,37 +21,30 @@ def check(facts: Facts) -> Iterator[Finding]:
         for value in facts.flow.unwrap(facts.flow.values(site.names, getattr(part, "func", part)))
     }
     broadcast_files = {site.names for site in facts.calls(*words.HVD_BROADCAST)}
-    for optimizer in facts.optimizers:
-        if facts.kinds(optimizer.names) - {"none"} != {"single"}:
+    for place in find_places(facts):
+        if facts.kinds(place.names) - {"none"} != {"single"}:
             continue
-        if optimizer.models & sent or optimizer.names in broadcast_files:
+        models = frozenset().union(*(optimizer.models for optimizer in place.optimizers))
+        if models & sent or place.names in broadcast_files:
             continue
-        model = model_name(facts, optimizer)
-        if model is None:
+        if place.models is None:
             message = "the model of this optimizer has no name here to broadcast by"
             advice = "call hvd.broadcast_parameters(model.state_dict(), root_rank=0) before training starts"
-            yield facts.manual("HVD402", optimizer.names, optimizer.node, message, advice)
+            yield facts.manual("HVD402", place.names, place.call, message, advice)
             continue
         message = "all ranks start from rank 0's weights"
-        yield facts.safe(
-            "HVD402",
-            optimizer.names,
-            optimizer.node,
-            message,
-            _edit,
-            facts,
-            optimizer,
-            model,
-        )
+        yield facts.required("HVD402", place.names, place.call, message, _edit, facts, place, place.models)
 
 
-def _edit(facts: Facts, optimizer: Optimizer, model: str) -> Edit:
-    names = optimizer.names
-    hvd = facts.hvd(names)
-    line = f"{hvd}.broadcast_parameters({model}.state_dict(), root_rank=0)"
+def _edit(facts: Facts, place: Place, models: tuple[str, ...]) -> Edit:
+    hvd = facts.hvd(place.names)
+    form = f"{hvd}.broadcast_parameters({{}}.state_dict(), root_rank=0)"
     if facts.options.target == "hvdkit":
-        line = f"{hvd}.broadcast({model})"
-    return edits.after(names.source, names.statement(optimizer.node), [line])
+        form = f"{hvd}.broadcast({{}})"
+    lines = [form.format(model) for model in models]
+    if isinstance(place.statement, ast.Return):
+        return edits.before(place.names.source, place.statement, lines)
+    return edits.after(place.names.source, place.statement, lines)
 
 
 RULE = Rule(

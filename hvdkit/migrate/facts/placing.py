@@ -1,0 +1,236 @@
+"""Where each optimizer is to be wrapped, and how its model's parameters are written there.
+
+The place is where the training script gets its optimizer: right after the construction, after the if/elif
+chain that chooses it, or after the call of the function that makes it; always before a scheduler, a
+checkpoint or a loop sees it.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from hvdkit.migrate.facts.arguments import argument
+from hvdkit.migrate.facts.optimizers import Optimizer
+from hvdkit.migrate.facts.spelling import spelled
+from hvdkit.migrate.names import FUNCTIONS, FunctionNode, Names
+
+if TYPE_CHECKING:
+    from hvdkit.migrate.facts.facts import Facts
+
+MAX_CALLERS = 4
+HARMLESS = frozenset(("add_param_group", "append"))
+
+
+@dataclass(frozen=True)
+class Place:
+    """One place to wrap. call: the expression whose value is the optimizer; target: its variable.
+
+    statement: after which the wrap goes, unless there is no target. models: the modules whose parameters it
+    trains, as written there; None when not all of them have a name there.
+    """
+
+    names: Names
+    call: ast.Call
+    statement: ast.stmt
+    target: str | None
+    optimizers: tuple[Optimizer, ...]
+    models: tuple[str, ...] | None
+
+
+@dataclass(frozen=True)
+class _Way:
+    """An optimizer's construction, or the call that hands it on, with the calls passed on the way."""
+
+    optimizer: Optimizer
+    names: Names
+    call: ast.Call
+    passed: tuple[tuple[FunctionNode, Names, ast.Call], ...] = ()
+
+
+def find_places(facts: Facts) -> list[Place]:
+    """Every place where an optimizer that is not wrapped yet is to be wrapped."""
+    by_call: dict[ast.Call, list[_Way]] = {}
+    for optimizer in facts.optimizers:
+        if not optimizer.wrapped:
+            for way in _ways(facts, _Way(optimizer, optimizer.names, optimizer.node)):
+                by_call.setdefault(way.call, []).append(way)
+    places = [_place(facts, ways) for ways in by_call.values()]
+    return list(_joined(places))
+
+
+def _ways(facts: Facts, way: _Way) -> list[_Way]:
+    """The construction itself, or the calls of the factory around it."""
+    names = way.names
+    function = names.function(way.call)
+    if function is None or len(way.passed) >= MAX_CALLERS or not _handed_out(names, function, way.call):
+        return [way]
+    sites = facts.flow.call_sites(names, function)
+    if not sites or not all(_simple(where, site) for where, site in sites):
+        return [way]
+    outer = [
+        _Way(way.optimizer, where, site, (*way.passed, (function, where, site))) for where, site in sites
+    ]
+    return [found for next_way in outer for found in _ways(facts, next_way)]
+
+
+def _handed_out(names: Names, function: FunctionNode, call: ast.Call) -> bool:
+    """Whether a function does nothing with the optimizer but return it, alone."""
+    statement = names.statement(call)
+    if isinstance(statement, ast.Return):
+        return statement.value is call
+    target = _target(statement, call)
+    if not isinstance(target, ast.Name):
+        return False
+    scope = names.scope(target)
+    uses = [use for use in names.uses.get(target.id, ()) if names.scope(use).owner(target.id) is scope]
+    returned = False
+    for use in uses:
+        parent = names.parents[use]
+        if isinstance(parent, ast.Return):
+            returned = True
+        elif isinstance(use.ctx, ast.Load):
+            if not (isinstance(parent, ast.Attribute) and parent.attr in HARMLESS):
+                return False
+    return returned and isinstance(scope.node, FUNCTIONS)
+
+
+def _simple(names: Names, call: ast.Call) -> bool:
+    statement = names.statement(call)
+    is_returned = isinstance(statement, ast.Return) and statement.value is call
+    return is_returned or _target(statement, call) is not None
+
+
+def _target(statement: ast.stmt, call: ast.Call) -> ast.expr | None:
+    """The one variable that a statement assigns a call's value to."""
+    if isinstance(statement, ast.Assign) and statement.value is call and len(statement.targets) == 1:
+        target = statement.targets[0]
+    elif isinstance(statement, ast.AnnAssign) and statement.value is call:
+        target = statement.target
+    else:
+        return None
+    plain = target.value if isinstance(target, ast.Subscript) else target
+    constant = not isinstance(target, ast.Subscript) or isinstance(target.slice, ast.Constant)
+    return target if constant and isinstance(plain, (ast.Name, ast.Attribute)) else None
+
+
+def _place(facts: Facts, ways: list[_Way]) -> Place:
+    first = ways[0]
+    names, statement = first.names, first.names.statement(first.call)
+    target = _target(statement, first.call)
+    models: set[str] | None = set()
+    for way in ways:
+        written = _models(facts, way, statement)
+        models = None if models is None or written is None else models | written
+    return Place(
+        names,
+        first.call,
+        statement,
+        names.source.segment(target) if target is not None else None,
+        tuple(way.optimizer for way in ways),
+        tuple(sorted(_outermost(models))) if models else None,
+    )
+
+
+def _outermost(models: Iterable[str]) -> Iterator[str]:
+    """Names without those that stand for a part of another: model covers model.head."""
+    every = set(models)
+    return (name for name in every if not any(name.startswith(f"{other}.") for other in every))
+
+
+def _models(facts: Facts, way: _Way, statement: ast.stmt) -> set[str] | None:
+    """How the modules of an optimizer are written at the place, if all of them can be."""
+    optimizer = way.optimizer
+    if not optimizer.roots or not optimizer.whole:
+        return None
+    found = {_written(facts, way, where, root, statement) for where, root in optimizer.roots}
+    named = {name for name in found if name is not None}
+    return named if len(named) == len(found) else None
+
+
+def _written(facts: Facts, way: _Way, where: Names, root: ast.expr, statement: ast.stmt) -> str | None:
+    """One module as text at the place: said the same, or through the calls on the way, or by a variable."""
+    text, root_file = _as_is(where, root), where
+    at = way.optimizer.node
+    if text is not None and where.function(root) is where.function(at) and where is way.optimizer.names:
+        for function, names, call in way.passed:
+            text = _in_caller(where, function, names, call, text)
+            where = names
+            if text is None:
+                break
+        if text is not None:
+            return text
+    values = facts.flow.unwrap(facts.flow.values(root_file, root))
+    known = [value for value in values if value.kind != "param"]
+    return spelled(facts.flow, way.names, statement, known) if known else None
+
+
+def _as_is(names: Names, root: ast.expr) -> str | None:
+    """A plain variable or attribute as text; loop variables stand for another model each time."""
+    node = root
+    while isinstance(node, ast.Attribute):
+        node = node.value
+    if not isinstance(node, ast.Name) or any(b.kind == "each" for b in names.bindings(node.id, node)):
+        return None
+    return names.source.segment(root).removesuffix(".module")
+
+
+def _in_caller(names: Names, function: FunctionNode, where: Names, call: ast.Call, text: str) -> str | None:
+    """A parameter (with its attributes) of a function as its caller writes it."""
+    head, dot, tail = text.partition(".")
+    bound = isinstance(names.parents.get(function), ast.ClassDef)
+    if bound and function.args.args and function.args.args[0].arg == head:
+        given = call.func.value if isinstance(call.func, ast.Attribute) else None
+    else:
+        given = argument(function, call, head, bound)
+    written = _as_is(where, given) if given is not None else None
+    return None if written is None else f"{written}{dot}{tail}"
+
+
+def _joined(places: list[Place]) -> Iterator[Place]:
+    """Places in all branches of one if/elif/else chain that assign the same variable become one after it."""
+    waiting = list(places)
+    while waiting:
+        place = waiting.pop(0)
+        chain = _chain(place)
+        mates = [other for other in waiting if chain is not None and _chain(other) is chain]
+        mates = [other for other in mates if other.target == place.target]
+        if chain is None or not mates or not _covered(chain, [place, *mates]):
+            yield place
+            continue
+        waiting = [other for other in waiting if other not in mates]
+        every = [place, *mates]
+        models = [other.models for other in every]
+        known = {name for names in models if names for name in names}
+        together = None if None in models else tuple(sorted(_outermost(known)))
+        optimizers = tuple(optimizer for other in every for optimizer in other.optimizers)
+        yield Place(place.names, place.call, chain, place.target, optimizers, together)
+
+
+def _chain(place: Place) -> ast.If | None:
+    """The if statement at the head of the chain in one of whose branches a place stands directly."""
+    names = place.names
+    parent = names.parents[place.statement]
+    if place.target is None or not isinstance(parent, ast.If):
+        return None
+    outer = names.parents[parent]
+    while isinstance(outer, ast.If) and outer.orelse == [parent]:
+        parent, outer = outer, names.parents[outer]
+    return parent
+
+
+def _covered(chain: ast.If, places: list[Place]) -> bool:
+    """Whether every branch ends with one of the places, or leaves."""
+    statements = {place.statement for place in places}
+    branches = [chain.body]
+    rest = chain.orelse
+    while len(rest) == 1 and isinstance(rest[0], ast.If):
+        branches.append(rest[0].body)
+        rest = rest[0].orelse
+    branches.append(rest)
+    return all(
+        block and (block[-1] in statements or isinstance(block[-1], (ast.Raise, ast.Return)))
+        for block in branches
+    )

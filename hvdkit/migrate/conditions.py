@@ -79,7 +79,11 @@ def _broadcast(facts: Facts, program: ProgramFacts) -> Condition:
 
 def _writers(facts: Facts, program: ProgramFacts) -> Condition:
     name = "files are written by rank 0 only"
-    open_ = [f"{n.source.path.name}:{c.lineno}" for n, c in unguarded_writers(facts) if n in program.files]
+    open_ = [
+        f"{w.names.source.path.name}:{w.node.lineno}"
+        for w in unguarded_writers(facts)
+        if w.names in program.files
+    ]
     return _row(name, f"every rank writes at {', '.join(open_)}" if open_ else "", "torch.save is guarded")
 
 

@@ -1,4 +1,4 @@
-"""HVD601: torch.save runs on rank 0 only."""
+"""HVD601: checkpoints and other files are written on rank 0 only."""
 
 from __future__ import annotations
 
@@ -7,43 +7,43 @@ from collections.abc import Iterator
 
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
-from hvdkit.migrate.facts.writers import unguarded_writers
+from hvdkit.migrate.facts.writers import calls_project_code, unguarded_writers
 from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
 
 
 def check(facts: Facts) -> Iterator[Finding]:
-    for names, call in unguarded_writers(facts):
+    for writer in unguarded_writers(facts):
+        names, call = writer.names, writer.node
         kinds = facts.kinds(names) & {"ddp", "single"}
-        if not kinds:
+        if not kinds or writer.log:
             continue
         statement = names.statement(call)
-        message = "every rank would write this file; rank 0 writes it"
-        if not (isinstance(statement, ast.Expr) and statement.value is call):
-            advice = f"put the writing under `if {facts.hvd(names)}.rank() == 0:`"
-            yield facts.manual("HVD601", names, call, "every rank would write this file", advice)
+        short = writer.name.rpartition(".")[2]
+        condition = f"{facts.hvd(names)}.rank() == 0"
+        whole = isinstance(statement, ast.Expr) and statement.value is call
+        if not whole or calls_project_code(facts, names, call):
+            advice = f"put the writing under `if {condition}:`, and leave outside what all ranks have to run"
+            message = f"every rank would write the file of this {short}"
+            yield facts.manual("HVD601", names, call, message, advice)
             continue
         make = facts.safe if kinds == {"single"} else facts.suggested
-        yield make(
-            "HVD601",
-            names,
-            call,
-            message,
-            edits.guard,
-            names.source,
-            statement,
-            f"{facts.hvd(names)}.rank() == 0",
-        )
+        message = f"every rank would write the file of this {short}; rank 0 writes it"
+        yield make("HVD601", names, call, message, edits.guard, names.source, statement, condition)
 
 
 RULE = Rule(
     id="HVD601",
-    title="checkpoints are written by rank 0",
-    what="Puts a torch.save that every rank would run under `if hvd.rank() == 0:`.",
+    title="files are written by rank 0",
+    what=(
+        "Puts a torch.save, torch.jit.save, save_image or numpy.save that every rank would run under "
+        "`if hvd.rank() == 0:`. Tests of the rank around it, above it, in its callers and decorators count."
+    ),
     why="N processes writing one file at once leave a broken one.",
     safety=(
         "Safe in a script that was single-process: the weights are the same on all ranks. Suggested in a DDP "
-        "script, which may have meant a file per rank."
+        "script, where every rank wrote already. A call whose arguments run the script's own functions is left "
+        "to the person: all ranks may have to run those."
     ),
     check=check,
     changes=(
@@ -80,9 +80,133 @@ RULE = Rule(
             import torch
             import torch.distributed as dist
 
-            torch.save(state, f"rank{dist.get_rank()}.pt")
+            torch.save(state, "model.pt")
+            dist.barrier()
             """,
-            reason="a DDP script may mean a file per rank",
+            reason="every rank of this DDP script wrote already: guarded with --suggested",
+            reported=True,
+        ),
+        Keep(
+            """\
+            import torch
+            import torch.distributed as dist
+
+            path = f"rank{dist.get_rank()}.pt"
+            torch.save(state, path)
+            """,
+            reason="every rank has a file of its own",
+        ),
+        Keep(
+            """\
+            import io
+            import torch
+
+            loss.backward()
+            memory = io.BytesIO()
+            torch.save(model.state_dict(), memory)
+            """,
+            reason="it writes no file",
+        ),
+        Keep(
+            """\
+            import torch
+            from util import save_on_master
+
+            loss.backward()
+            save_on_master(model.state_dict(), "model.pt")
+            """,
+            reason="the helper tests the rank",
+            files=(
+                (
+                    "util.py",
+                    """\
+import torch
+import torch.distributed as dist
+
+def get_rank():
+    if not dist.is_initialized():
+        return 0
+    return dist.get_rank()
+
+def is_main_process():
+    return get_rank() == 0
+
+def save_on_master(*args, **kwargs):
+    if is_main_process():
+        torch.save(*args, **kwargs)
+""",
+                ),
+            ),
+        ),
+        Keep(
+            """\
+            import torch
+            import torch.distributed as dist
+
+            def start(args):
+                dist.init_process_group("nccl")
+                args.rank = dist.get_rank()
+                args.distributed = True
+
+            def save(args, state):
+                if args.rank != 0:
+                    return
+                torch.save(state, "model.pt")
+
+            args = parse()
+            start(args)
+            save(args, state)
+            """,
+            reason="the other ranks have returned above it; the rank is held by an attribute",
+        ),
+        Keep(
+            """\
+            import os
+            import torch
+            import torch.distributed as dist
+
+            ddp = int(os.environ.get("RANK", -1)) != -1
+            if ddp:
+                dist.init_process_group("nccl")
+                ddp_rank = int(os.environ["RANK"])
+                master_process = ddp_rank == 0
+            else:
+                master_process = True
+            if master_process:
+                torch.save(state, "model.pt")
+            """,
+            reason="the test is held by a variable, which is true elsewhere only in a job of one",
+        ),
+        Keep(
+            """\
+            import torch
+            import torch.distributed as dist
+
+            def on_rank_0(function):
+                def wrapper(*args):
+                    if dist.get_rank() == 0:
+                        return function(*args)
+                return wrapper
+
+            @on_rank_0
+            def save(state):
+                torch.save(state, "model.pt")
+
+            save(state)
+            """,
+            reason="a decorator tests the rank",
+        ),
+        Keep(
+            """\
+            import torch
+
+            def everything():
+                return {"model": model.state_dict()}
+
+            loss.backward()
+            torch.save(everything(), "model.pt")
+            """,
+            reason="the script's own function may be one that all ranks have to run",
             reported=True,
         ),
     ),

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
-from hvdkit.migrate.facts.writers import on_one_rank
-from hvdkit.migrate.names import Names
+from hvdkit.migrate.facts.guards import Where, where_runs
+from hvdkit.migrate.facts.writers import calls_project_code
 from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
 
@@ -23,7 +23,7 @@ def check(facts: Facts) -> Iterator[Finding]:
             own = isinstance(call.func, ast.Name) and not names.bindings("print", call)
             if not whole or not own or names.function(call) is None:
                 continue  # at module level Horovod may not have started yet
-            if _calls_project_code(facts, names, call) or on_one_rank(facts, names, call):
+            if calls_project_code(facts, names, call) or where_runs(facts, names, call) is not Where.ALL:
                 continue
             yield facts.safe(
                 "HVD602",
@@ -35,14 +35,6 @@ def check(facts: Facts) -> Iterator[Finding]:
                 statement,
                 f"{facts.hvd(names)}.rank() == 0",
             )
-
-
-def _calls_project_code(facts: Facts, names: Names, call: ast.Call) -> bool:
-    """Whether the arguments run the script's own functions, which all ranks may have to run."""
-    return any(
-        isinstance(node, ast.Call) and node is not call and facts.flow.functions(names, node)
-        for node in ast.walk(call)
-    )
 
 
 RULE = Rule(

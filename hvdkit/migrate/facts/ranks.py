@@ -105,22 +105,27 @@ class LaunchTest:
 def rank_reads(facts: Facts) -> Iterator[RankRead]:
     """Every read, in the environment or from torch.distributed, of a rank or a size."""
     for names in facts.files:
-        yield from environment_reads(names)
+        yield from _environment(names)
     for site in facts.calls(*QUESTIONS):
         if not site.node.args and not site.node.keywords:
             yield RankRead(site.names, site.node, QUESTIONS[site.name], True, site.name)
 
 
 def environment_reads(names: Names) -> Iterator[RankRead]:
-    """Reads of the launcher's variables for their values; presence tests are not among them."""
-    tests = [test.node for test in launch_tests(names)]
+    """Reads of the launcher's variables for their values; what only tests for a launcher is not among them."""
+    tested = {inner for test in launch_tests(names) for inner in ast.walk(test.node)}
+    for read in _environment(names):
+        if read.node not in tested:
+            yield read
+
+
+def _environment(names: Names) -> Iterator[RankRead]:
     for node, variable, default in _accesses(names):
-        if variable not in ENVIRONMENT or any(node is t or node in ast.walk(t) for t in tests):
-            continue
-        outer = names.parents.get(node)
-        is_int = isinstance(outer, ast.Call) and isinstance(outer.func, ast.Name) and outer.func.id == "int"
-        whole = outer if is_int and isinstance(outer, ast.Call) and len(outer.args) == 1 else node
-        yield RankRead(names, whole, ENVIRONMENT[variable], whole is not node, variable, default)
+        if variable in ENVIRONMENT:
+            outer = names.parents.get(node)
+            is_int = isinstance(outer, ast.Call) and isinstance(outer.func, ast.Name) and outer.func.id == "int"
+            whole = outer if is_int and isinstance(outer, ast.Call) and len(outer.args) == 1 else node
+            yield RankRead(names, whole, ENVIRONMENT[variable], whole is not node, variable, default)
 
 
 def launch_tests(names: Names) -> Iterator[LaunchTest]:

@@ -1,44 +1,67 @@
-"""HVD102: RANK, WORLD_SIZE and LOCAL_RANK come from Horovod, not from torchrun's environment."""
+"""HVD102: RANK, WORLD_SIZE, SLURM_PROCID and the like come from Horovod, not from the environment."""
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
 
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
-from hvdkit.migrate.facts.ranks import ENVIRONMENT, rank_reads
-from hvdkit.migrate.plan import Finding
+from hvdkit.migrate.facts.ranks import RankRead, environment_reads
+from hvdkit.migrate.names import Names
+from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
+
+# Where a conditional expression may stand without parentheses around it.
+ROOMY = (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Return, ast.keyword, ast.NamedExpr)
 
 
 def check(facts: Facts) -> Iterator[Finding]:
-    for read in rank_reads(facts):
-        if read.source not in ENVIRONMENT or "ddp" not in facts.kinds(read.names):
+    for names in facts.files:
+        if "ddp" not in facts.kinds(names):
             continue
-        call = f"{facts.hvd(read.names)}.{read.function}()"
-        text = call if read.number else f"str({call})"
-        message = f"{read.source} is not set by horovodrun; the value comes from {call}"
-        yield facts.safe(
-            "HVD102",
-            read.names,
-            read.node,
-            message,
-            edits.replace,
-            read.names.source,
-            read.node,
-            text,
-        )
+        for read in environment_reads(names):
+            text = replacement(facts, read)
+            message = f"{read.source} is not set by horovodrun, or not for it; the value is {text}"
+            yield facts.safe("HVD102", names, read.node, message, _edit, names, read.node, text)
+
+
+def replacement(facts: Facts, read: RankRead) -> str:
+    """What to write for a read; a default that means "no launcher" is kept for a process on its own."""
+    hvd = facts.hvd(read.names)
+    value = f"{hvd}.{read.function}()"
+    text = value if read.number else f"str({value})"
+    if read.alone:
+        return text
+    source = read.names.source
+    assert read.default is not None
+    default = source.segment(read.default)
+    if read.number and isinstance(read.default, ast.Constant) and isinstance(read.default.value, str):
+        default = f"int({default})"
+    return f"{text} if {hvd}.size() > 1 else {default}"
+
+
+def _edit(names: Names, node: ast.expr, text: str) -> Edit:
+    parent = names.parents[node]
+    roomy = isinstance(parent, ROOMY) or (isinstance(parent, ast.Call) and node in parent.args)
+    return edits.replace(names.source, node, text if roomy or " if " not in text else f"({text})")
 
 
 RULE = Rule(
     id="HVD102",
     title="launcher variables become Horovod's functions",
-    what="Replaces reads of RANK, WORLD_SIZE, LOCAL_RANK, LOCAL_WORLD_SIZE and GROUP_RANK in os.environ.",
-    why=(
-        "horovodrun and mpirun set none of them. A script that reads them with a default turns, without any "
-        "error, into N copies of one process."
+    what=(
+        "Replaces reads of RANK, WORLD_SIZE, LOCAL_RANK, LOCAL_WORLD_SIZE, GROUP_RANK and of their Slurm and MPI "
+        "relatives (SLURM_PROCID, OMPI_COMM_WORLD_RANK, PMI_RANK ...) in os.environ."
     ),
-    safety="Safe: the functions give the same numbers that torchrun puts in the environment.",
+    why=(
+        "horovodrun sets none of torchrun's, and inside a Slurm allocation SLURM_PROCID is the batch script's. A "
+        "script that reads them with a default turns, without any error, into N copies of one process."
+    ),
+    safety=(
+        "Safe: the functions give the numbers that the launcher puts in the environment. A default that says "
+        "'not started by a launcher', such as -1, is still what a process on its own gets."
+    ),
     check=check,
     changes=(
         Change(
@@ -59,6 +82,53 @@ RULE = Rule(
             name = "rank" + str(hvd.rank())
             """,
         ),
+        Change(
+            """\
+            import os
+            import torch.distributed as dist
+
+            def setup():
+                rank = int(os.environ["SLURM_PROCID"])
+                size = int(os.getenv("SLURM_NTASKS"))
+                dist.init_process_group("gloo", rank=rank, world_size=size)
+                return int(os.environ["OMPI_COMM_WORLD_LOCAL_RANK"])
+            """,
+            """\
+            import horovod.torch as hvd
+            import torch.distributed as dist
+
+            def setup():
+                rank = hvd.rank()
+                size = hvd.size()
+                dist.init_process_group("gloo", rank=rank, world_size=size)
+                return hvd.local_rank()
+            """,
+            note="Under horovodrun the variables of Slurm and MPI are missing or another program's.",
+        ),
+        Change(
+            """\
+            import os
+            from os import environ as env
+            import torch.distributed as dist
+
+            local_rank = int(os.environ.get("LOCAL_RANK", -1))
+            world = int(env.get("WORLD_SIZE", "1"))
+            if local_rank >= 0:
+                dist.init_process_group("gloo")
+            seed = 1 + int(os.getenv("RANK", "-1"))
+            """,
+            """\
+            import horovod.torch as hvd
+            import torch.distributed as dist
+
+            local_rank = hvd.local_rank() if hvd.size() > 1 else -1
+            world = hvd.size()
+            if local_rank >= 0:
+                dist.init_process_group("gloo")
+            seed = 1 + (hvd.rank() if hvd.size() > 1 else int("-1"))
+            """,
+            note="Tests such as `local_rank == -1` further down keep their meaning.",
+        ),
     ),
     keeps=(
         Keep(
@@ -77,8 +147,22 @@ RULE = Rule(
 
             dist.init_process_group("gloo")
             folder = os.environ["DATA"]
+            job = os.environ.get("SLURM_JOB_ID")
             """,
-            reason="other variables are the script's own",
+            reason="other variables are the script's own, or no rank",
+        ),
+        Keep(
+            """\
+            import os
+            import torch.distributed as dist
+
+            os.environ["LOCAL_RANK"] = "0"
+            os.environ.setdefault("RANK", "0")
+            settings = {"RANK": 3}
+            rank = settings["RANK"]
+            dist.init_process_group("gloo")
+            """,
+            reason="setting a variable is harmless, and another mapping is not the environment",
         ),
     ),
 )

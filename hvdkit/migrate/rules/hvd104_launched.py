@@ -1,0 +1,129 @@
+"""HVD104: tests whether a launcher started the process become hvd.size() > 1."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from hvdkit.migrate import edits
+from hvdkit.migrate.facts import Facts
+from hvdkit.migrate.facts.ranks import launch_tests
+from hvdkit.migrate.names import Names
+from hvdkit.migrate.plan import Edit, Finding
+from hvdkit.migrate.rule import Change, Keep, Rule
+
+
+def check(facts: Facts) -> Iterator[Finding]:
+    for names in facts.files:
+        if "ddp" not in facts.kinds(names):
+            continue
+        hvd = facts.hvd(names)
+        for test in launch_tests(names):
+            text = f"{hvd}.size() {'==' if test.negated else '>'} 1"
+            message = f"horovodrun does not set {test.variable}, so this would say that nothing launched it: {text}"
+            yield facts.safe("HVD104", names, test.node, message, _edit, names, test.node, text)
+    for site in facts.calls("torch.distributed.is_torchelastic_launched"):
+        text = f"{facts.hvd(site.names)}.size() > 1"
+        message = f"torchrun does not start the job any more: {text}"
+        yield facts.safe("HVD104", site.names, site.node, message, _edit, site.names, site.node, text)
+
+
+def _edit(names: Names, node: ast.expr, text: str) -> Edit:
+    parent = names.parents[node]
+    tight = isinstance(parent, (ast.UnaryOp, ast.Compare, ast.BinOp))
+    return edits.replace(names.source, node, f"({text})" if tight else text)
+
+
+RULE = Rule(
+    id="HVD104",
+    title="tests for a launcher ask Horovod",
+    what=(
+        'Replaces `"RANK" in os.environ`, `int(os.environ.get("RANK", -1)) != -1`, `os.environ.get("RANK") is not '
+        "None` and their relatives of Slurm and MPI by hvd.size() > 1."
+    ),
+    why=(
+        "They are false under horovodrun, and the script would take its single-process way in every process: N "
+        "copies that train side by side and overwrite each other's files, without any error."
+    ),
+    safety="Safe: true in a job of several processes, false in a process on its own, as before.",
+    check=check,
+    changes=(
+        Change(
+            """\
+            import os
+            import torch.distributed as dist
+
+            def init_distributed_mode(args):
+                if "RANK" in os.environ and "WORLD_SIZE" in os.environ:
+                    args.gpu = 0
+                elif "SLURM_PROCID" in os.environ:
+                    args.gpu = 1
+                else:
+                    print("Not using distributed mode")
+                    args.distributed = False
+                    return
+                dist.init_process_group("nccl")
+            """,
+            """\
+            import horovod.torch as hvd
+            import torch.distributed as dist
+
+            def init_distributed_mode(args):
+                if hvd.size() > 1:
+                    args.gpu = 0
+                elif hvd.size() > 1:
+                    args.gpu = 1
+                else:
+                    print("Not using distributed mode")
+                    args.distributed = False
+                    return
+                dist.init_process_group("nccl")
+            """,
+        ),
+        Change(
+            """\
+            import os
+            import torch.distributed as dist
+
+            ddp = int(os.environ.get("RANK", -1)) != -1
+            alone = not os.getenv("WORLD_SIZE") or "LOCAL_RANK" not in os.environ
+            if ddp:
+                dist.init_process_group("nccl")
+            """,
+            """\
+            import horovod.torch as hvd
+            import torch.distributed as dist
+
+            ddp = hvd.size() > 1
+            alone = not (hvd.size() > 1) or hvd.size() == 1
+            if ddp:
+                dist.init_process_group("nccl")
+            """,
+            note="The guard that silently turned a job into N unsynchronised copies.",
+        ),
+    ),
+    keeps=(
+        Keep(
+            """\
+            import os
+            import torch
+
+            if "RANK" in os.environ:
+                print("a rank")
+            """,
+            reason="the program is not distributed by torch",
+        ),
+        Keep(
+            """\
+            import os
+            import torch.distributed as dist
+
+            if int(os.environ.get("WORLD_SIZE", 1)) > 1:
+                dist.init_process_group("nccl")
+            if "SLURM_JOB_ID" in os.environ:
+                print("in an allocation")
+            """,
+            reason="a size with the default 1 is a number like any other; a job id is no launcher of processes",
+        ),
+    ),
+)

@@ -1,0 +1,120 @@
+"""Run `hvdkit migrate` over folders of repositories and print one row for each.
+
+    python benchmarks/corpus.py DIR...
+
+Every folder directly below a DIR is a repository. Nothing is written. A row says how many files were seen
+and would change, how many sites were found, rewritten, suggested and left, how many programs there are and
+how many of their post-conditions hold, and whether every output parses and a second run is empty. The commit
+is read from a file `.commit` or from git.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import subprocess
+import sys
+from collections.abc import Sequence
+from dataclasses import astuple, dataclass, fields
+from pathlib import Path
+
+from hvdkit.migrate.engine import make_plan
+from hvdkit.migrate.facts import Options
+from hvdkit.migrate.plan import Applicability, Plan, State
+
+
+@dataclass(frozen=True)
+class Row:
+    """One repository."""
+
+    repository: str
+    commit: str
+    files: int
+    changed: int
+    sites: int
+    rewritten: int
+    suggested: int
+    left: int
+    refused: int
+    programs: int
+    conditions: str
+    parses: str
+    stable: str
+
+
+def row(folder: Path) -> Row:
+    """Plan one repository and count."""
+    plan = make_plan([folder], Options())
+    kinds = [finding.applicability for finding in plan.findings]
+    training = [program for program in plan.programs if program.kind in ("ddp", "single")]
+    states = [c.state for program in training if not program.refused for c in program.conditions]
+    proven = sum(state is State.PROVEN for state in states)
+    asked = sum(state is not State.NONE for state in states)
+    return Row(
+        folder.name.replace("__", "/"),
+        commit(folder)[:10],
+        len(plan.files) + len(plan.unreadable) + plan.untouched,
+        len(plan.changed),
+        len(kinds),
+        kinds.count(Applicability.SAFE),
+        kinds.count(Applicability.SUGGESTED),
+        len(plan.left),
+        sum(bool(program.refused) for program in training),
+        len(training),
+        f"{proven}/{asked}",
+        "yes" if parses(plan) else "NO",
+        "yes" if not any(file.problem for file in plan.files) else "NO",
+    )
+
+
+def parses(plan: Plan) -> bool:
+    """Whether every changed Python file parses (the engine has asserted it before)."""
+    for file in plan.changed:
+        if file.path.suffix == ".py":
+            try:
+                ast.parse(file.after)
+            except SyntaxError:
+                return False
+    return True
+
+
+def commit(folder: Path) -> str:
+    """The commit that a folder holds."""
+    note = folder / ".commit"
+    if note.is_file():
+        return note.read_text().strip()
+    command = ["git", "-C", str(folder), "rev-parse", "HEAD"]
+    return subprocess.run(command, capture_output=True, text=True, check=False).stdout.strip() or "?"
+
+
+def table(rows: Sequence[Row]) -> str:
+    """Rows as a Markdown table with a total."""
+    names = [field.name for field in fields(Row)]
+    total = sum(row.sites for row in rows)
+    handled = sum(row.rewritten + row.suggested for row in rows)
+    lines = ["| " + " | ".join(names) + " |", "|" + "---|" * len(names)]
+    lines += ["| " + " | ".join(str(value) for value in astuple(row)) + " |" for row in rows]
+    share = f"{100 * handled / total:.1f} %" if total else "none"
+    lines.append(
+        f"\n{handled} of {total} sites rewritten or suggested ({share}), {total - handled} left with a reason."
+    )
+    return "\n".join(lines)
+
+
+def main() -> int:
+    """Print the table."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("folders", nargs="+", type=Path, metavar="DIR")
+    rows = []
+    for parent in parser.parse_args().folders:
+        for folder in sorted(path for path in parent.iterdir() if path.is_dir()):
+            print(folder.name, file=sys.stderr)
+            rows.append(row(folder))
+    print(table(rows))
+    return int(any("NO" in (row.parses, row.stable) for row in rows))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -136,7 +136,14 @@ def _write(plan: Plan, paths: Sequence[Path]) -> None:
 
     if not plan.changed:
         return
-    written = write(plan.files, root_of(paths))
+    try:
+        written = write(plan.files, root_of(paths))
+    except OSError as error:
+        raise HvdkitError(
+            f"{error.filename or 'a file'} cannot be written: {error.strerror}",
+            "each file is either as it was or as the diff shows",
+            f"hvdkit migrate --undo {_first(paths)} restores those that were written",
+        ) from error
     print(f"wrote {len(written.files)} file(s); hvdkit migrate --undo {_first(paths)} restores them")
 
 

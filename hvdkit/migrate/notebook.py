@@ -2,7 +2,7 @@
 
 Only the source strings of changed cells are replaced in the file's JSON text; outputs, metadata, key order
 and layout stay byte for byte. Magics (`%time`, `!ls`, a `%%bash` cell) are blanked by text of the same length,
- so that an offset in the program is an offset in a cell.
+so that an offset in the program is an offset in a cell.
 """
 
 from __future__ import annotations

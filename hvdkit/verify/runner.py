@@ -116,7 +116,8 @@ def _watch(
 ) -> None:
     """Return when every rank is done or the script has ended well."""
     folder = job.settings.path
-    seen, moved = -1, time.monotonic()
+    seen, told, moved = 0, 0, time.monotonic()
+    progress(f"{job.title}: starting")
     while True:
         ended = launcher.poll()  # before the ranks: when it has ended, what they wrote is complete
         done = len(list((folder / "done").glob("*")))
@@ -129,11 +130,13 @@ def _watch(
                 + _own_error(job, log),
                 fix=f"make this run: {shlex.join(_by_hand(job))}",
             )
-        size = sum(path.stat().st_size for path in folder.glob("rank-*"))
-        if size != seen:
-            seen, moved = size, time.monotonic()
-            taken = [path.read_bytes().count(b"\n") - 1 for path in sorted(folder.glob("rank-*"))]
-            progress(f"{job.title}: {f'step {max(taken)}' if taken else 'starting'}")
+        records = list((folder / "values").glob("*.pt"))
+        if len(records) != seen:
+            seen, moved = len(records), time.monotonic()
+            step = max((int(path.stem.rsplit("-", 1)[1]) for path in records), default=0)
+            if step != told:
+                told = step
+                progress(f"{job.title}: step {step} of {job.settings.steps}")
         if still > job.timeout:
             where = processes.stacks(token, folder / "stacks", job.folder / "work")
             raise HangError(

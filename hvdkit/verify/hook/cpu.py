@@ -18,6 +18,8 @@ from torch.overrides import TorchFunctionMode
 from hvdkit.verify.hook.settings import Settings
 
 CPU = torch.device("cpu")
+# Functions whose first argument (after the tensor) may be a device as a number or a name.
+DEVICE_FIRST = {torch.Tensor.to: 1, torch._C._nn._parse_to: 0}
 MEMORY = 16 << 30  # bytes that a pretended device has
 
 
@@ -37,8 +39,9 @@ class OnCpu(TorchFunctionMode):
         """Called by torch in place of `func`."""
         if func in (torch.Tensor.cuda, torch.Tensor.pin_memory):
             return args[0]
-        if func is torch.Tensor.to and len(args) > 1 and isinstance(args[1], (int, str)):
-            args = (args[0], CPU, *args[2:])
+        place = DEVICE_FIRST.get(func)
+        if place is not None and len(args) > place and isinstance(args[place], (int, str)):
+            args = (*args[:place], _on_cpu(args[place]), *args[place + 1 :])
         kwargs = dict(kwargs or {})
         if "device" in kwargs and kwargs["device"] is not None:
             kwargs["device"] = _on_cpu(kwargs["device"])

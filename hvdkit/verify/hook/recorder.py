@@ -76,6 +76,8 @@ class Recorder:
 
     def before_update(self, optimizer: torch.optim.Optimizer) -> None:
         """Gradients are final: reduced, unscaled, clipped."""
+        if id(optimizer) not in self.counts:
+            return  # a step that is part of something else, before the script's first one
         gradients = [
             (name, parameter.grad)
             for name, parameter in self._parameters(optimizer)

@@ -1,0 +1,114 @@
+"""The hook inside one process: imports, seeds, another sitecustomize, CUDA on the CPU."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from importlib import import_module
+from pathlib import Path
+
+from hvdkit.verify.hook.imports import AfterImport
+from hvdkit.verify.hook.settings import VARIABLE, Settings, from_environment, launcher_rank
+from hvdkit.verify.runner import SITE
+
+
+def test_settings_travel_through_the_environment():
+    settings = Settings("/somewhere", 2, 5, local_rank_flag="--local_rank", cpu=True)
+    assert from_environment(settings.to_environment()) == settings
+    assert from_environment({}) is None
+
+
+def test_rank_of_the_launcher():
+    assert launcher_rank({"HOROVOD_RANK": "1", "RANK": "0"}) == 1
+    assert launcher_rank({"RANK": "3"}) == 3
+    assert launcher_rank({"RANK": ""}) is None
+
+
+def test_called_once_after_the_body(tmp_path, monkeypatch):
+    (tmp_path / "just_a_module.py").write_text("value = 1\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    seen = []
+    finder = AfterImport({"just_a_module": lambda: seen.append(sys.modules["just_a_module"].value)})
+    monkeypatch.setattr(sys, "meta_path", [finder, *sys.meta_path])
+    import_module("just_a_module")
+    import_module("just_a_module")
+    assert seen == [1]
+
+
+def inside(folder: Path, script: str, **settings: object) -> str:
+    """Run a script as a process of a verified run; gives what it printed."""
+    (folder / "script.py").write_text(script)
+    environment = {
+        **os.environ,
+        **Settings(str(folder / "record"), 2, 5, **settings).to_environment(),
+        "PYTHONPATH": os.pathsep.join([str(SITE), str(folder)]),
+        "RANK": "1",
+    }
+    done = subprocess.run(
+        [sys.executable, "script.py"], cwd=folder, env=environment, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_another_sitecustomize_still_runs(tmp_path):
+    (tmp_path / "sitecustomize.py").write_text("import sys; sys.from_other = 'yes'\n")
+    assert inside(tmp_path, "import sys; print(sys.from_other)") == "yes\n"
+
+
+def test_seeds_differ_by_rank_and_repeat(tmp_path, monkeypatch):
+    script = "import random, torch, numpy; print(random.random(), torch.rand(1).item(), numpy.random.rand())"
+    first, second = inside(tmp_path, script), inside(tmp_path, script)
+    assert first == second and len(set(first.split())) == 3
+    assert inside(tmp_path, script, seed=Settings("", 2, 5).seed + 1) != first
+
+
+CUDA = """
+import torch
+from torch import nn
+assert torch.cuda.is_available() and torch.cuda.device_count() == 2
+torch.cuda.set_device("cuda:1")
+assert torch.cuda.current_device() == 1
+for tensor in (
+    torch.zeros(2, device="cuda"), torch.ones(2).cuda(), torch.ones(2).to("cuda:0"), torch.ones(2).to(1),
+    torch.arange(3, device=torch.device("cuda", 0)), torch.ones(2).to(device="cuda", dtype=torch.float64),
+    torch.tensor([1.0], device=0), torch.ones(2).pin_memory(), nn.Linear(2, 2, device="cuda").weight,
+    nn.Linear(2, 2).cuda(1).weight, nn.Linear(2, 2).to("cuda").weight, nn.Linear(2, 2).to(0).weight,
+    torch.cuda.FloatTensor([1.0]), torch.empty_like(torch.ones(2), device="cuda"),
+):
+    assert tensor.device.type == "cpu", tensor
+assert torch.ones(2).to(torch.float64).dtype is torch.float64
+assert torch.ones(2).to("meta").device.type == "meta"
+torch.save({"w": torch.ones(2)}, "w.pt")
+assert torch.load("w.pt", map_location=torch.device("cuda:0"))["w"].device.type == "cpu"
+start, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
+start.record(); end.record(); torch.cuda.synchronize()
+assert start.elapsed_time(end) == 0.0
+with torch.cuda.stream(torch.cuda.Stream()), torch.cuda.device(1):
+    torch.cuda.current_stream().wait_stream(torch.cuda.default_stream())
+assert torch.cuda.max_memory_allocated() == 0 and torch.cuda.get_device_properties(0).total_memory
+model = nn.DataParallel(nn.Linear(2, 2).cuda())
+assert model(torch.ones(1, 2).cuda()).shape == (1, 2)
+scaler = torch.amp.GradScaler()
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+with torch.autocast("cuda"):
+    loss = model(torch.ones(1, 2)).sum()
+scaler.scale(loss).backward()
+assert scaler.is_enabled() and scaler.get_scale() == 65536.0
+scaler.step(optimizer); scaler.update()
+print("ran")
+"""
+
+
+def test_cuda_calls_on_the_cpu(tmp_path):
+    assert inside(tmp_path, CUDA, cpu=True).endswith("ran\n")
+
+
+def test_outside_a_run_nothing_is_touched(tmp_path):
+    script = tmp_path / "script.py"
+    script.write_text("import torch; print(torch.optim.Optimizer.__init__.__module__, torch.save.__module__)")
+    environment = {key: value for key, value in os.environ.items() if key != VARIABLE}
+    environment["PYTHONPATH"] = str(SITE)
+    done = subprocess.run([sys.executable, str(script)], env=environment, capture_output=True, text=True)
+    assert done.stdout == "torch.optim.optimizer torch.serialization\n", done.stderr

@@ -61,7 +61,7 @@ class Group:
     """Optimizers that share steps, the steps of one function, and how the gradients come to them.
 
     reason: why the reduction must be waited for; empty where step() may do it. reduce_after: the backward
-    passes after which to wait. reduce_before: statements (with their file and the step) before which to wait
+    passes after which to wait. reduce_before: statements (with their file) before which to wait
     instead, since whether the backward passes before them reduce depends on a test.
     """
 
@@ -69,7 +69,7 @@ class Group:
     steps: tuple[Step, ...]
     reason: str
     reduce_after: tuple[Backward, ...]
-    reduce_before: tuple[tuple[Names, ast.stmt, Step], ...]
+    reduce_before: tuple[tuple[Names, ast.stmt], ...]
 
 
 class Steps:
@@ -150,7 +150,7 @@ class Steps:
         steps: Sequence[tuple[Names, ast.Call, Step]],
     ) -> Group:
         reasons: list[str] = []
-        before: dict[ast.stmt, tuple[Names, ast.stmt, Step]] = {}
+        before: dict[ast.stmt, tuple[Names, ast.stmt]] = {}
         reducing = tuple(b for b in backwards if b.sync is Sync.ALWAYS)
         for names, anchor, step in steps:
             first = self._first_reader(names, anchor)
@@ -158,7 +158,7 @@ class Steps:
                 reasons.append(SCALED)
             if backwards and not reducing and (first is not None or step.scaled):
                 place = first or names.statement(anchor)
-                before[place] = (names, place, step)
+                before[place] = (names, place)
                 reasons.append(LOOKED_AT)
         reasons += [self._open(steps[0][0], backward.anchor, own) for backward in reducing]
         reason = next((reason for reason in reasons if reason), "")

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
-from hvdkit.migrate.facts.spelling import spelled
+from hvdkit.migrate.facts.naming import optimizer_names, plain_target
 from hvdkit.migrate.facts.steps import Backward, Group, Step
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Edit, Finding
@@ -23,11 +23,11 @@ def check(facts: Facts) -> Iterator[Finding]:
                 message = f"{group.reason}: every rank waits here until they are averaged, as DDP does"
                 where = (backward.names, backward.call)
                 yield facts.required("HVD404", *where, message, _after_backward, facts, backward, group)
-        for names, statement, step in group.reduce_before:
+        for names, statement in group.reduce_before:
             if facts.kinds(names) & {"ddp", "single"} and not _reduced_above(facts, names, statement, group):
                 message = f"{group.reason}: every rank waits here until they are averaged"
                 yield facts.required(
-                    "HVD404", names, statement, message, _before_statement, facts, names, statement, step
+                    "HVD404", names, statement, message, _before_statement, facts, names, statement, group
                 )
         for step in group.steps if facts.options.target == "horovod" else ():
             if facts.kinds(step.names) & {"ddp", "single"} and not _skips(step):
@@ -37,44 +37,26 @@ def check(facts: Facts) -> Iterator[Finding]:
 
 def _after_backward(facts: Facts, backward: Backward, group: Group) -> Edit:
     names = backward.names
-    name = optimizer_name(facts, names, backward.call, group)
-    if name is None:
+    optimizers = optimizer_names(facts, names, backward.call, [group])
+    if not optimizers:
         raise edits.CannotEdit("the optimizer has no name where backward() is called")
-    return edits.after(names.source, names.statement(backward.call), [f"{name}.synchronize()"])
+    lines = [f"{name}.synchronize()" for name in optimizers]
+    return edits.after(names.source, names.statement(backward.call), lines)
 
 
-def _before_statement(facts: Facts, names: Names, statement: ast.stmt, step: Step) -> Edit:
-    name = _plain(step) if names is step.names else spelled(facts.flow, names, statement, step.optimizers)
-    if name is None:
+def _before_statement(facts: Facts, names: Names, statement: ast.stmt, group: Group) -> Edit:
+    optimizers = optimizer_names(facts, names, statement, [group])
+    if not optimizers:
         raise edits.CannotEdit("the optimizer has no name where its gradients are used")
-    return edits.before(names.source, statement, [f"{name}.synchronize()"])
+    return edits.before(names.source, statement, [f"{name}.synchronize()" for name in optimizers])
 
 
 def _skip(step: Step) -> list[Edit]:
     statement = step.names.statement(step.call)
-    name = _plain(step)
+    name = plain_target(step)
     if name is None:
         raise edits.CannotEdit("the optimizer that steps is not a plain variable or attribute")
     return edits.enclose(step.names.source, statement, f"with {name}.skip_synchronize():")
-
-
-def optimizer_name(facts: Facts, names: Names, at: ast.expr, group: Group) -> str | None:
-    """How the optimizer of a group is written at a place."""
-    for step in group.steps:
-        if step.names is names and names.function(step.call) is names.function(at):
-            return _plain(step)
-    wanted = facts.flow.unwrap(group.optimizers)
-    return spelled(facts.flow, names, at, wanted)
-
-
-def _plain(step: Step) -> str | None:
-    """The target of a step as text, where saying it twice means the same object."""
-    node: ast.expr = step.target
-    while isinstance(node, (ast.Attribute, ast.Subscript)):
-        if isinstance(node, ast.Subscript) and not isinstance(node.slice, (ast.Constant, ast.Name)):
-            return None
-        node = node.value
-    return step.names.source.segment(step.target) if isinstance(node, ast.Name) else None
 
 
 def _reduced_below(facts: Facts, backward: Backward, group: Group) -> bool:

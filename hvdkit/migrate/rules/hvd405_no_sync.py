@@ -1,0 +1,372 @@
+"""HVD405: no_sync() and require_backward_grad_sync become the optimizer's number of backward passes."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from hvdkit.migrate import edits
+from hvdkit.migrate.facts import Facts
+from hvdkit.migrate.facts.naming import optimizer_names
+from hvdkit.migrate.facts.syncing import SETTER, SWITCH
+from hvdkit.migrate.names import Names
+from hvdkit.migrate.plan import Edit, Finding
+from hvdkit.migrate.rule import Change, Keep, Rule
+
+NOTHING = frozenset(("contextlib.nullcontext", "contextlib.suppress"))
+WHY = "this backward adds its gradients up on each rank; a later one reduces them, as no_sync() had it"
+
+
+@dataclass(frozen=True)
+class Choice:
+    """no_sync, or a choice with it. node: the whole expression; adds: when it is no_sync, empty for always.
+
+    passes: the number of backward passes that says the same.
+    """
+
+    node: ast.expr
+    adds: str = ""
+    passes: str = "2"
+
+
+def check(facts: Facts) -> Iterator[Finding]:
+    for names in facts.files:
+        if "ddp" not in facts.kinds(names):
+            continue
+        for node in names.attributes.get("no_sync", ()):
+            if isinstance(node.ctx, ast.Load) and not names.qualified(node):
+                yield facts.required("HVD405", names, node, WHY, _context, facts, names, node)
+        for _, binding in names.stores.get(SWITCH, ()):
+            statement = names.statement(binding.node)
+            if isinstance(statement, ast.Assign) and isinstance(binding.node, ast.Attribute):
+                message = "whether this backward reduces is said to the optimizer"
+                make = (_switch, facts, names, statement, binding.node)
+                yield facts.required("HVD405", names, statement, message, *make)
+
+
+def _switch(facts: Facts, names: Names, statement: ast.Assign, target: ast.Attribute) -> list[Edit]:
+    value = statement.value
+    if isinstance(value, ast.Constant):
+        passes = "1" if value.value else "2"
+    else:
+        text = names.source.segment(value)
+        passes = f"1 if {f'({text})' if isinstance(value, (ast.IfExp, ast.Lambda)) else text} else 2"
+    return [_replaced(facts, names, statement, target.value, passes)]
+
+
+def _context(facts: Facts, names: Names, node: ast.Attribute) -> list[Edit]:
+    """Edits for one mention of no_sync: in a `with`, or kept in a variable for one."""
+    choice = _choice(names, node)
+    holder = names.parents[choice.node]
+    if isinstance(holder, ast.withitem):
+        statement = names.parents[holder]
+        assert isinstance(statement, (ast.With, ast.AsyncWith))
+        return _in_with(facts, names, statement, holder, choice, node.value)
+    if isinstance(holder, ast.Assign) and isinstance(holder.targets[0], ast.Name):
+        return _held(facts, names, holder.targets[0], node.value)
+    raise edits.CannotEdit("no_sync() is not used as a plain context manager")
+
+
+def _choice(names: Names, node: ast.Attribute) -> Choice:
+    """The expression around a mention of no_sync: its call, and an if/else with nullcontext."""
+    whole: ast.expr = _called(names, node)
+    parent = names.parents[whole]
+    if not isinstance(parent, ast.IfExp):
+        return Choice(whole)
+    other = parent.orelse if whole is parent.body else parent.body
+    if not _is_nothing(names, other):
+        raise edits.CannotEdit("the other choice beside no_sync() is not nullcontext()")
+    test = names.source.segment(parent.test)
+    if whole is parent.body:
+        return Choice(_called(names, parent), test, f"2 if {test} else 1")
+    simple = isinstance(parent.test, (ast.Name, ast.Attribute, ast.Call))
+    return Choice(_called(names, parent), f"not {test}" if simple else f"not ({test})", f"1 if {test} else 2")
+
+
+def _called(names: Names, node: ast.expr) -> ast.expr:
+    parent = names.parents[node]
+    return parent if isinstance(parent, ast.Call) and parent.func is node else node
+
+
+def _is_nothing(names: Names, node: ast.expr) -> bool:
+    called = node.func if isinstance(node, ast.Call) else node
+    return bool(NOTHING & set(names.qualified(called)))
+
+
+def _in_with(
+    facts: Facts,
+    names: Names,
+    statement: ast.With | ast.AsyncWith,
+    item: ast.withitem,
+    choice: Choice,
+    model: ast.expr,
+) -> list[Edit]:
+    source = names.source
+    if facts.options.target == "hvdkit":
+        given = f", {choice.adds}" if choice.adds else ""
+        every = [f"{facts.hvd(names)}.accumulate({o}{given})" for o in _optimizers(facts, names, model)]
+        return [edits.replace(source, choice.node, ", ".join(every))]
+    if len(statement.items) > 1 or item.optional_vars is not None or isinstance(statement, ast.AsyncWith):
+        raise edits.CannotEdit("no_sync() shares its `with` statement")
+    lines = [f"{name}.{SETTER}({choice.passes})" for name in _optimizers(facts, names, model)]
+    reset = [f"{name}.{SETTER}(1)" for name in _optimizers(facts, names, model)]
+    below = [edits.after(source, statement, reset)] if not choice.adds else []
+    return [edits.before(source, statement, lines), *edits.open_up(names, statement), *below]
+
+
+def _held(facts: Facts, names: Names, variable: ast.Name, model: ast.expr) -> list[Edit]:
+    """`context = model.no_sync() if x else nullcontext()`, then `with context:`."""
+    owner = names.scope(variable).owner(variable.id)
+    found: list[Edit] = []
+    for use in names.uses.get(variable.id, ()):
+        if names.scope(use).owner(variable.id) is not owner:
+            continue
+        statement = names.statement(use)
+        if isinstance(use.ctx, ast.Store) and isinstance(statement, ast.Assign):
+            found.append(_replaced(facts, names, statement, model, _passes(names, statement.value)))
+            continue
+        item = names.parents[_called(names, use)]
+        plain = isinstance(statement, ast.With) and len(statement.items) == 1 and item is statement.items[0]
+        if not plain or not isinstance(statement, ast.With) or statement.items[0].optional_vars is not None:
+            raise edits.CannotEdit(f"{variable.id} is used otherwise than in `with {variable.id}:`")
+        found += edits.open_up(names, statement)
+    return found
+
+
+def _passes(names: Names, value: ast.expr) -> str:
+    """The number of backward passes for what a context variable is given."""
+    if _is_nothing(names, value):
+        return "1"
+    mention = next((n for n in ast.walk(value) if isinstance(n, ast.Attribute) and n.attr == "no_sync"), None)
+    choice = _choice(names, mention) if mention is not None else None
+    if choice is None or choice.node is not value:
+        raise edits.CannotEdit("the context manager is chosen in a way that cannot be followed")
+    return choice.passes
+
+
+def _replaced(facts: Facts, names: Names, statement: ast.stmt, model: ast.expr, passes: str) -> Edit:
+    every = [f"{name}.{SETTER}({passes})" for name in _optimizers(facts, names, model)]
+    if len(every) > 1:
+        edits.own_lines(names.source, statement)
+    indent = names.source.indent(statement.lineno)
+    return edits.replace(names.source, statement, f"{names.source.newline}{indent}".join(every))
+
+
+def _optimizers(facts: Facts, names: Names, model: ast.expr) -> list[str]:
+    """The optimizers that train a model, as they are written where it says no_sync."""
+    models = facts.flow.unwrap(facts.flow.values(names, model))
+    groups = [group for group in facts.steps.groups if _trains(facts, group.optimizers, models)]
+    found = optimizer_names(facts, names, model, groups or list(facts.steps.groups))
+    if not found:
+        raise edits.CannotEdit("the optimizer has no name where no_sync() is used")
+    return found
+
+
+def _trains(facts: Facts, optimizers: frozenset[object], models: frozenset[object]) -> bool:
+    return any(o.value in optimizers and o.models & models for o in facts.optimizers)
+
+
+RULE = Rule(
+    id="HVD405",
+    title="no_sync becomes a number of backward passes",
+    what=(
+        "Replaces model.no_sync() and model.require_backward_grad_sync by "
+        "optimizer.set_backward_passes_per_step(): 2 before a backward that does not reduce, 1 before one that "
+        "does. With --target hvdkit, `with hvd.accumulate(optimizer):`."
+    ),
+    why=(
+        "Horovod's hooks count backward passes down and reduce at the last one. Left at 1, each of the passes "
+        "that no_sync() kept apart would reduce, and the second one raise an error."
+    ),
+    safety=(
+        "Safe: the same backward passes reduce as under DDP, the last window of an epoch may be shorter, and the "
+        "scaling of the loss stays. With two ranks in float32 the weights are bit-identical."
+    ),
+    check=check,
+    changes=(
+        Change(
+            """\
+            import torch
+            from torch.nn.parallel import DistributedDataParallel as DDP
+
+            model = DDP(torch.nn.Linear(2, 1))
+            optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+            for i, x in enumerate(batches):
+                if (i + 1) % 4 != 0:
+                    with model.no_sync():
+                        (model(x).sum() / 4).backward()
+                else:
+                    (model(x).sum() / 4).backward()
+                    optimizer.step()
+                    optimizer.zero_grad()
+            """,
+            """\
+            import torch
+            from torch.nn.parallel import DistributedDataParallel as DDP
+
+            model = DDP(torch.nn.Linear(2, 1))
+            optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+            for i, x in enumerate(batches):
+                if (i + 1) % 4 != 0:
+                    optimizer.set_backward_passes_per_step(2)
+                    (model(x).sum() / 4).backward()
+                    optimizer.set_backward_passes_per_step(1)
+                else:
+                    (model(x).sum() / 4).backward()
+                    optimizer.step()
+                    optimizer.zero_grad()
+            """,
+        ),
+        Change(
+            """\
+            from contextlib import nullcontext
+            import torch
+            from torch.nn.parallel import DistributedDataParallel as DDP
+
+            model = DDP(torch.nn.Linear(2, 1))
+            optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+            for i, x in enumerate(batches):
+                last = (i + 1) % 4 == 0
+                with nullcontext() if last else model.no_sync():
+                    (model(x).sum() / 4).backward()
+                if last:
+                    optimizer.step()
+                    optimizer.zero_grad()
+            """,
+            """\
+            import torch
+            from torch.nn.parallel import DistributedDataParallel as DDP
+
+            model = DDP(torch.nn.Linear(2, 1))
+            optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+            for i, x in enumerate(batches):
+                last = (i + 1) % 4 == 0
+                optimizer.set_backward_passes_per_step(1 if last else 2)
+                (model(x).sum() / 4).backward()
+                if last:
+                    optimizer.step()
+                    optimizer.zero_grad()
+            """,
+        ),
+        Change(
+            """\
+            from contextlib import nullcontext
+            import torch
+            from torch.nn.parallel import DistributedDataParallel as DDP
+
+            model = DDP(torch.nn.Linear(2, 1))
+            optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+            for i, x in enumerate(batches):
+                with model.no_sync() if (i + 1) % 4 else nullcontext():
+                    (model(x).sum() / 4).backward()
+                if (i + 1) % 4 == 0:
+                    optimizer.step()
+            """,
+            """\
+            import hvdkit.torch as hvd
+            import torch
+            from torch.nn.parallel import DistributedDataParallel as DDP
+
+            model = DDP(torch.nn.Linear(2, 1))
+            optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+            for i, x in enumerate(batches):
+                with hvd.accumulate(optimizer, (i + 1) % 4):
+                    (model(x).sum() / 4).backward()
+                if (i + 1) % 4 == 0:
+                    optimizer.step()
+            """,
+            target="hvdkit",
+        ),
+        Change(
+            """\
+            from contextlib import nullcontext
+            import torch
+            from torch.nn.parallel import DistributedDataParallel as DDP
+
+            model = DDP(torch.nn.Linear(2, 1))
+            optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+            for i, x in enumerate(batches):
+                context = model.no_sync if (i + 1) % 4 else nullcontext
+                with context():
+                    (model(x).sum() / 4).backward()
+                if (i + 1) % 4 == 0:
+                    optimizer.step()
+            """,
+            """\
+            import torch
+            from torch.nn.parallel import DistributedDataParallel as DDP
+
+            model = DDP(torch.nn.Linear(2, 1))
+            optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+            for i, x in enumerate(batches):
+                optimizer.set_backward_passes_per_step(2 if (i + 1) % 4 else 1)
+                (model(x).sum() / 4).backward()
+                if (i + 1) % 4 == 0:
+                    optimizer.step()
+            """,
+        ),
+        Change(
+            """\
+            import torch
+            from torch.nn.parallel import DistributedDataParallel as DDP
+
+            model = DDP(torch.nn.Linear(2, 1))
+            optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+            while True:
+                for step in range(steps):
+                    model.require_backward_grad_sync = step == steps - 1
+                    (model(batch()).sum() / steps).backward()
+                optimizer.step()
+                optimizer.zero_grad()
+            """,
+            """\
+            import torch
+            from torch.nn.parallel import DistributedDataParallel as DDP
+
+            model = DDP(torch.nn.Linear(2, 1))
+            optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+            while True:
+                for step in range(steps):
+                    optimizer.set_backward_passes_per_step(1 if step == steps - 1 else 2)
+                    (model(batch()).sum() / steps).backward()
+                optimizer.step()
+                optimizer.zero_grad()
+            """,
+        ),
+    ),
+    keeps=(
+        Keep(
+            """\
+            import torch
+
+            class Cache:
+                def no_sync(self):
+                    return lock
+
+            optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+            with Cache().no_sync():
+                model(x).sum().backward()
+            optimizer.step()
+            """,
+            reason="not a distributed program: no_sync is somebody's own",
+        ),
+        Keep(
+            """\
+            from contextlib import ExitStack
+            import torch
+            from torch.nn.parallel import DistributedDataParallel as DDP
+
+            model = DDP(torch.nn.Linear(2, 1))
+            optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+            with ExitStack() as stack:
+                stack.enter_context(model.no_sync())
+                model(x).sum().backward()
+            model(x).sum().backward()
+            optimizer.step()
+            """,
+            reason="when the context ends cannot be seen: the program is refused",
+            reported=True,
+        ),
+    ),
+)

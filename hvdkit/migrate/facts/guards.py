@@ -7,7 +7,7 @@ from enum import IntEnum
 from typing import TYPE_CHECKING
 
 from hvdkit.migrate.facts.arguments import passed
-from hvdkit.migrate.facts.rank_kinds import CONSTANT
+from hvdkit.migrate.facts.rank_kinds import CONSTANT, UNKNOWN
 from hvdkit.migrate.facts.vocabulary import HOROVOD
 from hvdkit.migrate.names import FUNCTIONS, FunctionNode, Names
 
@@ -239,9 +239,7 @@ def says_distributed(facts: Facts, names: Names, test: ast.AST, depth: int = 0) 
             for result in where.returns.get(function, ())
         ) or any(_tests_started(facts, w, f) for w, f in facts.flow.functions(names, test))
     if isinstance(test, ast.Compare):
-        return bool({"size", "rank", "local_rank"} & facts.ranks.of(names, test.left)) or _names_variable(
-            test
-        )
+        return bool({"size", "rank", "local_rank"} & facts.ranks.of(names, test.left))
     if isinstance(test, ast.BoolOp):
         return any(says_distributed(facts, names, value, depth) for value in test.values)
     if isinstance(test, ast.Name):
@@ -275,6 +273,8 @@ def _set_at_start(facts: Facts, names: Names, value: ast.expr | None, node: ast.
 
 def _rank(facts: Facts, names: Names, node: ast.AST) -> Where:
     kinds = facts.ranks.of(names, node) - {CONSTANT}
+    if UNKNOWN in kinds and isinstance(node, ast.expr):
+        kinds = frozenset(facts.launch.meaning(names, node))  # it goes into init_process_group, say
     if kinds == {"rank"}:
         return Where.RANK_0
     return Where.ONE_PER_NODE if kinds and kinds <= {"rank", "local_rank"} else Where.ALL

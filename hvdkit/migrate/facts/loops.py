@@ -9,13 +9,15 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Union
 
 from hvdkit.migrate.facts import vocabulary as words
+from hvdkit.migrate.facts.arguments import passed
 from hvdkit.migrate.facts.flow import Value
-from hvdkit.migrate.names import FUNCTIONS, Names
+from hvdkit.migrate.names import FUNCTIONS, FunctionNode, Names
 
 if TYPE_CHECKING:
     from hvdkit.migrate.facts.facts import Facts
 
 LoopNode = Union[ast.For, ast.AsyncFor, ast.While]
+LOOPS = (ast.For, ast.AsyncFor, ast.While)
 MAX_CALLERS = 12
 
 
@@ -72,13 +74,20 @@ class Loops:
         return tuple(found)
 
     def loaders_of(self, loop: Loop) -> frozenset[Value]:
-        """DataLoaders that a for loop runs over, through enumerate, tqdm, zip and the like."""
-        if isinstance(loop.node, ast.While):
-            return frozenset()
-        return self.loaders_in(loop.names, loop.node.iter)
+        """DataLoaders that a loop draws from: those it runs over, else those it calls next() on."""
+        if not isinstance(loop.node, ast.While):
+            over = self.loaders_in(loop.names, loop.node.iter)
+            if over:
+                return over
+        found: frozenset[Value] = frozenset()
+        for call in loop.names.calls.get("next", ()):
+            nearest = (p for p in loop.names.ancestors(call) if isinstance(p, (*LOOPS, *FUNCTIONS)))
+            if call.args and next(nearest, None) is loop.node:
+                found |= self.loaders_in(loop.names, call.args[0])
+        return found
 
     def loaders_in(self, names: Names, expression: ast.AST) -> frozenset[Value]:
-        """DataLoaders among the values of an expression and of its parts."""
+        """DataLoaders among the values of an expression and of its parts: enumerate, tqdm, zip, iter ..."""
         found: set[Value] = set()
         for node in ast.walk(expression):
             if isinstance(node, (ast.Name, ast.Attribute, ast.Call, ast.Subscript)):
@@ -88,12 +97,26 @@ class Loops:
                     elif value.kind == "made" and isinstance(value.node, ast.Call) and value.node is not node:
                         # `bar = tqdm(loader)`: what a library call was given may be what it hands out.
                         for argument in value.node.args[:1]:
-                            found |= {
-                                v
-                                for v in self._facts.flow.values(value.names, argument)
-                                if v.name == words.LOADER
-                            }
+                            found |= self._made(value.names, argument)
+            if isinstance(node, ast.Call):
+                found |= self._generated(names, node)
         return frozenset(found)
+
+    def _made(self, names: Names, node: ast.AST) -> set[Value]:
+        return {value for value in self._facts.flow.values(names, node) if value.name == words.LOADER}
+
+    def _generated(self, names: Names, call: ast.Call) -> frozenset[Value]:
+        """DataLoaders whose batches one of the project's generators hands on, asked for this very call."""
+        found: frozenset[Value] = frozenset()
+        for where, function in self._facts.flow.functions(names, call):
+            for iterated in yielded_from(where, function):
+                for node in ast.walk(iterated):
+                    bindings = where.bindings(node.id, node) if isinstance(node, ast.Name) else []
+                    if any(binding.kind == "param" for binding in bindings) and isinstance(node, ast.Name):
+                        given = passed(where, function, names, call, node.id)
+                        if given is not None:
+                            found |= self.loaders_in(names, given)
+        return found
 
     def _outward(
         self, names: Names, node: ast.AST, seen: tuple[ast.AST, ...]
@@ -102,7 +125,7 @@ class Loops:
         child = node
         function = None
         for parent in names.ancestors(node):
-            if isinstance(parent, (ast.For, ast.AsyncFor, ast.While)) and child in parent.body:
+            if isinstance(parent, LOOPS) and child in parent.body:
                 loops.append(Loop(names, parent))
             if isinstance(parent, FUNCTIONS):
                 function = parent
@@ -132,3 +155,16 @@ def backward_calls(facts: Facts) -> Iterator[tuple[Names, ast.Call]]:
         yield names, call
     for site in facts.calls("torch.autograd.backward"):
         yield site.names, site.node
+
+
+def yielded_from(names: Names, function: FunctionNode) -> Iterator[ast.expr]:
+    """What a generator runs over while it yields: `for x in iterable: yield x`, `yield from iterable`."""
+    for node in ast.walk(function):
+        if isinstance(node, ast.YieldFrom) and names.function(node) is function:
+            yield node.value
+        elif isinstance(node, ast.Yield) and names.function(node) is function:
+            for parent in names.ancestors(node):
+                if isinstance(parent, (ast.For, ast.AsyncFor)):
+                    yield parent.iter
+                if parent is function:
+                    break

@@ -27,9 +27,14 @@ def init_order(facts: Facts) -> Order:
         needs += [(o.names, o.node) for o in facts.optimizers if "ddp" in facts.kinds(o.names)]
         needs += [(origin.names, origin.node) for origin, _ in facts.launch.rewritten()]
         needs += [(spawn.names, spawn.node) for spawn in facts.launch.spawns]
+    # Functions that initialise come first: init at their start covers those who call them.
+    needs.sort(key=lambda need: (not order.initialises(*need), getattr(need[1], "lineno", 0)))
+    inside = sum(order.initialises(*need) for need in needs)
+    for names, node in needs[:inside]:
+        order.need(names, node)
     for setting in settings(facts, facts.launch, facts.reach):
         for holder in setting.holders:
             order.need(holder.names, holder.statement, holder.after)
-    for names, node in sorted(needs, key=lambda need: getattr(need[1], "lineno", 0)):
+    for names, node in needs[inside:]:
         order.need(names, node)
     return order

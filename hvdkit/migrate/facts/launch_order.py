@@ -49,6 +49,11 @@ class Order:
         for place in self._raise(names, node, after, 0):
             self._add(place)
 
+    def initialises(self, names: Names, node: ast.AST) -> bool:
+        """Whether the function around a node is one that holds an init call."""
+        function = names.function(node)
+        return any(where is names and names.function(site) is function for site, where in self._sites.items())
+
     def own_place(self, names: Names, site: ast.Call) -> Place | None:
         """The place in the function of an init call that stands above it, if any."""
         function = names.function(site)
@@ -62,6 +67,8 @@ class Order:
 
     def _add(self, place: Place) -> None:
         """Keep the earliest of the places that one another make superfluous."""
+        if "ddp" not in self._facts.kinds(place.names):
+            return
         for other in self.places:
             same = other.names is place.names and self._function(other) is self._function(place)
             if same and (other == place or self._before(other, place.names, place.statement)):
@@ -214,7 +221,12 @@ class Order:
         """Whether calling a function always initialises."""
         if isinstance(function, ast.Lambda):
             return False
-        return any(self._runs(names, statement, depth) for statement in function.body)
+        for statement in function.body:
+            if self._runs(names, statement, depth):
+                return True
+            if any(isinstance(part, ast.Return) for part in ast.walk(statement)):
+                return False
+        return False
 
 
 def _earlier(names: Names, statement: ast.stmt, itself: bool) -> list[ast.stmt]:

@@ -14,6 +14,7 @@ from hvdkit.migrate.facts.launch import Launch
 from hvdkit.migrate.facts.launch_options import Holder, Option
 from hvdkit.migrate.facts.launch_reach import Reach
 from hvdkit.migrate.facts.ranks import ALONE, constant
+from hvdkit.migrate.names import Names
 
 if TYPE_CHECKING:
     from hvdkit.migrate.facts.facts import Facts
@@ -58,12 +59,35 @@ def _is_read(launch: Launch, option: Option) -> bool:
 
 
 def _assigned(facts: Facts, launch: Launch, reach: Reach, option: Option) -> bool:
-    """Whether some assignment to the option's attribute is run by every process of a job."""
+    """Whether every process of a job assigns the option's attribute, in some function, whatever else holds."""
     for names in facts.files:
+        targets: set[ast.AST] = set()
         for target, binding in names.stores.get(option.dest, ()):
-            if binding.kind != "assign" or option not in launch.options.of(names, target, option.dest):
-                continue
-            absent = isinstance(binding.value, ast.Constant) and binding.value.value is None
-            if not absent and constant(binding.value) != -1 and reach.reached(names, binding.node):
+            value = binding.value
+            absent = isinstance(value, ast.Constant) and value.value is None
+            if binding.kind == "assign" and not absent and constant(value) != -1:
+                if option in launch.options.of(names, target, option.dest):
+                    targets.add(binding.node)
+        functions = {names.function(target) for target in targets}
+        for function in functions:
+            body = names.source.tree.body if function is None else function.body
+            if isinstance(body, list) and _in_every(names, reach, body, targets):
                 return True
+    return False
+
+
+def _in_every(names: Names, reach: Reach, body: list[ast.stmt], targets: set[ast.AST]) -> bool:
+    """Whether every way through a block passes one of the targets."""
+    for statement in body:
+        if isinstance(statement, ast.If):
+            holds = reach.holds(names, statement.test)
+            ways = [statement.body] if holds else [statement.orelse] if holds is False else []
+            ways = ways or [statement.body, statement.orelse]
+            if all(_in_every(names, reach, way, targets) for way in ways):
+                return True
+        elif isinstance(statement, (ast.With, ast.Try)):
+            if _in_every(names, reach, statement.body, targets):
+                return True
+        elif isinstance(statement, ast.Assign) and any(part in targets for part in ast.walk(statement)):
+            return True
     return False

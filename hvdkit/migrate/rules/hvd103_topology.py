@@ -2,53 +2,76 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
 
 from hvdkit.migrate import edits
-from hvdkit.migrate.facts import Facts
+from hvdkit.migrate.facts import Facts, Site
 from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
 
 FUNCTIONS = {
-    "torch.distributed.get_rank": "rank",
-    "torch.distributed.get_world_size": "size",
-    "torch.distributed.get_node_local_rank": "local_rank",
-    "torch.distributed.is_initialized": "is_initialized",
-    "torch.distributed.barrier": "barrier",
-    "torch.distributed.destroy_process_group": "shutdown",
+    "torch.distributed.get_rank": "rank()",
+    "torch.distributed.get_world_size": "size()",
+    "torch.distributed.get_node_local_rank": "local_rank()",
+    "torch.distributed.is_initialized": "is_initialized()",
+    "torch.distributed.barrier": "barrier()",
+    "torch.distributed.destroy_process_group": "shutdown()",
+    "torch.distributed.is_nccl_available": "nccl_built() > 0",
+    "torch.distributed.is_gloo_available": "gloo_built()",
+    "torch.distributed.is_mpi_available": "mpi_built()",
 }
-IGNORED = {"torch.distributed.barrier": {"device_ids"}}
+# Arguments without a meaning for Horovod, by the function's name; a group of all ranks is none.
+IGNORED = {
+    "torch.distributed.barrier": {"device_ids"},
+    "torch.distributed.get_node_local_rank": {"fallback_rank"},
+}
+BACKEND = "torch.distributed.get_backend"
+WORLD = ("torch.distributed.group.WORLD", "torch.distributed.GroupMember.WORLD")
 
 
 def check(facts: Facts) -> Iterator[Finding]:
-    for site in facts.calls(*FUNCTIONS):
-        call = site.node
-        text = f"{facts.hvd(site.names)}.{FUNCTIONS[site.name]}()"
-        given = {keyword.arg for keyword in call.keywords} - IGNORED.get(site.name, set())
+    for site in facts.calls(*FUNCTIONS, BACKEND):
+        names, call = site.names, site.node
+        hvd = facts.hvd(names)
         short = site.name.rpartition(".")[2]
-        if call.args or given:
+        if _about_a_group(facts, site):
             message = f"{short} is asked about a group of ranks"
             advice = (
                 "make the group a process set (hvd.add_process_set) and ask it: process_set.rank(), .size()"
             )
-            yield facts.manual("HVD103", site.names, call, message, advice)
+            yield facts.manual("HVD103", names, call, message, advice)
             continue
-        yield facts.safe(
-            "HVD103",
-            site.names,
-            call,
-            f"{short} becomes {text}",
-            edits.replace,
-            site.names.source,
-            site.node,
-            text,
-        )
+        if site.name == BACKEND:
+            text = f'("nccl" if {hvd}.nccl_built() else "gloo")'
+        else:
+            text = f"{hvd}.{FUNCTIONS[site.name]}"
+        if " " in text and not text.startswith("(") and not isinstance(names.parents[call], (ast.If, ast.Assign)):
+            text = f"({text})"
+        message = f"{short} becomes {text}"
+        yield facts.safe("HVD103", names, call, message, edits.replace, names.source, call, text)
+
+
+def _about_a_group(facts: Facts, site: Site) -> bool:
+    """Whether a call asks about anything but the world of all ranks."""
+    ignored = IGNORED.get(site.name, set())
+    given = [*site.node.args, *(item.value for item in site.node.keywords if item.arg not in ignored)]
+    if site.name == "torch.distributed.get_node_local_rank":
+        given = []
+    return any(
+        not (isinstance(value, ast.Constant) and value.value is None)
+        and not facts.flow.qualified(site.names, value) & set(WORLD)
+        for value in given
+    )
 
 
 RULE = Rule(
     id="HVD103",
     title="rank, size and barrier become Horovod's",
-    what="Replaces get_rank, get_world_size, is_initialized, barrier and destroy_process_group.",
+    what=(
+        "Replaces get_rank, get_world_size, get_node_local_rank, is_initialized, barrier, destroy_process_group, "
+        "get_backend and the is_..._available questions about backends."
+    ),
     why="There is no process group any more: torch would raise that it has not been initialized.",
     safety="Safe: same numbers, same meaning. A call about a group of ranks is left to the person.",
     check=check,
@@ -70,6 +93,28 @@ RULE = Rule(
             hvd.barrier()
             hvd.shutdown()
             """,
+        ),
+        Change(
+            """\
+            import torch
+            from torch import distributed as dist
+
+            def describe():
+                size = dist.get_world_size(group=None)
+                rank = dist.get_rank(dist.group.WORLD)
+                on_gpu = torch.distributed.get_backend() == "nccl"
+                return rank, size, on_gpu, dist.get_node_local_rank(fallback_rank=0)
+            """,
+            """\
+            import horovod.torch as hvd
+
+            def describe():
+                size = hvd.size()
+                rank = hvd.rank()
+                on_gpu = ("nccl" if hvd.nccl_built() else "gloo") == "nccl"
+                return rank, size, on_gpu, hvd.local_rank()
+            """,
+            note="The group of all ranks is what Horovod answers about.",
         ),
     ),
     keeps=(
@@ -93,6 +138,17 @@ RULE = Rule(
             Ranks().get_rank()
             """,
             reason="a method of that name is not torch.distributed's",
+        ),
+        Keep(
+            """\
+            import torch.distributed as dist
+
+            def get_world_size():
+                return 1
+
+            print(get_world_size(), dist.ReduceOp.SUM)
+            """,
+            reason="the script's own function is left alone",
         ),
     ),
 )

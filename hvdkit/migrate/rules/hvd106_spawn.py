@@ -1,0 +1,201 @@
+"""HVD106: mp.spawn(worker, ...) becomes one call of the worker; the launcher starts the processes."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from hvdkit.migrate import edits
+from hvdkit.migrate.facts import Facts
+from hvdkit.migrate.facts.launch import Spawn
+from hvdkit.migrate.plan import Edit, Finding
+from hvdkit.migrate.rule import Change, Keep, Rule
+
+
+def check(facts: Facts) -> Iterator[Finding]:
+    for spawn in facts.launch.spawns:
+        if "ddp" not in facts.kinds(spawn.names) or not leads_to_init(facts, spawn):
+            continue
+        names = spawn.names
+        statement = names.statement(spawn.node)
+        worker = names.source.segment(spawn.worker)
+        if not isinstance(statement, ast.Expr) or statement.value is not spawn.node:
+            message = "the spawned processes are waited for by hand"
+            advice = f"call {worker}(hvd.local_rank(), ...) once; horovodrun starts the processes and waits for them"
+            yield facts.manual("HVD106", names, spawn.node, message, advice)
+            continue
+        message = f"horovodrun starts the processes: each calls {worker} once"
+        if edits.following(names, statement) is not None:
+            message += "; what follows ran once per host and now runs in every process"
+        yield facts.safe("HVD106", names, spawn.node, message, _edits, facts, spawn)
+
+
+def leads_to_init(facts: Facts, spawn: Spawn) -> bool:
+    """Whether the spawned worker, or what it calls, makes a process group."""
+    waiting = [
+        (value.names, value.node)
+        for value in facts.flow.values(spawn.names, spawn.worker)
+        if value.kind == "function"
+    ]
+    seen: set[ast.AST] = set()
+    sites = {site.node for site in facts.launch.inits}
+    while waiting:
+        names, function = waiting.pop()
+        if function in seen:
+            continue
+        seen.add(function)
+        for part in ast.walk(function):
+            if part in sites:
+                return True
+            if isinstance(part, ast.Call):
+                waiting += facts.flow.functions(names, part)
+    return False
+
+
+def _edits(facts: Facts, spawn: Spawn) -> list[Edit]:
+    """Only what stands around the worker's arguments changes, so that they are open to other rules."""
+    source, call = spawn.names.source, spawn.node
+    head = f"{_called(source.segment(spawn.worker), spawn.worker)}({facts.hvd(spawn.names)}.local_rank()"
+    if spawn.args is None or (isinstance(spawn.args, (ast.Tuple, ast.List)) and not spawn.args.elts):
+        return [edits.replace(source, call, f"{head})")]
+    if isinstance(spawn.args, (ast.Tuple, ast.List)):
+        first, last = spawn.args.elts[0], spawn.args.elts[-1]
+        before = source.text[source.start(spawn.args) : source.start(first)]
+        if "#" in before or before.count("(") > 1:
+            raise edits.CannotEdit("its arguments are written in a way that cannot be taken over")
+        tail = source.text[source.end(last) : source.end(spawn.args)]
+        if tail.count(")") > 1 or "#" in tail:
+            raise edits.CannotEdit("its arguments are written in a way that cannot be taken over")
+        return [
+            Edit(source.start(call), source.start(first), f"{head}, "),
+            Edit(source.end(last), source.end(call), ")"),
+        ]
+    return [edits.replace(source, call, f"{head}, *{source.segment(spawn.args)})")]
+
+
+def _called(text: str, worker: ast.expr) -> str:
+    return text if isinstance(worker, (ast.Name, ast.Attribute, ast.Call)) else f"({text})"
+
+
+RULE = Rule(
+    id="HVD106",
+    title="mp.spawn becomes one call of its worker",
+    what="Replaces torch.multiprocessing.spawn(worker, args=(a, b), nprocs=n) by worker(hvd.local_rank(), a, b).",
+    why=(
+        "horovodrun starts one process per GPU. A process that spawns again would make n jobs of n processes, "
+        "none of which Horovod connects."
+    ),
+    safety=(
+        "Safe where the spawn is a statement of its own and its worker makes the process group: spawn's first "
+        "argument to the worker is the process's number on this host, which is the local rank."
+    ),
+    check=check,
+    changes=(
+        Change(
+            """\
+            import torch.distributed as dist
+            import torch.multiprocessing as mp
+
+            def worker(gpu, size, args):
+                dist.init_process_group("nccl", rank=gpu, world_size=size)
+
+            def main(args):
+                mp.spawn(worker, args=(args.size, args), nprocs=args.size, join=True)
+            """,
+            """\
+            import horovod.torch as hvd
+            import torch.distributed as dist
+
+            def worker(gpu, size, args):
+                dist.init_process_group("nccl", rank=gpu, world_size=size)
+
+            def main(args):
+                worker(hvd.local_rank(), args.size, args)
+            """,
+        ),
+        Change(
+            """\
+            import torch
+            from tools import start
+
+            def main(options):
+                torch.multiprocessing.spawn(start, (options,), options.gpus)
+            """,
+            """\
+            import horovod.torch as hvd
+            from tools import start
+
+            def main(options):
+                start(hvd.local_rank(), options)
+            """,
+            files=(
+                (
+                    "tools.py",
+                    "import torch.distributed as dist\n\ndef start(gpu, options):\n"
+                    "    dist.init_process_group('gloo', rank=gpu, world_size=options.gpus)\n",
+                ),
+            ),
+        ),
+        Change(
+            """\
+            import torch
+            import torch.distributed as dist
+
+            def run(gpu, a, b):
+                dist.init_process_group("gloo")
+
+            packed = (1, 2)
+            torch.multiprocessing.spawn(run, nprocs=2, args=packed)
+            torch.multiprocessing.start_processes(
+                run,
+                args=(
+                    1,
+                    2,
+                ),
+                nprocs=2,
+            )
+            """,
+            """\
+            import horovod.torch as hvd
+            import torch.distributed as dist
+
+            def run(gpu, a, b):
+                dist.init_process_group("gloo")
+
+            packed = (1, 2)
+            run(hvd.local_rank(), *packed)
+            run(hvd.local_rank(), 1,
+                    2)
+            """,
+        ),
+    ),
+    keeps=(
+        Keep(
+            """\
+            import torch.distributed as dist
+            import torch.multiprocessing as mp
+
+            def prepare(index, files):
+                print(files[index])
+
+            mp.spawn(prepare, args=(["a", "b"],), nprocs=2)
+            dist.init_process_group("gloo")
+            """,
+            reason="these processes do something else: none of them joins the process group",
+        ),
+        Keep(
+            """\
+            import torch.distributed as dist
+            import torch.multiprocessing as mp
+
+            def worker(gpu):
+                dist.init_process_group("gloo")
+
+            context = mp.spawn(worker, nprocs=2, join=False)
+            context.join()
+            """,
+            reason="the person waits for the processes by hand, and what else hangs on them is not known",
+            reported=True,
+        ),
+    ),
+)

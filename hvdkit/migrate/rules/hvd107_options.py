@@ -1,0 +1,228 @@
+"""HVD107: command-line options that a launcher filled in are set from Horovod after parsing."""
+
+from __future__ import annotations
+
+import ast
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+
+from hvdkit.migrate import edits
+from hvdkit.migrate.facts import Facts
+from hvdkit.migrate.facts.launch_options import Holder, Option
+from hvdkit.migrate.facts.launch_settings import FLAG, Setting, settings
+from hvdkit.migrate.plan import Edit, Finding
+from hvdkit.migrate.rule import Change, Keep, Rule
+
+
+def check(facts: Facts) -> Iterator[Finding]:
+    by_holder: dict[Holder, list[Setting]] = defaultdict(list)
+    for setting in settings(facts, facts.launch, facts.reach):
+        option = setting.option
+        for holder in setting.holders:
+            by_holder[holder].append(setting)
+        if not setting.holders:
+            message = f"the option {option.dest} was filled in by the launcher"
+            value = "True" if setting.function == FLAG else f"hvd.{setting.function}()"
+            advice = f"after the arguments are parsed, set {option.dest} to {value}; horovodrun does not pass it"
+            yield facts.manual("HVD107", option.names, option.node, message, advice)
+        required = _required(option)
+        if required is not None:
+            message = f"horovodrun passes no {option.dest}: the option must not be required"
+            yield facts.safe(
+                "HVD107",
+                option.names,
+                required,
+                message,
+                edits.drop_argument,
+                option.names.source,
+                option.node,
+                required,
+            )
+    for holder, wanted in by_holder.items():
+        dests = ", ".join(setting.option.dest for setting in wanted)
+        message = f"horovodrun passes no options: {dests} set from Horovod"
+        yield facts.safe("HVD107", holder.names, holder.statement, message, _set, facts, holder, wanted)
+
+
+def _required(option: Option) -> ast.keyword | None:
+    """The `required=True` of an option."""
+    for item in option.node.keywords:
+        if item.arg == "required" and isinstance(item.value, ast.Constant) and item.value.value is True:
+            return item
+    return None
+
+
+def _set(facts: Facts, holder: Holder, wanted: Sequence[Setting]) -> Edit:
+    hvd = facts.hvd(holder.names)
+
+    def line(setting: Setting) -> str:
+        value = "True" if setting.function == FLAG else f"{hvd}.{setting.function}()"
+        return f"{holder.variable}.{setting.option.dest} = {value}"
+
+    lines = [line(setting) for setting in wanted if setting.always]
+    several = [line(setting) for setting in wanted if not setting.always]
+    if several:
+        lines += [f"if {hvd}.size() > 1:", *(f"\t{text}" for text in several)]
+    verb = edits.after if holder.after else edits.before
+    return verb(holder.names.source, holder.statement, lines)
+
+
+RULE = Rule(
+    id="HVD107",
+    title="launcher's options are set from Horovod",
+    what=(
+        "Sets --local_rank, the options that go to init_process_group as rank and world_size, and the switches "
+        "that decide whether the launch code runs, right after parse_args."
+    ),
+    why=(
+        "torch.distributed.launch passes --local_rank, and the README told people to pass --rank, --world-size "
+        "and --multiprocessing-distributed. horovodrun passes nothing: every process would take the defaults."
+    ),
+    safety=(
+        "Safe: every use, in whatever file, gets the value that the launcher gave. A default that differs from "
+        "what a lone process has, such as -1, stays for a process on its own."
+    ),
+    check=check,
+    changes=(
+        Change(
+            """\
+            import argparse
+            import torch
+            import torch.distributed as dist
+
+            parser = argparse.ArgumentParser()
+            parser.add_argument("--local_rank", type=int, default=0)
+            args = parser.parse_args()
+            torch.cuda.set_device(args.local_rank)
+            dist.init_process_group("nccl")
+            """,
+            """\
+            import argparse
+            import horovod.torch as hvd
+            import torch
+            import torch.distributed as dist
+
+            parser = argparse.ArgumentParser()
+            parser.add_argument("--local_rank", type=int, default=0)
+            args = parser.parse_args()
+            args.local_rank = hvd.local_rank()
+            torch.cuda.set_device(args.local_rank)
+            dist.init_process_group("nccl")
+            """,
+        ),
+        Change(
+            """\
+            import argparse
+            import torch.distributed as dist
+
+            def get_args():
+                parser = argparse.ArgumentParser()
+                group = parser.add_argument_group("launch")
+                group.add_argument("--local-rank", "--local_rank", dest="local_rank", type=int, required=True)
+                return parser.parse_args()
+
+            def main():
+                opt = get_args()
+                if opt.local_rank != -1:
+                    dist.init_process_group("nccl")
+            """,
+            """\
+            import argparse
+            import horovod.torch as hvd
+            import torch.distributed as dist
+
+            def get_args():
+                parser = argparse.ArgumentParser()
+                group = parser.add_argument_group("launch")
+                group.add_argument("--local-rank", "--local_rank", dest="local_rank", type=int)
+                return parser.parse_args()
+
+            def main():
+                opt = get_args()
+                if hvd.size() > 1:
+                    opt.local_rank = hvd.local_rank()
+                if opt.local_rank != -1:
+                    dist.init_process_group("nccl")
+            """,
+            note="Set where the parsed options first get a name.",
+        ),
+        Change(
+            """\
+            import argparse
+            import torch.distributed as dist
+
+            def main():
+                parser = argparse.ArgumentParser()
+                parser.add_argument("--world-size", default=1, type=int)
+                parser.add_argument("--rank", default=-1, type=int)
+                parser.add_argument("--distributed", action="store_true")
+                args, rest = parser.parse_known_args()
+                if args.distributed:
+                    dist.init_process_group("nccl", rank=args.rank, world_size=args.world_size)
+                print(args.rank, args.world_size)
+            """,
+            """\
+            import argparse
+            import horovod.torch as hvd
+            import torch.distributed as dist
+
+            def main():
+                parser = argparse.ArgumentParser()
+                parser.add_argument("--world-size", default=1, type=int)
+                parser.add_argument("--rank", default=-1, type=int)
+                parser.add_argument("--distributed", action="store_true")
+                args, rest = parser.parse_known_args()
+                args.world_size = hvd.size()
+                if hvd.size() > 1:
+                    args.distributed = True
+                    args.rank = hvd.rank()
+                if args.distributed:
+                    dist.init_process_group("nccl", rank=args.rank, world_size=args.world_size)
+                print(args.rank, args.world_size)
+            """,
+            note="The switch decides whether the process group is made, so it must be on in a job.",
+        ),
+    ),
+    keeps=(
+        Keep(
+            """\
+            import argparse
+            import torch.distributed as dist
+
+            parser = argparse.ArgumentParser()
+            parser.add_argument("--local_rank", type=int, default=0)
+            args = parser.parse_args()
+            dist.init_process_group("nccl")
+            """,
+            reason="nothing reads the option, so nothing has to set it",
+        ),
+        Keep(
+            """\
+            import argparse
+            import os
+            import torch.distributed as dist
+
+            parser = argparse.ArgumentParser()
+            parser.add_argument("--rank", type=int, default=0)
+            args = parser.parse_args()
+            args.rank = int(os.environ["RANK"])
+            dist.init_process_group("nccl", rank=args.rank)
+            print(args.rank)
+            """,
+            reason="the script assigns it itself, from what Horovod will say",
+        ),
+        Keep(
+            """\
+            import argparse
+            import torch
+
+            parser = argparse.ArgumentParser()
+            parser.add_argument("--rank", type=int, default=8, help="rank of the low-rank adapter")
+            parser.add_argument("--local_rank", type=int, default=0)
+            args = parser.parse_args()
+            print(args.rank, args.local_rank)
+            """,
+            reason="a program without torch.distributed may mean anything by a rank",
+        ),
+    ),
+)

@@ -68,6 +68,8 @@ def _samples(comparison: Comparison, first: Difference) -> Cause | None:
     if first.stage not in (Stage.SAMPLES, Stage.BATCH):
         return None
     one, other = (_step(run, first.rank, first) for run in (comparison.original, comparison.migrated))
+    if one is None or other is None:
+        return None
     samplers = [{draw.sampler for draw in step.draws} for step in (one, other)]
     if "DistributedSampler" in samplers[0] and "DistributedSampler" not in samplers[1]:
         return Cause(
@@ -89,10 +91,7 @@ def _repeats(comparison: Comparison, first: Difference) -> Cause | None:
     if first.stage not in (Stage.SAMPLES, Stage.BATCH, Stage.LOSS):
         return None
     given = [
-        {
-            (_indices(step), step.batches, step.losses)
-            for step in (_step(run, rank, first) for rank in run.steps)
-        }
+        {(_indices(step), step.batches, step.losses) for step in _steps(run, first)}
         for run in (comparison.original, comparison.migrated)
     ]
     if len(given[1]) > 1 or len(given[0]) == 1:
@@ -106,10 +105,15 @@ def _repeats(comparison: Comparison, first: Difference) -> Cause | None:
 def _scale(comparison: Comparison, first: Difference) -> Cause | None:
     """A loss, gradient or learning rate that is the world size too large or too small."""
     world = comparison.migrated.world
+    if first.largest is None:
+        return None  # not two numbers
     if first.stage in (Stage.LOSS, Stage.RATE):
         ratio = _ratio(float(first.original), float(first.migrated))
     elif first.stage is Stage.GRADIENT:
-        one, other = (_tensor(run, first) for run in (comparison.original, comparison.migrated))
+        one, other = (
+            _tensor(_step(run, first.rank, first), first, first.name)
+            for run in (comparison.original, comparison.migrated)
+        )
         ratio = _ratio(one.norm if one else 0.0, other.norm if other else 0.0)
     else:
         return None
@@ -136,7 +140,8 @@ def _not_reduced(comparison: Comparison, first: Difference) -> Cause | None:
         return None
     if not _alike(comparison.original, first):
         return None
-    names = [t.name for t in _step(comparison.migrated, first.rank, first).gradients]
+    step = _step(comparison.migrated, first.rank, first)
+    names = [tensor.name for tensor in step.gradients] if step else []
     local = [name for name in names if not _alike(comparison.migrated, first, name)]
     if len(local) == len(names):
         return Cause(
@@ -172,23 +177,27 @@ def _is(ratio: float, wanted: float) -> bool:
     return abs(ratio / wanted - 1) < 1e-3
 
 
-def _step(run: Run, rank: int, where: Difference) -> Step:
-    return next(s for s in run.steps[rank] if (s.optimizer, s.number) == (where.optimizer, where.step))
+def _step(run: Run, rank: int, where: Difference) -> Step | None:
+    moment = (where.optimizer, where.step)
+    return next((s for s in run.steps.get(rank, ()) if (s.optimizer, s.number) == moment), None)
+
+
+def _steps(run: Run, where: Difference) -> list[Step]:
+    """That step of every rank that took it."""
+    return [step for rank in run.steps for step in [_step(run, rank, where)] if step]
 
 
 FIELDS = {Stage.GRADIENT: "gradients", Stage.PARAMETER: "parameters", Stage.FROZEN: "frozen"}
 
 
-def _tensor(run: Run, where: Difference, rank: int | None = None, name: str | None = None) -> Tensor | None:
-    tensors: tuple[Tensor, ...] = getattr(
-        _step(run, where.rank if rank is None else rank, where), FIELDS[where.stage]
-    )
-    return next((tensor for tensor in tensors if tensor.name == (name or where.name)), None)
+def _tensor(step: Step | None, where: Difference, name: str) -> Tensor | None:
+    tensors: tuple[Tensor, ...] = getattr(step, FIELDS[where.stage], ())
+    return next((tensor for tensor in tensors if tensor.name == name), None)
 
 
 def _alike(run: Run, where: Difference, name: str | None = None) -> bool:
     """All ranks of a run have the same bytes there."""
-    found = [_tensor(run, where, rank, name) for rank in run.steps]
+    found = [_tensor(step, where, name or where.name) for step in _steps(run, where)]
     return len({tensor.digest if tensor else "" for tensor in found}) == 1
 
 

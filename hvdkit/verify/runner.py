@@ -66,7 +66,7 @@ def command_line(job: Job) -> list[str]:
     count = str(job.settings.world)
     if job.start.launcher is Launcher.HOROVOD:
         slots = ["-np", count, "-H", f"localhost:{count}", f"--{job.controller}"]
-        return [_horovodrun(), *slots, sys.executable, *script]
+        return [find_horovodrun(), *slots, sys.executable, *script]
     if job.start.launcher is Launcher.TORCHRUN:
         address = ["--master-addr", "127.0.0.1", "--master-port", str(_free_port())]
         return [sys.executable, "-m", "torch.distributed.run", "--nproc-per-node", count, *address, *script]
@@ -150,7 +150,8 @@ def _watch(
 
 def _own_error(job: Job, log: Path) -> str:
     """The first uncaught exception of the script; without one the last lines of its output."""
-    errors = sorted((job.settings.path / "errors").glob("*"))
+    own = "* rank *" if job.start.launcher in (Launcher.HOROVOD, Launcher.TORCHRUN) else "*"
+    errors = sorted((job.settings.path / "errors").glob(own))
     text = errors[0].read_text(encoding="utf-8") if errors else _tail(log)
     return _in_users_folder(job, text)
 
@@ -196,7 +197,8 @@ def _environment(job: Job, token: str) -> dict[str, str]:
     }
 
 
-def _horovodrun() -> str:
+def find_horovodrun() -> str:
+    """The path of horovodrun: this environment's, else the one on PATH. Raises LauncherError."""
     beside = Path(sys.executable).with_name("horovodrun")
     found = str(beside) if beside.exists() else shutil.which("horovodrun")
     if not found:

@@ -19,7 +19,7 @@ from hvdkit.verify.differences import pairs_of
 from hvdkit.verify.hook.settings import Settings
 from hvdkit.verify.invariants import Invariant, check_invariants
 from hvdkit.verify.records import Run
-from hvdkit.verify.runner import Job, run_job
+from hvdkit.verify.runner import Job, find_horovodrun, run_job
 from hvdkit.verify.tolerance import tolerance_for
 from hvdkit.verify.workcopy import inside_copy, make_work_copy
 
@@ -109,6 +109,7 @@ def verify(request: Request, progress: Callable[[str], None]) -> Verification:
             why="each of its ranks would train alone",
             fix=f"hvdkit migrate {request.migrated}",
         )
+    find_horovodrun()  # before minutes are spent on the original
     with tempfile.TemporaryDirectory(prefix="hvdkit-verify-") as scratch:
         scene = Scene(request, Path.cwd(), Path(scratch).resolve(), progress)
         if start.launcher is Launcher.SINGLE:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 import time
 import traceback
@@ -15,7 +14,7 @@ HOOK = str(Path(__file__).parent)
 
 
 def keep_errors(settings: Settings) -> None:
-    """Write an uncaught exception to `errors/TIME-PID`, without this hook's frames; then as without it."""
+    """Write an uncaught exception to `errors/TIME rank R`, without this hook's frames; then as without it."""
     report = sys.excepthook
 
     def keep(kind: type[BaseException], error: BaseException, place: TracebackType | None) -> None:
@@ -24,9 +23,9 @@ def keep_errors(settings: Settings) -> None:
         folder = settings.path / "errors"
         folder.mkdir(parents=True, exist_ok=True)
         rank = launcher_rank()
-        title = "" if rank is None else f"rank {rank}:\n"
+        who = "parent" if rank is None else f"rank {rank}"
         # By time: the first error is the cause, the launcher's and the peers' follow from it.
-        (folder / f"{time.time_ns()}-{os.getpid()}").write_text(title + "".join(shown.format()), "utf-8")
+        (folder / f"{time.time_ns()} {who}").write_text(f"{who}:\n{''.join(shown.format())}", "utf-8")
         report(kind, error, place)
 
     sys.excepthook = keep

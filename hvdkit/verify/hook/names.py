@@ -25,18 +25,20 @@ def models_of(optimizer: torch.optim.Optimizer) -> list[torch.nn.Module]:
 
     A wrapper holds the same parameters as the model inside it; the innermost is taken.
     """
-    wanted = {id(parameter) for parameter in optimizer_parameters(optimizer)}
+    wanted = {id(parameter): place for place, parameter in enumerate(optimizer_parameters(optimizer))}
     held = []
     for module in _all_modules():
         inside = {id(parameter) for parameter in module.parameters()}
-        if inside & wanted:
-            held.append((len(inside & wanted), len(inside), sum(1 for _ in module.modules()), module))
+        used = inside & wanted.keys()
+        if used:
+            first = min(wanted[parameter] for parameter in used)
+            held.append(((-len(used), len(inside), sum(1 for _ in module.modules()), first), used, module))
     found: list[torch.nn.Module] = []
-    for _, _, _, module in sorted(held, key=lambda entry: (-entry[0], entry[1], entry[2])):
-        inside = {id(parameter) for parameter in module.parameters()} & wanted
-        if inside:
+    left = set(wanted)
+    for _, used, module in sorted(held, key=lambda entry: entry[0]):
+        if used & left:
             found.append(module)
-            wanted -= inside
+            left -= used
     return found
 
 
@@ -61,11 +63,11 @@ class Named:
 
 
 def named_tensors(models: list[torch.nn.Module]) -> Named:
-    """Names of everything in the models' state; with several models the class name goes in front."""
+    """Names of everything in the models' state; with several models the model goes in front: Encoder[0]."""
     parameters: list[tuple[str, torch.Tensor]] = []
     buffers: list[tuple[str, torch.Tensor]] = []
-    for model in models:
-        prefix = f"{type(model).__name__}." if len(models) > 1 else ""
+    for place, model in enumerate(models):
+        prefix = f"{type(model).__name__}[{place}]." if len(models) > 1 else ""
         parameters += [(prefix + plain(name), tensor) for name, tensor in model.named_parameters()]
         buffers += [(prefix + plain(name), tensor) for name, tensor in model.named_buffers()]
     return Named(tuple(parameters), tuple(buffers))

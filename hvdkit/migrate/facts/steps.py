@@ -62,7 +62,8 @@ class Group:
 
     reason: why the reduction must be waited for; empty where step() may do it. reduce_after: the backward
     passes after which to wait. reduce_before: statements (with their file) before which to wait
-    instead, since whether the backward passes before them reduce depends on a test.
+    instead, since whether the backward passes before them reduce depends on a test. postponed: whether some
+    backward passes leave the reduction to a later one.
     """
 
     optimizers: frozenset[Value]
@@ -70,6 +71,7 @@ class Group:
     reason: str
     reduce_after: tuple[Backward, ...]
     reduce_before: tuple[tuple[Names, ast.stmt], ...]
+    postponed: bool
 
 
 class Steps:
@@ -102,6 +104,15 @@ class Steps:
             sets = [members for members in sets if not members & step.optimizers] + [joint]
         return tuple(group for members in sets for group in self._windows(members, len(sets) > 1))
 
+    def looks_at_gradients(self, names: Names, function: ast.expr) -> bool:
+        """Whether a function that an expression names reads, writes or clips gradients."""
+        return any(
+            self._gradients.looked_at(value.names, statement)
+            for value in self._facts.flow.values(names, function)
+            for statement in getattr(value.node, "body", ())
+            if value.kind == "function" and isinstance(statement, ast.stmt)
+        )
+
     @cached_property
     def _backwards(self) -> tuple[tuple[Names, ast.Call], ...]:
         return tuple(backward_calls(self._facts))
@@ -119,9 +130,18 @@ class Steps:
                 found[call].add(origin)
                 function = where.function(call)
                 if function is not None and depth < MAX_CALLERS:
-                    sites = self._facts.flow.call_sites(where, function)
+                    sites = [*self._facts.flow.call_sites(where, function), *self._given_to(function)]
                     waiting += [(other, site, depth + 1) for other, site in sites]
         return found
+
+    def _given_to(self, function: FunctionNode) -> list[tuple[Names, ast.Call]]:
+        """The steps that evaluate a function: `optimizer.step(closure)`."""
+        return [
+            (step.names, step.call)
+            for step in self.steps
+            if (given := closure_of(step)) is not None
+            and any(value.node is function for value in self._facts.flow.values(step.names, given))
+        ]
 
     def _values(self, names: Names, node: ast.AST) -> frozenset[Value]:
         return self._facts.flow.unwrap(self._facts.flow.values(names, node))
@@ -131,15 +151,14 @@ class Steps:
     def _windows(self, members: frozenset[Value], one_of_several: bool) -> Iterator[Group]:
         """One group per function in which these optimizers' backward passes and steps meet."""
         own = {step.call for step in self.steps if step.optimizers & members}
+        rivals = members if one_of_several else frozenset()
         meeting: dict[Region, list[tuple[Names, ast.Call, Step]]] = defaultdict(list)
         for step in self.steps:
             if step.optimizers & members:
-                names, region, anchor = self._together(step, own)
+                names, region, anchor = self._together(step, own, rivals)
                 meeting[region].append((names, anchor, step))
         for region, steps in meeting.items():
-            backwards = self._in_region(steps[0][0], region, own)
-            if one_of_several:
-                backwards = [b for b in backwards if self._reaches(b, members)]
+            backwards = self._in_region(steps[0][0], region, own, rivals)
             yield self._group(members, own, backwards, steps)
 
     def _group(
@@ -162,22 +181,33 @@ class Steps:
                 reasons.append(LOOKED_AT)
         reasons += [self._open(steps[0][0], backward.anchor, own) for backward in reducing]
         reason = next((reason for reason in reasons if reason), "")
-        return Group(members, tuple(s for _, _, s in steps), reason, reducing, tuple(before.values()))
+        own_steps = tuple(step for _, _, step in steps)
+        postponed = len(reducing) < len(backwards)
+        return Group(members, own_steps, reason, reducing, tuple(before.values()), postponed)
 
-    def _together(self, step: Step, own: set[ast.Call]) -> tuple[Names, Region, ast.Call]:
+    def _together(
+        self, step: Step, own: set[ast.Call], rivals: frozenset[Value]
+    ) -> tuple[Names, Region, ast.Call]:
         """The innermost function, from the step's own outwards, that holds a backward pass besides it."""
         waiting = [(step.names, step.call, 0)]
+        if self._leads[step.call] - own:  # with a closure, the step makes its backward passes itself
+            waiting = []
         for names, anchor, depth in waiting:
             region = region_of(names, anchor)
-            if self._in_region(names, region, own):
+            if self._in_region(names, region, own, rivals):
                 return names, region, anchor
             if not isinstance(region, ast.Module) and depth < MAX_CALLERS:
                 sites = self._facts.flow.call_sites(names, region)
                 waiting += [(where, site, depth + 1) for where, site in sites]
         return step.names, region_of(step.names, step.call), step.call
 
-    def _in_region(self, names: Names, region: Region, own: set[ast.Call]) -> list[Backward]:
-        """Backward passes that a function makes, itself or through a call that does not step as well."""
+    def _in_region(
+        self, names: Names, region: Region, own: set[ast.Call], rivals: frozenset[Value]
+    ) -> list[Backward]:
+        """Backward passes that a function makes, itself or through a call that does not step as well.
+
+        rivals: the optimizers asked about, where others make gradients too; those of others are left out.
+        """
         by_call = {call: where for where, call in self._backwards}
         found: list[Backward] = []
         for node in _calls_here(region):
@@ -189,7 +219,7 @@ class Steps:
                 said = sync_of(where, origin)
                 sync = sync_of(names, node) if said is Sync.ALWAYS else said
                 found.append(Backward(where, origin, node, sync))
-        return found
+        return [backward for backward in found if not rivals or self._reaches(backward, rivals)]
 
     def _reaches(self, backward: Backward, members: frozenset[Value]) -> bool:
         """Whether a backward pass makes gradients for these optimizers, among several."""
@@ -248,6 +278,15 @@ class Steps:
             if self._gradients.looked_at(names, earlier):
                 first = earlier
         return first
+
+
+def closure_of(step: Step) -> ast.expr | None:
+    """What a step is given to evaluate."""
+    if step.scaled:
+        return None
+    keyword = next((k.value for k in step.call.keywords if k.arg == "closure"), None)
+    given = step.call.args[0] if step.call.args else keyword
+    return None if isinstance(given, ast.Constant) else given
 
 
 def region_of(names: Names, node: ast.AST) -> Region:

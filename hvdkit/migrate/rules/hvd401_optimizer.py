@@ -19,7 +19,7 @@ def check(facts: Facts) -> Iterator[Finding]:
     places = [place for place in find_places(facts) if facts.kinds(place.names) & {"ddp", "single"}]
     for place in places:
         if _was_averaged(facts, place):
-            others = [other for other in places if other is not place and _same_program(facts, place, other)]
+            others = [o for o in places if o.models != place.models and _same_program(facts, place, o)]
             message = "the optimizer averages the gradients over all ranks before each step"
             yield facts.required(
                 "HVD401", place.names, place.call, message, _edits, facts, place, bool(others)

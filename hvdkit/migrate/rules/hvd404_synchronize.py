@@ -9,6 +9,7 @@ from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.naming import optimizer_names, plain_target
 from hvdkit.migrate.facts.steps import Backward, Group, Step
+from hvdkit.migrate.facts.waits import reduced_above, reduced_below
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
@@ -19,12 +20,12 @@ def check(facts: Facts) -> Iterator[Finding]:
         if not group.reason:
             continue
         for backward in group.reduce_after:
-            if facts.kinds(backward.names) & {"ddp", "single"} and not _reduced_below(facts, backward, group):
+            if facts.kinds(backward.names) & {"ddp", "single"} and not reduced_below(facts, backward, group):
                 message = f"{group.reason}: every rank waits here until they are averaged, as DDP does"
                 where = (backward.names, backward.call)
                 yield facts.required("HVD404", *where, message, _after_backward, facts, backward, group)
         for names, statement in group.reduce_before:
-            if facts.kinds(names) & {"ddp", "single"} and not _reduced_above(facts, names, statement, group):
+            if facts.kinds(names) & {"ddp", "single"} and not reduced_above(facts, names, statement, group):
                 message = f"{group.reason}: every rank waits here until they are averaged"
                 yield facts.required(
                     "HVD404", names, statement, message, _before_statement, facts, names, statement, group
@@ -57,35 +58,6 @@ def _skip(step: Step) -> list[Edit]:
     if name is None:
         raise edits.CannotEdit("the optimizer that steps is not a plain variable or attribute")
     return edits.enclose(step.names.source, statement, f"with {name}.skip_synchronize():")
-
-
-def _reduced_below(facts: Facts, backward: Backward, group: Group) -> bool:
-    """Whether the statements right below a backward already wait for these gradients."""
-    names = backward.names
-    statement: ast.stmt | None = names.statement(backward.call)
-    while statement is not None:
-        statement = edits.following(names, statement)
-        if statement is None or not _waits(statement):
-            return False
-        if _is_for(facts, names, statement, group):
-            return True
-    return False
-
-
-def _reduced_above(facts: Facts, names: Names, statement: ast.stmt, group: Group) -> bool:
-    block = edits.block(names, statement)
-    above = block[: block.index(statement)]
-    return bool(above) and _waits(above[-1]) and _is_for(facts, names, above[-1], group)
-
-
-def _waits(statement: ast.stmt) -> bool:
-    call = statement.value if isinstance(statement, ast.Expr) else None
-    return isinstance(call, ast.Call) and getattr(call.func, "attr", "") == "synchronize"
-
-
-def _is_for(facts: Facts, names: Names, statement: ast.stmt, group: Group) -> bool:
-    receiver = statement.value.func.value  # type: ignore[attr-defined]
-    return bool(facts.flow.unwrap(facts.flow.values(names, receiver)) & group.optimizers)
 
 
 def _skips(step: Step) -> bool:

@@ -1,0 +1,145 @@
+"""HVD407: step(closure) becomes a call of the closure and a step."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from hvdkit.migrate import edits
+from hvdkit.migrate.facts import Facts
+from hvdkit.migrate.facts.steps import Step, closure_of
+from hvdkit.migrate.plan import Edit, Finding
+from hvdkit.migrate.rule import Change, Keep, Rule
+
+LBFGS = "torch.optim.LBFGS"
+AGAIN = "LBFGS evaluates its closure several times in one step; Horovod's optimizer reduces once, before the first"
+WRAPPED = "use --target hvdkit, whose optimizer reduces gradients and loss at every evaluation"
+
+
+def check(facts: Facts) -> Iterator[Finding]:
+    for optimizer in facts.optimizers:
+        if optimizer.value.name == LBFGS and not optimizer.wrapped and facts.options.target == "horovod":
+            if facts.kinds(optimizer.names) & {"ddp", "single"}:
+                yield facts.refused("HVD407", optimizer.names, optimizer.node, AGAIN, WRAPPED)
+    for step in facts.steps.steps:
+        closure = closure_of(step)
+        if closure is None or not facts.kinds(step.names) & {"ddp", "single"}:
+            continue
+        if facts.steps.looks_at_gradients(step.names, closure):
+            message = "the closure looks at the gradients that its backward() makes, which are not reduced yet there"
+            advice = "move what follows backward() in the closure between the closure's call and the step"
+            yield facts.refused("HVD407", step.names, step.call, message, advice)
+        elif facts.options.target == "horovod" and not _is_lbfgs(step):
+            message = "Horovod reduces before it would evaluate the closure, so it is evaluated first"
+            yield facts.required("HVD407", step.names, step.call, message, _edit, step, closure)
+
+
+def _is_lbfgs(step: Step) -> bool:
+    return any(value.name == LBFGS for value in step.optimizers)
+
+
+def _edit(step: Step, closure: ast.expr) -> list[Edit]:
+    source = step.names.source
+    if not all(value.name.startswith("torch.optim.") for value in step.optimizers):
+        raise edits.CannotEdit("how often this optimizer evaluates its closure is not known")
+    statement = step.names.statement(step.call)
+    plain = isinstance(statement, (ast.Expr, ast.Assign)) and statement.value is step.call
+    if not plain or not isinstance(closure, (ast.Name, ast.Attribute)):
+        raise edits.CannotEdit("the step and its closure are part of a larger expression")
+    called = edits.replace(source, step.call, f"{source.segment(closure)}()")
+    return [called, edits.after(source, statement, [f"{source.segment(step.target)}.step()"])]
+
+
+RULE = Rule(
+    id="HVD407",
+    title="closures are evaluated before the step",
+    what="Turns `loss = optimizer.step(closure)` into `loss = closure()` and `optimizer.step()`.",
+    why=(
+        "Horovod's step() reduces, then evaluates the closure, then updates: the update would use gradients that "
+        "are still being reduced."
+    ),
+    safety=(
+        "Safe: every optimizer of torch.optim but LBFGS evaluates its closure once, before anything else. Programs "
+        "with LBFGS, and closures that clip or read gradients, are refused."
+    ),
+    check=check,
+    changes=(
+        Change(
+            """\
+            import torch
+
+            optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+            for x in batches:
+                def closure():
+                    optimizer.zero_grad()
+                    loss = model(x).sum()
+                    loss.backward()
+                    return loss
+
+                loss = optimizer.step(closure)
+                print(loss.item())
+            """,
+            """\
+            import torch
+
+            optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+            for x in batches:
+                def closure():
+                    optimizer.zero_grad()
+                    loss = model(x).sum()
+                    loss.backward()
+                    return loss
+
+                loss = closure()
+                optimizer.step()
+                print(loss.item())
+            """,
+        ),
+    ),
+    keeps=(
+        Keep(
+            """\
+            import torch
+
+            optimizer = torch.optim.LBFGS(model.parameters())
+
+            def closure():
+                optimizer.zero_grad()
+                loss = model(x).sum()
+                loss.backward()
+                return loss
+
+            optimizer.step(closure)
+            """,
+            reason="LBFGS evaluates the closure again and again, each time with gradients of its own",
+            reported=True,
+        ),
+        Keep(
+            """\
+            import torch
+
+            optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+
+            def closure():
+                loss = model(x).sum()
+                loss.backward()
+                torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+                return loss
+
+            optimizer.step(closure)
+            """,
+            reason="clipping inside the closure would see the gradients of one rank",
+            reported=True,
+        ),
+        Keep(
+            """\
+            import torch
+
+            optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+            model(x).sum().backward()
+            optimizer.step(None)
+            """,
+            reason="no closure",
+        ),
+    ),
+)

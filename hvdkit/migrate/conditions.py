@@ -1,14 +1,28 @@
-"""The post-conditions of a migrated program, each proven from the facts of the rewritten text, or open."""
+"""The post-conditions of a migrated program, each proven from the facts of the rewritten text, or open.
+
+A row that does not apply is "not needed", with the reason. What could not be followed is open.
+"""
 
 from __future__ import annotations
 
+import ast
+from collections.abc import Iterable
 from pathlib import Path
 
-from hvdkit.migrate.facts import Facts
+from hvdkit.migrate.devices import device_row, init_row
+from hvdkit.migrate.facts import Facts, Site
 from hvdkit.migrate.facts import vocabulary as words
+from hvdkit.migrate.facts.facts import Loader
+from hvdkit.migrate.facts.guards import Where, where_runs
 from hvdkit.migrate.facts.programs import ProgramFacts
-from hvdkit.migrate.facts.writers import unguarded_writers
+from hvdkit.migrate.facts.sharding import epoch_calls, share
+from hvdkit.migrate.facts.training import seeds, training_loaders, training_paths
+from hvdkit.migrate.facts.writers import writers
+from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Condition, State
+
+REDUCTIONS = ("allreduce", "allreduce_", "allreduce_async", "allreduce_async_", "reducescatter")
+NOT_TRAINED = "nothing is trained here"
 
 
 def conditions(facts: Facts, entry: Path) -> tuple[Condition, ...]:
@@ -16,79 +30,151 @@ def conditions(facts: Facts, entry: Path) -> tuple[Condition, ...]:
     program = next((p for p in facts.programs if p.entry.source.path == entry), None)
     if program is None:
         return ()
-    checks = (_init, _sharded, _set_epoch, _optimizer, _broadcast, _writers, _leftovers)
-    return tuple(check(facts, program) for check in checks)
+    training = bool(training_paths(facts, program))
+    rows = [init_row(facts, program), device_row(facts, program)]
+    for name, check in TRAINING.items():
+        state, detail = check(facts, program) if training else (State.NONE, NOT_TRAINED)
+        rows.append(Condition(name, state, detail))
+    for name, check in ALWAYS.items():
+        rows.append(Condition(name, *check(facts, program)))
+    return tuple(rows)
 
 
-def _row(name: str, problem: str, detail: str) -> Condition:
-    return Condition(name, State.OPEN if problem else State.PROVEN, problem or detail)
+def _sharded(facts: Facts, program: ProgramFacts) -> tuple[State, str]:
+    loaders = training_loaders(facts, program)
+    if not loaders:
+        return _without_loader(facts, program)
+    shares = [(loader, share(facts, loader)) for loader in loaders]
+    whole = [loader for loader, by in shares if not by]
+    if whole:
+        return State.OPEN, f"every rank may draw all of the data of the loader at {_places(whole)}"
+    by = " and ".join(sorted({by for _, by in shares}))
+    return State.PROVEN, f"by {by}: loader at {_places(loaders)}"
 
 
-def _init(facts: Facts, program: ProgramFacts) -> Condition:
-    sites = [site for site in facts.calls(*words.HVD_INIT) if site.names in program.files]
-    where = ", ".join(f"{s.names.source.path.name}:{s.node.lineno}" for s in sites)
-    return _row(
-        "Horovod is initialised", "" if sites else "no hvd.init() was found", f"hvd.init() at {where}"
-    )
+def _without_loader(facts: Facts, program: ProgramFacts) -> tuple[State, str]:
+    """Batches that are drawn by hand: seeded by the rank, every rank draws others."""
+    found = seeds(facts, program)
+    own = [(names, call) for names, call, by_rank in found if by_rank]
+    if own:
+        where = _places(own)
+        return State.PROVEN, f"no DataLoader; random numbers, seeded by the rank at {where}, draw the batches"
+    same = [(names, call) for names, call, _ in found]
+    if same:
+        return State.OPEN, f"no DataLoader, and the seed at {_places(same)} is the same on all ranks"
+    return State.OPEN, "no DataLoader was found in a loop with a backward pass"
 
 
-def _sharded(facts: Facts, program: ProgramFacts) -> Condition:
-    name = "training data is sharded by rank"
-    training = [o for o in facts.loaders if o.names in program.files and facts.training(o)]
-    if not training:
-        return Condition(name, State.OPEN, "no DataLoader was found in a loop with a backward pass")
-    open_ = [
-        f"{loader.names.source.path.name}:{loader.node.lineno}"
-        for loader in training
-        if not facts.sharded(loader) and not _wrapped(facts, loader.value)
-    ]
-    return _row(name, f"not shown for {', '.join(open_)}" if open_ else "", f"{len(training)} loader(s)")
+def _set_epoch(facts: Facts, program: ProgramFacts) -> tuple[State, str]:
+    loaders = [loader for loader in training_loaders(facts, program) if share(facts, loader)]
+    shuffling = [loader for loader in loaders if not _in_order(facts, loader)]
+    if not shuffling:
+        return State.NONE, "no sampler shuffles" if loaders else "no sampler was found"
+    calls = {loader.node: epoch_calls(facts, loader) for loader in shuffling}
+    untold = [loader for loader in shuffling if not calls[loader.node]]
+    if untold:
+        return State.OPEN, f"no set_epoch was found for the loader at {_places(untold)}"
+    return State.PROVEN, f"set_epoch at {_places(call for found in calls.values() for call in found)}"
 
 
-def _wrapped(facts: Facts, value: object) -> bool:
-    return any(
-        value in facts.flow.values(site.names, site.node.args[0])
-        for site in facts.calls("hvdkit.torch.distribute")
-        if site.node.args
-    )
+def _in_order(facts: Facts, loader: Loader) -> bool:
+    """Whether the loader's sampler was told not to shuffle."""
+    for value in facts.flow.values(loader.names, loader.sampler):
+        keywords = getattr(value.node, "keywords", ())
+        off = [k for k in keywords if k.arg == "shuffle" and isinstance(k.value, ast.Constant)]
+        if value.name in words.SAMPLERS and off and off[0].value.value is False:
+            return True
+    return False
 
 
-def _set_epoch(facts: Facts, program: ProgramFacts) -> Condition:
-    name = "each epoch has its own order (set_epoch)"
-    calls = [call for names, call, _ in facts.methods("set_epoch") if names in program.files]
-    return _row(name, "" if calls else "no set_epoch call was found", f"{len(calls)} call(s)")
-
-
-def _optimizer(facts: Facts, program: ProgramFacts) -> Condition:
-    name = "every optimizer averages its gradients"
-    mine = [o for o in facts.optimizers if o.names in program.files]
-    open_ = [f"{o.names.source.path.name}:{o.node.lineno}" for o in mine if not o.wrapped]
+def _optimizer(facts: Facts, program: ProgramFacts) -> tuple[State, str]:
+    mine = [optimizer for optimizer in facts.optimizers if optimizer.names in program.files]
+    bare = [optimizer for optimizer in mine if not optimizer.wrapped]
     if not mine:
-        return Condition(name, State.OPEN, "no optimizer was found")
-    return _row(
-        name, f"not wrapped: {', '.join(open_)}" if open_ else "", f"{len(mine)} optimizer(s) wrapped"
-    )
+        return State.OPEN, "no optimizer was found"
+    if bare:
+        return State.OPEN, f"not in a DistributedOptimizer: {_places(bare)}"
+    return State.PROVEN, f"DistributedOptimizer around {_places(mine)}"
 
 
-def _broadcast(facts: Facts, program: ProgramFacts) -> Condition:
-    name = "all ranks start from rank 0's weights"
+def _broadcast(facts: Facts, program: ProgramFacts) -> tuple[State, str]:
     sites = [site for site in facts.calls(*words.HVD_BROADCAST) if site.names in program.files]
-    where = ", ".join(f"{s.names.source.path.name}:{s.node.lineno}" for s in sites)
-    return _row(name, "" if sites else "no broadcast of the model was found", f"broadcast at {where}")
-
-
-def _writers(facts: Facts, program: ProgramFacts) -> Condition:
-    name = "files are written by rank 0 only"
-    open_ = [
-        f"{w.names.source.path.name}:{w.node.lineno}"
-        for w in unguarded_writers(facts)
-        if w.names in program.files
+    if not sites:
+        return State.OPEN, "no broadcast of the model was found"
+    late = [
+        (names, call)
+        for names, call, _ in facts.methods("load_state_dict")
+        if names in program.files
+        and where_runs(facts, names, call) is not Where.ALL
+        and not any(_follows(site, names, call) for site in sites)
     ]
-    return _row(name, f"every rank writes at {', '.join(open_)}" if open_ else "", "torch.save is guarded")
+    if late:
+        return State.OPEN, f"rank 0 alone loads a state at {_places(late)}, after the broadcast"
+    return State.PROVEN, f"broadcast at {_places(sites)}"
 
 
-def _leftovers(facts: Facts, program: ProgramFacts) -> Condition:
-    name = "no DDP, DataParallel or process group is left"
+def _follows(site: Site, names: Names, call: ast.Call) -> bool:
+    """Whether a broadcast stands below a load, or in another function, which may run later."""
+    same = site.names is names and names.function(site.node) is names.function(call)
+    return not same or site.node.lineno > call.lineno
+
+
+def _writers(facts: Facts, program: ProgramFacts) -> tuple[State, str]:
+    mine = [writer for writer in writers(facts) if writer.names in program.files]
+    every = [writer for writer in mine if writer.where is Where.ALL]
+    nodes = [writer for writer in mine if writer.where is Where.ONE_PER_NODE]
+    if every:
+        return State.OPEN, f"every rank writes at {_places(every)}"
+    if nodes:
+        return State.OPEN, f"one rank of each host writes (local_rank, not rank) at {_places(nodes)}"
+    if not mine:
+        return State.NONE, "no call was found that writes a file"
+    return State.PROVEN, f"rank 0 writes at {_places(mine)}"
+
+
+def _reductions(facts: Facts, program: ProgramFacts) -> tuple[State, str]:
+    names = [f"{module}.{name}" for module in words.HOROVOD for name in REDUCTIONS]
+    sites = [site for site in facts.calls(*names) if site.names in program.files]
+    lost = [
+        site
+        for site in sites
+        if not site.name.endswith("_") and isinstance(site.names.parents[site.node], ast.Expr)
+    ]
+    silent = [site for site in sites if not {"op", "average"} & {k.arg for k in site.node.keywords}]
+    if lost:
+        return State.OPEN, f"the result is thrown away at {_places(lost)}: allreduce_ works in place"
+    if silent:
+        return State.OPEN, f"no op, which means the average, at {_places(silent)}"
+    return (State.PROVEN, f"op at {_places(sites)}") if sites else (State.NONE, "nothing is reduced by hand")
+
+
+def _leftovers(facts: Facts, program: ProgramFacts) -> tuple[State, str]:
     sites = [s for s in facts.calls("torch.distributed.", *words.WRAPS) if s.names in program.files]
-    open_ = [f"{s.name.rpartition('.')[2]} at {s.names.source.path.name}:{s.node.lineno}" for s in sites]
-    return _row(name, ", ".join(open_), "none found")
+    if sites:
+        called = ", ".join(sorted({site.name.rpartition(".")[2] for site in sites}))
+        return State.OPEN, f"{called} at {_places(sites)}"
+    return State.PROVEN, "no call of torch.distributed, DDP or DataParallel"
+
+
+TRAINING = {
+    "training data is sharded by rank": _sharded,
+    "each epoch has an order of its own": _set_epoch,
+    "every optimizer averages gradients": _optimizer,
+    "ranks start from the same weights": _broadcast,
+}
+ALWAYS = {
+    "files are written by rank 0 only": _writers,
+    "reductions say what they compute": _reductions,
+    "no DDP or process group is left": _leftovers,
+}
+
+
+def _places(found: Iterable[object], most: int = 3) -> str:
+    """`train.py:12, util.py:3 and 2 more`, of anything that has names and a node."""
+    places: list[str] = []
+    for item in found:
+        names, node = item if isinstance(item, tuple) else (item.names, item.node)  # type: ignore[attr-defined]
+        places.append(f"{names.source.path.name}:{node.lineno}")
+    unique = list(dict.fromkeys(places))
+    more = f" and {len(unique) - most} more" if len(unique) > most else ""
+    return ", ".join(unique[:most]) + more

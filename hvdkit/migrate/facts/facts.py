@@ -22,6 +22,7 @@ from hvdkit.migrate.facts.loops import Loops
 from hvdkit.migrate.facts.optimizers import Optimizer, find_optimizers
 from hvdkit.migrate.facts.programs import ProgramFacts, find_programs
 from hvdkit.migrate.facts.rank_kinds import RankKinds
+from hvdkit.migrate.facts.sharding import share
 from hvdkit.migrate.facts.steps import Steps
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Applicability, Edit, Finding
@@ -184,12 +185,8 @@ class Facts:
         return any(loader.value in path.loaders for path in self.loops.paths)
 
     def sharded(self, loader: Loader) -> bool:
-        """Whether the loader's sampler gives each rank its own share."""
-        for expression in (loader.sampler, loader.batch_sampler):
-            values = self.flow.values(loader.names, expression)
-            if any(value.name in words.SAMPLERS for value in values):
-                return True
-        return False
+        """Whether each rank gets its own share of the loader's data."""
+        return bool(share(self, loader))
 
     # --- findings ------------------------------------------------------------------------------
 

@@ -61,7 +61,7 @@ class Loops:
     def paths(self) -> tuple[Path, ...]:
         """Every path of every backward pass."""
         found: list[Path] = []
-        for names, call in backward_calls(self._facts):
+        for names, call in (*backward_calls(self._facts), *library_backwards(self._facts)):
             for loops, calls in self._outward(names, call, ()):
                 loaders: frozenset[Value] = frozenset()
                 batch = -1
@@ -155,6 +155,15 @@ def backward_calls(facts: Facts) -> Iterator[tuple[Names, ast.Call]]:
         yield names, call
     for site in facts.calls("torch.autograd.backward"):
         yield site.names, site.node
+
+
+def library_backwards(facts: Facts) -> Iterator[tuple[Names, ast.Call]]:
+    """Calls of library objects that run the backward pass themselves: `loss_scaler(loss, optimizer)`."""
+    for names in facts.files if facts.calls(*words.BACKWARD_CALLS) else ():
+        for calls in names.calls.values():
+            for call in calls:
+                if call.args and facts.flow.made(names, call.func) & words.BACKWARD_CALLS:
+                    yield names, call
 
 
 def yielded_from(names: Names, function: FunctionNode) -> Iterator[ast.expr]:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 UNKNOWN, CONSTANT = "unknown", "constant"
 QUESTIONS = ("rank", "size", "local_rank", "local_size", "cross_rank", "cross_size")
 _HVD = {f"{module}.{name}": name for module in HOROVOD for name in QUESTIONS}
+MAX_STEPS = 4
 _PLAIN = ("int", "str", "float", "abs", "max", "min")
 
 
@@ -55,6 +56,20 @@ class RankKinds:
         if not self._busy:  # what a cycle cut short is not kept
             self._done[node] = found
         return found
+
+    def inside(self, names: Names, node: ast.AST, kind: str = "rank", depth: int = 0) -> bool:
+        """Whether an expression is made from a rank: in an f-string, a joined path, a sum, a device."""
+        for part in ast.walk(node):
+            if not isinstance(part, (ast.Name, ast.Attribute, ast.Call)):
+                continue
+            if kind in self.of(names, part):
+                return True
+            if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Load) and depth < MAX_STEPS:
+                for binding in names.bindings(part.id, part):
+                    value = binding.value if binding.kind == "assign" else None
+                    if value is not None and value is not node and self.inside(names, value, kind, depth + 1):
+                        return True
+        return False
 
     def _kinds(self, names: Names, node: ast.AST) -> frozenset[str]:
         if node in self._reads:

@@ -18,6 +18,8 @@ HVD_INIT = frozenset(f"{module}.init" for module in HOROVOD)
 
 LOADER = "torch.utils.data.DataLoader"
 SAMPLERS = frozenset(("torch.utils.data.DistributedSampler", "hvdkit.torch.DistributedSampler"))
+# Objects of libraries that, when called, run backward() and step().
+BACKWARD_CALLS = frozenset(("timm.utils.NativeScaler", "timm.utils.ApexScaler"))
 SCALER = "torch.amp.GradScaler"
 INIT = "torch.distributed.init_process_group"
 

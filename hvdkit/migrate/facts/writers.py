@@ -63,24 +63,7 @@ def unguarded_writers(facts: Facts) -> Iterator[Writer]:
 
 def _own_file(facts: Facts, names: Names, target: ast.expr) -> bool:
     """Whether what is written is memory, a temporary file, or a path that has the rank in it."""
-    return bool(facts.flow.made(names, target) & IN_MEMORY) or has_rank(facts, names, target)
-
-
-def has_rank(facts: Facts, names: Names, node: ast.AST, depth: int = 0) -> bool:
-    """Whether an expression is made from the rank: in an f-string, a joined path, a sum of strings."""
-    if depth > 4:
-        return False
-    for part in ast.walk(node):
-        if not isinstance(part, (ast.Name, ast.Attribute, ast.Call)):
-            continue
-        if facts.ranks.of(names, part) & {"rank"}:
-            return True
-        if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Load):
-            for binding in names.bindings(part.id, part):
-                value = binding.value if binding.kind == "assign" else None
-                if value is not None and value is not node and has_rank(facts, names, value, depth + 1):
-                    return True
-    return False
+    return bool(facts.flow.made(names, target) & IN_MEMORY) or facts.ranks.inside(names, target)
 
 
 def calls_project_code(facts: Facts, names: Names, node: ast.AST) -> bool:

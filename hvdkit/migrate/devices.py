@@ -1,0 +1,88 @@
+"""Two post-conditions: Horovod is initialised before CUDA is used, and each process has its own device."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from hvdkit.migrate.facts import Facts, Site
+from hvdkit.migrate.facts import vocabulary as words
+from hvdkit.migrate.facts.programs import ProgramFacts
+from hvdkit.migrate.names import Names
+from hvdkit.migrate.plan import Condition, State
+
+# Questions that make no CUDA context, and settings that are kept until there is one.
+HARMLESS = (
+    "torch.cuda.is_available",
+    "torch.cuda.device_count",
+    "torch.cuda.manual_seed",
+    "torch.cuda.manual_seed_all",
+    "torch.cuda.is_bf16_supported",
+    "torch.cuda.amp.",
+)
+SET_DEVICE = "torch.cuda.set_device"
+
+
+def init_row(facts: Facts, program: ProgramFacts) -> Condition:
+    """Whether hvd.init() is there, and stands above the first use of CUDA in its function."""
+    name = "Horovod is initialised before CUDA"
+    sites = [site for site in facts.calls(*words.HVD_INIT) if site.names in program.files]
+    if not sites:
+        return Condition(name, State.OPEN, "no hvd.init() was found")
+    early = [
+        use
+        for use in (*facts.calls("torch.cuda."), *_moves(facts))
+        if not use.name.startswith(HARMLESS) and any(_above(use, site) for site in sites)
+    ]
+    if early and not any(_above(site, early[0]) for site in sites):
+        return Condition(
+            name, State.OPEN, f"CUDA is used above it at {_place(early[0].names, early[0].node)}"
+        )
+    where = ", ".join(_place(site.names, site.node) for site in sites[:3])
+    return Condition(name, State.PROVEN, f"hvd.init() at {where}")
+
+
+def device_row(facts: Facts, program: ProgramFacts) -> Condition:
+    """Whether each process of a host works on a device of its own."""
+    name = "each process has its own device"
+    chosen = [site for site in facts.calls(SET_DEVICE) if site.names in program.files]
+    moves = [site for site in _moves(facts) if site.names in program.files and site.node.args]
+    for site in chosen:
+        kinds = facts.ranks.of(site.names, site.node.args[0]) if site.node.args else frozenset()
+        if "rank" in kinds and "local_rank" not in kinds:
+            detail = f"set_device takes the rank among all hosts at {_place(site.names, site.node)}"
+            return Condition(name, State.OPEN, detail)
+    for site in (*chosen, *moves):
+        if any(facts.ranks.inside(site.names, argument, "local_rank") for argument in site.node.args):
+            return Condition(name, State.PROVEN, f"by local_rank at {_place(site.names, site.node)}")
+    for site in facts.calls("hvdkit.torch.init"):
+        if site.names in program.files:
+            return Condition(name, State.PROVEN, f"hvd.init() chooses it at {_place(site.names, site.node)}")
+    if not any(_names_cuda(names) for names in program.files):
+        return Condition(name, State.NONE, "the program does not use CUDA")
+    return Condition(name, State.OPEN, "no torch.cuda.set_device(hvd.local_rank()) was found")
+
+
+def _moves(facts: Facts) -> Iterator[Site]:
+    """`x.cuda(...)`, `x.to(...)`."""
+    for method in ("cuda", "to"):
+        for names, call, _ in facts.methods(method):
+            yield Site(names, call, f"?.{method}")
+
+
+def _above(first: Site, second: Site) -> bool:
+    """Whether one call stands above another in the same function."""
+    names = first.names
+    same = names is second.names and names.function(first.node) is names.function(second.node)
+    return same and first.node.lineno < second.node.lineno
+
+
+def _names_cuda(names: Names) -> bool:
+    constants = (node for node in names.parents if isinstance(node, ast.Constant))
+    return "cuda" in names.attributes or any(
+        isinstance(node.value, str) and "cuda" in node.value and len(node.value) < 20 for node in constants
+    )
+
+
+def _place(names: Names, node: ast.AST) -> str:
+    return f"{names.source.path.name}:{getattr(node, 'lineno', 1)}"

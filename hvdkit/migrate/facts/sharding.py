@@ -1,0 +1,105 @@
+"""How a loader gives each rank its own share of the data, and whether its sampler hears of the epochs."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from hvdkit.migrate.facts import vocabulary as words
+from hvdkit.migrate.facts.flow import Value
+from hvdkit.migrate.names import FUNCTIONS, Names
+
+if TYPE_CHECKING:
+    from hvdkit.migrate.facts.facts import Facts, Loader
+
+BATCH_SAMPLER = "torch.utils.data.BatchSampler"
+ITERABLE = "torch.utils.data.IterableDataset"
+DISTRIBUTE = "hvdkit.torch.distribute"
+MAX_STEPS = 4
+
+
+def share(facts: Facts, loader: Loader) -> str:
+    """What gives each rank its own data, in two or three words; "" when nothing was found that does."""
+    names = loader.names
+    for expression in (loader.sampler, loader.batch_sampler):
+        found = _sampler(facts, facts.flow.values(names, expression))
+        if found:
+            return found
+    for value in facts.flow.values(names, loader.dataset):
+        if ITERABLE in facts.flow.bases(value) and _knows_rank(facts, value):
+            return "a data set that reads its rank's part"
+    if any(
+        loader.value in facts.flow.values(site.names, site.node.args[0])
+        for site in facts.calls(DISTRIBUTE)
+        if site.node.args
+    ):
+        return "hvd.distribute"
+    return ""
+
+
+def _sampler(facts: Facts, values: frozenset[Value], steps: int = 0) -> str:
+    for value in values:
+        if value.name in words.SAMPLERS:
+            return "DistributedSampler"
+        call = value.node
+        if value.name == BATCH_SAMPLER and isinstance(call, ast.Call) and call.args and steps < MAX_STEPS:
+            inner = _sampler(facts, facts.flow.values(value.names, call.args[0]), steps + 1)
+            if inner:
+                return inner
+        if value.kind == "object" and _knows_rank(facts, value):
+            return "a sampler that knows its rank"
+        if value.kind == "object" and steps < MAX_STEPS and _given_sampler(facts, value, steps):
+            return "a sampler of the project's around a DistributedSampler"
+        if value.kind == "made" and isinstance(call, ast.Call) and _passes_rank(facts, value.names, call):
+            return "a sampler that is given its rank"
+    return ""
+
+
+def _knows_rank(facts: Facts, value: Value) -> bool:
+    """Whether a project class asks for its rank, or is given one."""
+    return isinstance(value.node, ast.ClassDef) and facts.ranks.inside(value.names, value.node)
+
+
+def _passes_rank(facts: Facts, names: Names, call: ast.Call) -> bool:
+    given = [*call.args, *(keyword.value for keyword in call.keywords)]
+    return any("rank" in facts.ranks.of(names, argument) for argument in given)
+
+
+def _given_sampler(facts: Facts, value: Value, steps: int) -> bool:
+    """Whether an object of a project class was given a sharding sampler."""
+    names, owner = value.names, value.node
+    for binding in names.scopes[owner].names.get("__init__", ()):
+        if isinstance(binding.node, FUNCTIONS):
+            for where, call in facts.flow.call_sites(names, binding.node):
+                given = (facts.flow.values(where, argument) for argument in call.args)
+                if any(_sampler(facts, values, steps + 1) for values in given):
+                    return True
+    return False
+
+
+def epoch_calls(facts: Facts, loader: Loader) -> list[tuple[Names, ast.Call]]:
+    """The set_epoch calls on a loader's sampler or data set, or on what hvd.distribute made of the loader."""
+    own = (
+        facts.flow.values(loader.names, loader.sampler)
+        | facts.flow.values(loader.names, loader.batch_sampler)
+        | facts.flow.values(loader.names, loader.dataset)
+        | {loader.value}
+    )
+    for value in list(own):
+        if value.name == BATCH_SAMPLER and isinstance(value.node, ast.Call) and value.node.args:
+            own |= facts.flow.values(value.names, value.node.args[0])
+    found = []
+    for names, call, receiver in facts.methods("set_epoch"):
+        # `loader.sampler.set_epoch`, `loader.batch_sampler.sampler.set_epoch`
+        expression: ast.expr = receiver
+        while isinstance(expression, ast.Attribute) and not facts.flow.values(names, expression) & own:
+            expression = expression.value
+        values = facts.flow.unwrap(facts.flow.values(names, expression))
+        if values & own or _same_class(values, own):
+            found.append((names, call))
+    return found
+
+
+def _same_class(left: frozenset[Value], right: frozenset[Value]) -> bool:
+    classes = {value.node for value in left if value.kind == "object"}
+    return any(value.node in classes for value in right if value.kind == "object")

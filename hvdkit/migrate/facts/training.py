@@ -1,0 +1,52 @@
+"""What one program trains: its paths to a backward pass, and the loaders and seeds that go with them."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from hvdkit.migrate.facts.loops import Path
+from hvdkit.migrate.facts.programs import ProgramFacts, main_guard
+from hvdkit.migrate.names import Names
+
+if TYPE_CHECKING:
+    from hvdkit.migrate.facts.facts import Facts, Loader
+
+SEEDS = ("torch.manual_seed", "torch.cuda.manual_seed", "torch.cuda.manual_seed_all", "numpy.random.seed")
+
+
+def training_paths(facts: Facts, program: ProgramFacts) -> list[Path]:
+    """The ways to a backward pass that begin in this program, not in another that shares its files."""
+    return [
+        path
+        for path in facts.loops.paths
+        if path.names in program.files and _begins_in(program, *_outermost(path))
+    ]
+
+
+def _outermost(path: Path) -> tuple[Names, ast.AST]:
+    return path.calls[-1] if path.calls else (path.names, path.backward)
+
+
+def _begins_in(program: ProgramFacts, names: Names, node: ast.AST) -> bool:
+    """Whether code at the top of a path runs in a program: not under another script's main guard."""
+    if names is program.entry:
+        return True
+    guard = main_guard(names)
+    return names in program.files and (guard is None or guard not in names.ancestors(node))
+
+
+def training_loaders(facts: Facts, program: ProgramFacts) -> list[Loader]:
+    """The loaders that a program trains on."""
+    drawn = {value for path in training_paths(facts, program) for value in path.loaders}
+    # A helper that two scripts share is asked about both: only this program's own files count.
+    return [o for o in facts.loaders if o.value in drawn and o.names in program.files]
+
+
+def seeds(facts: Facts, program: ProgramFacts) -> list[tuple[Names, ast.Call, bool]]:
+    """Calls that seed random numbers, and whether each rank gets another seed."""
+    return [
+        (site.names, site.node, any(facts.ranks.inside(site.names, argument) for argument in site.node.args))
+        for site in facts.calls(*SEEDS)
+        if site.names in program.files
+    ]

@@ -130,8 +130,9 @@ class Launch:
     def _anchored(self, argument: str) -> Iterator[Origin]:
         for site in self.inits:
             expression = init_argument(site.node, argument)
-            if expression is not None and not isinstance(expression, (ast.BinOp, ast.Constant)):
-                yield from self.origins(site.names, expression)
+            if expression is not None:
+                gone = set(ast.walk(expression))
+                yield from (o for o in self.origins(site.names, expression) if o.node not in gone)
 
     @cached_property
     def index_is_rank(self) -> bool:

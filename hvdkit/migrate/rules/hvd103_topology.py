@@ -46,7 +46,11 @@ def check(facts: Facts) -> Iterator[Finding]:
             text = f'("nccl" if {hvd}.nccl_built() else "gloo")'
         else:
             text = f"{hvd}.{FUNCTIONS[site.name]}"
-        if " " in text and not text.startswith("(") and not isinstance(names.parents[call], (ast.If, ast.Assign)):
+        if (
+            " " in text
+            and not text.startswith("(")
+            and not isinstance(names.parents[call], (ast.If, ast.Assign))
+        ):
             text = f"({text})"
         message = f"{short} becomes {text}"
         yield facts.safe("HVD103", names, call, message, edits.replace, names.source, call, text)

@@ -20,7 +20,9 @@ def check(facts: Facts) -> Iterator[Finding]:
         hvd = facts.hvd(names)
         for test in launch_tests(names):
             text = f"{hvd}.size() {'==' if test.negated else '>'} 1"
-            message = f"horovodrun does not set {test.variable}, so this would say that nothing launched it: {text}"
+            message = (
+                f"horovodrun does not set {test.variable}, so this would say that nothing launched it: {text}"
+            )
             yield facts.safe("HVD104", names, test.node, message, _edit, names, test.node, text)
     for site in facts.calls("torch.distributed.is_torchelastic_launched"):
         text = f"{facts.hvd(site.names)}.size() > 1"

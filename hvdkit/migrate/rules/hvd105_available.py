@@ -16,7 +16,9 @@ AVAILABLE = "torch.distributed.is_available"
 def check(facts: Facts) -> Iterator[Finding]:
     for site in facts.calls(AVAILABLE):
         if "ddp" in facts.kinds(site.names):
-            message = "torch.distributed is not used any more; that Horovod is there was settled by its import"
+            message = (
+                "torch.distributed is not used any more; that Horovod is there was settled by its import"
+            )
             yield facts.safe("HVD105", site.names, site.node, message, _edits, site)
 
 
@@ -28,7 +30,11 @@ def _edits(site: Site) -> Edit:
     if isinstance(parent, ast.UnaryOp) and isinstance(parent.op, ast.Not):
         statement = names.parents[parent]
         alone = isinstance(statement, ast.If) and statement.test is parent and not statement.orelse
-        if isinstance(statement, ast.If) and alone and not _is_elif(names.source.text, names.source.start(statement)):
+        if (
+            isinstance(statement, ast.If)
+            and alone
+            and not _is_elif(names.source.text, names.source.start(statement))
+        ):
             return edits.delete(names, statement)
         outer = names.parents[parent]
         if isinstance(outer, ast.BoolOp) and isinstance(outer.op, ast.Or):

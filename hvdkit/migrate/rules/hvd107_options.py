@@ -23,7 +23,9 @@ def check(facts: Facts) -> Iterator[Finding]:
         if not setting.holders:
             message = f"the option {option.dest} was filled in by the launcher"
             value = "True" if setting.function == FLAG else f"hvd.{setting.function}()"
-            advice = f"after the arguments are parsed, set {option.dest} to {value}; horovodrun does not pass it"
+            advice = (
+                f"after the arguments are parsed, set {option.dest} to {value}; horovodrun does not pass it"
+            )
             yield facts.manual("HVD107", option.names, option.node, message, advice)
         required = _required(option)
         if required is not None:

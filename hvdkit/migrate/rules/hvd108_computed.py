@@ -1,0 +1,233 @@
+"""HVD108: ranks and sizes that the script computes become Horovod's."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from hvdkit.migrate import edits
+from hvdkit.migrate.facts import Facts
+from hvdkit.migrate.facts.launch import Origin
+from hvdkit.migrate.facts.ranks import constant
+from hvdkit.migrate.names import Names
+from hvdkit.migrate.plan import Edit, Finding
+from hvdkit.migrate.rule import Change, Keep, Rule
+
+ABOUT = {
+    "rank": "goes to init_process_group as the rank",
+    "size": "goes to init_process_group as the world size",
+    "local_size": "is the number of processes that were started on this host",
+}
+
+
+def check(facts: Facts) -> Iterator[Finding]:
+    if not facts.launch.inits:
+        return
+    for origin, function in facts.launch.rewritten():
+        text = f"{facts.hvd(origin.names)}.{function}()"
+        message = f"this value {ABOUT[function]}: {text}"
+        yield facts.safe("HVD108", origin.names, origin.node, message, _define, origin, text)
+    yield from _tests(facts)
+    if facts.launch.index_is_rank:
+        yield from _indices(facts)
+
+
+def _define(origin: Origin, text: str) -> Edit:
+    names, node = origin.names, origin.node
+    if origin.kind == "augmented":
+        return edits.replace(names.source, names.parents[node], f"{names.source.segment(node)} = {text}")
+    return edits.replace(names.source, node, text)
+
+
+def _tests(facts: Facts) -> Iterator[Finding]:
+    """`ngpus_per_node > 1`: whether this is a job of several, which one process per host is as well."""
+    for names in facts.files:
+        if "ddp" not in facts.kinds(names):
+            continue
+        for node in list(names.parents):
+            if not isinstance(node, ast.Compare) or len(node.ops) != 1 or constant(node.comparators[0]) != 1:
+                continue
+            if not isinstance(node.ops[0], (ast.Gt, ast.Eq, ast.NotEq, ast.LtE)):
+                continue
+            if facts.launch.meaning(names, node.left) == {"local_size"} and isinstance(
+                node.left, (ast.Name, ast.Attribute)
+            ):
+                text = f"{facts.hvd(names)}.size()"
+                message = f"asks whether there are several processes, on any host: {text}"
+                yield facts.safe(
+                    "HVD108", names, node.left, message, edits.replace, names.source, node.left, text
+                )
+
+
+def _indices(facts: Facts) -> Iterator[Finding]:
+    """A spawned worker's number where the script, written for one host, means the rank of the job."""
+    for names in facts.files:
+        if "ddp" not in facts.kinds(names):
+            continue
+        for node in list(names.parents):
+            if not isinstance(node, ast.Compare) or len(node.ops) != 1:
+                continue
+            left, right = node.left, constant(node.comparators[0])
+            if right != 0 or not isinstance(node.ops[0], (ast.Eq, ast.NotEq, ast.Gt)):
+                continue
+            if isinstance(left, (ast.Name, ast.Attribute)) and is_index(facts, names, left):
+                text = f"{facts.hvd(names)}.rank()"
+                message = f"the worker's number was the rank as long as there was one host: {text}"
+                yield facts.safe("HVD108", names, left, message, edits.replace, names.source, left, text)
+
+
+def is_index(facts: Facts, names: Names, node: ast.expr) -> bool:
+    """Whether an expression is a spawned worker's number and nothing else."""
+    origins = facts.launch.origins(names, node)
+    return bool(origins) and all(origin.kind == "index" for origin in origins)
+
+
+RULE = Rule(
+    id="HVD108",
+    title="computed ranks and sizes become Horovod's",
+    what=(
+        "Replaces what the script computes for init_process_group's rank and world_size, and the number of "
+        "processes it spawns, by hvd.rank(), hvd.size() and hvd.local_size(), where the value is defined."
+    ),
+    why=(
+        "`args.rank * ngpus_per_node + gpu` starts from a node number that nobody passes any more. Found by "
+        "following what reaches init_process_group, so names do not matter."
+    ),
+    safety=(
+        "Safe: the defined variable keeps its meaning. A count of GPUs that decided how many processes were "
+        "started is the number of processes on this host, so a batch size divided by it stays right; tests of it "
+        "against 1 ask for the size of the job, since there may be one process per host."
+    ),
+    check=check,
+    changes=(
+        Change(
+            """\
+            import torch
+            import torch.distributed as dist
+            import torch.multiprocessing as mp
+
+            def worker(gpu, ngpus, args):
+                args.rank = args.node * ngpus + gpu
+                dist.init_process_group("nccl", rank=args.rank, world_size=args.world)
+                args.batch_size = int(args.batch_size / ngpus)
+
+            def main(args):
+                ngpus = torch.cuda.device_count()
+                args.world = ngpus * args.nodes
+                if ngpus > 1:
+                    mp.spawn(worker, nprocs=ngpus, args=(ngpus, args))
+            """,
+            """\
+            import horovod.torch as hvd
+            import torch.distributed as dist
+            import torch.multiprocessing as mp
+
+            def worker(gpu, ngpus, args):
+                args.rank = hvd.rank()
+                dist.init_process_group("nccl", rank=args.rank, world_size=args.world)
+                args.batch_size = int(args.batch_size / ngpus)
+
+            def main(args):
+                ngpus = hvd.local_size()
+                args.world = hvd.size()
+                if hvd.size() > 1:
+                    mp.spawn(worker, nprocs=ngpus, args=(ngpus, args))
+            """,
+        ),
+        Change(
+            """\
+            import torch.distributed as dist
+            import torch.multiprocessing as mp
+
+            WORLD = 2
+
+            def setup(rank, size):
+                dist.init_process_group("gloo", rank=rank, world_size=size)
+
+            class Trainer:
+                def __init__(self, gpu):
+                    self.gpu = gpu
+
+                def save(self):
+                    if self.gpu == 0:
+                        print("saving")
+
+            def main(rank, size):
+                setup(rank, size)
+                Trainer(rank).save()
+
+            if __name__ == "__main__":
+                mp.spawn(main, args=(WORLD,), nprocs=WORLD)
+            """,
+            """\
+            import horovod.torch as hvd
+            import torch.distributed as dist
+            import torch.multiprocessing as mp
+
+            WORLD = hvd.size()
+
+            def setup(rank, size):
+                dist.init_process_group("gloo", rank=rank, world_size=size)
+
+            class Trainer:
+                def __init__(self, gpu):
+                    self.gpu = gpu
+
+                def save(self):
+                    if hvd.rank() == 0:
+                        print("saving")
+
+            def main(rank, size):
+                setup(rank, size)
+                Trainer(rank).save()
+
+            if __name__ == "__main__":
+                mp.spawn(main, args=(WORLD,), nprocs=WORLD)
+            """,
+            note="On one host the worker's number was the rank; on several it is the local rank, so tests ask for the rank.",
+        ),
+        Change(
+            """\
+            import torch.distributed as dist
+
+            def launch(size, config):
+                size *= config.nodes
+                dist.init_process_group("gloo", rank=config.index(), world_size=size)
+                return size
+            """,
+            """\
+            import horovod.torch as hvd
+            import torch.distributed as dist
+
+            def launch(size, config):
+                size = hvd.size()
+                dist.init_process_group("gloo", rank=config.index(), world_size=size)
+                return size
+            """,
+        ),
+    ),
+    keeps=(
+        Keep(
+            """\
+            import torch
+            import torch.distributed as dist
+
+            ngpus = torch.cuda.device_count()
+            dist.init_process_group("nccl")
+            batch = 32 * ngpus
+            """,
+            reason="the number of GPUs is not used to start processes, so it means what it says",
+        ),
+        Keep(
+            """\
+            import os
+            import torch.distributed as dist
+
+            rank = int(os.environ["RANK"])
+            size = dist.get_world_size() if dist.is_initialized() else 1
+            dist.init_process_group("nccl", rank=rank, world_size=size)
+            """,
+            reason="what the environment or torch.distributed says has rules of its own; 1 is a process on its own",
+        ),
+    ),
+)

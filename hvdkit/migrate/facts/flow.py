@@ -13,11 +13,10 @@ from dataclasses import dataclass
 
 from hvdkit.migrate.facts.arguments import default, passed
 from hvdkit.migrate.facts.callers import find_calls
+from hvdkit.migrate.facts.memo import Memo
 from hvdkit.migrate.facts.wrappers import is_wrapper
 from hvdkit.migrate.names import ANY_KEY, FUNCTIONS, Binding, FunctionNode, Names, canonical
 from hvdkit.migrate.project import Project
-
-MAX_DEPTH = 80
 
 # Methods of modules, tensors and optimizers that give back the object they were called on.
 RETURNS_SELF = frozenset(
@@ -61,10 +60,7 @@ class Flow:
 
     def __init__(self, project: Project) -> None:
         self.project = project
-        self._done: dict[object, frozenset[Value]] = {}
-        self._busy: dict[object, int] = {}
-        self._cut = MAX_DEPTH
-        self._depth = 0
+        self._memo: Memo[frozenset[Value]] = Memo(frozenset())
 
     # --- questions -----------------------------------------------------------------------------
 
@@ -72,12 +68,12 @@ class Flow:
         """Everything that an expression may be, as far as it can be followed."""
         if node is None:
             return frozenset()
-        return self._remember((names, node), lambda: self._expression(names, node))
+        return self._memo.ask((names, node), lambda: self._expression(names, node))
 
     def named(self, names: Names, name: str, at: ast.AST) -> frozenset[Value]:
         """Everything that a variable, seen from a node, may be."""
         key = (names, names.scope(at).owner(name), name)
-        return self._remember(key, lambda: self._name(names, name, at))
+        return self._memo.ask(key, lambda: self._name(names, name, at))
 
     def made(self, names: Names, node: ast.AST | None) -> set[str]:
         """Qualified names of the library calls that may have made an expression's value."""
@@ -106,41 +102,17 @@ class Flow:
 
     def call_sites(self, names: Names, function: FunctionNode) -> list[tuple[Names, ast.Call]]:
         """The calls in the project that may run a function."""
-        key = ("sites", function)
-        if key not in self._done:
-            self._done[key] = frozenset(
+        found = self._memo.ask(
+            ("sites", function),
+            lambda: frozenset(
                 Value("site", "", call, where) for where, call in find_calls(self, names, function)
-            )
-        sites = [(value.names, value.node) for value in self._done[key]]
+            ),
+        )
+        sites = [(value.names, value.node) for value in found]
         calls = [(where, node) for where, node in sites if isinstance(node, ast.Call)]
         return sorted(calls, key=lambda site: (str(site[0].source.path), site[1].lineno, site[1].col_offset))
 
     # --- the walk ------------------------------------------------------------------------------
-
-    def _remember(self, key: object, compute: object) -> frozenset[Value]:
-        """Compute once; a cycle adds nothing, and an answer that a cycle cut short is not kept."""
-        if key in self._done:
-            return self._done[key]
-        if key in self._busy:
-            self._cut = min(self._cut, self._busy[key])
-            return frozenset()
-        if self._depth >= MAX_DEPTH:
-            self._cut = 0
-            return frozenset()
-        outer_cut, self._cut = self._cut, MAX_DEPTH + 1
-        self._busy[key] = self._depth
-        self._depth += 1
-        try:
-            result: frozenset[Value] = compute()  # type: ignore[operator]
-        finally:
-            self._depth -= 1
-            own = self._busy.pop(key)
-        if self._cut >= own:  # nothing above this question was needed: the answer is whole
-            self._done[key] = result
-            self._cut = outer_cut
-        else:
-            self._cut = min(self._cut, outer_cut)
-        return result
 
     def _expression(self, names: Names, node: ast.AST) -> frozenset[Value]:
         if isinstance(node, ast.Name):
@@ -163,7 +135,7 @@ class Flow:
             return frozenset([Value("function", "<lambda>", node, names)])
         if isinstance(node, (ast.Tuple, ast.List, ast.Dict, ast.Set, ast.Constant)):
             return frozenset([Value("literal", type(node).__name__, node, names)])
-        if isinstance(node, (ast.ListComp, ast.SetComp, ast.GeneratorExp)):
+        if isinstance(node, (ast.ListComp, ast.SetComp, ast.GeneratorExp, ast.DictComp)):
             return frozenset([Value("literal", "List", node, names)])
         return frozenset()
 
@@ -192,7 +164,7 @@ class Flow:
         if binding.kind == "class":
             return frozenset([Value("class", getattr(binding.node, "name", ""), binding.node, names)])
         if binding.kind == "param" and isinstance(binding.node, ast.arg):
-            return self._remember((names, binding.node), lambda: self._parameter(names, binding.node))
+            return self._memo.ask((names, binding.node), lambda: self._parameter(names, binding.node))
         return frozenset()
 
     def _imported(self, names: Names, binding: Binding) -> frozenset[Value]:
@@ -225,7 +197,7 @@ class Flow:
                         found |= self._member(other, name)
             return frozenset(found)
 
-        return self._remember((module, module.module, name), compute)
+        return self._memo.ask((module, module.module, name), compute)
 
     def _attribute(self, names: Names, node: ast.Attribute) -> frozenset[Value]:
         found: set[Value] = set()
@@ -306,12 +278,16 @@ class Flow:
                 for item_key, item in zip(base.node.keys, base.node.values):
                     if key is None or (isinstance(item_key, ast.Constant) and item_key.value == key):
                         found |= self.values(base.names, item)
+            elif base.kind == "literal" and isinstance(base.node, ast.DictComp):
+                found |= self.values(base.names, base.node.value)
             elif base.kind == "literal" and isinstance(key, int):
                 found |= self._unpack(names, frozenset([base]), (key,))
             elif base.kind == "literal":
                 found |= self._each(frozenset([base]), ())
+        # Only what may be a dict or a list: every tensor of a project is subscripted and stored into, too.
+        containers = frozenset(base for base in bases if _is_container(base))
         for stored in (f"[{key!r}]", f"[{ANY_KEY!r}]"):
-            found |= self._stored(names, stored, bases)
+            found |= self._stored(names, stored, containers)
         return frozenset(found)
 
     def _unpack(self, names: Names, values: frozenset[Value], path: tuple[int, ...]) -> frozenset[Value]:
@@ -414,9 +390,18 @@ class Flow:
         """Values with every wrapper replaced by what it wraps."""
 
         def compute(value: Value) -> frozenset[Value]:
-            return self._remember(("inner", value.node, value.name), lambda: self.inner(value))
+            return self._memo.ask(("inner", value.node, value.name), lambda: self.inner(value))
 
         found: set[Value] = set()
         for value in values:
             found |= compute(value) if value.kind == "made" and is_wrapper(value.name) else {value}
         return frozenset(found)
+
+
+def _is_container(value: Value) -> bool:
+    """Whether a value is a dict or a list that code may store into by key."""
+    node = value.node
+    if value.kind == "made" and isinstance(node, ast.Call):
+        name = getattr(node.func, "attr", getattr(node.func, "id", ""))
+        return name in ("dict", "list", "OrderedDict", "defaultdict")
+    return value.kind == "literal" and isinstance(node, (ast.Dict, ast.List, ast.DictComp, ast.ListComp))

@@ -1,0 +1,214 @@
+"""Optimizer steps as people write them, each on its own model; prints a digest of each model's weights."""
+
+import hashlib
+import itertools
+import os
+from contextlib import nullcontext
+
+import torch
+import torch.distributed as dist
+from scalers import NativeScaler
+from torch import nn
+from torch.nn.parallel import DistributedDataParallel as DDP  # noqa: N817
+
+BATCHES = 6
+
+
+def build(seed):
+    torch.manual_seed(seed)
+    return nn.Sequential(nn.Linear(6, 8), nn.Tanh(), nn.Linear(8, 3))
+
+
+def batches(rank, count=BATCHES):
+    generator = torch.Generator().manual_seed(100 + rank)
+    return [torch.randn(4, 6, generator=generator) for _ in range(count)]
+
+
+def report(name, *models):
+    digest = hashlib.sha256()
+    for model in models:
+        for value in model.state_dict().values():
+            digest.update(value.numpy().tobytes())
+    print(f"{name} rank {dist.get_rank()} {digest.hexdigest()}", flush=True)
+
+
+def clip(rank):
+    model = DDP(build(1))
+    optimizer = torch.optim.AdamW(model.parameters(), lr=0.01)
+    for x in batches(rank):
+        optimizer.zero_grad(set_to_none=True)
+        model(x).pow(2).mean().backward()
+        torch.nn.utils.clip_grad_norm_(model.parameters(), 0.1)
+        optimizer.step()
+    report("clip", model.module)
+
+
+def frozen_for_a_while(rank):
+    model = DDP(build(2))
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1, momentum=0.9)
+    for i, x in enumerate(batches(rank)):
+        optimizer.zero_grad()
+        loss = model(x).pow(2).mean()
+        loss.backward()
+        if i < 2:
+            for name, p in model.named_parameters():
+                if name.endswith("2.weight"):
+                    p.grad = None
+        optimizer.step()
+    report("frozen", model.module)
+
+
+def accumulate(rank):
+    model = DDP(build(3))
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1, momentum=0.9)
+    for _epoch in range(2):
+        optimizer.zero_grad()
+        for i, x in enumerate(batches(rank, 5)):
+            loss = model(x).pow(2).mean() / 2
+            loss.backward()
+            if (i + 1) % 2 == 0:
+                optimizer.step()
+                optimizer.zero_grad()
+    report("accumulate", model.module)
+
+
+def no_sync(rank):
+    model = DDP(build(4))
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1, momentum=0.9)
+    data = batches(rank, 5)
+    for _epoch in range(2):
+        for i, x in enumerate(data):
+            if (i + 1) % 3 != 0 and i + 1 < len(data):
+                with model.no_sync():
+                    loss = model(x).pow(2).mean() / 3
+                    loss.backward()
+            else:
+                loss = model(x).pow(2).mean() / 3
+                loss.backward()
+                optimizer.step()
+                optimizer.zero_grad()
+    report("no_sync", model.module)
+
+
+def no_sync_by_a_test(rank):
+    model = DDP(build(5))
+    optimizer = torch.optim.AdamW(model.parameters(), lr=0.01)
+    for _epoch in range(2):
+        optimizer.zero_grad()
+        for i, x in enumerate(batches(rank, 5)):
+            last = (i + 1) % 2 == 0
+            context = nullcontext() if last else model.no_sync()
+            with context:
+                loss = model(x).pow(2).mean() / 2
+                loss.backward()
+            if last:
+                torch.nn.utils.clip_grad_norm_(model.parameters(), 0.1)
+                optimizer.step()
+                optimizer.zero_grad()
+    report("no_sync_by_a_test", model.module)
+
+
+def switched(rank):
+    """Micro steps, loss scaling and clipping; on rank 1 the second step overflows."""
+    model = DDP(build(6))
+    optimizer = torch.optim.AdamW(model.parameters(), lr=0.01)
+    scaler = torch.amp.GradScaler("cpu", init_scale=64.0)
+    data = batches(rank)
+    if rank == 1:
+        data[2][0, 0] = float("inf")
+    for step in range(3):
+        for micro_step in range(2):
+            model.require_backward_grad_sync = micro_step == 1
+            loss = model(data[2 * step + micro_step]).pow(2).mean() / 2
+            scaler.scale(loss).backward()
+        if step < 5:
+            scaler.unscale_(optimizer)
+            torch.nn.utils.clip_grad_norm_(model.parameters(), 0.1)
+        scaler.step(optimizer)
+        scaler.update()
+        optimizer.zero_grad(set_to_none=True)
+    report("switched", model.module)
+
+
+def helper(rank):
+    model = DDP(build(7))
+    optimizer = torch.optim.AdamW(model.parameters(), lr=0.01)
+    scaler = NativeScaler()
+    for _epoch in range(2):
+        optimizer.zero_grad()
+        for i, x in enumerate(batches(rank, 5)):
+            loss = model(x).pow(2).mean() / 2
+            scaler(loss, optimizer, parameters=model.parameters(), update_grad=(i + 1) % 2 == 0)
+            if (i + 1) % 2 == 0:
+                optimizer.zero_grad()
+    report("helper", model.module)
+
+
+def two_losses(rank):
+    model = DDP(build(8))
+    optimizer = torch.optim.Adam(model.parameters(), lr=0.01)
+    for x in batches(rank):
+        optimizer.zero_grad()
+        model(x).pow(2).mean().backward()
+        model(x + 1).abs().mean().backward()
+        optimizer.step()
+    report("two_losses", model.module)
+
+
+def closure(rank):
+    model = DDP(build(9))
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1, momentum=0.9)
+    for x in batches(rank):
+
+        def compute(x=x):
+            optimizer.zero_grad()
+            loss = model(x).pow(2).mean()
+            loss.backward()
+            return loss
+
+        loss = optimizer.step(compute)
+        assert loss.item() >= 0
+    report("closure", model.module)
+
+
+def gan(rank):
+    generator = DDP(nn.Sequential(nn.Linear(6, 8), nn.Tanh(), nn.Linear(8, 6)))
+    scale = DDP(build(10))
+    period = DDP(build(11))
+    optim_g = torch.optim.AdamW(generator.parameters(), lr=0.01, betas=(0.5, 0.9))
+    optim_d = torch.optim.AdamW(itertools.chain(scale.parameters(), period.parameters()), lr=0.01)
+    for x in batches(rank):
+        fake = generator(x)
+        optim_d.zero_grad()
+        loss_d = (scale(fake.detach()) - scale(x)).mean() + (period(fake.detach()) - period(x)).mean()
+        loss_d.backward()
+        optim_d.step()
+
+        optim_g.zero_grad()
+        loss_g = -scale(fake).mean() - period(fake).mean()
+        loss_g.backward()
+        optim_g.step()
+    report("gan", generator.module, scale.module, period.module)
+
+
+def main():
+    dist.init_process_group("gloo")
+    rank = dist.get_rank()
+    torch.set_num_threads(1)
+    assert os.environ.get("OMP_NUM_THREADS") == "1"
+    clip(rank)
+    frozen_for_a_while(rank)
+    accumulate(rank)
+    no_sync(rank)
+    no_sync_by_a_test(rank)
+    switched(rank)
+    helper(rank)
+    two_losses(rank)
+    closure(rank)
+    gan(rank)
+    dist.barrier()
+    dist.destroy_process_group()
+
+
+if __name__ == "__main__":
+    main()

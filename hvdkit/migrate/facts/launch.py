@@ -1,15 +1,15 @@
-"""How a program is started: its process group, its spawned workers, and what ranks and sizes are computed from.
+"""How a program is started: its process group, its spawned workers, and what ranks are computed from.
 
-The anchors are what init_process_group is given as rank and world_size, and what a spawn is given as number of
-processes. From there the definitions are followed backwards, so that `args.rank * ngpus + gpu` is known to be
-the rank by where it goes, not by its name.
+The anchors are what init_process_group is given as rank and world_size, and what a spawn is given as number
+of processes. From there the definitions are followed backwards, so that `args.rank * ngpus + gpu` is known to
+be the rank by where it goes, not by its name.
 """
 
 from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -44,13 +44,15 @@ class Origin:
     """One definition that a value may come from.
 
     kind: "expression" (node), "option" (node is the add_argument call), "index" (node is the spawn call),
-    "augmented" (node is the target of `x *= n`).
+    "augmented" (node is the target of `x *= n`). alias: the variable, with its file, that was last assigned
+    to another on the way: `size = ngpus`.
     """
 
     kind: str
     names: Names
     node: ast.expr
     option: Option | None = None
+    alias: tuple[Names, ast.expr] | None = None
 
 
 class Launch:
@@ -132,7 +134,18 @@ class Launch:
             expression = init_argument(site.node, argument)
             if expression is not None:
                 gone = set(ast.walk(expression))
-                yield from (o for o in self.origins(site.names, expression) if o.node not in gone)
+                for origin in self.origins(site.names, expression):
+                    if argument == "world_size" and origin.node in self._counts and origin.alias is not None:
+                        # `size = ngpus` on one host: the count stays the host's, the alias is the job's.
+                        yield Origin("expression", *origin.alias)
+                    elif origin.node not in gone:
+                        yield origin
+
+    @cached_property
+    def _counts(self) -> set[ast.AST]:
+        """Definitions of how many processes are spawned."""
+        counts = [(spawn.names, spawn.count) for spawn in self.spawns if spawn.count is not None]
+        return {origin.node for names, count in counts for origin in self.origins(names, count)}
 
     @cached_property
     def index_is_rank(self) -> bool:
@@ -194,8 +207,11 @@ class Launch:
             for position in binding.path:
                 elements = value.elts if isinstance(value, (ast.Tuple, ast.List)) else []
                 value = elements[position] if 0 <= position < len(elements) else None
-            if value is not None:
-                yield from self._origins(names, value, seen)
+            if value is None:
+                return
+            for origin in self._origins(names, value, seen):
+                alias = isinstance(value, (ast.Name, ast.Attribute)) and origin.alias is None
+                yield replace(origin, alias=(names, value)) if alias else origin
         elif binding.kind == "other" and isinstance(binding.node, (ast.Name, ast.Attribute)):
             if isinstance(names.parents.get(binding.node), ast.AugAssign):
                 yield Origin("augmented", names, binding.node)
@@ -221,7 +237,7 @@ class Launch:
     # --- what a value means ----------------------------------------------------------------------
 
     def meaning(self, names: Names, node: ast.expr) -> set[str]:
-        """Horovod's functions of the same meaning as an expression; constants among its origins say nothing."""
+        """Horovod's functions of the same meaning as an expression; constants say nothing."""
         return {meaning for origin in self.origins(names, node) for meaning in self._of_origin(origin)}
 
     def _of_origin(self, origin: Origin) -> Iterator[str]:

@@ -37,4 +37,5 @@ def init_order(facts: Facts) -> Order:
             order.need(holder.names, holder.statement, holder.after)
     for names, node in needs[inside:]:
         order.need(names, node)
+    order.settle()
     return order

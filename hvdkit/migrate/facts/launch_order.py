@@ -49,6 +49,18 @@ class Order:
         for place in self._raise(names, node, after, 0):
             self._add(place)
 
+    def settle(self) -> None:
+        """Drop the places that other places make superfluous for every way into their function."""
+        for place in list(self.places):
+            others = [other for other in self.places if other is not place]
+            kept, self.places = self.places, others
+            if not self._covered(place.names, place.statement, False):
+                self.places = kept
+
+    def superfluous(self, names: Names, site: ast.Call) -> bool:
+        """Whether something initialises on every way to an init call."""
+        return self._covered(names, site, False)
+
     def initialises(self, names: Names, node: ast.AST) -> bool:
         """Whether the function around a node is one that holds an init call."""
         function = names.function(node)

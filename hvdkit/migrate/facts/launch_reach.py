@@ -43,7 +43,8 @@ class Reach:
     def flags(self) -> list[Option]:
         """Options that are no unless given and that decide whether the launch code runs: they must be yes."""
         found: list[Option] = []
-        sites = [(s.names, s.node) for s in (*self._launch.inits, *self._launch.spawns)]
+        sites = [(site.names, site.node) for site in self._launch.inits]
+        sites += [(spawn.names, spawn.node) for spawn in self._launch.spawns]
         for names, node in sites:
             for test, wanted in around(names, node):
                 if wanted and self.holds(names, test) is None:

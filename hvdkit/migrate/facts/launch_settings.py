@@ -37,8 +37,8 @@ class Setting:
 
 
 def settings(facts: Facts, launch: Launch, reach: Reach) -> Iterator[Setting]:
-    """The options of programs that use torch.distributed, read somewhere and not assigned in every process."""
-    wanted: dict[Option, str] = {option: FLAG for option in reach.flags}
+    """The options of torch.distributed programs that are read and that not every process assigns."""
+    wanted: dict[Option, str] = dict.fromkeys(reach.flags, FLAG)
     for origin in launch.definitions.values():
         if origin.option is not None:
             wanted.setdefault(origin.option, launch.meanings[origin.node])

@@ -220,6 +220,21 @@ def environment_accesses(names: Names, *variables: str) -> Iterator[tuple[ast.ex
             yield node, variable, default
 
 
+def environment_stores(names: Names, *variables: str) -> Iterator[tuple[ast.stmt, str]]:
+    """Statements that set the given variables: `os.environ[x] = y` and `os.environ.setdefault(x, y)`."""
+    for variable in variables:
+        for literal in names.texts.get(variable, ()):
+            parent = names.parents.get(literal)
+            statement = names.statement(literal)
+            if isinstance(parent, ast.Subscript) and isinstance(parent.ctx, ast.Store):
+                if isinstance(statement, ast.Assign) and _is_environment(names, parent.value):
+                    yield statement, variable
+            elif isinstance(parent, ast.Call) and isinstance(parent.func, ast.Attribute):
+                whole = isinstance(statement, ast.Expr) and statement.value is parent
+                if whole and parent.func.attr == "setdefault" and _is_environment(names, parent.func.value):
+                    yield statement, variable
+
+
 def _literals(names: Names) -> list[ast.Constant]:
     """Texts in the source that are names of launcher variables."""
     return [literal for variable in _KNOWN for literal in names.texts.get(variable, ())]

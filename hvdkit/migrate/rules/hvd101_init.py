@@ -10,6 +10,8 @@ from hvdkit.migrate.facts import Facts, Site
 from hvdkit.migrate.facts.launch import INIT_ARGUMENTS
 from hvdkit.migrate.facts.launch_needs import init_order
 from hvdkit.migrate.facts.launch_order import Place
+from hvdkit.migrate.facts.launch_reach import TRUE_CALLS
+from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
 
@@ -28,12 +30,12 @@ def check(facts: Facts) -> Iterator[Finding]:
     placed: set[Place] = set()
     for site in facts.launch.inits:
         place = order.own_place(site.names, site.node)
-        first = place is not None and place not in placed
+        inserted = None if place in placed else place
         if place is not None:
             placed.add(place)
-        yield facts.safe(
-            "HVD101", site.names, site.node, _message(site.node), _edits, facts, site, place, first
-        )
+        gone = place is not None or order.superfluous(site.names, site.node)
+        message = _message(site.node)
+        yield facts.safe("HVD101", site.names, site.node, message, _edits, facts, site, inserted, gone)
     for place in order.places:
         if place not in placed:
             message = "ranks are read here before the process group was made: Horovod starts first"
@@ -47,13 +49,23 @@ def _message(call: ast.Call) -> str:
     return "; ".join((message, *said))
 
 
-def _edits(facts: Facts, site: Site, place: Place | None, first: bool) -> list[Edit]:
+def _edits(facts: Facts, site: Site, place: Place | None, gone: bool) -> list[Edit]:
     names, statement = site.names, site.names.statement(site.node)
-    if place is None or not isinstance(statement, ast.Expr):
-        inserted = [_insert(facts, place)] if place is not None and first else []
-        return [*inserted, edits.replace(names.source, site.node, f"{facts.hvd(names)}.init()")]
-    inserted = [_insert(facts, place)] if first else []
-    return [*inserted, edits.delete(names, statement)]
+    inserted = [_insert(facts, place)] if place is not None else []
+    if gone and isinstance(statement, ast.Expr) and statement.value is site.node:
+        return [*inserted, edits.delete(names, _emptied(facts, names, statement))]
+    return [*inserted, edits.replace(names.source, site.node, f"{facts.hvd(names)}.init()")]
+
+
+def _emptied(facts: Facts, names: Names, statement: ast.stmt) -> ast.stmt:
+    """The statement to delete: with its last statement an `if` goes, too, when its test does nothing."""
+    parent = names.parents[statement]
+    if not isinstance(parent, ast.If) or parent.body != [statement] or parent.orelse:
+        return statement
+    calls = [part for part in ast.walk(parent.test) if isinstance(part, ast.Call)]
+    asks = all(any(name in TRUE_CALLS for name in facts.flow.qualified(names, call.func)) for call in calls)
+    is_elif = names.source.text.startswith("elif", names.source.start(parent))
+    return _emptied(facts, names, parent) if asks and not is_elif else statement
 
 
 def _insert(facts: Facts, place: Place) -> Edit:

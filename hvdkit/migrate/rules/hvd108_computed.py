@@ -77,9 +77,10 @@ def _indices(facts: Facts) -> Iterator[Finding]:
 
 
 def is_index(facts: Facts, names: Names, node: ast.expr) -> bool:
-    """Whether an expression is a spawned worker's number and nothing else."""
+    """Whether an expression is a spawned worker's number, or the 0 of a call without processes."""
     origins = facts.launch.origins(names, node)
-    return bool(origins) and all(origin.kind == "index" for origin in origins)
+    numbers = [origin for origin in origins if origin.kind == "index"]
+    return bool(numbers) and all(o.kind == "index" or constant(o.node) == 0 for o in origins)
 
 
 RULE = Rule(

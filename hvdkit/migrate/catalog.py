@@ -55,6 +55,15 @@ def _explain(argv: Sequence[str]) -> int:
     raise UsageError(f"there is no rule {args.rule!r}", "", "hvdkit rules lists them")
 
 
+def pages() -> dict[str, str]:
+    """The Markdown pages of all rules by file name, with an index; docs/rules holds them."""
+    rows = [f"- [{rule.id}]({rule.id}.md) {rule.title}" for rule in all_rules()]
+    index = (
+        "# The rules of hvdkit migrate\n\nMade from the rules by `scripts/docs`.\n\n" + "\n".join(rows) + "\n"
+    )
+    return {"README.md": index, **{f"{rule.id}.md": page(rule) for rule in all_rules()}}
+
+
 def page(rule: Rule) -> str:
     """A rule's page in Markdown: text, then each example as a diff, then what it leaves alone."""
     parts = [

@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from hvdkit.migrate import edits
+from hvdkit.migrate.blocks import fill
 from hvdkit.migrate.conditions import conditions
 from hvdkit.migrate.facts import Facts, Options
 from hvdkit.migrate.imports import import_edits
@@ -108,7 +109,7 @@ def _file(facts: Facts, names: Names, findings: list[Finding], refused: bool) ->
     ]
     try:
         if changes:
-            changes += import_edits(facts, names, changes)
+            changes = fill(names, [*changes, *import_edits(facts, names, changes)])
         program = apply_edits(source.text, [*changes, *markers])
         text = source.rewritten([*changes, *markers])
     except (EditConflict, NotANotebook, edits.CannotEdit) as error:

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from functools import cached_property
 from typing import TYPE_CHECKING
 
+from hvdkit.migrate.facts.arguments import keyword
 from hvdkit.migrate.facts.launch import Launch, Origin
 from hvdkit.migrate.facts.launch_options import Option
 from hvdkit.migrate.facts.ranks import constant
@@ -38,18 +38,18 @@ class Reach:
         self._facts = facts
         self._launch = launch
         self._raised: set[ast.AST] = set()
+        self.flags = self._needed_flags()
+        self._raised.update(option.node for option in self.flags)
 
-    @cached_property
-    def flags(self) -> list[Option]:
+    def _needed_flags(self) -> list[Option]:
         """Options that are no unless given and that decide whether the launch code runs: they must be yes."""
         found: list[Option] = []
         sites = [(site.names, site.node) for site in self._launch.inits]
         sites += [(spawn.names, spawn.node) for spawn in self._launch.spawns]
         for names, node in sites:
             for test, wanted in around(names, node):
-                if wanted and self.holds(names, test) is None:
+                if wanted and not self.holds(names, test):
                     found += self._flags_in(names, test, 0)
-        self._raised = {option.node for option in found}
         return list(dict.fromkeys(found))
 
     def _flags_in(self, names: Names, test: ast.expr, steps: int) -> list[Option]:
@@ -140,7 +140,7 @@ class Reach:
 
     def _origin(self, origin: Origin, steps: int) -> bool | None:
         if origin.option is not None:
-            return True if origin.node in self._raised else None
+            return True if origin.node in self._raised else _by_default(origin.option)
         if origin.kind != "expression":
             return None
         return self.holds(origin.names, origin.node, steps + 1)
@@ -156,6 +156,15 @@ def around(names: Names, node: ast.AST) -> Iterator[tuple[ast.expr, bool]]:
             body = parent.body if isinstance(parent.body, list) else [parent.body]
             yield parent.test, child in body
         child = parent
+
+
+def _by_default(option: Option) -> bool | None:
+    """The truth of an option that nobody gives."""
+    action = keyword(option.node, "action")
+    if isinstance(action, ast.Constant) and action.value in ("store_true", "store_false"):
+        return bool(action.value == "store_false")
+    default = option.default
+    return bool(default.value) if isinstance(default, ast.Constant) else None
 
 
 def _as(answer: bool | None, wanted: bool) -> bool | None:

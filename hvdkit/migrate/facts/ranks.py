@@ -123,7 +123,9 @@ def _environment(names: Names) -> Iterator[RankRead]:
     for node, variable, default in _accesses(names):
         if variable in ENVIRONMENT:
             outer = names.parents.get(node)
-            is_int = isinstance(outer, ast.Call) and isinstance(outer.func, ast.Name) and outer.func.id == "int"
+            is_int = (
+                isinstance(outer, ast.Call) and isinstance(outer.func, ast.Name) and outer.func.id == "int"
+            )
             whole = outer if is_int and isinstance(outer, ast.Call) and len(outer.args) == 1 else node
             yield RankRead(names, whole, ENVIRONMENT[variable], whole is not node, variable, default)
 

@@ -1,0 +1,153 @@
+"""HVD111: launch code that only some setting of the script's own lets run is reported."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from hvdkit.migrate.facts import Facts
+from hvdkit.migrate.facts.launch_reach import around
+from hvdkit.migrate.names import Names
+from hvdkit.migrate.plan import Finding
+from hvdkit.migrate.rule import Change, Keep, Rule
+
+# What is the same for all processes, or is asked in order to join only once.
+SAME = {"sys.platform", "os.name", "platform.system", "torch.distributed.is_initialized"}
+
+
+def check(facts: Facts) -> Iterator[Finding]:
+    code = list(_launch_code(facts))
+    launching = {node for _, node in code}
+    done: set[ast.AST] = set()
+    for names, node in code:
+        for test, wanted in around(names, node):
+            if test in done or _asks_the_same(names, test) or _both_ways(launching, names, test):
+                continue
+            if facts.reach.holds(names, test) is wanted:
+                continue
+            done.add(test)
+            text = names.source.segment(test)
+            message = (
+                f"the job is only joined where `{text}` is {wanted}, which cannot be shown for every process"
+            )
+            advice = (
+                f"make sure that `{text}` is {wanted} whenever hvd.size() > 1, or ask hvd.size() > 1 here"
+            )
+            yield facts.manual("HVD111", names, test, message, advice)
+
+
+def _launch_code(facts: Facts) -> Iterator[tuple[Names, ast.AST]]:
+    """Calls of init_process_group and mp.spawn, and the calls of functions that hold them."""
+    waiting: list[tuple[Names, ast.AST]] = [(site.names, site.node) for site in facts.launch.inits]
+    seen: set[ast.AST] = set()
+    while waiting:
+        names, node = waiting.pop()
+        if node in seen:
+            continue
+        seen.add(node)
+        yield names, node
+        function = names.function(node)
+        if function is not None:
+            waiting += facts.flow.call_sites(names, function)
+
+
+def _asks_the_same(names: Names, test: ast.expr) -> bool:
+    """Whether a test asks about the machine or the group itself, or is the module's main guard."""
+    for part in ast.walk(test):
+        if isinstance(part, ast.Name) and part.id == "__name__":
+            return True
+        if isinstance(part, (ast.Name, ast.Attribute)) and set(names.qualified(part)) & SAME:
+            return True
+    return False
+
+
+def _both_ways(launching: set[ast.AST], names: Names, test: ast.expr) -> bool:
+    """Whether both branches of an `if` launch."""
+    parent = names.parents[test]
+    if not isinstance(parent, ast.If):
+        return False
+    return all(
+        any(part in launching for statement in branch for part in ast.walk(statement))
+        for branch in (parent.body, parent.orelse)
+    )
+
+
+RULE = Rule(
+    id="HVD111",
+    title="launch code behind a setting is reported",
+    what="Reports tests around init_process_group that cannot be shown to let every process of a job through.",
+    why=(
+        "A job whose processes do not join is N copies of the script. What reads the launcher's variables is "
+        "rewritten and then holds; a switch in a configuration file is the person's to set."
+    ),
+    safety="Nothing is edited: only the person knows the setting.",
+    check=check,
+    changes=(
+        Change(
+            """\
+            import torch.distributed as dist
+            from configuration import load
+
+            config = load("train.yaml")
+            if config.distributed_run:
+                dist.init_process_group("nccl")
+            """,
+            """\
+            import torch.distributed as dist
+            from configuration import load
+
+            config = load("train.yaml")
+            # hvdkit: TODO[HVD111] make sure that `config.distributed_run` is True whenever hvd.size() > 1, or ask hvd.size() > 1 here
+            if config.distributed_run:
+                dist.init_process_group("nccl")
+            """,
+        ),
+    ),
+    keeps=(
+        Keep(
+            """\
+            import os
+            import torch.distributed as dist
+
+            def init(args):
+                args.distributed = False
+                if "WORLD_SIZE" in os.environ:
+                    args.distributed = int(os.environ["WORLD_SIZE"]) > 1
+                if args.distributed:
+                    dist.init_process_group("nccl")
+            """,
+            reason="the launcher's size decides, which Horovod will say",
+        ),
+        Keep(
+            """\
+            import argparse
+            import sys
+            import torch
+            import torch.distributed as dist
+
+            parser = argparse.ArgumentParser()
+            parser.add_argument("--no-cuda", action="store_true")
+            args = parser.parse_args()
+            use_cuda = not args.no_cuda and torch.cuda.is_available()
+            if use_cuda:
+                dist.init_process_group("nccl")
+            elif sys.platform == "linux":
+                dist.init_process_group("gloo")
+            """,
+            reason="without options given it runs; the platform and the GPU are the same for all processes",
+        ),
+        Keep(
+            """\
+            import torch.distributed as dist
+
+            def setup(rank):
+                if not dist.is_initialized():
+                    dist.init_process_group("nccl")
+
+            if __name__ == "__main__":
+                setup(0)
+            """,
+            reason="every process comes here once",
+        ),
+    ),
+)

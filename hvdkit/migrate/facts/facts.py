@@ -22,7 +22,7 @@ from hvdkit.migrate.facts.loops import Loops
 from hvdkit.migrate.facts.optimizers import Optimizer, find_optimizers
 from hvdkit.migrate.facts.programs import ProgramFacts, find_programs
 from hvdkit.migrate.facts.rank_kinds import RankKinds
-from hvdkit.migrate.facts.sharding import share
+from hvdkit.migrate.facts.sharding import keywords, share
 from hvdkit.migrate.facts.steps import Steps
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Applicability, Edit, Finding
@@ -165,7 +165,7 @@ class Facts:
         found = []
         for site in self.calls(words.LOADER):
             given = dict(zip(order, site.node.args))
-            given.update({k.arg: k.value for k in site.node.keywords if k.arg})
+            given.update(keywords(self.flow, site.names, site.node))
             value = Value("made", words.LOADER, site.node, site.names)
             found.append(
                 Loader(

@@ -111,6 +111,8 @@ class Loops:
         for where, function in self._facts.flow.functions(names, call):
             for iterated in yielded_from(where, function):
                 for node in ast.walk(iterated):
+                    if isinstance(node, ast.Attribute):
+                        found |= self._made(where, node)
                     bindings = where.bindings(node.id, node) if isinstance(node, ast.Name) else []
                     if any(binding.kind == "param" for binding in bindings) and isinstance(node, ast.Name):
                         given = passed(where, function, names, call, node.id)

@@ -6,7 +6,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from hvdkit.migrate.facts import vocabulary as words
-from hvdkit.migrate.facts.flow import Value
+from hvdkit.migrate.facts.flow import Flow, Value
 from hvdkit.migrate.names import FUNCTIONS, Names
 
 if TYPE_CHECKING:
@@ -75,6 +75,21 @@ def _given_sampler(facts: Facts, value: Value, steps: int) -> bool:
                 if any(_sampler(facts, values, steps + 1) for values in given):
                     return True
     return False
+
+
+def keywords(flow: Flow, names: Names, call: ast.Call) -> dict[str, ast.expr]:
+    """A call's arguments by keyword, those of a dictionary in the source passed by ** among them."""
+    found: dict[str, ast.expr] = {}
+    for keyword in call.keywords:
+        if keyword.arg is not None:
+            found[keyword.arg] = keyword.value
+            continue
+        for value in flow.values(names, keyword.value):
+            if isinstance(value.node, ast.Dict):
+                for key, item in zip(value.node.keys, value.node.values):
+                    if isinstance(key, ast.Constant) and isinstance(key.value, str):
+                        found[key.value] = item
+    return found
 
 
 def epoch_calls(facts: Facts, loader: Loader) -> list[tuple[Names, ast.Call]]:

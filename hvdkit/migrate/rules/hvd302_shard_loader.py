@@ -6,11 +6,15 @@ import ast
 from collections.abc import Iterator
 
 from hvdkit.migrate import edits
+from hvdkit.migrate.collective_edits import fresh
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.facts import Loader
-from hvdkit.migrate.names import Names
+from hvdkit.migrate.facts.sharding import ITERABLE
+from hvdkit.migrate.names import COMPREHENSIONS, Names
 from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
+
+ADVICE = "give each rank its own share of the data, by hvd.rank() and hvd.size()"
 
 
 def check(facts: Facts) -> Iterator[Finding]:
@@ -18,40 +22,51 @@ def check(facts: Facts) -> Iterator[Finding]:
         if facts.kinds(loader.names) - {"none"} != {"single"} or not facts.training(loader):
             continue
         names, node = loader.names, loader.node
-        if facts.sharded(loader) or _distributed(facts, loader):
+        if facts.sharded(loader):
             continue
-        problem = _problem(loader)
-        if problem and facts.options.target == "horovod":
-            advice = "give each rank its own share of the data, by hvd.rank() and hvd.size()"
-            yield facts.manual(
-                "HVD302", names, node, f"the training data must be sharded, but {problem}", advice
-            )
+        problem = _problem(facts, loader)
+        if problem:
+            message = f"the training data must be sharded, but {problem}"
+            yield facts.manual("HVD302", names, node, message, ADVICE)
             continue
         message = "each rank draws its own share of the training data"
         yield facts.safe("HVD302", names, node, message, _edits, facts, loader)
 
 
-def _distributed(facts: Facts, loader: Loader) -> bool:
-    parent = loader.names.parents.get(loader.node)
-    return isinstance(parent, ast.Call) and "hvdkit.torch.distribute" in loader.names.qualified(parent.func)
-
-
-def _problem(loader: Loader) -> str:
+def _problem(facts: Facts, loader: Loader) -> str:
+    """Why a loader cannot be given a sampler; fewer reasons hold where hvd.distribute does the work."""
+    values = facts.flow.values(loader.names, loader.dataset)
+    if any(ITERABLE in facts.flow.bases(value) or value.name.startswith("webdataset.") for value in values):
+        return (
+            "its data set is iterable and takes no sampler: what it yields has to be divided in its __iter__"
+        )
+    if any(isinstance(parent, COMPREHENSIONS) for parent in loader.names.ancestors(loader.node)):
+        return "one call makes this loader and those that evaluate"
+    if facts.options.target == "hvdkit":
+        return ""
     if loader.batch_sampler is not None:
         return "it has a batch_sampler of its own"
     if loader.sampler is not None:
         return "it has a sampler of its own"
-    if not isinstance(loader.dataset, (ast.Name, ast.Attribute)):
-        return "its data set has no name"
-    if loader.shuffle is not None and not _keyword(loader, "shuffle"):
+    if loader.dataset is None:
+        return "its data set was not found"
+    if loader.shuffle is not None and loader.shuffle in loader.node.args:
         return "shuffle is passed by position"
-    if any(keyword.arg is None for keyword in loader.node.keywords):
-        return "some of its arguments come from **"
+    return _unpacked_problem(loader)
+
+
+def _unpacked_problem(loader: Loader) -> str:
+    """Whether the arguments passed by ** are one variable, which can be added to."""
+    unpacked = [keyword for keyword in loader.node.keywords if keyword.arg is None]
+    if not unpacked:
+        return ""
+    if len(unpacked) > 1 or not isinstance(unpacked[0].value, ast.Name):
+        return "its arguments come from **"
+    mentioned = {node.value for node in loader.names.parents if isinstance(node, ast.Constant)}
+    keys = {node.arg for node in loader.names.parents if isinstance(node, ast.keyword)}
+    if {"sampler", "batch_sampler"} & (mentioned | keys):
+        return "its arguments come from **, and a sampler may be among them"
     return ""
-
-
-def _keyword(loader: Loader, name: str) -> ast.keyword | None:
-    return next((keyword for keyword in loader.node.keywords if keyword.arg == name), None)
 
 
 def _edits(facts: Facts, loader: Loader) -> list[Edit]:
@@ -60,29 +75,65 @@ def _edits(facts: Facts, loader: Loader) -> list[Edit]:
     if facts.options.target == "hvdkit":
         return edits.wrap(source, loader.node, f"{hvd}.distribute(", ")")
     assert loader.dataset is not None
-    shuffle = source.segment(loader.shuffle) if loader.shuffle is not None else "False"
-    sampler = (
-        f"DistributedSampler({source.segment(loader.dataset)}, num_replicas={hvd}.size(), "
-        f"rank={hvd}.rank(), shuffle={shuffle})"
-    )
-    made: list[Edit] = []
     statement = names.statement(loader.node)
-    if isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Name):
-        variable = _sampler_name(names, statement.targets[0].id)
-        made.append(edits.before(source, statement, [f"{variable} = {sampler}"]))
+    own_line = isinstance(statement, ast.Assign) and not _in_lambda(names, loader.node)
+    target = statement.targets[0] if isinstance(statement, ast.Assign) else None
+    stem = getattr(target, "id", "") or getattr(target, "attr", "")
+    made: list[Edit] = []
+    dataset = source.segment(loader.dataset)
+    lines: list[str] = []
+    if not isinstance(loader.dataset, (ast.Name, ast.Attribute)):
+        if not own_line:
+            raise edits.CannotEdit("its data set is made inside it, in a larger expression")
+        if "#" in dataset:
+            raise edits.CannotEdit("a comment stands inside its data set")
+        name = _beside(names, stem, "dataset")
+        lines.append(f"{name} = {dataset}")
+        made.append(edits.replace(source, loader.dataset, name))
+        dataset = name
+    sampler = (
+        f"DistributedSampler({dataset}, num_replicas={hvd}.size(), rank={hvd}.rank(), "
+        f"shuffle={_shuffle(loader)})"
+    )
+    if own_line and stem:
+        variable = _beside(names, stem, "sampler")
+        lines.append(f"{variable} = {sampler}")
         sampler = variable
-    keyword = _keyword(loader, "shuffle")
-    if keyword is not None:
-        return [*made, edits.replace(source, keyword, f"sampler={sampler}")]
-    return [*made, edits.add_arguments(source, loader.node, [f"sampler={sampler}"])]
+    if lines:
+        made.append(edits.before(source, statement, lines))
+    return [*made, *_given(loader, sampler)]
 
 
-def _sampler_name(names: Names, loader: str) -> str:
-    """A free name for the sampler that goes with a loader's name."""
-    name = loader.replace("loader", "sampler") if "loader" in loader else f"{loader}_sampler"
-    while name in names.uses:
-        name += "_"
-    return name
+def _shuffle(loader: Loader) -> str:
+    """The expression that says whether the loader shuffled."""
+    unpacked = next((k.value for k in loader.node.keywords if k.arg is None), None)
+    written = next((k.value for k in loader.node.keywords if k.arg == "shuffle"), None)
+    source = loader.names.source
+    if written is not None:
+        return source.segment(written)
+    return f'{source.segment(unpacked)}.get("shuffle", False)' if unpacked is not None else "False"
+
+
+def _given(loader: Loader, sampler: str) -> list[Edit]:
+    """The sampler in place of shuffle."""
+    source, keywords = loader.names.source, loader.node.keywords
+    written = next((keyword for keyword in keywords if keyword.arg == "shuffle"), None)
+    if written is not None:
+        return [edits.replace(source, written, f"sampler={sampler}")]
+    unpacked = next((keyword for keyword in keywords if keyword.arg is None), None)
+    if unpacked is None:
+        return [edits.add_arguments(source, loader.node, [f"sampler={sampler}"])]
+    given = source.segment(unpacked.value)
+    return [edits.replace(source, unpacked.value, f'{{**{given}, "shuffle": False, "sampler": {sampler}}}')]
+
+
+def _in_lambda(names: Names, node: ast.AST) -> bool:
+    return any(isinstance(parent, ast.Lambda) for parent in names.ancestors(node))
+
+
+def _beside(names: Names, loader: str, what: str) -> str:
+    """A free name for the sampler or data set that goes with a loader's name."""
+    return fresh(names, loader.replace("loader", what) if "loader" in loader else f"{loader}_{what}")
 
 
 RULE = Rule(
@@ -139,6 +190,144 @@ RULE = Rule(
             """,
             target="hvdkit",
         ),
+        Change(
+            """\
+            import torch
+            from torch.utils.data import DataLoader
+
+            options = {"batch_size": 8}
+            if torch.cuda.is_available():
+                options.update({"num_workers": 1, "shuffle": True})
+            train_loader = DataLoader(data, **options)
+            for x in train_loader:
+                model(x).sum().backward()
+            """,
+            """\
+            import horovod.torch as hvd
+            import torch
+            from torch.utils.data import DataLoader
+            from torch.utils.data.distributed import DistributedSampler
+
+            options = {"batch_size": 8}
+            if torch.cuda.is_available():
+                options.update({"num_workers": 1, "shuffle": True})
+            train_sampler = DistributedSampler(data, num_replicas=hvd.size(), rank=hvd.rank(), shuffle=options.get("shuffle", False))
+            train_loader = DataLoader(data, **{**options, "shuffle": False, "sampler": train_sampler})
+            for x in train_loader:
+                model(x).sum().backward()
+            """,
+            note="Whether it shuffles is asked of the options when the script runs.",
+        ),
+        Change(
+            """\
+            import torch
+
+            class Trainer:
+                def __init__(self):
+                    self.loader = torch.utils.data.DataLoader(Digits("data"), batch_size=8, shuffle=self.train)
+
+                def batches(self):
+                    for x in self.loader:
+                        yield x
+
+                def fit(self):
+                    for i, x in enumerate(self.batches()):
+                        model(x).sum().backward()
+
+            Trainer().fit()
+            """,
+            """\
+            import horovod.torch as hvd
+            import torch
+            from torch.utils.data.distributed import DistributedSampler
+
+            class Trainer:
+                def __init__(self):
+                    dataset = Digits("data")
+                    sampler = DistributedSampler(dataset, num_replicas=hvd.size(), rank=hvd.rank(), shuffle=self.train)
+                    self.loader = torch.utils.data.DataLoader(dataset, batch_size=8, sampler=sampler)
+
+                def batches(self):
+                    for x in self.loader:
+                        yield x
+
+                def fit(self):
+                    for i, x in enumerate(self.batches()):
+                        model(x).sum().backward()
+
+            Trainer().fit()
+            """,
+            note="A data set without a name gets one, since loader and sampler both need it.",
+        ),
+        Change(
+            """\
+            import torch
+            from log import every
+            from torch.utils.data import DataLoader
+
+            train = DataLoader(data, shuffle=True)
+            test = DataLoader(rest)
+            for x in every(train, 10):
+                model(x).sum().backward()
+            for x in every(test, 10):
+                print(model(x))
+            """,
+            """\
+            import horovod.torch as hvd
+            import torch
+            from log import every
+            from torch.utils.data import DataLoader
+            from torch.utils.data.distributed import DistributedSampler
+
+            train_sampler = DistributedSampler(data, num_replicas=hvd.size(), rank=hvd.rank(), shuffle=True)
+            train = DataLoader(data, sampler=train_sampler)
+            test = DataLoader(rest)
+            for x in every(train, 10):
+                model(x).sum().backward()
+            for x in every(test, 10):
+                print(model(x))
+            """,
+            note="A generator of the project hands its loader's batches on; the one that evaluates stays whole.",
+            files=(
+                (
+                    "log.py",
+                    "def every(batches, n):\n    for i, batch in enumerate(batches):\n        yield batch\n",
+                ),
+            ),
+        ),
+        Change(
+            """\
+            import torch
+            from torch.utils.data import DataLoader
+
+            loader = DataLoader(data, 8)
+            batches = iter(loader)
+            for step in range(100):
+                try:
+                    x = next(batches)
+                except StopIteration:
+                    batches = iter(loader)
+                    x = next(batches)
+                model(x).sum().backward()
+            """,
+            """\
+            import horovod.torch as hvd
+            import torch
+            from torch.utils.data import DataLoader
+            from torch.utils.data.distributed import DistributedSampler
+
+            sampler = DistributedSampler(data, num_replicas=hvd.size(), rank=hvd.rank(), shuffle=False)
+            loader = DataLoader(data, 8, sampler=sampler)
+            batches = iter(loader)
+            for step in range(100):
+                try:
+                    x = next(batches)
+                except StopIteration:
+                    batches = iter(loader)
+                    x = next(batches)
+                model(x).sum().backward()
+            """,
+        ),
     ),
     keeps=(
         Keep(
@@ -160,6 +349,68 @@ RULE = Rule(
             """,
             reason="how its own batch sampler is to be split only its author knows",
             reported=True,
+        ),
+        Keep(
+            """\
+            from torch.utils.data import DataLoader, WeightedRandomSampler
+
+            for x in DataLoader(data, 8, sampler=WeightedRandomSampler(weights, 100)):
+                model(x).backward()
+            """,
+            reason="a weighted draw cannot be divided by DistributedSampler (hvd.distribute can)",
+            reported=True,
+        ),
+        Keep(
+            """\
+            from torch.utils.data import DataLoader, IterableDataset
+
+            class Stream(IterableDataset):
+                def __iter__(self):
+                    return iter(read())
+
+            for x in DataLoader(Stream(), batch_size=8):
+                model(x).backward()
+            """,
+            reason="an iterable data set takes no sampler",
+            reported=True,
+        ),
+        Keep(
+            """\
+            from torch.utils.data import DataLoader
+
+            loaders = {phase: DataLoader(data[phase], shuffle=True) for phase in ("train", "val")}
+            for phase in ("train", "val"):
+                for x in loaders[phase]:
+                    loss = model(x)
+                    if phase == "train":
+                        loss.backward()
+            """,
+            reason="one call makes the loader that trains and the one that evaluates, which must see all data",
+            reported=True,
+        ),
+        Keep(
+            """\
+            from torch.utils.data import DataLoader
+
+            def options(**given):
+                return given
+
+            for x in DataLoader(data, **options(sampler=mine)):
+                model(x).backward()
+            """,
+            reason="a sampler may be among the arguments that come from **",
+            reported=True,
+        ),
+        Keep(
+            """\
+            import torch.distributed as dist
+            from torch.utils.data import DataLoader
+
+            dist.init_process_group("gloo")
+            for x in DataLoader(data, shuffle=True):
+                model(x).backward()
+            """,
+            reason="a DDP script's ranks drew all of the data before: its post-condition stays open",
         ),
     ),
 )

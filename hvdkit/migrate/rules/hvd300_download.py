@@ -1,0 +1,139 @@
+"""HVD300: data sets that download themselves are made first by one process of each host."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from hvdkit.migrate import edits
+from hvdkit.migrate.facts import Facts, Site
+from hvdkit.migrate.facts.arguments import keyword
+from hvdkit.migrate.facts.guards import Where, where_runs
+from hvdkit.migrate.names import Names
+from hvdkit.migrate.plan import Edit, Finding
+from hvdkit.migrate.rule import Change, Keep, Rule
+
+LIBRARIES = ("torchvision.datasets.", "torchaudio.datasets.", "torchtext.datasets.")
+BARRIERS = ("horovod.torch.barrier", "hvdkit.torch.barrier")
+
+
+def check(facts: Facts) -> Iterator[Finding]:
+    statements: dict[ast.stmt, Names] = {}
+    for site in facts.calls(*LIBRARIES):
+        if _downloads(site) and facts.kinds(site.names) - {"none"} == {"single"}:
+            statements.setdefault(site.names.statement(site.node), site.names)
+    for statement, names in statements.items():
+        previous = _neighbour(names, statement, -1)
+        if previous in statements:
+            continue  # the first of a row stands for all of them
+        if where_runs(facts, names, statement) is not Where.ALL or _waits(facts, names, previous):
+            continue
+        last = statement
+        while (after := _neighbour(names, last, 1)) in statements and after is not None:
+            last = after
+        message = "one process of each host downloads, the others wait and find the data"
+        yield facts.safe("HVD300", names, statement, message, _edits, facts, names, statement, last)
+
+
+def _downloads(site: Site) -> bool:
+    asked = keyword(site.node, "download")
+    return asked is not None and not (isinstance(asked, ast.Constant) and not asked.value)
+
+
+def _neighbour(names: Names, statement: ast.stmt, step: int) -> ast.stmt | None:
+    body = edits.block(names, statement)
+    position = body.index(statement) + step
+    return body[position] if 0 <= position < len(body) else None
+
+
+def _waits(facts: Facts, names: Names, statement: ast.stmt | None) -> bool:
+    """Whether a statement lets some ranks wait: `if rank != 0: barrier()`."""
+    return statement is not None and any(
+        site.names is names and statement in names.ancestors(site.node)
+        for site in facts.calls(*BARRIERS, "torch.distributed.barrier")
+    )
+
+
+def _edits(facts: Facts, names: Names, first: ast.stmt, last: ast.stmt) -> list[Edit]:
+    hvd = facts.hvd(names)
+    return [
+        edits.before(names.source, first, [f"if {hvd}.local_rank() != 0:", f"\t{hvd}.barrier()"]),
+        edits.after(names.source, last, [f"if {hvd}.local_rank() == 0:", f"\t{hvd}.barrier()"]),
+    ]
+
+
+RULE = Rule(
+    id="HVD300",
+    title="one download for each host",
+    what=(
+        "Lets all but the first process of a host wait at a barrier while that one makes the data sets with "
+        "download=True; then the others make them from what is there."
+    ),
+    why="N processes that download and unpack into one folder at once read each other's half-written files.",
+    safety="Safe: every rank makes the same data sets as before, and passes exactly one barrier.",
+    check=check,
+    changes=(
+        Change(
+            """\
+            import torch
+            from torchvision import datasets
+
+            def main():
+                train = datasets.MNIST("data", train=True, download=True)
+                test = datasets.MNIST("data", train=False, download=True)
+                loss.backward()
+            """,
+            """\
+            import horovod.torch as hvd
+            import torch
+            from torchvision import datasets
+
+            def main():
+                if hvd.local_rank() != 0:
+                    hvd.barrier()
+                train = datasets.MNIST("data", train=True, download=True)
+                test = datasets.MNIST("data", train=False, download=True)
+                if hvd.local_rank() == 0:
+                    hvd.barrier()
+                loss.backward()
+            """,
+        ),
+    ),
+    keeps=(
+        Keep(
+            """\
+            import torch
+            from torchvision import datasets
+
+            train = datasets.MNIST("data", train=True, download=False)
+            loss.backward()
+            """,
+            reason="it downloads nothing",
+        ),
+        Keep(
+            """\
+            import torch
+            import torch.distributed as dist
+            from torchvision import datasets
+
+            dist.init_process_group("gloo")
+            train = datasets.MNIST("data", train=True, download=True)
+            loss.backward()
+            """,
+            reason="a DDP script downloads as it did",
+        ),
+        Keep(
+            """\
+            import torch
+            import horovod.torch as hvd
+            from torchvision import datasets
+
+            if hvd.rank() == 0:
+                datasets.MNIST("data", download=True)
+            hvd.barrier()
+            loss.backward()
+            """,
+            reason="one rank downloads already",
+        ),
+    ),
+)

@@ -95,9 +95,9 @@ class Flow:
             if value.kind == "function" and isinstance(value.node, FUNCTIONS):
                 found.append((value.names, value.node))
             elif value.kind == "class":
-                found.extend(self._methods(value, "__init__"))
+                found.extend(self.methods(value, "__init__"))
             elif value.kind == "object":
-                found.extend(self._methods(value, "__call__") or self._methods(value, "forward"))
+                found.extend(self.methods(value, "__call__") or self.methods(value, "forward"))
         return found
 
     def call_sites(self, names: Names, function: FunctionNode) -> list[tuple[Names, ast.Call]]:
@@ -212,7 +212,7 @@ class Flow:
             elif base.kind == "name":
                 found.add(Value("name", canonical(f"{base.name}.{node.attr}"), base.node, base.names))
             elif base.kind in ("object", "class"):
-                for where, method in self._methods(base, node.attr):
+                for where, method in self.methods(base, node.attr):
                     found.add(Value("function", node.attr, method, where))
                 for where, owner in self._classes(base):
                     for binding in where.scopes[owner].names.get(node.attr, ()):
@@ -359,7 +359,8 @@ class Flow:
                 waiting.extend((v.names, v.node) for v in self.values(where, base) if v.kind == "class")
         return found
 
-    def _methods(self, value: Value, name: str) -> list[tuple[Names, FunctionNode]]:
+    def methods(self, value: Value, name: str) -> list[tuple[Names, FunctionNode]]:
+        """The method of a project class (or of an instance) by name, inherited ones too."""
         for where, owner in self._classes(value):
             for binding in where.scopes[owner].names.get(name, ()):
                 if binding.kind == "def" and isinstance(binding.node, FUNCTIONS):

@@ -106,12 +106,14 @@ class Steps:
 
     def looks_at_gradients(self, names: Names, function: ast.expr) -> bool:
         """Whether a function that an expression names reads, writes or clips gradients."""
-        return any(
-            self._gradients.looked_at(value.names, statement)
-            for value in self._facts.flow.values(names, function)
-            for statement in getattr(value.node, "body", ())
-            if value.kind == "function" and isinstance(statement, ast.stmt)
-        )
+        values = self._facts.flow.values(names, function)
+        return any(self.looks_inside(value.names, value.node) for value in values if value.kind == "function")
+
+    def looks_inside(self, names: Names, function: ast.AST) -> bool:
+        """Whether a function's own body reads, writes or clips gradients."""
+        body = getattr(function, "body", [])
+        parts = body if isinstance(body, list) else [body]
+        return any(self._gradients.looked_at(names, part) for part in parts)
 
     @cached_property
     def _backwards(self) -> tuple[tuple[Names, ast.Call], ...]:

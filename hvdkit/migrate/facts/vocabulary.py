@@ -52,6 +52,19 @@ GROUP_FACTORIES = frozenset(
     )
 )
 
+# Objects of libraries around an optimizer that work on its gradients in their own step().
+OPTIMIZER_WRAPPERS = (
+    "apex.parallel.LARC",
+    "apex.parallel.LARC.LARC",
+    "apex.fp16_utils.FP16_Optimizer",
+    "apex.fp16_utils.fp16_optimizer.FP16_Optimizer",
+    "timm.optim.Lookahead",
+    "timm.optim.lookahead.Lookahead",
+    "torch_optimizer.Lookahead",
+    "pytorch_optimizer.Lookahead",
+    "pytorch_optimizer.SAM",
+)
+
 
 def is_optimizer(name: str) -> bool:
     """Whether a qualified name is an optimizer class."""

@@ -1,0 +1,220 @@
+"""HVD408: a project's own optimizer class is made such that Horovod can build it again."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from hvdkit.migrate import edits
+from hvdkit.migrate.facts import Facts
+from hvdkit.migrate.names import FunctionNode, Names
+from hvdkit.migrate.plan import Edit, Finding
+from hvdkit.migrate.rule import Change, Keep, Rule
+
+KEEPS_IT = "use --target hvdkit, which keeps the object instead of making a new one"
+
+
+def check(facts: Facts) -> Iterator[Finding]:
+    if facts.options.target != "horovod":
+        return
+    seen: set[ast.AST] = set()
+    for optimizer in facts.optimizers:
+        value = optimizer.value
+        if (
+            optimizer.wrapped
+            or value.kind != "object"
+            or not facts.kinds(optimizer.names) & {"ddp", "single"}
+        ):
+            continue
+        for names, method in facts.flow.methods(value, "__init__"):
+            if method not in seen:
+                seen.add(method)
+                yield from _constructor(facts, names, method)
+        for names, method in facts.flow.methods(value, "step"):
+            if method not in seen and not _takes_closure(method):
+                seen.add(method)
+                message = "Horovod's step() hands a closure on, None as a rule, so step() has to take one"
+                yield facts.required("HVD408", names, method, message, _add_closure, names, method)
+
+
+def _constructor(facts: Facts, names: Names, method: FunctionNode) -> Iterator[Finding]:
+    """Horovod calls the class with nothing but the groups, which carry the options of the first object."""
+    given = [*method.args.args[2:], *method.args.kwonlyargs]
+    kept = _kept_on_self(method, {arg.arg for arg in given})
+    if kept is not None:
+        message = (
+            "Horovod makes the optimizer anew from its groups: what the constructor keeps on self is lost"
+        )
+        yield facts.refused("HVD408", names, kept, message, KEEPS_IT)
+        return
+    required = _required(method)
+    if required:
+        message = "Horovod makes the optimizer anew from its groups, which hold these options"
+        yield facts.required("HVD408", names, method, message, _defaults, names, method, required)
+
+
+def _kept_on_self(method: FunctionNode, given: set[str]) -> ast.stmt | None:
+    for node in ast.walk(method):
+        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Attribute):
+            if any(isinstance(part, ast.Name) and part.id in given for part in ast.walk(node.value)):
+                return node
+    return None
+
+
+def _required(method: FunctionNode) -> list[ast.arg]:
+    """Parameters after self and params that have no default."""
+    positional = method.args.args[2 : len(method.args.args) - len(method.args.defaults)]
+    keywords = [arg for arg, value in zip(method.args.kwonlyargs, method.args.kw_defaults) if value is None]
+    return [*positional, *keywords]
+
+
+def _defaults(names: Names, method: FunctionNode, required: list[ast.arg]) -> list[Edit]:
+    options = {
+        value.id
+        for node in ast.walk(method)
+        for value in (
+            [k.value for k in node.keywords]
+            if isinstance(node, ast.Call)
+            else node.values
+            if isinstance(node, ast.Dict)
+            else []
+        )
+        if isinstance(value, ast.Name)
+    }
+    found = []
+    for arg in required:
+        if arg.arg not in options or not all(
+            _lets_zero_pass(test, arg.arg) for test in _tests(method, arg.arg)
+        ):
+            raise edits.CannotEdit(f"the constructor cannot be called without {arg.arg}; {KEEPS_IT}")
+        end = names.source.end(arg)
+        found.append(Edit(end, end, " = 0.0" if arg.annotation else "=0.0"))
+    return found
+
+
+def _tests(method: FunctionNode, name: str) -> list[ast.expr]:
+    tests = [node.test for node in ast.walk(method) if isinstance(node, (ast.If, ast.Assert, ast.IfExp))]
+    return [t for t in tests if any(isinstance(p, ast.Name) and p.id == name for p in ast.walk(t))]
+
+
+def _lets_zero_pass(test: ast.expr, name: str) -> bool:
+    """`if lr < 0.0: raise` and `if not 0.0 <= lr: raise`."""
+    if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+        inner = test.operand
+        return isinstance(inner, ast.Compare) and isinstance(inner.ops[0], ast.LtE) and _zero(inner.left)
+    return (
+        isinstance(test, ast.Compare)
+        and isinstance(test.left, ast.Name)
+        and test.left.id == name
+        and isinstance(test.ops[0], ast.Lt)
+        and _zero(test.comparators[0])
+    )
+
+
+def _zero(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and node.value == 0
+
+
+def _takes_closure(method: FunctionNode) -> bool:
+    return len(method.args.args) > 1 or method.args.vararg is not None
+
+
+def _add_closure(names: Names, method: FunctionNode) -> Edit:
+    if not method.args.args:
+        raise edits.CannotEdit("step() has no self")
+    end = names.source.end(method.args.args[0])
+    return Edit(end, end, ", closure=None")
+
+
+RULE = Rule(
+    id="HVD408",
+    title="a project's own optimizer fits Horovod",
+    what=(
+        "Gives the required options of an own optimizer's constructor a default, and its step() a closure "
+        "argument. Refuses a class whose constructor keeps options outside the parameter groups."
+    ),
+    why=(
+        "hvd.DistributedOptimizer makes a new object from the parameter groups alone and calls step(closure): a "
+        "required option or a step() without argument is a TypeError, an option kept on self falls back to its "
+        "default without a word."
+    ),
+    safety="Safe: each group carries its own options, so the defaults are never used.",
+    check=check,
+    changes=(
+        Change(
+            """\
+            import torch
+
+            class LARS(torch.optim.Optimizer):
+                def __init__(self, params, lr, momentum=0.9):
+                    if lr < 0.0:
+                        raise ValueError(lr)
+                    super().__init__(params, dict(lr=lr, momentum=momentum))
+
+                @torch.no_grad()
+                def step(self):
+                    for group in self.param_groups:
+                        for p in group["params"]:
+                            p.sub_(p.grad, alpha=group["lr"])
+
+            optimizer = LARS(model.parameters(), lr=0.1)
+            model(x).sum().backward()
+            optimizer.step()
+            """,
+            """\
+            import torch
+
+            class LARS(torch.optim.Optimizer):
+                def __init__(self, params, lr=0.0, momentum=0.9):
+                    if lr < 0.0:
+                        raise ValueError(lr)
+                    super().__init__(params, dict(lr=lr, momentum=momentum))
+
+                @torch.no_grad()
+                def step(self, closure=None):
+                    for group in self.param_groups:
+                        for p in group["params"]:
+                            p.sub_(p.grad, alpha=group["lr"])
+
+            optimizer = LARS(model.parameters(), lr=0.1)
+            model(x).sum().backward()
+            optimizer.step()
+            """,
+        ),
+    ),
+    keeps=(
+        Keep(
+            """\
+            import torch
+
+            class Sign(torch.optim.SGD):
+                def __init__(self, params, lr=0.1, scale=1.0):
+                    super().__init__(params, lr=lr)
+                    self.scale = scale
+
+            optimizer = Sign(model.parameters(), scale=2.0)
+            model(x).sum().backward()
+            optimizer.step()
+            """,
+            reason="scale would silently be 1.0 again in the object that Horovod makes",
+            reported=True,
+        ),
+        Keep(
+            """\
+            import torch
+
+            class Plain(torch.optim.Optimizer):
+                def __init__(self, params, lr=0.1):
+                    super().__init__(params, {"lr": lr})
+
+                def step(self, closure=None):
+                    return None
+
+            optimizer = Plain(model.parameters())
+            model(x).sum().backward()
+            optimizer.step()
+            """,
+            reason="the class fits as it is",
+        ),
+    ),
+)

@@ -48,7 +48,7 @@ def take_away(names: Names, call: ast.Call, inner: ast.expr, core: ast.expr, lin
     try:
         place = _place(names, call)
         if isinstance(statement, ast.Return):
-            return _returned(names, statement, call, inner, place, lines)
+            return _returned(names, statement, call, inner, core, place, lines)
         target = _target(names, statement, place)
     except edits.CannotEdit:
         if _early(names, call) and isinstance(inner, (ast.Name, ast.Attribute)):
@@ -148,9 +148,18 @@ def _is_same(names: Names, statement: ast.stmt, call: ast.Call, core: ast.expr, 
 
 
 def _returned(
-    names: Names, statement: ast.Return, call: ast.Call, inner: ast.expr, place: _Place, lines: Lines
+    names: Names,
+    statement: ast.Return,
+    call: ast.Call,
+    inner: ast.expr,
+    core: ast.expr,
+    place: _Place,
+    lines: Lines,
 ) -> list[Edit]:
-    """`return DDP(x)`: the model gets a name, the lines, and is returned."""
+    """`return DDP(x)`: the model gets a name, the lines, and is returned.
+
+    Of two wrappers in one return, the inner one's rule comes later and writes the new return.
+    """
     source = names.source
     if not lines("model"):
         return edits.unwrap(source, call, inner)
@@ -161,7 +170,7 @@ def _returned(
         raise edits.CannotEdit("the wrapped model is returned inside a collection")
     model = _free_name(names)
     head = Edit(source.start(statement), source.start(statement.value), f"{model} = ")
-    said = [*_said(names, place, model, lines), f"return {model}"]
+    said = [*_said(names, place, model, lines), *([f"return {model}"] if core is inner else [])]
     return [head, *edits.unwrap(source, call, inner), edits.after(source, statement, said)]
 
 

@@ -1,4 +1,4 @@
-"""Whether the optimizer of every model that DDP wraps is known: without it, nobody would average gradients."""
+"""Whether the optimizer of every model that DDP wraps is known: without it, nobody averages gradients."""
 
 from __future__ import annotations
 

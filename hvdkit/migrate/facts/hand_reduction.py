@@ -26,10 +26,9 @@ COLLECTIVES = tuple(
     )
 )
 # What keeps a gradient a gradient: a norm or a sum of it is a statistic.
-KEEPS = frozenset(
-    ("detach", "view", "view_as", "reshape", "flatten", "contiguous", "float", "half", "to", "cat", "clone")
-    + ("_flatten_dense_tensors", "flatten_dense_tensors", "stack", "div_", "mul_", "div", "list", "tuple")
-)
+KEEPS = {"detach", "view", "view_as", "reshape", "flatten", "contiguous", "float", "half", "to", "clone"}
+KEEPS |= {"div", "div_", "mul_", "cat", "stack", "list", "tuple"}
+KEEPS |= {"_flatten_dense_tensors", "flatten_dense_tensors"}
 MAX_STEPS = 8
 
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class ProgramFacts:
-    """kind: "ddp" (torch.distributed, DDP, DataParallel), "single", "horovod", or "none" (no training)."""
+    """kind: "ddp" (torch.distributed, DDP), "single" (DataParallel too), "horovod", "none" (no training)."""
 
     entry: Names
     kind: str
@@ -44,7 +44,7 @@ def find_programs(facts: Facts) -> list[ProgramFacts]:
 def _evidence(facts: Facts) -> dict[Names, set[str]]:
     """What each file shows of its kind."""
     found: dict[Names, set[str]] = {names: set() for names in facts.files}
-    for site in facts.calls(words.INIT, *words.WRAPS, "torch.distributed."):
+    for site in facts.calls(words.INIT, *words.DDP, "torch.distributed."):
         found[site.names].add("ddp")
     for site in facts.calls(*words.HVD_INIT):
         found[site.names].add("horovod")

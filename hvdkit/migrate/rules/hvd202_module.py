@@ -3,58 +3,108 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
-from hvdkit.migrate.facts import vocabulary as words
+from hvdkit.migrate.facts.unwrapping import (
+    asked_first,
+    class_questions,
+    own_module,
+    unknown,
+    wrapped,
+)
 from hvdkit.migrate.names import Names
-from hvdkit.migrate.plan import Finding
+from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
+
+GONE = "the model is not wrapped any more, so .module goes"
+ADVICE = "drop .module here if this is the model that was wrapped: it is the model itself now"
 
 
 def check(facts: Facts) -> Iterator[Finding]:
     for names in facts.files:
         for node in names.attributes.get("module", ()):
-            if not isinstance(node.ctx, ast.Load) or names.qualified(node):
-                continue
-            values = facts.flow.values(names, node.value)
-            wrapped = [value for value in values if value.name in words.DDP]
-            if not wrapped or _asked_first(names, node):
-                continue
-            yield facts.safe(
-                "HVD202",
-                names,
-                node,
-                "the model is not wrapped any more, so .module goes",
-                edits.drop_attribute,
-                names.source,
-                node,
-            )
+            if not names.qualified(node) and not asked_first(names, node, node.value):
+                yield from _attribute(facts, names, node)
+        for call in names.calls.get("getattr", ()):
+            literal = len(call.args) == 2 and isinstance(call.args[1], ast.Constant)
+            if literal and call.args[1].value == "module" and wrapped(facts, names, call.args[0]):  # type: ignore[attr-defined]
+                yield facts.safe("HVD202", names, call, GONE, edits.unwrap, names.source, call, call.args[0])
+    for names, call in class_questions(facts):
+        if "ddp" in facts.kinds(names) and not _looks_through(names, call):
+            message = "this test for DDP or DataParallel is false now: the model is not wrapped any more"
+            advice = "decide which branch a Horovod run takes, and ask hvd.size() > 1 where that is meant"
+            yield facts.manual("HVD202", names, call, message, advice)
 
 
-def _asked_first(names: Names, node: ast.Attribute) -> bool:
-    """Whether the code asks whether there is a wrapper: it stays right without one."""
-    for parent in names.ancestors(node):
-        test = getattr(parent, "test", None) if isinstance(parent, (ast.If, ast.IfExp)) else None
-        if test is not None and any(
-            isinstance(part, ast.Call)
-            and isinstance(part.func, ast.Name)
-            and part.func.id in ("hasattr", "isinstance")
-            and part.args
-            and ast.dump(part.args[0]) == ast.dump(node.value)
-            for part in ast.walk(test)
-        ):
-            return True
+def _attribute(facts: Facts, names: Names, node: ast.Attribute) -> Iterator[Finding]:
+    if not wrapped(facts, names, node.value):
+        if "ddp" in facts.kinds(names) and isinstance(node.value, ast.Name) and node.value.id != "self":
+            if unknown(facts, names, node.value):
+                message = "what this .module belongs to could not be followed"
+                yield facts.manual("HVD202", names, node, message, ADVICE)
+        return
+    other = own_module(facts, names, node.value)
+    if other is not None:
+        message = f"this may be the wrapped model or a {other.name}, which has a .module of its own"
+        yield facts.manual("HVD202", names, node, message, ADVICE)
+    elif isinstance(node.ctx, ast.Load):
+        yield facts.safe("HVD202", names, node, GONE, _edit, names, node)
+    else:
+        message = "the model inside the wrapper is replaced here, and the wrapper goes"
+        advice = "assign to the variable that holds the model instead"
+        yield facts.manual("HVD202", names, node, message, advice)
+
+
+def _edit(names: Names, node: ast.Attribute) -> Edit:
+    """`x.module` -> `x`; `x.module if test else x` -> `x` where the test has no effect."""
+    choice = names.parents[node]
+    if isinstance(choice, ast.IfExp) and node in (choice.body, choice.orelse):
+        other = choice.orelse if node is choice.body else choice.body
+        pure = not any(isinstance(part, (ast.Call, ast.NamedExpr)) for part in ast.walk(choice.test))
+        if pure and ast.dump(other) == ast.dump(node.value):
+            return _whole(names, choice, names.source.segment(node.value))
+    return edits.drop_attribute(names.source, node)
+
+
+def _whole(names: Names, choice: ast.IfExp, text: str) -> Edit:
+    """A conditional expression replaced, with the parentheses it needs in front of an attribute."""
+    source = names.source
+    start, end = source.start(choice), source.end(choice)
+    if isinstance(names.parents[choice], (ast.Attribute, ast.Subscript)):
+        opening = re.search(r"\(\s*$", source.text[:start])
+        closing = re.match(r"\s*\)", source.text[end:])
+        if opening and closing:
+            start, end = opening.start(), end + closing.end()
+    return Edit(start, end, text)
+
+
+def _looks_through(names: Names, call: ast.Call) -> bool:
+    """Whether the test only guards a look through the wrapper, which is right without one."""
+    for parent in names.ancestors(call):
+        if isinstance(parent, (ast.If, ast.IfExp)):
+            body = parent.body if isinstance(parent.body, list) else [parent.body]
+            inside = [part for statement in body for part in ast.walk(statement)]
+            return any(isinstance(part, ast.Attribute) and part.attr == "module" for part in inside)
+        if isinstance(parent, ast.stmt):
+            return False
     return False
 
 
 RULE = Rule(
     id="HVD202",
     title="model.module becomes model",
-    what="Drops .module where the object is a model that DDP wrapped, through any alias, attribute or call.",
+    what=(
+        "Drops .module where the object is a model that DDP or DataParallel wrapped, through any alias, attribute, "
+        "collection or call. Tests for the wrapper, and a .module that cannot be followed, are reported."
+    ),
     why="Without DDP there is no wrapper to look through; the attribute would not exist.",
-    safety="Safe: only where the value was followed back to a DDP call.",
+    safety=(
+        "Safe: only where the value was followed back to a wrapping call. Code that asks first, by hasattr, getattr "
+        "with a default, isinstance or except AttributeError, is right with and without a wrapper and stays."
+    ),
     check=check,
     changes=(
         Change(
@@ -80,6 +130,79 @@ RULE = Rule(
             """,
             note="Only this rule: HVD201 takes the wrapping call.",
         ),
+        Change(
+            """\
+            import torch
+            from torch.nn.parallel import DistributedDataParallel as DDP
+
+            if world > 1:
+                generator = DDP(generator)
+            state = {"g": (generator.module if world > 1 else generator).state_dict()}
+            bare = generator if world == 1 else generator.module
+            """,
+            """\
+            import torch
+            from torch.nn.parallel import DistributedDataParallel as DDP
+
+            if world > 1:
+                generator = DDP(generator)
+            state = {"g": generator.state_dict()}
+            bare = generator
+            """,
+            note="With nothing left to choose between, the test goes as well.",
+        ),
+        Change(
+            """\
+            from torch.nn.parallel import DistributedDataParallel as DDP
+
+            class Trainer:
+                def __init__(self, net):
+                    self.model = DDP(net)
+                    self.parts = {"net": self.model}
+
+                def inner(self):
+                    return self.model.module
+
+                def save(self):
+                    return self.parts["net"].module.state_dict(), getattr(self.model, "module").training
+            """,
+            """\
+            from torch.nn.parallel import DistributedDataParallel as DDP
+
+            class Trainer:
+                def __init__(self, net):
+                    self.model = DDP(net)
+                    self.parts = {"net": self.model}
+
+                def inner(self):
+                    return self.model
+
+                def save(self):
+                    return self.parts["net"].state_dict(), self.model.training
+            """,
+        ),
+        Change(
+            """\
+            from torch.nn.parallel import DistributedDataParallel as DDP
+
+            models = [DDP(m) for m in build()]
+            by_name = {"a": models[0]}
+            for model in models:
+                model.module.reset()
+            for key, model in by_name.items():
+                model.module.reset()
+            """,
+            """\
+            from torch.nn.parallel import DistributedDataParallel as DDP
+
+            models = [DDP(m) for m in build()]
+            by_name = {"a": models[0]}
+            for model in models:
+                model.reset()
+            for key, model in by_name.items():
+                model.reset()
+            """,
+        ),
     ),
     keeps=(
         Keep(
@@ -101,8 +224,73 @@ RULE = Rule(
 
             model = DDP(net)
             bare = model.module if hasattr(model, "module") else model
+            same = getattr(model, "module", model)
+            if isinstance(model, DDP):
+                model = model.module
+            try:
+                state = model.module.state_dict()
+            except AttributeError:
+                state = model.state_dict()
             """,
             reason="the code asks first, and is right with and without a wrapper",
+        ),
+        Keep(
+            """\
+            import torch
+            from torch.nn.parallel import DistributedDataParallel as DDP
+
+            class Average:
+                def __init__(self, net):
+                    self.module = net
+
+            def state(net):
+                return net.module.state_dict()
+
+            model = DDP(torch.nn.Linear(2, 1))
+            state(model), state(Average(model))
+            """,
+            reason="the helper is called with the wrapped model and with something that keeps its .module",
+            reported=True,
+        ),
+        Keep(
+            """\
+            from torch.nn.parallel import DistributedDataParallel as DDP
+
+            model = DDP(net)
+            model.module = other
+            """,
+            reason="the model inside is exchanged: which variable gets it is not the rule's to say",
+            reported=True,
+        ),
+        Keep(
+            """\
+            from torch.nn.parallel import DistributedDataParallel as DDP
+
+            model = DDP(net)
+            def export(thing):
+                return thing.module.state_dict()
+            """,
+            reason="nothing shows what the function is called with",
+            reported=True,
+        ),
+        Keep(
+            """\
+            from torch.nn.parallel import DistributedDataParallel as DDP
+
+            model = DDP(net)
+            many = isinstance(model, DDP)
+            """,
+            reason="the answer changes, and something else depends on it",
+            reported=True,
+        ),
+        Keep(
+            """\
+            import torch
+
+            model = torch.nn.DataParallel(net)
+            print(model.module)
+            """,
+            reason="the program does not train, and keeps its DataParallel",
         ),
     ),
 )

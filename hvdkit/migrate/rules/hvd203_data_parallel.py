@@ -1,0 +1,174 @@
+"""HVD203: DataParallel goes: Horovod runs one process on each GPU."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from hvdkit.migrate.facts import Facts
+from hvdkit.migrate.facts import vocabulary as words
+from hvdkit.migrate.facts.wraps import Wrap, core, find_wraps
+from hvdkit.migrate.plan import Edit, Finding
+from hvdkit.migrate.rule import Change, Keep, Rule
+from hvdkit.migrate.rules.hvd201_ddp import broadcast_line
+from hvdkit.migrate.wrapping import take_away
+
+
+def check(facts: Facts) -> Iterator[Finding]:
+    for wrap in find_wraps(facts):
+        kinds = facts.kinds(wrap.names) - {"none"}
+        if wrap.name not in words.DATA_PARALLEL or not kinds:
+            continue
+        if wrap.inner is None or isinstance(wrap.inner, ast.Starred):
+            message = "DataParallel gets its model in a way that cannot be followed"
+            yield facts.manual("HVD203", wrap.names, wrap.node, message, "take the DataParallel call away")
+            continue
+        message = (
+            "DataParallel goes; it split one batch over the GPUs of a process, and each rank now reads a batch of "
+            "its own: divide batch_size by the number of ranks to train as before"
+        )
+        yield facts.safe("HVD203", wrap.names, wrap.node, message, _edits, facts, wrap, "ddp" in kinds)
+
+
+def _edits(facts: Facts, wrap: Wrap, broadcasts: bool) -> list[Edit]:
+    assert wrap.inner is not None
+    inner = core(facts, wrap.names, wrap.inner)
+
+    def lines(model: str) -> list[str]:
+        # In a single-process script HVD402 broadcasts, once the optimizer is there.
+        return [broadcast_line(facts, wrap, model)] if broadcasts else []
+
+    return take_away(wrap.names, wrap.node, wrap.inner, inner, lines)
+
+
+RULE = Rule(
+    id="HVD203",
+    title="DataParallel is removed",
+    what="Takes torch.nn.DataParallel away in every program that trains.",
+    why=(
+        "DataParallel drives all GPUs of a machine from one process, copying the model at each step. Under Horovod "
+        "each process has one GPU. In a script that also knows DDP it is the branch for a run that is not "
+        "distributed; there the model is broadcast as well, so that no launch leaves the ranks with weights of "
+        "their own."
+    ),
+    safety=(
+        "Safe in that nothing else is computed per rank. The batch is whole on each rank: divide batch_size by the "
+        "number of ranks to keep the old global batch, or scale the learning rate (HVD403)."
+    ),
+    check=check,
+    changes=(
+        Change(
+            """\
+            import torch
+            import torch.nn as nn
+
+            model = nn.Linear(2, 1)
+            if torch.cuda.device_count() > 1:
+                model = nn.DataParallel(model)
+            model(x).sum().backward()
+            """,
+            """\
+            import torch
+            import torch.nn as nn
+
+            model = nn.Linear(2, 1)
+            if torch.cuda.device_count() > 1:
+                pass
+            model(x).sum().backward()
+            """,
+        ),
+        Change(
+            """\
+            import torch
+
+            model = torch.nn.DataParallel(build(), device_ids=[0, 1]).cuda()
+            model(torch.ones(1)).sum().backward()
+            """,
+            """\
+            import torch
+
+            model = build().cuda()
+            model(torch.ones(1)).sum().backward()
+            """,
+        ),
+        Change(
+            """\
+            import torch
+
+            class Trainer:
+                def wrap(self, net):
+                    self.net = torch.nn.DataParallel(net)
+                    return torch.nn.DataParallel(net)
+
+            torch.ones(1).backward()
+            """,
+            """\
+            import torch
+
+            class Trainer:
+                def wrap(self, net):
+                    self.net = net
+                    return net
+
+            torch.ones(1).backward()
+            """,
+        ),
+        Change(
+            """\
+            import torch
+
+            if args.distributed:
+                model = torch.nn.parallel.DistributedDataParallel(model)
+            elif args.arch.startswith("vgg"):
+                model.features = torch.nn.DataParallel(model.features)
+                model.cuda()
+            else:
+                model = torch.nn.DataParallel(model).cuda()
+            """,
+            """\
+            import horovod.torch as hvd
+            import torch
+
+            if args.distributed:
+                model = torch.nn.parallel.DistributedDataParallel(model)
+            elif args.arch.startswith("vgg"):
+                hvd.broadcast_parameters(model.features.state_dict(), root_rank=0)
+                model.cuda()
+            else:
+                model = model.cuda()
+                hvd.broadcast_parameters(model.state_dict(), root_rank=0)
+            """,
+            note="Beside DDP, DataParallel is the branch for one process.",
+        ),
+    ),
+    keeps=(
+        Keep(
+            """\
+            import torch
+
+            model = torch.nn.DataParallel(torch.nn.Linear(2, 1))
+            print(model(x))
+            """,
+            reason="the program does not train: one process may drive all GPUs",
+        ),
+        Keep(
+            """\
+            from mylib import DataParallel
+
+            model = DataParallel(net)
+            loss.backward()
+            """,
+            reason="another library's class of that name is not torch's",
+        ),
+        Keep(
+            """\
+            import torch
+
+            model = torch.nn.DataParallel(*args)
+            loss.backward()
+            """,
+            reason="which argument is the model cannot be seen",
+            reported=True,
+        ),
+    ),
+)

@@ -1,0 +1,234 @@
+"""HVD204: torch's SyncBatchNorm, which is silently an ordinary one without a process group, becomes Horovod's."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from hvdkit.migrate import edits
+from hvdkit.migrate.facts import Facts, Site
+from hvdkit.migrate.facts import vocabulary as words
+from hvdkit.migrate.facts.mentions import mentions
+from hvdkit.migrate.facts.wraps import core
+from hvdkit.migrate.names import Names
+from hvdkit.migrate.plan import Edit, Finding
+from hvdkit.migrate.rule import Change, Keep, Rule
+from hvdkit.migrate.wrapping import take_away
+
+LAYER = "torch.nn.SyncBatchNorm"
+BASE = "modules.batchnorm._BatchNorm"
+GROUP = "this SyncBatchNorm works inside a process group of its own"
+GROUP_ADVICE = "leave process_group out, or write a layer that reduces over hvd.add_process_set(ranks)"
+
+
+def check(facts: Facts) -> Iterator[Finding]:
+    for site in facts.calls(*words.SYNC_BATCH_NORM):
+        if not _distributed(facts, site.names):
+            continue
+        if len(site.node.args) != 1 or site.node.keywords:
+            yield facts.manual("HVD204", site.names, site.node, GROUP, GROUP_ADVICE)
+            continue
+        message = "every BatchNorm of the model becomes Horovod's SyncBatchNorm (GPU only, as torch's)"
+        yield facts.safe("HVD204", site.names, site.node, message, _converted, facts, site)
+    for names, node, qualified, _ in mentions(facts, (LAYER,)):
+        if qualified != LAYER or not _distributed(facts, names):
+            continue
+        call = names.parents[node]
+        if isinstance(call, ast.Call) and call.func is node:
+            if len(call.args) > 5 or any(keyword.arg in (None, "process_group") for keyword in call.keywords):
+                yield facts.manual("HVD204", names, node, GROUP, GROUP_ADVICE)
+                continue
+        message = "torch's SyncBatchNorm becomes Horovod's (GPU only, as torch's)"
+        text = f"{facts.hvd(names)}.SyncBatchNorm"
+        yield facts.safe("HVD204", names, node, message, edits.replace, names.source, node, text)
+
+
+def _distributed(facts: Facts, names: Names) -> bool:
+    return bool(facts.kinds(names) & {"ddp", "horovod"})
+
+
+def _converted(facts: Facts, site: Site) -> list[Edit]:
+    names, call = site.names, site.node
+    layer = next((name for name in ("layer", "sublayer", "part") if name not in names.uses), "layer_")
+    base = _spelled_base(names)
+
+    def lines(model: str) -> list[str]:
+        return [
+            f"for {layer} in {model}.modules():",
+            f"\tif isinstance({layer}, {base}):",
+            f"\t\t{layer}.__class__ = {facts.hvd(names)}.SyncBatchNorm",
+        ]
+
+    if core(facts, names, call.args[0]) is not call.args[0]:
+        raise edits.CannotEdit("DDP is called on the model before it is converted")
+    return take_away(names, call, call.args[0], call.args[0], lines)
+
+
+def _spelled_base(names: Names) -> str:
+    """The base class of all BatchNorm layers, through an import that the file has."""
+    for module, prefix in (("torch", "{}.nn."), ("torch.nn", "{}.")):
+        for name, bindings in names.module.names.items():
+            if bindings and all(b.kind == "import" and b.qualified == module for b in bindings):
+                return prefix.format(name) + BASE
+    raise edits.CannotEdit("this file imports neither torch nor torch.nn by name")
+
+
+RULE = Rule(
+    id="HVD204",
+    title="SyncBatchNorm becomes Horovod's",
+    what=(
+        "Turns convert_sync_batchnorm(model), torch's or apex's, into a loop that gives each BatchNorm layer the "
+        "class hvd.SyncBatchNorm, and torch.nn.SyncBatchNorm into it elsewhere."
+    ),
+    why=(
+        "Without a process group torch's SyncBatchNorm normalises with this rank's batch alone and says nothing. "
+        "Horovod's has the same parameters, buffers and arithmetic, and no method that converts a model: a "
+        "BatchNorm layer becomes one by its class, since Horovod's adds no state to it."
+    ),
+    safety="Safe: the same statistics over all ranks. Both take GPU tensors only, and say so on a CPU.",
+    check=check,
+    changes=(
+        Change(
+            """\
+            import torch
+            from torch.nn.parallel import DistributedDataParallel as DDP
+
+            model = torch.nn.SyncBatchNorm.convert_sync_batchnorm(model)
+            model = DDP(model)
+            """,
+            """\
+            import horovod.torch as hvd
+            import torch
+            from torch.nn.parallel import DistributedDataParallel as DDP
+
+            for layer in model.modules():
+                if isinstance(layer, torch.nn.modules.batchnorm._BatchNorm):
+                    layer.__class__ = hvd.SyncBatchNorm
+            model = DDP(model)
+            """,
+        ),
+        Change(
+            """\
+            import torch
+            import torch.nn as nn
+            import torch.distributed as dist
+
+            dist.init_process_group("nccl")
+            net = nn.SyncBatchNorm.convert_sync_batchnorm(build()).cuda()
+            """,
+            """\
+            import horovod.torch as hvd
+            import torch
+            import torch.distributed as dist
+
+            dist.init_process_group("nccl")
+            net = build().cuda()
+            for layer in net.modules():
+                if isinstance(layer, torch.nn.modules.batchnorm._BatchNorm):
+                    layer.__class__ = hvd.SyncBatchNorm
+            """,
+        ),
+        Change(
+            """\
+            from torch import nn
+            from torch.nn.parallel import DistributedDataParallel as DDP
+
+            def build(arch):
+                return DDP(nn.SyncBatchNorm.convert_sync_batchnorm(arch()))
+            """,
+            """\
+            import horovod.torch as hvd
+            from torch import nn
+            from torch.nn.parallel import DistributedDataParallel as DDP
+
+            def build(arch):
+                model = DDP(arch())
+                for layer in model.modules():
+                    if isinstance(layer, nn.modules.batchnorm._BatchNorm):
+                        layer.__class__ = hvd.SyncBatchNorm
+                return model
+            """,
+            note="With HVD201 the DDP call goes as well.",
+        ),
+        Change(
+            """\
+            import torch
+            import apex
+            from apex.parallel import DistributedDataParallel
+
+            model = apex.parallel.convert_syncbn_model(model)
+            model = DistributedDataParallel(model)
+            """,
+            """\
+            import horovod.torch as hvd
+            import torch
+            from apex.parallel import DistributedDataParallel
+
+            for layer in model.modules():
+                if isinstance(layer, torch.nn.modules.batchnorm._BatchNorm):
+                    layer.__class__ = hvd.SyncBatchNorm
+            model = DistributedDataParallel(model)
+            """,
+        ),
+        Change(
+            """\
+            import torch
+            from torch.nn.parallel import DistributedDataParallel as DDP
+
+            def block(width, norm=torch.nn.SyncBatchNorm):
+                return torch.nn.Sequential(torch.nn.Conv2d(width, width, 3), norm(width), torch.nn.SyncBatchNorm(width))
+
+            model = DDP(block(8))
+            """,
+            """\
+            import horovod.torch as hvd
+            import torch
+            from torch.nn.parallel import DistributedDataParallel as DDP
+
+            def block(width, norm=hvd.SyncBatchNorm):
+                return torch.nn.Sequential(torch.nn.Conv2d(width, width, 3), norm(width), hvd.SyncBatchNorm(width))
+
+            model = DDP(block(8))
+            """,
+        ),
+    ),
+    keeps=(
+        Keep(
+            """\
+            import torch
+
+            model = torch.nn.SyncBatchNorm.convert_sync_batchnorm(model)
+            """,
+            reason="the program has one process, and nothing is synchronised in it",
+        ),
+        Keep(
+            """\
+            import torch
+            from torch.nn.parallel import DistributedDataParallel as DDP
+
+            model = DDP(torch.nn.SyncBatchNorm.convert_sync_batchnorm(model, process_group=node))
+            """,
+            reason="the statistics are those of some ranks only",
+            reported=True,
+        ),
+        Keep(
+            """\
+            import torch
+            from torch.nn.parallel import DistributedDataParallel as DDP
+
+            model = DDP(torch.nn.SyncBatchNorm(8, process_group=node))
+            """,
+            reason="the statistics are those of some ranks only",
+            reported=True,
+        ),
+        Keep(
+            """\
+            import torch
+            from torch.nn.parallel import DistributedDataParallel as DDP
+
+            model = DDP(torch.nn.BatchNorm2d(8))
+            """,
+            reason="an ordinary BatchNorm is not synchronised by DDP either",
+        ),
+    ),
+)

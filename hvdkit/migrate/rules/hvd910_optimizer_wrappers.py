@@ -19,8 +19,10 @@ ADVICE = (
 )
 # What apex's optimizers keep on themselves instead of in their groups.
 STATE = frozenset(
-    "adam_w_mode set_grad_none grad_averaging use_nvlamb reg_inside_moment norm_type init_zero "
-    "wd_after_momentum materialize_master_grads master_weights capturable".split()
+    (
+        *("adam_w_mode", "set_grad_none", "grad_averaging", "use_nvlamb", "reg_inside_moment", "norm_type"),
+        *("init_zero", "wd_after_momentum", "materialize_master_grads", "master_weights", "capturable"),
+    )
 )
 
 

@@ -109,7 +109,8 @@ def _file(facts: Facts, names: Names, findings: list[Finding], refused: bool) ->
     ]
     try:
         if changes:
-            changes = fill(names, [*changes, *import_edits(facts, names, changes)])
+            # Imports first, so that they stand above what a rule puts below the last of them.
+            changes = fill(names, [*import_edits(facts, names, changes), *changes])
         program = apply_edits(source.text, [*changes, *markers])
         text = source.rewritten([*changes, *markers])
     except (EditConflict, NotANotebook, edits.CannotEdit) as error:

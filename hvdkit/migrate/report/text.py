@@ -67,7 +67,7 @@ def _conditions(program: Program, console: Console) -> None:
     )
     table.add_column("holds")
     table.add_column("condition")
-    table.add_column("shown by")
+    table.add_column("shown by", overflow="fold")
     for condition in program.conditions:
         mark, colour = MARKS[condition.state]
         table.add_row(Text(mark, style=colour), condition.name, Text(condition.detail))

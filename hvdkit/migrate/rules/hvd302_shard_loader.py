@@ -14,6 +14,7 @@ from hvdkit.migrate.names import COMPREHENSIONS, Names
 from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
 
+WIDE = 110  # columns
 ADVICE = "give each rank its own share of the data, by hvd.rank() and hvd.size()"
 
 
@@ -97,11 +98,20 @@ def _edits(facts: Facts, loader: Loader) -> list[Edit]:
     )
     if own_line and stem:
         variable = _beside(names, stem, "sampler")
-        lines.append(f"{variable} = {sampler}")
+        lines += _assigned(names, statement, variable, sampler)
         sampler = variable
     if lines:
         made.append(edits.before(source, statement, lines))
     return [*made, *_given(loader, sampler)]
+
+
+def _assigned(names: Names, statement: ast.stmt, variable: str, sampler: str) -> list[str]:
+    """The sampler in a variable, over three lines where one would be long."""
+    line = f"{variable} = {sampler}"
+    if len(names.source.indent(statement.lineno)) + len(line) <= WIDE:
+        return [line]
+    head, _, arguments = sampler.partition("(")
+    return [f"{variable} = {head}(", f"\t{arguments[:-1]}", ")"]
 
 
 def _shuffle(loader: Loader) -> str:
@@ -211,7 +221,9 @@ RULE = Rule(
             options = {"batch_size": 8}
             if torch.cuda.is_available():
                 options.update({"num_workers": 1, "shuffle": True})
-            train_sampler = DistributedSampler(data, num_replicas=hvd.size(), rank=hvd.rank(), shuffle=options.get("shuffle", False))
+            train_sampler = DistributedSampler(
+                data, num_replicas=hvd.size(), rank=hvd.rank(), shuffle=options.get("shuffle", False)
+            )
             train_loader = DataLoader(data, **{**options, "shuffle": False, "sampler": train_sampler})
             for x in train_loader:
                 model(x).sum().backward()

@@ -8,7 +8,9 @@ from collections.abc import Iterator
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.guards import Where, where_runs
+from hvdkit.migrate.facts.programs import main_guard
 from hvdkit.migrate.facts.writers import calls_project_code
+from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
 
@@ -21,8 +23,8 @@ def check(facts: Facts) -> Iterator[Finding]:
             statement = names.statement(call)
             whole = isinstance(statement, ast.Expr) and statement.value is call
             own = isinstance(call.func, ast.Name) and not names.bindings("print", call)
-            if not whole or not own or names.function(call) is None:
-                continue  # at module level Horovod may not have started yet
+            if not whole or not own or not _after_start(facts, names, call):
+                continue
             if calls_project_code(facts, names, call) or where_runs(facts, names, call) is not Where.ALL:
                 continue
             yield facts.safe(
@@ -35,6 +37,18 @@ def check(facts: Facts) -> Iterator[Finding]:
                 statement,
                 f"{facts.hvd(names)}.rank() == 0",
             )
+
+
+def _after_start(facts: Facts, names: Names, call: ast.Call) -> bool:
+    """Whether Horovod has started: HVD110 starts it below the imports, or first under the main guard."""
+    if names.function(call) is not None:
+        return True
+    guard = main_guard(names)
+    if guard is not None:
+        return guard in names.ancestors(call)
+    entry = any(program.entry is names for program in facts.programs)
+    imports = [s.lineno for s in names.source.tree.body if isinstance(s, (ast.Import, ast.ImportFrom))]
+    return entry and bool(imports) and call.lineno > max(imports)
 
 
 RULE = Rule(
@@ -84,8 +98,11 @@ RULE = Rule(
 
             print("starting")
             loss.backward()
+
+            if __name__ == "__main__":
+                main()
             """,
-            reason="at module level Horovod may not have started yet",
+            reason="Horovod starts under the main guard, below it",
         ),
     ),
 )

@@ -1,0 +1,149 @@
+"""HVD603: a single-process script's SummaryWriter lives on rank 0, and so does every call of it."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from hvdkit.migrate import edits
+from hvdkit.migrate.facts import Facts, Site
+from hvdkit.migrate.facts.flow import Value
+from hvdkit.migrate.facts.guards import Where, where_runs
+from hvdkit.migrate.facts.writers import calls_project_code
+from hvdkit.migrate.names import Names
+from hvdkit.migrate.plan import Finding
+from hvdkit.migrate.rule import Change, Keep, Rule
+
+WRITER = "torch.utils.tensorboard.SummaryWriter"
+
+
+def check(facts: Facts) -> Iterator[Finding]:
+    for site in facts.calls(WRITER):
+        names, call = site.names, site.node
+        if facts.kinds(names) - {"none"} != {"single"} or where_runs(facts, names, call) is not Where.ALL:
+            continue
+        uses = list(_uses(facts, site))
+        test = f"{facts.hvd(names)}.rank() == 0"
+        other = next((use for use in uses if not _statement(facts, *use)), None)
+        if other is not None or not isinstance(names.parents.get(call), ast.Assign):
+            line = other[1].lineno if other is not None else call.lineno
+            advice = f"make it on rank 0 only (if {test}:), with every use of it"
+            message = f"every rank would write this log, and not each use of it is a plain call (line {line})"
+            yield facts.manual("HVD603", names, call, message, advice)
+            continue
+        message = "the log is written by rank 0"
+        yield facts.safe(
+            "HVD603", names, call, message, edits.wrap, names.source, call, "", f" if {test} else None"
+        )
+        for where, use in uses:
+            if where_runs(facts, where, use) is Where.ALL:
+                condition = f"{facts.hvd(where)}.rank() == 0"
+                statement = where.statement(use)
+                yield facts.safe(
+                    "HVD603", where, use, message, edits.guard, where.source, statement, condition
+                )
+
+
+def _uses(facts: Facts, site: Site) -> Iterator[tuple[Names, ast.Attribute]]:
+    """Attributes asked of the writer, wherever it was passed."""
+    writer = Value("made", WRITER, site.node, site.names)
+    for names in facts.files:
+        for attributes in names.attributes.values():
+            for attribute in attributes:
+                if isinstance(attribute.ctx, ast.Load) and writer in facts.flow.values(
+                    names, attribute.value
+                ):
+                    yield names, attribute
+
+
+def _statement(facts: Facts, names: Names, attribute: ast.Attribute) -> bool:
+    """Whether an attribute is the function of a call that is a statement and runs nothing of the project."""
+    call = names.parents.get(attribute)
+    whole = isinstance(call, ast.Call) and call.func is attribute
+    if not whole or not isinstance(names.parents.get(call), ast.Expr):  # type: ignore[arg-type]
+        return False
+    given = [*call.args, *(keyword.value for keyword in call.keywords)]  # type: ignore[union-attr]
+    return not any(calls_project_code(facts, names, argument) for argument in given)
+
+
+RULE = Rule(
+    id="HVD603",
+    title="SummaryWriter on rank 0",
+    what="Makes the SummaryWriter of a single-process script on rank 0 only, and guards the calls of it.",
+    why="N processes writing event files into one folder give N curves on top of each other.",
+    safety=(
+        "Safe: writing logs computes nothing. Where the writer is used otherwise than by plain calls, or a call's "
+        "arguments run the script's own functions, it is left to the person."
+    ),
+    check=check,
+    changes=(
+        Change(
+            """\
+            import torch
+            from torch.utils.tensorboard import SummaryWriter
+
+            def train(log):
+                loss.backward()
+                log.add_scalar("loss", loss.item(), 1)
+
+            writer = SummaryWriter("runs")
+            train(writer)
+            writer.close()
+            """,
+            """\
+            import horovod.torch as hvd
+            import torch
+            from torch.utils.tensorboard import SummaryWriter
+
+            def train(log):
+                loss.backward()
+                if hvd.rank() == 0:
+                    log.add_scalar("loss", loss.item(), 1)
+
+            writer = SummaryWriter("runs") if hvd.rank() == 0 else None
+            train(writer)
+            if hvd.rank() == 0:
+                writer.close()
+            """,
+        ),
+    ),
+    keeps=(
+        Keep(
+            """\
+            import torch
+            from torch.utils.tensorboard import SummaryWriter
+
+            writer = SummaryWriter()
+            loss.backward()
+            torch.save(model, writer.log_dir + "/model.pt")
+            """,
+            reason="other ranks would ask None for its folder",
+            reported=True,
+        ),
+        Keep(
+            """\
+            import torch.distributed as dist
+            from torch.utils.tensorboard import SummaryWriter
+
+            dist.init_process_group("gloo")
+            writer = SummaryWriter()
+            loss.backward()
+            writer.add_scalar("loss", loss.item(), 1)
+            """,
+            reason="a DDP script logged on every rank before",
+        ),
+        Keep(
+            """\
+            import torch
+            import horovod.torch as hvd
+            from tensorboardX import SummaryWriter
+
+            loss.backward()
+            if hvd.rank() == 0:
+                writer = SummaryWriter()
+                writer.add_scalar("loss", loss.item(), 1)
+            """,
+            reason="rank 0 writes already",
+        ),
+    ),
+)

@@ -1,0 +1,135 @@
+"""HVD605: a folder that several ranks make at once may exist when the second comes."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from hvdkit.migrate import edits
+from hvdkit.migrate.facts import Facts, Site
+from hvdkit.migrate.facts.arguments import keyword
+from hvdkit.migrate.facts.guards import Where, where_runs
+from hvdkit.migrate.names import Names
+from hvdkit.migrate.plan import Edit, Finding
+from hvdkit.migrate.rule import Change, Keep, Rule
+
+MAKERS = ("os.makedirs", "os.mkdir")
+QUESTIONS = frozenset(("os.path.exists", "os.path.isdir"))
+
+
+def check(facts: Facts) -> Iterator[Finding]:
+    for site in facts.calls(*MAKERS):
+        names, call = site.names, site.node
+        kinds = facts.kinds(names) & {"single", "ddp"}
+        if not kinds or keyword(call, "exist_ok") is not None or len(call.args) != 1 or call.keywords:
+            continue
+        if where_runs(facts, names, call) is not Where.ALL or _caught(names, call):
+            continue
+        make = facts.safe if _asked(names, call) else facts.suggested
+        message = "another rank may have made the folder meanwhile: exist_ok=True"
+        yield make("HVD605", names, call, message, _edits, site)
+
+
+def _asked(names: Names, call: ast.Call) -> bool:
+    """Whether the script asks first whether the folder is there, so that it may be."""
+    return any(
+        isinstance(node, ast.Call) and QUESTIONS & set(names.qualified(node.func))
+        for parent in names.ancestors(call)
+        if isinstance(parent, ast.If)
+        for node in ast.walk(parent.test)
+    )
+
+
+def _caught(names: Names, call: ast.Call) -> bool:
+    """Whether an error is dealt with where the folder is made."""
+    child: ast.AST = call
+    for parent in names.ancestors(call):
+        if isinstance(parent, ast.Try) and child in parent.body and parent.handlers:
+            return True
+        child = parent
+    return False
+
+
+def _edits(site: Site) -> list[Edit]:
+    source, call = site.names.source, site.node
+    made = [edits.add_arguments(source, call, ["exist_ok=True"])]
+    if site.name == "os.mkdir":
+        if not isinstance(call.func, ast.Attribute):
+            raise edits.CannotEdit("os is not imported under a name of its own")
+        made.append(Edit(source.end(call.func.value), source.end(call.func), ".makedirs"))
+    return made
+
+
+RULE = Rule(
+    id="HVD605",
+    title="folders made by several ranks",
+    what="Adds exist_ok=True where every rank makes a folder after asking whether it is there.",
+    why="All ranks see that it is missing, one makes it, and the others stop with FileExistsError.",
+    safety=(
+        "Safe where the script asks first: it takes an existing folder. Suggested elsewhere, where an existing "
+        "folder was an error."
+    ),
+    check=check,
+    changes=(
+        Change(
+            """\
+            import os
+            import torch
+
+            if not os.path.exists("out"):
+                os.makedirs("out")
+            if not os.path.isdir(log):
+                os.mkdir(log)
+            loss.backward()
+            """,
+            """\
+            import os
+            import torch
+
+            if not os.path.exists("out"):
+                os.makedirs("out", exist_ok=True)
+            if not os.path.isdir(log):
+                os.makedirs(log, exist_ok=True)
+            loss.backward()
+            """,
+        ),
+    ),
+    keeps=(
+        Keep(
+            """\
+            import os
+            import torch
+
+            try:
+                os.makedirs("out")
+            except OSError:
+                pass
+            loss.backward()
+            """,
+            reason="the error is dealt with",
+        ),
+        Keep(
+            """\
+            import os
+            import torch
+
+            os.makedirs("out")
+            loss.backward()
+            """,
+            reason="an existing folder is an error here: only with --suggested",
+            reported=True,
+        ),
+        Keep(
+            """\
+            import os
+            import torch
+            import torch.distributed as dist
+
+            if dist.get_rank() == 0 and not os.path.exists("out"):
+                os.makedirs("out")
+            loss.backward()
+            """,
+            reason="rank 0 makes it",
+        ),
+    ),
+)

@@ -100,6 +100,16 @@ def _parts(names: Names, node: ast.expr | None, steps: int = 0) -> Iterator[ast.
         yield node
 
 
+def _chosen_by_name(names: Names, call: ast.Call) -> bool:
+    """`getattr(torch.optim, args.opt)(...)` and `torch.optim.__dict__[args.opt](...)`."""
+    made = call.func
+    if isinstance(made, ast.Subscript):
+        return names.qualified(made.value) == ("torch.optim.__dict__",)
+    if not isinstance(made, ast.Call) or not isinstance(made.func, ast.Name) or not made.args:
+        return False
+    return made.func.id == "getattr" and names.qualified(made.args[0]) == ("torch.optim",)
+
+
 def _strings_together(names: Names, call: ast.Call) -> bool:
     builtin = isinstance(call.func, ast.Name) and call.func.id in ("list", "tuple")
     return builtin or names.qualified(call.func) == ("itertools.chain",)
@@ -115,6 +125,8 @@ def _construction(facts: Facts, names: Names, call: ast.Call) -> Value | None:
     for name in direct:
         if name in words.OPTIMIZER_FACTORIES:
             return Value("made", name, call, names)
+    if _chosen_by_name(names, call):
+        return next((v for v in facts.flow.values(names, call) if v.node is call), None)
     terminal = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
     if not terminal[:1].isupper():
         return None

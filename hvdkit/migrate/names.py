@@ -343,6 +343,8 @@ def _call(names: Names, scope: Scope, node: ast.Call) -> None:
         names.calls[function.attr].append(node)
     elif isinstance(function, ast.Name):
         names.calls[function.id].append(node)
+    else:
+        names.calls[""].append(node)  # what is called was itself computed: getattr(module, name)(...)
 
 
 def _attribute(names: Names, scope: Scope, node: ast.Attribute) -> None:

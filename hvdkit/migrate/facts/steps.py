@@ -32,6 +32,7 @@ LOOKED_AT = "the gradients are looked at before the step"
 ADD_UP = "several backward passes add up before a step"
 LEFT_OUT = "a step can be left out after a backward pass"
 OTHERS = "another model's backward pass goes through these parameters"
+UNSCALED = "apex unscales the gradients when amp.scale_loss() ends"
 SCALED = "the GradScaler looks at the gradients before it steps"
 
 
@@ -240,9 +241,17 @@ class Steps:
             verdict = self._scan(names, _below(parent, statement), own)
             if verdict is not None:
                 return verdict
+            if self._unscales(names, parent):
+                return UNSCALED
             if not isinstance(parent, (ast.If, ast.With, ast.AsyncWith, ast.Try)):
                 return ADD_UP if isinstance(parent, (ast.For, ast.AsyncFor, ast.While)) else LEFT_OUT
             statement = parent
+
+    def _unscales(self, names: Names, node: ast.AST) -> bool:
+        """Whether leaving a `with` divides the gradients by the scale of the loss."""
+        items = node.items if isinstance(node, ast.With) else []
+        calls = [item.context_expr for item in items if isinstance(item.context_expr, ast.Call)]
+        return any("apex.amp.scale_loss" in self._facts.flow.qualified(names, call.func) for call in calls)
 
     def _scan(self, names: Names, statements: Iterable[ast.stmt], own: set[ast.Call]) -> str | None:
         """What follows: the step (""), a reason against leaving the reduction to it, or neither (None)."""

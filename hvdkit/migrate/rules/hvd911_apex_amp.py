@@ -1,0 +1,68 @@
+"""HVD911: apex amp is left to the person, in the order that Horovod needs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from hvdkit.migrate.facts import Facts
+from hvdkit.migrate.plan import Finding
+from hvdkit.migrate.rule import Keep, Rule
+
+AMP = ("apex.amp.initialize", "timm.utils.ApexScaler")
+MESSAGE = "apex amp is no longer maintained, and what it does to Horovod's optimizer was not proven"
+ADVICE = (
+    "use torch.autocast and torch.amp.GradScaler; to keep apex: wrap the optimizer before amp.initialize, call "
+    "optimizer.synchronize() inside `with amp.scale_loss(...)`, and step in optimizer.skip_synchronize()"
+)
+
+
+def check(facts: Facts) -> Iterator[Finding]:
+    for site in facts.calls(*AMP):
+        if facts.kinds(site.names) & {"ddp", "single"}:
+            yield facts.manual("HVD911", site.names, site.node, MESSAGE, ADVICE)
+
+
+RULE = Rule(
+    id="HVD911",
+    title="apex amp is left to the person",
+    what=(
+        "Marks amp.initialize(). HVD404 has already written the order that Horovod needs: the reduction inside "
+        "amp.scale_loss(), before apex unscales, and none in step()."
+    ),
+    why=(
+        "apex replaces parameters and patches the optimizer (levels O2 and O3 keep other parameters than those "
+        "that Horovod hooks into). torch has had the same built in since 1.6."
+    ),
+    safety="Nothing is edited; the marker is for the person.",
+    check=check,
+    changes=(),
+    keeps=(
+        Keep(
+            """\
+            import torch
+            from apex import amp
+
+            optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+            model, optimizer = amp.initialize(model, optimizer, opt_level="O1")
+            with amp.scale_loss(model(x).sum(), optimizer) as scaled_loss:
+                scaled_loss.backward()
+            optimizer.step()
+            """,
+            reason="what apex does inside cannot be seen",
+            reported=True,
+        ),
+        Keep(
+            """\
+            import torch
+            from torch import amp
+
+            optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+            with amp.autocast("cuda"):
+                loss = model(x).sum()
+            loss.backward()
+            optimizer.step()
+            """,
+            reason="torch's own amp",
+        ),
+    ),
+)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 import re
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Edit
@@ -145,16 +145,28 @@ def following(names: Names, statement: ast.stmt) -> ast.stmt | None:
     return body[position + 1] if position + 1 < len(body) else None
 
 
-def guard(source: Source, statement: ast.stmt, condition: str) -> list[Edit]:
-    """A statement put under `if condition:`."""
-    return enclose(source, statement, f"if {condition}:")
+def rows(names: Names, statements: Iterable[ast.stmt]) -> list[list[ast.stmt]]:
+    """Statements that follow one another in a block taken together, in the order of the file."""
+    found: list[list[ast.stmt]] = []
+    for statement in sorted(statements, key=names.source.start):
+        if found and following(names, found[-1][-1]) is statement:
+            found[-1].append(statement)
+        else:
+            found.append([statement])
+    return found
 
 
-def enclose(source: Source, statement: ast.stmt, header: str) -> list[Edit]:
-    """A statement put under a header line (`with x:`), its lines indented one unit deeper."""
-    start, end = own_lines(source, statement)
+def guard(source: Source, row: Sequence[ast.stmt], condition: str) -> list[Edit]:
+    """Statements that follow one another put under `if condition:`."""
+    return enclose(source, row, f"if {condition}:")
+
+
+def enclose(source: Source, row: Sequence[ast.stmt], header: str) -> list[Edit]:
+    """Statements that follow one another put under a header line (`with x:`), indented one unit deeper."""
+    start, _ = own_lines(source, row[0])
+    _, end = own_lines(source, row[-1])
     first, last = source.line_at(start), source.line_at(max(start, end - 1))
-    inside_string = _lines_inside_strings(source, statement)
+    inside_string = set().union(*(_lines_inside_strings(source, statement) for statement in row))
     indent = source.indent(first)
     edits = [Edit(start, start, f"{indent}{header}{source.newline}")]
     for number in range(first, last + 1):

@@ -43,6 +43,19 @@ def training_loaders(facts: Facts, program: ProgramFacts) -> list[Loader]:
     return [o for o in facts.loaders if o.value in drawn and o.names in program.files]
 
 
+def only_single(facts: Facts, names: Names) -> bool:
+    """Whether a file runs in programs of one process that train, and so will start Horovod, and in no others.
+
+    A file that is run by itself, to try it, counts for what it is imported by.
+    """
+    kinds = {
+        program.kind
+        for program in facts.programs
+        if names in program.files and not (program.entry is names and program.kind == "none")
+    }
+    return kinds == {"single"}
+
+
 def seeds(facts: Facts, program: ProgramFacts) -> list[tuple[Names, ast.Call, bool]]:
     """Calls that seed random numbers, and whether each rank gets another seed."""
     return [

@@ -29,18 +29,23 @@ LOGS = {
     "torch.utils.tensorboard.SummaryWriter": (0, "log_dir"),
     "wandb.init": (-1, "dir"),
 }
+OPEN = "open"  # the builtin
 IN_MEMORY = frozenset(("io.BytesIO", "io.StringIO", "tempfile.TemporaryFile"))
 
 
 @dataclass(frozen=True)
 class Writer:
-    """One call that writes. log: it makes an object that goes on writing (SummaryWriter, wandb.init)."""
+    """One call that writes. log: it makes an object that goes on writing (SummaryWriter, wandb.init).
+
+    opened: the `with open(...)` around it that makes the file.
+    """
 
     names: Names
     node: ast.Call
     name: str
     where: Where
     log: bool = False
+    opened: ast.With | None = None
 
 
 def writers(facts: Facts) -> Iterator[Writer]:
@@ -53,7 +58,39 @@ def writers(facts: Facts) -> Iterator[Writer]:
                 target = site.node.args[position]
             if target is not None and _own_file(facts, site.names, target):
                 continue
-            yield Writer(site.names, site.node, site.name, where_runs(facts, site.names, site.node), log)
+            where = where_runs(facts, site.names, site.node)
+            opened = _opened(site.names, site.node, target)
+            yield Writer(site.names, site.node, site.name, where, log, opened)
+    yield from _opens(facts)
+
+
+def _opens(facts: Facts) -> Iterator[Writer]:
+    """`open(path, "w")` that no call above writes into."""
+    filled = {
+        id(item.context_expr)
+        for site in facts.calls(*SAVES)
+        for parent in site.names.ancestors(site.node)
+        if isinstance(parent, ast.With)
+        for item in parent.items
+    }
+    for names in facts.files:
+        for call in names.calls.get(OPEN, ()):
+            mode = keyword(call, "mode") or (call.args[1] if len(call.args) > 1 else None)
+            own = isinstance(call.func, ast.Name) and not names.bindings(OPEN, call)
+            if not own or id(call) in filled or not isinstance(mode, ast.Constant):
+                continue
+            if set(str(mode.value)) & set("wax") and call.args and not _own_file(facts, names, call.args[0]):
+                yield Writer(names, call, OPEN, where_runs(facts, names, call))
+
+
+def _opened(names: Names, call: ast.Call, target: ast.expr | None) -> ast.With | None:
+    """The `with open(...) as f` around a call that writes to f."""
+    for parent in names.ancestors(call):
+        if isinstance(parent, ast.With) and isinstance(target, ast.Name):
+            for item in parent.items:
+                if isinstance(item.optional_vars, ast.Name) and item.optional_vars.id == target.id:
+                    return parent
+    return None
 
 
 def unguarded_writers(facts: Facts) -> Iterator[Writer]:

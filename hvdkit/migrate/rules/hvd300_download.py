@@ -9,6 +9,7 @@ from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts, Site
 from hvdkit.migrate.facts.arguments import keyword
 from hvdkit.migrate.facts.guards import Where, where_runs
+from hvdkit.migrate.facts.training import only_single
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
@@ -20,7 +21,7 @@ BARRIERS = ("horovod.torch.barrier", "hvdkit.torch.barrier")
 def check(facts: Facts) -> Iterator[Finding]:
     statements: dict[ast.stmt, Names] = {}
     for site in facts.calls(*LIBRARIES):
-        if _downloads(site) and facts.kinds(site.names) - {"none"} == {"single"}:
+        if _downloads(site) and only_single(facts, site.names):
             statements.setdefault(site.names.statement(site.node), site.names)
     for statement, names in statements.items():
         previous = _neighbour(names, statement, -1)

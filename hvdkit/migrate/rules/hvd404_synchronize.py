@@ -57,7 +57,7 @@ def _skip(step: Step) -> list[Edit]:
     name = plain_target(step)
     if name is None:
         raise edits.CannotEdit("the optimizer that steps is not a plain variable or attribute")
-    return edits.enclose(step.names.source, statement, f"with {name}.skip_synchronize():")
+    return edits.enclose(step.names.source, [statement], f"with {name}.skip_synchronize():")
 
 
 def _skips(step: Step) -> bool:

@@ -7,29 +7,49 @@ from collections.abc import Iterator
 
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
-from hvdkit.migrate.facts.writers import calls_project_code, unguarded_writers
+from hvdkit.migrate.facts.training import only_single
+from hvdkit.migrate.facts.writers import OPEN, Writer, calls_project_code, unguarded_writers
+from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
 
 
 def check(facts: Facts) -> Iterator[Finding]:
+    plain: dict[Names, list[ast.stmt]] = {}
     for writer in unguarded_writers(facts):
-        names, call = writer.names, writer.node
-        kinds = facts.kinds(names) & {"ddp", "single"}
-        if not kinds or writer.log:
+        names = writer.names
+        if writer.log or not facts.kinds(names) & {"ddp", "single"}:
             continue
-        statement = names.statement(call)
+        statement = _whole(facts, writer)
+        if statement is not None:
+            plain.setdefault(names, []).append(statement)
+            continue
         short = writer.name.rpartition(".")[2]
-        condition = f"{facts.hvd(names)}.rank() == 0"
-        whole = isinstance(statement, ast.Expr) and statement.value is call
-        if not whole or calls_project_code(facts, names, call):
-            advice = f"put the writing under `if {condition}:`, and leave outside what all ranks have to run"
-            message = f"every rank would write the file of this {short}"
-            yield facts.manual("HVD601", names, call, message, advice)
-            continue
-        make = facts.safe if kinds == {"single"} else facts.suggested
-        message = f"every rank would write the file of this {short}; rank 0 writes it"
-        yield make("HVD601", names, call, message, edits.guard, names.source, statement, condition)
+        message = f"every rank would write the file of this {short}"
+        advice = (
+            f"put the writing under `if {facts.hvd(names)}.rank() == 0:`, what all ranks have to run outside, "
+            "and a barrier before the file is read"
+        )
+        yield facts.manual("HVD601", names, writer.node, message, advice)
+    for names, statements in plain.items():
+        make = facts.safe if only_single(facts, names) else facts.suggested
+        for row in edits.rows(names, list(dict.fromkeys(statements))):
+            message = "every rank would write this file; rank 0 writes it"
+            condition = f"{facts.hvd(names)}.rank() == 0"
+            yield make("HVD601", names, row[0], message, edits.guard, names.source, row, condition)
+
+
+def _whole(facts: Facts, writer: Writer) -> ast.stmt | None:
+    """The statement that only writes: the call, or the `with open(...)` around it and nothing else."""
+    names, call = writer.names, writer.node
+    statement = names.statement(call)
+    if not isinstance(statement, ast.Expr) or statement.value is not call or writer.name == OPEN:
+        return None
+    if calls_project_code(facts, names, call):
+        return None
+    if writer.opened is None:
+        return statement
+    return writer.opened if writer.opened.body == [statement] else None
 
 
 RULE = Rule(
@@ -63,8 +83,40 @@ RULE = Rule(
                 torch.save(model.state_dict(), "model.pt")
             """,
         ),
+        Change(
+            """\
+            import torch
+
+            loss.backward()
+            with open("model.pt", "wb") as file:
+                torch.save(model.state_dict(), file)
+            torch.save(optimizer.state_dict(), "optimizer.pt")
+            """,
+            """\
+            import horovod.torch as hvd
+            import torch
+
+            loss.backward()
+            if hvd.rank() == 0:
+                with open("model.pt", "wb") as file:
+                    torch.save(model.state_dict(), file)
+                torch.save(optimizer.state_dict(), "optimizer.pt")
+            """,
+            note="Opening a file for writing empties it, so the opening is guarded, too.",
+        ),
     ),
     keeps=(
+        Keep(
+            """\
+            import torch
+
+            loss.backward()
+            with open("log.txt", "a") as file:
+                file.write(str(loss.item()))
+            """,
+            reason="what else reads this file, and when, cannot be seen",
+            reported=True,
+        ),
         Keep(
             """\
             import torch

@@ -9,6 +9,7 @@ from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.guards import Where, where_runs
 from hvdkit.migrate.facts.programs import main_guard
+from hvdkit.migrate.facts.training import only_single
 from hvdkit.migrate.facts.writers import calls_project_code
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Finding
@@ -17,26 +18,25 @@ from hvdkit.migrate.rule import Change, Keep, Rule
 
 def check(facts: Facts) -> Iterator[Finding]:
     for names in facts.files:
-        if facts.kinds(names) - {"none"} != {"single"}:
+        if not only_single(facts, names):
             continue
-        for call in names.calls.get("print", ()):
-            statement = names.statement(call)
-            whole = isinstance(statement, ast.Expr) and statement.value is call
-            own = isinstance(call.func, ast.Name) and not names.bindings("print", call)
-            if not whole or not own or not _after_start(facts, names, call):
-                continue
-            if calls_project_code(facts, names, call) or where_runs(facts, names, call) is not Where.ALL:
-                continue
-            yield facts.safe(
-                "HVD602",
-                names,
-                call,
-                "printed by rank 0 only",
-                edits.guard,
-                names.source,
-                statement,
-                f"{facts.hvd(names)}.rank() == 0",
-            )
+        prints = [
+            names.statement(call) for call in names.calls.get("print", ()) if _prints(facts, names, call)
+        ]
+        for row in edits.rows(names, prints):
+            condition = f"{facts.hvd(names)}.rank() == 0"
+            message = "printed by rank 0 only"
+            yield facts.safe("HVD602", names, row[0], message, edits.guard, names.source, row, condition)
+
+
+def _prints(facts: Facts, names: Names, call: ast.Call) -> bool:
+    """Whether a call is a plain print, after Horovod's start, that every rank would run."""
+    statement = names.statement(call)
+    whole = isinstance(statement, ast.Expr) and statement.value is call
+    own = isinstance(call.func, ast.Name) and not names.bindings("print", call)
+    if not whole or not own or not _after_start(facts, names, call):
+        return False
+    return not calls_project_code(facts, names, call) and where_runs(facts, names, call) is Where.ALL
 
 
 def _after_start(facts: Facts, names: Names, call: ast.Call) -> bool:
@@ -45,8 +45,8 @@ def _after_start(facts: Facts, names: Names, call: ast.Call) -> bool:
         return True
     guard = main_guard(names)
     if guard is not None:
-        return guard in names.ancestors(call)
-    entry = any(program.entry is names for program in facts.programs)
+        return guard in names.ancestors(call) and facts.kinds(names) == {"single"}
+    entry = any(program.entry is names and program.kind == "single" for program in facts.programs)
     imports = [s.lineno for s in names.source.tree.body if isinstance(s, (ast.Import, ast.ImportFrom))]
     return entry and bool(imports) and call.lineno > max(imports)
 
@@ -75,6 +75,28 @@ RULE = Rule(
                 loss.backward()
                 if hvd.rank() == 0:
                     print("loss", loss.item())
+            """,
+        ),
+        Change(
+            """\
+            import torch
+
+            for epoch in range(3):
+                loss.backward()
+                print("-" * 10)
+                # how it went
+                print(epoch, loss.item())
+            """,
+            """\
+            import horovod.torch as hvd
+            import torch
+
+            for epoch in range(3):
+                loss.backward()
+                if hvd.rank() == 0:
+                    print("-" * 10)
+                    # how it went
+                    print(epoch, loss.item())
             """,
         ),
     ),

@@ -9,6 +9,7 @@ from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts, Site
 from hvdkit.migrate.facts.flow import Value
 from hvdkit.migrate.facts.guards import Where, where_runs
+from hvdkit.migrate.facts.training import only_single
 from hvdkit.migrate.facts.writers import calls_project_code
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Finding
@@ -20,7 +21,7 @@ WRITER = "torch.utils.tensorboard.SummaryWriter"
 def check(facts: Facts) -> Iterator[Finding]:
     for site in facts.calls(WRITER):
         names, call = site.names, site.node
-        if facts.kinds(names) - {"none"} != {"single"} or where_runs(facts, names, call) is not Where.ALL:
+        if not only_single(facts, names) or where_runs(facts, names, call) is not Where.ALL:
             continue
         uses = list(_uses(facts, site))
         test = f"{facts.hvd(names)}.rank() == 0"
@@ -40,7 +41,7 @@ def check(facts: Facts) -> Iterator[Finding]:
                 condition = f"{facts.hvd(where)}.rank() == 0"
                 statement = where.statement(use)
                 yield facts.safe(
-                    "HVD603", where, use, message, edits.guard, where.source, statement, condition
+                    "HVD603", where, use, message, edits.guard, where.source, [statement], condition
                 )
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.guards import Where, where_runs
+from hvdkit.migrate.facts.training import only_single
 from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
 
@@ -19,7 +20,7 @@ def check(facts: Facts) -> Iterator[Finding]:
         names, call = site.names, site.node
         option = "mode" if site.name == RUN else "disable"
         given = {keyword.arg for keyword in call.keywords}
-        if facts.kinds(names) - {"none"} != {"single"} or {option, None} & given:
+        if not only_single(facts, names) or {option, None} & given:
             continue
         if where_runs(facts, names, call) is not Where.ALL or names.function(call) is None:
             continue  # at module level Horovod may not have started yet

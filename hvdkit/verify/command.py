@@ -39,7 +39,7 @@ def parser() -> argparse.ArgumentParser:
         "--device", choices=("auto", "cpu"), default="auto", help="cpu: run CUDA scripts without CUDA"
     )
     made.add_argument(
-        "--tolerance", type=float, metavar="X", help="relative difference allowed (default: derived)"
+        "--tolerance", type=float, metavar="X", help="relative difference allowed (default: none)"
     )
     made.add_argument(
         "--timeout",
@@ -98,7 +98,7 @@ def _check_writable(file: str | None) -> None:
     if file in (None, "-"):
         return
     try:
-        Path(str(file)).open("a").close()
+        Path(str(file)).open("w").close()  # and an earlier result is gone if this one fails
     except OSError as error:
         raise UnwritableError(
             f"--json {file}: {error.strerror}", fix="name a file in a folder that exists"

@@ -26,7 +26,7 @@ def verdict(result: Verification) -> str:
         return f"differ: {' '.join(filter(None, (first.stage.value, first.name)))}, {_when(first)}"
     if failed:
         return f"does not hold: {failed[0]}"
-    how = "bit for bit" if comparison.identical else f"within {comparison.tolerance.first:.1e} per step"
+    how = "bit for bit" if comparison.identical else f"within {comparison.tolerance.relative:g}"
     held = f", {len(result.invariants)} invariants hold on several ranks" if result.invariants else ""
     return f"agree: {how}, {extent}{held}"
 

@@ -12,7 +12,6 @@ import pytest
 
 from hvdkit.verify.detect import Launcher, Start, how_to_start
 from hvdkit.verify.hook.settings import Settings
-from hvdkit.verify.records import Run
 from hvdkit.verify.session import Request, Scene, Verification, judge
 
 FIXTURES = Path(__file__).parent / "fixtures"
@@ -46,8 +45,13 @@ class Stage:
         self.count += 1
         script = self.here / f"migrated_{self.count}.py"
         script.write_text(text)
+        return self.compared(script, controller)
+
+    def compared(self, script: Path, controller: str = "gloo") -> Verification:
+        """Run this Horovod script and compare it with the original."""
+        self.count += 1
         scene = replace(self.scene, request=replace(self.scene.request, controller=controller))
-        run: Run = scene.run(f"run{self.count}", script, Start(Launcher.HOROVOD), self.settings)
+        run = scene.run(f"run{self.count}", script, Start(Launcher.HOROVOD), self.settings)
         return judge(scene, self.original, run)
 
 

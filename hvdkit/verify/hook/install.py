@@ -33,6 +33,7 @@ def install() -> None:
         {
             "numpy.random": lambda: seed_numpy(start_seed(settings)),
             "torch": lambda: _hook_torch(settings),
+            "horovod.torch.compression": lambda: _hook_horovod_compression(settings),
             "horovod.torch.mpi_ops": _hook_horovod_operations,
             "horovod.torch.functions": _hook_horovod_functions,
             "horovod.torch.optimizer": _hook_horovod_optimizer,
@@ -59,11 +60,22 @@ def _hook_torch(settings: Settings) -> None:
         from hvdkit.verify.hook.cpu import run_without_cuda
 
         run_without_cuda(settings)
+    if settings.world > 2:
+        from hvdkit.verify.hook.float64 import widen_ddp
+
+        widen_ddp()
     make_torch_deterministic()
     seed_everything(start_seed(settings))
     recorder = Recorder.of_process()
     for watch in (watch_steps, watch_losses, watch_loaders, watch_order, watch_reductions, watch_files):
         watch(recorder)
+
+
+def _hook_horovod_compression(settings: Settings) -> None:
+    if settings.world > 2:
+        from hvdkit.verify.hook.float64 import widen_horovod
+
+        widen_horovod()
 
 
 def _hook_horovod_operations() -> None:

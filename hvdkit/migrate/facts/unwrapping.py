@@ -30,6 +30,19 @@ def wrapped(facts: Facts, names: Names, node: ast.expr) -> bool:
     )
 
 
+def wrapped_later(facts: Facts, names: Names, node: ast.expr) -> bool:
+    """Whether the wrapping of an expression's model stands below it in the same function."""
+    gone = words.DDP | (words.DATA_PARALLEL & removed(facts))
+    wraps = [value for value in facts.flow.values(names, node) if value.name in gone]
+    function = names.function(node)
+    return bool(wraps) and all(
+        value.names is names
+        and names.function(value.node) is function
+        and getattr(value.node, "lineno", 0) > node.lineno
+        for value in wraps
+    )
+
+
 def unknown(facts: Facts, names: Names, node: ast.expr) -> bool:
     """Whether nothing is known of an expression."""
     values = facts.flow.values(names, node)

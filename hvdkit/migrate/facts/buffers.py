@@ -1,0 +1,85 @@
+"""Buffers of the models that DDP wraps: which evaluation needs rank 0's, and which ones training changes."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from hvdkit.migrate.facts.arguments import keyword
+from hvdkit.migrate.facts.coverage import trained_wraps
+from hvdkit.migrate.facts.wraps import Wrap
+from hvdkit.migrate.names import FUNCTIONS, Names
+
+if TYPE_CHECKING:
+    from hvdkit.migrate.facts.facts import Facts
+
+# Models whose code is not the project's: they may hold BatchNorm layers. These hold no buffers that change.
+PLAIN = ("torch.nn.Linear", "torch.nn.Conv", "torch.nn.Transformer", "torch.nn.LSTM", "torch.nn.GRU")
+NORMS = ("BatchNorm", "InstanceNorm", "register_buffer")
+
+
+def sending_wraps(facts: Facts) -> list[Wrap]:
+    """DDP calls of training programs that send rank 0's buffers before each forward pass."""
+    found = {id(wrap.node): wrap for _, wrap, _ in trained_wraps(facts)}
+    return [wrap for wrap in found.values() if not _switched_off(wrap)]
+
+
+def _switched_off(wrap: Wrap) -> bool:
+    for name in ("broadcast_buffers", "forward_sync_buffers"):
+        value = keyword(wrap.node, name)
+        if isinstance(value, ast.Constant) and value.value is False:
+            return True
+    return wrap.name.startswith("apex.")  # apex's DDP sends no buffers
+
+
+def has_buffers(facts: Facts, wrap: Wrap) -> bool:
+    """Whether the wrapped model may hold buffers that training changes."""
+    files = {names for program in facts.programs if wrap.names in program.files for names in program.files}
+    for model in wrap.models:
+        if model.kind != "object" and not model.name.startswith(PLAIN):
+            return True
+    text = [names.source.text for names in files] if wrap.models else []
+    return not wrap.models or any(norm in source for source in text for norm in NORMS)
+
+
+def evaluations(facts: Facts) -> Iterator[tuple[Names, ast.Call, ast.expr]]:
+    """`model.eval()` of a wrapped model whose buffers DDP kept equal on all ranks."""
+    wraps = {wrap.value for wrap in sending_wraps(facts) if has_buffers(facts, wrap)}
+    for names, call, receiver in facts.methods("eval"):
+        if wraps and not call.args and facts.flow.values(names, receiver) & wraps:
+            yield names, call, receiver
+
+
+def changed_in_training(facts: Facts) -> Iterator[tuple[Names, ast.Call, str]]:
+    """register_buffer calls of buffers that the module's own code changes after it was built."""
+    files = {
+        names
+        for wrap in sending_wraps(facts)
+        for program in facts.programs
+        if wrap.names in program.files
+        for names in program.files
+    }
+    for names in facts.files:
+        for call in names.calls.get("register_buffer", ()) if names in files else ():
+            first = call.args[0] if call.args else None
+            owner = next((p for p in names.ancestors(call) if isinstance(p, ast.ClassDef)), None)
+            if isinstance(first, ast.Constant) and isinstance(first.value, str) and owner is not None:
+                if any(_changes(names, part, first.value) for part in ast.walk(owner)):
+                    yield names, call, first.value
+
+
+def _changes(names: Names, node: ast.AST, buffer: str) -> bool:
+    """Whether a node is self.buffer, written or changed in place outside of __init__."""
+    if not (isinstance(node, ast.Attribute) and node.attr == buffer and isinstance(node.value, ast.Name)):
+        return False
+    function = next((p for p in names.ancestors(node) if isinstance(p, FUNCTIONS)), None)
+    if getattr(function, "name", "") in ("__init__", "reset_parameters", "_init_weights", ""):
+        return False
+    whole: ast.AST = node
+    parent = names.parents[whole]
+    while isinstance(parent, (ast.Subscript, ast.Attribute)):
+        if isinstance(parent, ast.Attribute) and isinstance(names.parents.get(parent), ast.Call):
+            return parent.attr.endswith("_") and not parent.attr.startswith("_")
+        whole, parent = parent, names.parents[parent]
+    return isinstance(getattr(whole, "ctx", None), ast.Store)

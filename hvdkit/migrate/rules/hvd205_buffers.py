@@ -1,0 +1,233 @@
+"""HVD205: DDP evaluates with rank 0's BatchNorm statistics on all ranks; Horovod has to be told to."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from hvdkit.migrate import edits
+from hvdkit.migrate.facts import Facts
+from hvdkit.migrate.facts.buffers import changed_in_training, evaluations
+from hvdkit.migrate.facts.guards import Where, where_runs
+from hvdkit.migrate.names import Names
+from hvdkit.migrate.plan import Edit, Finding
+from hvdkit.migrate.rule import Change, Keep, Rule
+
+
+def check(facts: Facts) -> Iterator[Finding]:
+    for names, call, receiver in evaluations(facts):
+        if where_runs(facts, names, call) is Where.ALL and not _done(names, call):
+            message = "rank 0's BatchNorm statistics go to all ranks before they evaluate, as DDP sends them"
+            yield facts.safe("HVD205", names, call, message, _edit, facts, names, call, receiver)
+    for names, call, buffer in changed_in_training(facts):
+        message = f"training changes the buffer {buffer}: DDP sent rank 0's before each forward pass"
+        advice = (
+            "call hvd.broadcast_parameters(dict(model.named_buffers()), root_rank=0) before each forward pass, "
+            "unless all ranks compute the same value"
+        )
+        yield facts.manual("HVD205", names, call, message, advice)
+
+
+def _edit(facts: Facts, names: Names, call: ast.Call, receiver: ast.expr) -> Edit:
+    statement = names.statement(call)
+    if isinstance(statement, ast.Expr) and statement.value is call:
+        model = names.source.segment(receiver)
+    elif isinstance(statement, ast.Assign) and statement.value is call:
+        model = names.source.segment(statement.targets[0])
+    else:
+        raise edits.CannotEdit("eval() stands inside a larger expression")
+    if any(isinstance(part, ast.Call) for part in ast.walk(ast.parse(model))):
+        raise edits.CannotEdit("the model is the result of a call")
+    line = f"{facts.hvd(names)}.broadcast_parameters(dict({model}.named_buffers()), root_rank=0)"
+    return edits.after(names.source, statement, [line])
+
+
+def _done(names: Names, call: ast.Call) -> bool:
+    """Whether the statement below sends the buffers already."""
+    below = edits.following(names, names.statement(call))
+    return below is not None and ".named_buffers()" in names.source.segment(below)
+
+
+RULE = Rule(
+    id="HVD205",
+    title="buffers that DDP kept equal",
+    what=(
+        "Broadcasts the buffers of a wrapped model after its eval(), where all ranks evaluate. Buffers that the "
+        "model's own code changes while it trains are reported."
+    ),
+    why=(
+        "DDP sends rank 0's buffers before each forward pass. In training, BatchNorm does not read its running "
+        "statistics, and rank 0's are the same with Horovod; in evaluation the other ranks would use their own, "
+        "and a metric averaged over the ranks would come out different."
+    ),
+    safety=(
+        "Safe: the call stands where all ranks run. A model for which DDP had broadcast_buffers=False, one that was "
+        "reached through .module, and code that one rank runs are left alone."
+    ),
+    check=check,
+    changes=(
+        Change(
+            """\
+            import torch
+            from torchvision.models import resnet18
+            from torch.nn.parallel import DistributedDataParallel as DDP
+
+            def validate(net):
+                net.eval()
+                return net(x)
+
+            model = DDP(resnet18())
+            optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+            loss.backward()
+            validate(model)
+            """,
+            """\
+            import horovod.torch as hvd
+            import torch
+            from torchvision.models import resnet18
+            from torch.nn.parallel import DistributedDataParallel as DDP
+
+            def validate(net):
+                net.eval()
+                hvd.broadcast_parameters(dict(net.named_buffers()), root_rank=0)
+                return net(x)
+
+            model = DDP(resnet18())
+            optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+            loss.backward()
+            validate(model)
+            """,
+        ),
+        Change(
+            """\
+            import torch
+            from torch.nn.parallel import DistributedDataParallel as DDP
+
+            class Net(torch.nn.Module):
+                def __init__(self):
+                    super().__init__()
+                    self.norm = torch.nn.BatchNorm1d(2)
+
+            model = DDP(Net())
+            loss.backward()
+            model = model.eval()
+            """,
+            """\
+            import horovod.torch as hvd
+            import torch
+            from torch.nn.parallel import DistributedDataParallel as DDP
+
+            class Net(torch.nn.Module):
+                def __init__(self):
+                    super().__init__()
+                    self.norm = torch.nn.BatchNorm1d(2)
+
+            model = DDP(Net())
+            loss.backward()
+            model = model.eval()
+            hvd.broadcast_parameters(dict(model.named_buffers()), root_rank=0)
+            """,
+        ),
+    ),
+    keeps=(
+        Keep(
+            """\
+            import torch
+            from torchvision.models import resnet18
+            from torch.nn.parallel import DistributedDataParallel as DDP
+
+            model = DDP(resnet18(), broadcast_buffers=False)
+            loss.backward()
+            model.eval()
+            """,
+            reason="DDP was told not to",
+        ),
+        Keep(
+            """\
+            import torch
+            from torchvision.models import resnet18
+            from torch.nn.parallel import DistributedDataParallel as DDP
+
+            model = DDP(resnet18())
+            loss.backward()
+            model.module.eval()
+            """,
+            reason="DDP sends nothing when the model inside is called",
+        ),
+        Keep(
+            """\
+            import torch
+            import torch.distributed as dist
+            from torchvision.models import resnet18
+            from torch.nn.parallel import DistributedDataParallel as DDP
+
+            model = DDP(resnet18())
+            loss.backward()
+            if dist.get_rank() == 0:
+                model.eval()
+            """,
+            reason="rank 0 evaluates with its own",
+        ),
+        Keep(
+            """\
+            import torch
+            from torch.nn.parallel import DistributedDataParallel as DDP
+
+            model = DDP(torch.nn.Linear(2, 1))
+            loss.backward()
+            model.eval()
+            """,
+            reason="a linear layer has no buffers",
+        ),
+        Keep(
+            """\
+            import torch
+            from torchvision.models import resnet18
+            from torch.nn.parallel import DistributedDataParallel as DDP
+
+            model = DDP(resnet18())
+            model.eval()
+            """,
+            reason="the program does not train: all ranks have the buffers that they loaded",
+        ),
+        Keep(
+            """\
+            import torch
+            from torch.nn.parallel import DistributedDataParallel as DDP
+
+            class Queue(torch.nn.Module):
+                def __init__(self):
+                    super().__init__()
+                    self.register_buffer("queue", torch.zeros(8))
+
+                def forward(self, x):
+                    self.queue[:2] = x
+                    return self.queue
+
+            model = DDP(Queue())
+            loss.backward()
+            """,
+            reason="the forward pass reads what it wrote: who has to agree is the model's business",
+            reported=True,
+        ),
+        Keep(
+            """\
+            import torch
+            from torch.nn.parallel import DistributedDataParallel as DDP
+
+            class Positions(torch.nn.Module):
+                def __init__(self):
+                    super().__init__()
+                    self.register_buffer("table", torch.arange(8))
+                    self.table[0] = 1
+
+                def forward(self, x):
+                    return x + self.table.float()
+
+            model = DDP(Positions())
+            loss.backward()
+            """,
+            reason="the buffer is a constant",
+        ),
+    ),
+)

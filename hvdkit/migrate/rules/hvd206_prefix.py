@@ -1,0 +1,200 @@
+"""HVD206: names of parameters no longer begin with "module.", which code that takes it off or puts it on must know."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from hvdkit.migrate.facts import Facts
+from hvdkit.migrate.facts.unwrapping import wrapped
+from hvdkit.migrate.facts.wraps import find_wraps
+from hvdkit.migrate.names import COMPREHENSIONS, Names
+from hvdkit.migrate.plan import Finding
+from hvdkit.migrate.rule import Keep, Rule
+
+PREFIX = "module."
+# Calls that take the prefix off where it is, and do nothing where it is not.
+STRIPPING = ("replace", "removeprefix", "lstrip", "split", "sub", "consume_prefix_in_state_dict_if_present")
+TESTS = ("startswith", "find", "index", "count")
+PUTS_ON = "names of the model's parameters do not begin with module. any more"
+PUTS_ON_ADVICE = "leave module. out: checkpoints that this program writes from now on have no such prefix"
+
+
+def check(facts: Facts) -> Iterator[Finding]:
+    files = {wrap.names for wrap in find_wraps(facts)}
+    programs = [program for program in facts.programs if program.kind == "ddp" and program.files & files]
+    inside = {names for program in programs for names in program.files}
+    for names in (names for names in facts.files if names in inside):
+        for node in names.parents:
+            if (
+                isinstance(node, ast.Constant)
+                and isinstance(node.value, str)
+                and node.value.startswith(PREFIX)
+            ):
+                if not _harmless(names, node):
+                    yield facts.manual("HVD206", names, node, PUTS_ON, PUTS_ON_ADVICE)
+            elif isinstance(node, ast.Subscript) and _cuts_off(names, node):
+                message = (
+                    "the first seven characters are cut off names, which do not begin with module. any more"
+                )
+                advice = 'take the prefix off only where it is: key.removeprefix("module.")'
+                yield facts.manual("HVD206", names, node, message, advice)
+        for call in names.calls.get("load_state_dict", ()):
+            if (
+                isinstance(call.func, ast.Attribute)
+                and _not_strict(call)
+                and wrapped(facts, names, call.func.value)
+            ):
+                message = (
+                    "strict=False: a checkpoint of the DDP model, with module. in its names, loads nothing"
+                )
+                advice = "take module. off the names of older checkpoints before they are loaded, then drop this note"
+                yield facts.manual("HVD206", names, call, message, advice)
+
+
+def _harmless(names: Names, node: ast.Constant) -> bool:
+    """Whether a text that begins with module. is only taken off, looked for to be taken off, or no key at all."""
+    parent = names.parents[node]
+    if isinstance(parent, (ast.Expr, ast.JoinedStr)):
+        return isinstance(parent, ast.Expr)
+    if isinstance(parent, ast.keyword):
+        parent = names.parents[parent]
+    if isinstance(parent, (ast.Tuple, ast.List)):
+        parent = names.parents[parent]
+    if isinstance(parent, ast.Call):
+        called = (
+            parent.func.attr if isinstance(parent.func, ast.Attribute) else getattr(parent.func, "id", "")
+        )
+        exact = node.value == PREFIX
+        if called == "replace":
+            return parent.args[:1] == [node]
+        if called in STRIPPING or called == "len":
+            return True
+        return exact and called in TESTS
+    if isinstance(parent, ast.Compare):
+        # `"module." in key` asks; `key == "module.fc.weight"` names one.
+        return node.value == PREFIX and isinstance(parent.ops[0], (ast.In, ast.NotIn, ast.Eq))
+    return isinstance(parent, ast.Assign) and node.value == PREFIX
+
+
+def _cuts_off(names: Names, node: ast.Subscript) -> bool:
+    """`key[7:]` for the keys of a dict, under no test that names the prefix."""
+    cut = node.slice
+    if not (isinstance(cut, ast.Slice) and cut.upper is None and isinstance(cut.lower, ast.Constant)):
+        return False
+    if cut.lower.value != len(PREFIX) or not isinstance(node.value, ast.Name):
+        return False
+    if not any(b.kind == "each" and _keys(b.value) for b in names.bindings(node.value.id, node.value)):
+        return False
+    for parent in names.ancestors(node):
+        tests = [parent.test] if isinstance(parent, (ast.If, ast.IfExp)) else []
+        if isinstance(parent, COMPREHENSIONS):
+            tests += [test for generator in parent.generators for test in generator.ifs]
+        if any(
+            isinstance(part, ast.Constant) and part.value == PREFIX for t in tests for part in ast.walk(t)
+        ):
+            return False
+    return True
+
+
+def _keys(iterated: ast.expr | None) -> bool:
+    called = iterated.func if isinstance(iterated, ast.Call) else None
+    return isinstance(called, ast.Attribute) and called.attr in ("items", "keys")
+
+
+def _not_strict(call: ast.Call) -> bool:
+    given = [k.value for k in call.keywords if k.arg == "strict"] + call.args[1:2]
+    return any(isinstance(value, ast.Constant) and value.value is False for value in given)
+
+
+RULE = Rule(
+    id="HVD206",
+    title="names without module.",
+    what=(
+        "Reports code that puts module. in front of parameter names, expects it there, or cuts it off unasked, in "
+        "programs whose model DDP wrapped."
+    ),
+    why=(
+        "DDP's state_dict() and named_parameters() say module.fc.weight where the model itself says fc.weight. "
+        "Most code that meets both takes the prefix off where it is, and stays right; the rest would look for "
+        "names that are not there, which load_state_dict(strict=False) or a filter of parameters never tells."
+    ),
+    safety="Nothing is edited: whether old checkpoints still have to be read is for the person to say.",
+    check=check,
+    changes=(),
+    keeps=(
+        Keep(
+            """\
+            from torch.nn.parallel import DistributedDataParallel as DDP
+
+            model = DDP(net)
+            model.load_state_dict({"module." + key: value for key, value in state.items()})
+            """,
+            reason="the prefix is put on for a wrapper that is gone",
+            reported=True,
+        ),
+        Keep(
+            """\
+            from torch.nn.parallel import DistributedDataParallel as DDP
+
+            model = DDP(net)
+            slow = [p for name, p in model.named_parameters() if name.startswith("module.backbone")]
+            """,
+            reason="no name begins so any more, and the list would be empty without an error",
+            reported=True,
+        ),
+        Keep(
+            """\
+            from torch.nn.parallel import DistributedDataParallel as DDP
+
+            model = DDP(net)
+            bare = {key[7:]: value for key, value in model.state_dict().items()}
+            """,
+            reason="seven letters of the name itself would go",
+            reported=True,
+        ),
+        Keep(
+            """\
+            from torch.nn.parallel import DistributedDataParallel as DDP
+
+            model = DDP(net)
+            weight = state[f"module.{name}.weight"]
+            """,
+            reason="the prefix is part of a key that is made",
+            reported=True,
+        ),
+        Keep(
+            """\
+            from torch.nn.parallel import DistributedDataParallel as DDP
+
+            model = DDP(net)
+            model.load_state_dict(state, strict=False)
+            """,
+            reason="a checkpoint that the DDP program wrote would load nothing, silently",
+            reported=True,
+        ),
+        Keep(
+            """\
+            from torch.nn.parallel import DistributedDataParallel as DDP
+
+            model = DDP(net)
+            a = {key.replace("module.", ""): value for key, value in state.items()}
+            b = {(key[7:] if key.startswith("module.") else key): value for key, value in state.items()}
+            c = {key.removeprefix("module."): value for key, value in state.items()}
+            for key in list(state.keys()):
+                if key.startswith("module."):
+                    state[key[len("module."):]] = state.pop(key)
+            """,
+            reason="the prefix is taken off where it is, and nothing happens where it is not",
+        ),
+        Keep(
+            """\
+            import torch
+
+            model.load_state_dict({"module." + key: value for key, value in state.items()})
+            loss.backward()
+            """,
+            reason="no DDP wrapped this program's model: the names are its own business",
+        ),
+    ),
+)

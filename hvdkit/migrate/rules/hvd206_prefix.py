@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from hvdkit.migrate.facts import Facts
-from hvdkit.migrate.facts.unwrapping import wrapped
+from hvdkit.migrate.facts.unwrapping import wrapped, wrapped_later
 from hvdkit.migrate.facts.wraps import find_wraps
 from hvdkit.migrate.names import COMPREHENSIONS, Names
 from hvdkit.migrate.plan import Finding
@@ -40,11 +40,10 @@ def check(facts: Facts) -> Iterator[Finding]:
                 advice = 'take the prefix off only where it is: key.removeprefix("module.")'
                 yield facts.manual("HVD206", names, node, message, advice)
         for call in names.calls.get("load_state_dict", ()):
-            if (
-                isinstance(call.func, ast.Attribute)
-                and _not_strict(call)
-                and wrapped(facts, names, call.func.value)
-            ):
+            if isinstance(call.func, ast.Attribute) and _not_strict(call):
+                model = call.func.value
+                if not wrapped(facts, names, model) or wrapped_later(facts, names, model):
+                    continue
                 message = (
                     "strict=False: a checkpoint of the DDP model, with module. in its names, loads nothing"
                 )
@@ -186,6 +185,16 @@ RULE = Rule(
                     state[key[len("module."):]] = state.pop(key)
             """,
             reason="the prefix is taken off where it is, and nothing happens where it is not",
+        ),
+        Keep(
+            """\
+            from torch.nn.parallel import DistributedDataParallel as DDP
+
+            model = build()
+            model.load_state_dict(state, strict=False)
+            model = DDP(model)
+            """,
+            reason="the model is loaded before it is wrapped, by names without the prefix",
         ),
         Keep(
             """\

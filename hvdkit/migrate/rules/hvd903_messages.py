@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
 
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.mentions import mentions
+from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rule import Keep, Rule
 
@@ -23,6 +25,9 @@ ADVICE = (
     "where every rank sends to every other write hvd.alltoall, where one rank sends to all hvd.broadcast_; "
     "else stay with torch.distributed"
 )
+PARALLEL = (
+    "stay with torch.distributed: Horovod averages every gradient, and each of these belongs to one rank"
+)
 
 
 def check(facts: Facts) -> Iterator[Finding]:
@@ -30,12 +35,28 @@ def check(facts: Facts) -> Iterator[Finding]:
     for names, node, qualified, _ in mentions(facts, wanted):
         message = f"{qualified} is a message from one rank to another, and Horovod has collectives only"
         yield facts.refused("HVD903", names, node, message, ADVICE)
+    for site in facts.calls("torch.distributed.all_to_all", "torch.distributed.all_to_all_single"):
+        if _in_autograd(facts, site.names, site.node):
+            message = "gradients travel between ranks through all_to_all: parts of the model live on different ranks"
+            yield facts.refused("HVD903", site.names, site.node, message, PARALLEL)
+
+
+def _in_autograd(facts: Facts, names: Names, node: ast.AST) -> bool:
+    """Whether a node stands in a torch.autograd.Function."""
+    for parent in names.ancestors(node):
+        if isinstance(parent, ast.ClassDef):
+            bases = {name for base in parent.bases for name in names.qualified(base)}
+            return bool(bases & {"torch.autograd.Function", "torch.autograd.function.Function"})
+    return False
 
 
 RULE = Rule(
     id="HVD903",
     title="messages between two ranks are refused",
-    what="Leaves programs alone that call send, recv and their relatives.",
+    what=(
+        "Leaves programs alone that call send, recv and their relatives, or whose gradients pass through an "
+        "all_to_all of their own."
+    ),
     why=(
         "Horovod has collectives only. Such programs are rings, pipelines or parameter servers: what takes the "
         "messages' place is another program."
@@ -65,6 +86,21 @@ RULE = Rule(
             dist.batch_isend_irecv(work)
             """,
             reason="the functions are handed on, which is a use as well",
+            reported=True,
+        ),
+        Keep(
+            """\
+            import torch
+            import torch.distributed as dist
+
+            class Exchange(torch.autograd.Function):
+                @staticmethod
+                def forward(ctx, x):
+                    y = torch.empty_like(x)
+                    dist.all_to_all_single(y, x)
+                    return y
+            """,
+            reason="embeddings on different ranks, as DLRM has them: model parallelism",
             reported=True,
         ),
         Keep(

@@ -12,10 +12,9 @@ from pathlib import Path
 from hvdkit.migrate.devices import device_row, init_row
 from hvdkit.migrate.facts import Facts, Site
 from hvdkit.migrate.facts import vocabulary as words
-from hvdkit.migrate.facts.facts import Loader
 from hvdkit.migrate.facts.guards import Where, where_runs
 from hvdkit.migrate.facts.programs import ProgramFacts
-from hvdkit.migrate.facts.sharding import epoch_calls, share
+from hvdkit.migrate.facts.sharding import epoch_calls, in_order, share
 from hvdkit.migrate.facts.training import seeds, training_loaders, training_paths
 from hvdkit.migrate.facts.writers import writers
 from hvdkit.migrate.names import Names
@@ -23,6 +22,7 @@ from hvdkit.migrate.plan import Condition, State
 
 REDUCTIONS = ("allreduce", "allreduce_", "allreduce_async", "allreduce_async_", "reducescatter")
 NOT_TRAINED = "nothing is trained here"
+ONE_PROCESS = "nothing is trained: it stays a program of one process"
 
 
 def conditions(facts: Facts, entry: Path) -> tuple[Condition, ...]:
@@ -31,6 +31,9 @@ def conditions(facts: Facts, entry: Path) -> tuple[Condition, ...]:
     if program is None:
         return ()
     training = bool(training_paths(facts, program))
+    if not training and not _uses_horovod(facts, program):
+        names = ("Horovod is initialised before CUDA", *TRAINING, *ALWAYS)
+        return tuple(Condition(name, State.NONE, ONE_PROCESS) for name in names)
     rows = [init_row(facts, program), device_row(facts, program)]
     for name, check in TRAINING.items():
         state, detail = check(facts, program) if training else (State.NONE, NOT_TRAINED)
@@ -38,6 +41,12 @@ def conditions(facts: Facts, entry: Path) -> tuple[Condition, ...]:
     for name, check in ALWAYS.items():
         rows.append(Condition(name, *check(facts, program)))
     return tuple(rows)
+
+
+def _uses_horovod(facts: Facts, program: ProgramFacts) -> bool:
+    """Whether anything of Horovod or torch.distributed is called in a program's files."""
+    called = facts.calls(*(f"{module}." for module in words.HOROVOD), "torch.distributed.")
+    return any(site.names in program.files for site in called)
 
 
 def _sharded(facts: Facts, program: ProgramFacts) -> tuple[State, str]:
@@ -67,7 +76,7 @@ def _without_loader(facts: Facts, program: ProgramFacts) -> tuple[State, str]:
 
 def _set_epoch(facts: Facts, program: ProgramFacts) -> tuple[State, str]:
     loaders = [loader for loader in training_loaders(facts, program) if share(facts, loader)]
-    shuffling = [loader for loader in loaders if not _in_order(facts, loader)]
+    shuffling = [loader for loader in loaders if not in_order(facts, loader)]
     if not shuffling:
         return State.NONE, "no sampler shuffles" if loaders else "no sampler was found"
     calls = {loader.node: epoch_calls(facts, loader) for loader in shuffling}
@@ -75,16 +84,6 @@ def _set_epoch(facts: Facts, program: ProgramFacts) -> tuple[State, str]:
     if untold:
         return State.OPEN, f"no set_epoch was found for the loader at {_places(untold)}"
     return State.PROVEN, f"set_epoch at {_places(call for found in calls.values() for call in found)}"
-
-
-def _in_order(facts: Facts, loader: Loader) -> bool:
-    """Whether the loader's sampler was told not to shuffle."""
-    for value in facts.flow.values(loader.names, loader.sampler):
-        keywords = getattr(value.node, "keywords", ())
-        off = [k for k in keywords if k.arg == "shuffle" and isinstance(k.value, ast.Constant)]
-        if value.name in words.SAMPLERS and off and off[0].value.value is False:
-            return True
-    return False
 
 
 def _optimizer(facts: Facts, program: ProgramFacts) -> tuple[State, str]:

@@ -45,6 +45,12 @@ class Path:
     calls: tuple[tuple[Names, ast.Call], ...]
 
     @property
+    def top(self) -> ast.AST | None:
+        """The function that no caller was found of; None when the path goes up to a module."""
+        names, node = self.calls[-1] if self.calls else (self.names, self.backward)
+        return names.function(node)
+
+    @property
     def epoch(self) -> Loop | None:
         """The loop around the batch loop."""
         outer = self.batch + 1

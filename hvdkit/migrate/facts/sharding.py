@@ -115,6 +115,18 @@ def epoch_calls(facts: Facts, loader: Loader) -> list[tuple[Names, ast.Call]]:
     return found
 
 
+def in_order(facts: Facts, loader: Loader) -> bool:
+    """Whether the loader's samples come in one order for ever: it does not shuffle, nor does its sampler."""
+    for expression in (loader.sampler, loader.batch_sampler):
+        for value in facts.flow.values(loader.names, expression):
+            if value.name in words.SAMPLERS and isinstance(value.node, ast.Call):
+                told = keywords(facts.flow, value.names, value.node).get("shuffle")
+                return isinstance(told, ast.Constant) and told.value is False
+    unpacked = any(keyword.arg is None for keyword in loader.node.keywords)
+    off = loader.shuffle is None or (isinstance(loader.shuffle, ast.Constant) and not loader.shuffle.value)
+    return off and loader.sampler is None and loader.batch_sampler is None and not unpacked
+
+
 def _same_class(left: frozenset[Value], right: frozenset[Value]) -> bool:
     classes = {value.node for value in left if value.kind == "object"}
     return any(value.node in classes for value in right if value.kind == "object")

@@ -10,17 +10,19 @@ from hvdkit.migrate.collective_edits import fresh
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.facts import Loader
 from hvdkit.migrate.facts.sharding import ITERABLE
+from hvdkit.migrate.facts.training import only_single
 from hvdkit.migrate.names import COMPREHENSIONS, Names
 from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
 
+STREAMS = ("webdataset.", "torchdata.", "torchtext.datasets.")  # their data sets are iterators
 WIDE = 110  # columns
 ADVICE = "give each rank its own share of the data, by hvd.rank() and hvd.size()"
 
 
 def check(facts: Facts) -> Iterator[Finding]:
     for loader in facts.loaders:
-        if facts.kinds(loader.names) - {"none"} != {"single"} or not facts.training(loader):
+        if not only_single(facts, loader.names) or not facts.training(loader):
             continue
         names, node = loader.names, loader.node
         if facts.sharded(loader):
@@ -37,7 +39,7 @@ def check(facts: Facts) -> Iterator[Finding]:
 def _problem(facts: Facts, loader: Loader) -> str:
     """Why a loader cannot be given a sampler; fewer reasons hold where hvd.distribute does the work."""
     values = facts.flow.values(loader.names, loader.dataset)
-    if any(ITERABLE in facts.flow.bases(value) or value.name.startswith("webdataset.") for value in values):
+    if any(ITERABLE in facts.flow.bases(value) or value.name.startswith(STREAMS) for value in values):
         return (
             "its data set is iterable and takes no sampler: what it yields has to be divided in its __iter__"
         )

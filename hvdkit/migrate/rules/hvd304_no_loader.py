@@ -1,0 +1,82 @@
+"""HVD304: a single-process program that trains without a DataLoader computes the same batches on every rank."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from hvdkit.migrate.facts import Facts
+from hvdkit.migrate.facts.training import seeds, training_paths
+from hvdkit.migrate.plan import Finding
+from hvdkit.migrate.rule import Change, Keep, Rule
+
+ADVICE = (
+    "let each rank draw its own batches: add hvd.rank() to the seed of what is drawn at random, or take every "
+    "hvd.size()-th batch from the hvd.rank()-th on"
+)
+
+
+def check(facts: Facts) -> Iterator[Finding]:
+    for program in facts.programs:
+        paths = training_paths(facts, program)
+        if program.kind != "single" or any(path.loaders for path in paths):
+            continue
+        if any(by_rank for _, _, by_rank in seeds(facts, program)):
+            continue
+        for path in paths[:1]:
+            names, node = (
+                (path.loops[0].names, path.loops[0].node) if path.loops else (path.names, path.backward)
+            )
+            message = "no DataLoader feeds this training: every rank would compute the same batches"
+            yield facts.manual("HVD304", names, node, message, ADVICE)
+
+
+RULE = Rule(
+    id="HVD304",
+    title="training without a DataLoader",
+    what="Reports the training loop of a single-process program in which no DataLoader was found.",
+    why="N ranks with the same seed compute the same gradients N times: no error, and nothing is gained.",
+    safety="Nothing is rewritten: how the batches are made only the author knows.",
+    check=check,
+    changes=(
+        Change(
+            """\
+            import torch
+
+            torch.manual_seed(1)
+            for step in range(100):
+                model(torch.randn(8, 2)).sum().backward()
+            """,
+            f"""\
+            import torch
+
+            torch.manual_seed(1)
+            # hvdkit: TODO[HVD304] {ADVICE}
+            for step in range(100):
+                model(torch.randn(8, 2)).sum().backward()
+            """,
+        ),
+    ),
+    keeps=(
+        Keep(
+            """\
+            import horovod.torch as hvd
+            import torch
+
+            torch.manual_seed(1 + hvd.rank())
+            for step in range(100):
+                model(torch.randn(8, 2)).sum().backward()
+            """,
+            reason="every rank draws its own random numbers",
+        ),
+        Keep(
+            """\
+            import torch
+            from torch.utils.data import DataLoader
+
+            for x in DataLoader(data):
+                model(x).sum().backward()
+            """,
+            reason="there is a DataLoader, which HVD302 shards",
+        ),
+    ),
+)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import hashlib
+from collections.abc import Mapping
 from typing import Any
 
 import torch
@@ -50,7 +51,7 @@ def batch_digest(batch: Any) -> str:
 def _tensors_in(value: Any) -> list[torch.Tensor]:
     if isinstance(value, torch.Tensor):
         return [value]
-    if isinstance(value, dict):
+    if isinstance(value, Mapping):
         return [tensor for item in value.values() for tensor in _tensors_in(item)]
     if isinstance(value, (list, tuple)):
         return [tensor for item in value for tensor in _tensors_in(item)]

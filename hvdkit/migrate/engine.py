@@ -13,6 +13,7 @@ from hvdkit.migrate.blocks import fill
 from hvdkit.migrate.conditions import conditions
 from hvdkit.migrate.facts import Facts, Options
 from hvdkit.migrate.imports import import_edits
+from hvdkit.migrate.launchers import launch_lines
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.notebook import NotANotebook
 from hvdkit.migrate.plan import (
@@ -54,7 +55,9 @@ def make_plan(paths: Sequence[Path], options: Options, reader: Reader = Path.rea
         for program in facts.programs
     )
     unreadable = tuple((u.path, u.line, u.reason) for u in project.unreadable.values())
-    return Plan(files, programs, unreadable, project.untouched)
+    started = [program.entry for program in programs if program.kind == "ddp"]
+    notes = tuple(str(line) for line in launch_lines(paths, started)) if started else ()
+    return Plan(files, programs, unreadable, project.untouched, notes)
 
 
 def chosen(options: Options) -> list[Rule]:

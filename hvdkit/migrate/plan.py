@@ -117,7 +117,7 @@ class Program:
 
 @dataclass(frozen=True)
 class Plan:
-    """Everything one run found and would do."""
+    """Everything one run found and would do. notes: command lines to change by hand, with what to write."""
 
     files: tuple[FilePlan, ...]
     programs: tuple[Program, ...]

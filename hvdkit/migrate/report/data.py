@@ -33,4 +33,5 @@ def as_json(plan: Plan) -> dict[str, Any]:
             {"path": str(path), "line": line, "reason": reason} for path, line, reason in plan.unreadable
         ],
         "untouched": plan.untouched,
+        "launch_lines": list(plan.notes),
     }

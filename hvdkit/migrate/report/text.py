@@ -36,6 +36,8 @@ def show(plan: Plan, options: Options, diff: bool, console: Console) -> None:
             console.print(
                 f"[red]left alone[/] {_name(file.path)}: {file.problem}", soft_wrap=True, highlight=False
             )
+    for note in plan.notes:
+        console.print(Text(f"start {note}", style="cyan"), soft_wrap=True)
     console.print(summary(plan, options), soft_wrap=True, highlight=False)
 
 

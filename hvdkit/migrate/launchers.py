@@ -1,0 +1,137 @@
+"""Command lines beside the scripts that start them with torch's launchers, and the horovodrun line for each.
+
+Shell scripts, batch files, Makefiles and READMEs are read and never edited: what a line means to its cluster
+is not ours to know.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from hvdkit.migrate.project import NOT_SOURCE
+
+SUFFIXES = (".sh", ".bash", ".sbatch", ".slurm", ".pbs", ".mk", ".md", ".rst")
+NAMES = ("Makefile", "makefile", "GNUmakefile", "README")
+MAX_BYTES = 1_000_000
+
+TOKEN = re.compile(r"""(?:[^\s"']|"[^"]*"|'[^']*')+""")
+LAUNCHER = re.compile(
+    r"(?:\S*/)?torchrun(?=\s)"
+    r"|(?P<python>(?:\S*/)?\$?\{?python[\d.]*\}?)(?P<flags>(?:\s+-[uOB])*)\s+-m\s+torch\.distributed\.(?:launch|run)(?=\s)"
+)
+SETTING = re.compile(r"""(?:[A-Za-z_]\w*=(?:[^\s"']|"[^"]*"|'[^']*')*\s+)+$""")
+# Options of the launcher that stand alone; all others take a value.
+ALONE = frozenset(("standalone", "use_env", "no_python", "module", "m", "h", "help"))
+
+
+@dataclass(frozen=True)
+class LaunchLine:
+    """One command line that starts a script, and what to write instead. line: 1-based, where it begins."""
+
+    path: Path
+    line: int
+    command: str
+    instead: str
+
+    def __str__(self) -> str:
+        return f"{os.path.relpath(self.path)}:{self.line}: `{self.command}` becomes `{self.instead}`"
+
+
+def launch_lines(paths: Iterable[Path], scripts: Iterable[Path]) -> list[LaunchLine]:
+    """Lines in files beside or below the paths that start one of the scripts with a launcher of torch's."""
+    known = {script.name for script in scripts}
+    found: list[LaunchLine] = []
+    for file in _files(paths):
+        try:
+            if file.stat().st_size <= MAX_BYTES:
+                found += _in_text(file, file.read_text(encoding="utf-8", errors="replace"), known)
+        except OSError:
+            continue  # a file that cannot be read says nothing, and it is not one that is migrated
+    return found
+
+
+def _files(paths: Iterable[Path]) -> Iterator[Path]:
+    seen: set[Path] = set()
+    for path in paths:
+        if not path.is_dir():
+            inside = sorted(path.parent.iterdir()) if path.parent.is_dir() else []
+            candidates = [file for file in inside if file.is_file()]
+        else:
+            candidates = []
+            for root, folders, files in os.walk(path):
+                folders[:] = sorted(name for name in folders if name not in NOT_SOURCE)
+                candidates += [Path(root, name) for name in sorted(files)]
+        for file in candidates:
+            if (file.suffix in SUFFIXES or file.name in NAMES) and file not in seen:
+                seen.add(file)
+                yield file
+
+
+def _in_text(path: Path, text: str, known: set[str]) -> Iterator[LaunchLine]:
+    lines = text.splitlines()
+    number = 0
+    while number < len(lines):
+        first, line = number, lines[number]
+        while line.rstrip().endswith("\\") and number + 1 < len(lines):
+            number += 1
+            line = line.rstrip()[:-1].rstrip() + " " + lines[number].strip()
+        number += 1
+        if line.lstrip().startswith("#") and path.suffix not in (".md", ".rst"):
+            continue
+        match = LAUNCHER.search(line)
+        if match is not None:
+            instead = horovodrun(line[match.end() :], match.group("flags") or "", known)
+            if instead is not None:
+                start = match.start()
+                setting = SETTING.search(line[:start])
+                before = setting.group() if setting else ""
+                command = re.split(r"[`|;&>]", line[start:])[0].strip()
+                yield LaunchLine(path, first + 1, before + command, before + instead)
+
+
+def horovodrun(arguments: str, flags: str, known: set[str]) -> str | None:
+    """The horovodrun line for a launcher's arguments; None when they start none of the known scripts."""
+    tokens = TOKEN.findall(re.split(r"[`|;&>]", arguments)[0])
+    options: dict[str, str] = {}
+    module = False
+    while tokens and tokens[0].startswith("-"):
+        name, equals, value = tokens.pop(0).lstrip("-").partition("=")
+        name = name.replace("-", "_")
+        module = module or name in ("m", "module")
+        if name not in ALONE and not equals:
+            value = tokens.pop(0) if tokens else ""
+        options[name] = value
+    if not tokens or not _starts(tokens[0], module, known):
+        return None
+    per_host = options.get("nproc_per_node", "1")
+    if per_host in ("gpu", "auto", "cpu"):
+        per_host = "GPUS_PER_HOST"
+    hosts = options.get("nnodes", options.get("nnode", "1")).partition(":")[0]
+    program = ["python", *flags.split(), *(["-m"] if module else []), *tokens]
+    return " ".join(["horovodrun", "-np", _product(hosts, per_host), *_hosts(hosts, per_host), *program])
+
+
+def _starts(token: str, module: bool, known: set[str]) -> bool:
+    """Whether a launcher's program is one of the scripts; `${1:-train.py}` has its name in it."""
+    name = token.rpartition(".")[2] + ".py" if module else token.strip("\"'").rpartition("/")[2]
+    return any(name == script or re.search(rf"\b{re.escape(script)}\b", name) for script in known)
+
+
+def _product(hosts: str, per_host: str) -> str:
+    if hosts == "1":
+        return per_host
+    if hosts.isdigit() and per_host.isdigit():
+        return str(int(hosts) * int(per_host))
+    return f"$(({hosts} * {per_host}))" if "$" in hosts + per_host else f"{hosts}*{per_host}"
+
+
+def _hosts(hosts: str, per_host: str) -> list[str]:
+    if hosts == "1":
+        return []
+    count = int(hosts) if hosts.isdigit() and int(hosts) <= 4 else 1
+    named = [f"HOST{number}:{per_host}" for number in range(1, count + 1)]
+    return ["-H", ",".join(named if count > 1 else [*named, "..."])]

@@ -1,0 +1,92 @@
+"""Command lines of torch's launchers, found beside scripts and turned into horovodrun's."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from hvdkit.migrate.engine import make_plan
+from hvdkit.migrate.facts import Options
+from hvdkit.migrate.launchers import launch_lines
+
+DDP = "import torch.distributed as dist\n\ndist.init_process_group('gloo')\n"
+
+
+@pytest.mark.parametrize(
+    ("line", "instead"),
+    [
+        (
+            "torchrun --standalone --nproc_per_node=8 train.py --lr 1",
+            "horovodrun -np 8 python train.py --lr 1",
+        ),
+        (
+            "python -m torch.distributed.launch --nproc_per_node 4 --use_env train.py -a 'b c'",
+            "horovodrun -np 4 python train.py -a 'b c'",
+        ),
+        (
+            "OMP_NUM_THREADS=1 python3 -u -m torch.distributed.run --nproc-per-node 2 ./src/train.py > log",
+            "OMP_NUM_THREADS=1 horovodrun -np 2 python -u ./src/train.py",
+        ),
+        (
+            "torchrun --nnodes=2 --node_rank=0 --nproc_per_node=8 --master_addr=10.0.0.1 train.py",
+            "horovodrun -np 16 -H HOST1:8,HOST2:8 python train.py",
+        ),
+        (
+            "srun torchrun --nnodes $NODES --nproc_per_node $GPUS --rdzv_id 7 train.py",
+            "horovodrun -np $(($NODES * $GPUS)) -H HOST1:$GPUS,... python train.py",
+        ),
+        (
+            "torchrun --nproc_per_node=gpu -m pack.train --x",
+            "horovodrun -np GPUS_PER_HOST python -m pack.train --x",
+        ),
+        ("torchrun --nproc_per_node=${2:-2} ${1:-train.py}", "horovodrun -np ${2:-2} python ${1:-train.py}"),
+        ("run it with `torchrun train.py` on one GPU", "horovodrun -np 1 python train.py"),
+    ],
+)
+def test_the_horovodrun_line(line: str, instead: str, tmp_path: Path) -> None:
+    (tmp_path / "README.md").write_text(f"# Training\n\n    {line}\n")
+    found = launch_lines([tmp_path], [tmp_path / "train.py"])
+    assert [(item.line, item.instead) for item in found] == [(3, instead)]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "torchrun --nproc_per_node=8 other.py",
+        "# torchrun train.py",
+        "python train.py",
+        "deepspeed train.py",
+        "pip install torchrun",
+    ],
+)
+def test_what_is_no_launch_of_the_script(line: str, tmp_path: Path) -> None:
+    (tmp_path / "run.sh").write_text(line + "\n")
+    assert launch_lines([tmp_path], [tmp_path / "train.py"]) == []
+
+
+def test_lines_joined_by_backslashes_and_only_launcher_files(tmp_path: Path) -> None:
+    (tmp_path / "run.sbatch").write_text(
+        "#!/bin/bash\ntorchrun \\\n  --nproc_per_node=2 \\\n  train.py \\\n  --epochs 3\n"
+    )
+    (tmp_path / "notes.txt").write_text("torchrun train.py\n")
+    found = launch_lines([tmp_path / "train.py"], [tmp_path / "train.py"])
+    assert [(item.path.name, item.line, item.instead) for item in found] == [
+        ("run.sbatch", 2, "horovodrun -np 2 python train.py --epochs 3")
+    ]
+
+
+def test_the_plan_notes_them_and_leaves_the_file(tmp_path: Path) -> None:
+    (tmp_path / "train.py").write_text(DDP)
+    script = tmp_path / "run.sh"
+    script.write_text("torchrun --nproc_per_node=2 train.py\n")
+    plan = make_plan([tmp_path], Options())
+    assert len(plan.notes) == 1
+    assert plan.notes[0].endswith("becomes `horovodrun -np 2 python train.py`")
+    assert [file.path.name for file in plan.files] == ["train.py"]
+
+
+def test_a_single_process_program_has_no_launch_lines(tmp_path: Path) -> None:
+    (tmp_path / "train.py").write_text("import torch\n\ntorch.ones(1, requires_grad=True).sum().backward()\n")
+    (tmp_path / "run.sh").write_text("torchrun train.py\n")
+    assert make_plan([tmp_path], Options()).notes == ()

@@ -122,7 +122,7 @@ def _watch(
         ended = launcher.poll()  # before the ranks: when it has ended, what they wrote is complete
         done = len(list((folder / "done").glob("*")))
         still = time.monotonic() - moved
-        if done == job.settings.world or ended == 0 or (done and still > FOLLOW):
+        if done >= job.settings.world or ended == 0 or (done and still > FOLLOW):
             return
         if ended is not None:
             raise RunError(

@@ -38,6 +38,10 @@ class RoleError(HvdkitError):
     """The original is already Horovod, or the migrated script is not."""
 
 
+class WorldError(HvdkitError):
+    """The original makes another number of ranks than was asked for."""
+
+
 @dataclass(frozen=True)
 class Request:
     """What the command line asked for. world: ranks. timeout: seconds without a step."""
@@ -122,6 +126,12 @@ def _against_distributed(scene: Scene, start: Start) -> Verification:
     asked = scene.request
     settings = Settings("", asked.world, asked.steps, cpu=asked.cpu)
     original = scene.run("original", asked.original, start, settings)
+    if original.world != asked.world:
+        raise WorldError(
+            f"{asked.original} trained on {original.world} ranks, not {asked.world}",
+            why="it starts its processes itself, and ranks are compared one by one",
+            fix=f"--np {original.world}",
+        )
     migrated = scene.run("migrated", asked.migrated, Start(Launcher.HOROVOD), settings)
     result = judge(scene, original, migrated)
     if result.holds:

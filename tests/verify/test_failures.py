@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from hvdkit.verify.runner import HangError, NoStepError, RunError
-from hvdkit.verify.session import Request, verify
+from hvdkit.verify.session import Request, WorldError, verify
 
 pytestmark = pytest.mark.launch
 
@@ -60,3 +60,11 @@ def test_hang_shows_where_each_rank_is(tmp_path, monkeypatch):
     said = str(error.value)
     assert "rank 0, process" in said and "rank 1, process" in said
     assert f"{tmp_path}/migrated.py" in said and "barrier" in said
+
+
+def test_an_original_that_makes_another_number_of_ranks(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name in ("original.py", "migrated.py"):
+        (tmp_path / name).write_text((FIXTURES / "gan" / name).read_text().replace("WORLD = 2", "WORLD = 3"))
+    with pytest.raises(WorldError, match="trained on 3 ranks, not 2"):
+        verify(Request(Path("original.py"), Path("migrated.py"), steps=2), lambda line: None)

@@ -257,6 +257,24 @@ class Launch:
             yield self.meanings[node]
 
 
+def leads_to_init(facts: Facts, names: Names, worker: ast.expr) -> bool:
+    """Whether a function that other processes run, or what it calls, makes a process group."""
+    waiting = [(v.names, v.node) for v in facts.flow.values(names, worker) if v.kind == "function"]
+    seen: set[ast.AST] = set()
+    sites = {site.node for site in facts.launch.inits}
+    while waiting:
+        where, function = waiting.pop()
+        if function in seen:
+            continue
+        seen.add(function)
+        for part in ast.walk(function):
+            if part in sites:
+                return True
+            if isinstance(part, ast.Call):
+                waiting += facts.flow.functions(where, part)
+    return False
+
+
 def init_argument(call: ast.Call, name: str) -> ast.expr | None:
     """What an init_process_group call gives for a parameter."""
     return _given(call, INIT_ARGUMENTS.index(name), name)

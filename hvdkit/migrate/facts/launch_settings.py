@@ -59,7 +59,7 @@ def _is_read(launch: Launch, option: Option) -> bool:
 
 
 def _assigned(facts: Facts, launch: Launch, reach: Reach, option: Option) -> bool:
-    """Whether every process of a job assigns the option's attribute, in some function, whatever else holds."""
+    """Whether every process of a job assigns the option's attribute in some function."""
     for names in facts.files:
         targets: set[ast.AST] = set()
         for target, binding in names.stores.get(option.dest, ()):

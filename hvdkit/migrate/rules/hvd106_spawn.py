@@ -7,14 +7,14 @@ from collections.abc import Iterator
 
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
-from hvdkit.migrate.facts.launch import Spawn
+from hvdkit.migrate.facts.launch import Spawn, leads_to_init
 from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
 
 
 def check(facts: Facts) -> Iterator[Finding]:
     for spawn in facts.launch.spawns:
-        if "ddp" not in facts.kinds(spawn.names) or not leads_to_init(facts, spawn):
+        if "ddp" not in facts.kinds(spawn.names) or not leads_to_init(facts, spawn.names, spawn.worker):
             continue
         names = spawn.names
         statement = names.statement(spawn.node)
@@ -28,28 +28,6 @@ def check(facts: Facts) -> Iterator[Finding]:
         if edits.following(names, statement) is not None:
             message += "; what follows ran once per host and now runs in every process"
         yield facts.safe("HVD106", names, spawn.node, message, _edits, facts, spawn)
-
-
-def leads_to_init(facts: Facts, spawn: Spawn) -> bool:
-    """Whether the spawned worker, or what it calls, makes a process group."""
-    waiting = [
-        (value.names, value.node)
-        for value in facts.flow.values(spawn.names, spawn.worker)
-        if value.kind == "function"
-    ]
-    seen: set[ast.AST] = set()
-    sites = {site.node for site in facts.launch.inits}
-    while waiting:
-        names, function = waiting.pop()
-        if function in seen:
-            continue
-        seen.add(function)
-        for part in ast.walk(function):
-            if part in sites:
-                return True
-            if isinstance(part, ast.Call):
-                waiting += facts.flow.functions(names, part)
-    return False
 
 
 def _edits(facts: Facts, spawn: Spawn) -> list[Edit]:

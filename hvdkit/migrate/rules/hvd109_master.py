@@ -24,7 +24,7 @@ def check(facts: Facts) -> Iterator[Finding]:
             if _plain(statement):
                 message = f"{variable} is not used: Horovod's launcher connects the processes"
                 yield facts.safe("HVD109", names, statement, message, edits.delete, names, statement)
-        for node, variable, default in environment_accesses(names, *DEFAULTS):
+        for node, variable, _ in environment_accesses(names, *DEFAULTS):
             if isinstance(node, ast.Subscript):
                 message = f"{variable} is not set by horovodrun: reading it must not end the program"
                 yield facts.safe("HVD109", names, node, message, _default, names, node, variable)

@@ -1,0 +1,164 @@
+"""HVD112: the device of a process is that of its local rank, never of its rank."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from hvdkit.migrate import edits
+from hvdkit.migrate.facts import Facts
+from hvdkit.migrate.names import Names
+from hvdkit.migrate.plan import Finding
+from hvdkit.migrate.rule import Change, Keep, Rule
+
+# Calls whose first argument is a device number, and those that take it second.
+FIRST = frozenset(("torch.cuda.set_device", "torch.cuda.device", "torch.accelerator.set_device_index"))
+DEVICE = "torch.device"
+METHODS = ("to", "cuda")
+
+
+def check(facts: Facts) -> Iterator[Finding]:
+    for names, index in _indices(facts):
+        if "ddp" in facts.kinds(names) and facts.launch.meaning(names, index) == {"rank"}:
+            text = f"{facts.hvd(names)}.local_rank()"
+            message = f"the rank counts over all hosts, devices count on each: {text}"
+            yield facts.safe("HVD112", names, index, message, edits.replace, names.source, index, text)
+
+
+def _indices(facts: Facts) -> Iterator[tuple[Names, ast.expr]]:
+    """Expressions that stand where a device number is wanted."""
+    for site in facts.calls(*sorted(FIRST)):
+        if site.node.args:
+            yield site.names, site.node.args[0]
+    for site in facts.calls(DEVICE):
+        if len(site.node.args) == 2:
+            yield site.names, site.node.args[1]
+        elif site.node.args:
+            yield from _in_text(site.names, site.node.args[0])
+    for method in METHODS:
+        for names, call, _ in facts.methods(method):
+            if call.args:
+                yield names, call.args[0]
+                yield from _in_text(names, call.args[0])
+
+
+def _in_text(names: Names, node: ast.expr) -> Iterator[tuple[Names, ast.expr]]:
+    """The number in `"cuda:" + str(n)`, `"cuda:{}".format(n)` and `f"cuda:{n}"`."""
+    if isinstance(node, ast.JoinedStr):
+        texts = [part.value for part in node.values if isinstance(part, ast.Constant)]
+        fields = [part.value for part in node.values if isinstance(part, ast.FormattedValue)]
+        # Python before 3.12 gives no dependable place inside an f-string: the text itself has to show it.
+        if texts == ["cuda:"] and len(fields) == 1 and _at_its_place(names, fields[0]):
+            yield names, fields[0]
+    elif isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add) and _is_cuda(node.left):
+        right = node.right
+        if isinstance(right, ast.Call) and isinstance(right.func, ast.Name) and right.func.id == "str":
+            if right.args:
+                yield names, right.args[0]
+    elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "format":
+        if _is_cuda(node.func.value) and node.args:
+            yield names, node.args[0]
+
+
+def _is_cuda(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value.startswith("cuda:")
+
+
+def _at_its_place(names: Names, node: ast.expr) -> bool:
+    try:
+        found = ast.parse(names.source.segment(node), mode="eval").body
+    except SyntaxError:
+        return False
+    return ast.dump(found) == ast.dump(node)
+
+
+RULE = Rule(
+    id="HVD112",
+    title="devices by local rank",
+    what="Replaces the global rank by hvd.local_rank() where it is used as a device number.",
+    why="On the second host rank 8 has no device 8. One-host scripts use the two alike, and break when they grow.",
+    safety="Safe: on one host the two are the same; on several only the local rank is a device.",
+    check=check,
+    changes=(
+        Change(
+            """\
+            import torch
+            import torch.distributed as dist
+
+            dist.init_process_group("nccl")
+            rank = dist.get_rank()
+            torch.cuda.set_device(rank)
+            device = torch.device("cuda", rank)
+            other = torch.device("cuda:" + str(rank))
+            model = torch.nn.Linear(1, 1).to(rank)
+            print("rank", rank)
+            """,
+            """\
+            import horovod.torch as hvd
+            import torch
+            import torch.distributed as dist
+
+            dist.init_process_group("nccl")
+            rank = dist.get_rank()
+            torch.cuda.set_device(hvd.local_rank())
+            device = torch.device("cuda", hvd.local_rank())
+            other = torch.device("cuda:" + str(hvd.local_rank()))
+            model = torch.nn.Linear(1, 1).to(hvd.local_rank())
+            print("rank", rank)
+            """,
+        ),
+        Change(
+            """\
+            import os
+            import torch
+            import torch.distributed as dist
+
+            class Run:
+                def __init__(self):
+                    self.rank = int(os.environ["RANK"])
+                    dist.init_process_group("nccl", rank=self.rank)
+                    self.device = torch.device(f"cuda:{self.rank}")
+                    self.model = torch.nn.Linear(1, 1).cuda(self.rank)
+            """,
+            """\
+            import os
+            import horovod.torch as hvd
+            import torch
+            import torch.distributed as dist
+
+            class Run:
+                def __init__(self):
+                    self.rank = int(os.environ["RANK"])
+                    dist.init_process_group("nccl", rank=self.rank)
+                    self.device = torch.device(f"cuda:{hvd.local_rank()}")
+                    self.model = torch.nn.Linear(1, 1).cuda(hvd.local_rank())
+            """,
+        ),
+    ),
+    keeps=(
+        Keep(
+            """\
+            import os
+            import torch
+            import torch.distributed as dist
+
+            local_rank = int(os.environ["LOCAL_RANK"])
+            torch.cuda.set_device(local_rank)
+            dist.init_process_group("nccl")
+            x = torch.ones(1).to(local_rank)
+            """,
+            reason="the local rank is right already",
+        ),
+        Keep(
+            """\
+            import torch
+            import torch.distributed as dist
+
+            dist.init_process_group("nccl")
+            torch.cuda.set_device(dist.get_rank() % torch.cuda.device_count())
+            names = [1, 2].index(dist.get_rank())
+            """,
+            reason="the rank within the host by arithmetic is a device of the host; a list's index is no device",
+        ),
+    ),
+)

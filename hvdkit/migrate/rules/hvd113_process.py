@@ -1,0 +1,172 @@
+"""HVD113: a loop that starts one Process per rank becomes one call of the worker."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from hvdkit.migrate import edits
+from hvdkit.migrate.facts import Facts
+from hvdkit.migrate.facts.arguments import keyword, spawned
+from hvdkit.migrate.facts.launch import leads_to_init
+from hvdkit.migrate.names import Names
+from hvdkit.migrate.plan import Edit, Finding
+from hvdkit.migrate.rule import Change, Keep, Rule
+
+
+@dataclass(frozen=True)
+class Starting:
+    """The loop that starts the processes, the worker's arguments, and the loop that waits for them."""
+
+    loop: ast.For
+    worker: ast.expr
+    args: ast.Tuple | ast.List
+    waiting: ast.For
+
+
+def check(facts: Facts) -> Iterator[Finding]:
+    for names in facts.files:
+        if "ddp" not in facts.kinds(names):
+            continue
+        for call in names.calls.get("Process", ()):
+            worker = spawned(names, call)
+            if worker is None or not leads_to_init(facts, names, worker):
+                continue
+            text = names.source.segment(worker)
+            starting = _starting(names, call, worker)
+            if starting is None:
+                message = f"processes that run {text} are started by hand"
+                advice = f"call {text} once with hvd.local_rank(); horovodrun starts the processes and waits for them"
+                yield facts.manual("HVD113", names, call, message, advice)
+            else:
+                message = f"horovodrun starts the processes: each calls {text} once"
+                yield facts.safe("HVD113", names, call, message, _edits, facts, names, starting)
+
+
+def _starting(names: Names, call: ast.Call, worker: ast.expr) -> Starting | None:
+    """The usual form: a loop over range that makes, starts and keeps a process, then one that joins them."""
+    args = keyword(call, "args")
+    loop = next((parent for parent in names.ancestors(call) if isinstance(parent, ast.For)), None)
+    if loop is None or not isinstance(args, (ast.Tuple, ast.List)) or not isinstance(loop.target, ast.Name):
+        return None
+    if not isinstance(loop.iter, ast.Call) or getattr(loop.iter.func, "id", "") != "range" or loop.orelse:
+        return None
+    if not all(_belongs(statement) for statement in loop.body) or names.statement(call) not in loop.body:
+        return None
+    following = edits.following(names, loop)
+    waits = isinstance(following, ast.For) and len(following.body) == 1 and not following.orelse
+    if not waits or not isinstance(following, ast.For) or _method(following.body[0]) != "join":
+        return None
+    return Starting(loop, worker, args, following)
+
+
+def _belongs(statement: ast.stmt) -> bool:
+    """Whether a statement of the loop does nothing but make, start or keep the process."""
+    if isinstance(statement, ast.Assign):
+        return (
+            isinstance(statement.value, ast.Call) and getattr(statement.value.func, "attr", "") == "Process"
+        )
+    return _method(statement) in ("start", "append")
+
+
+def _method(statement: ast.stmt) -> str:
+    """The name of the method that an expression statement calls."""
+    if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call):
+        function = statement.value.func
+        return function.attr if isinstance(function, ast.Attribute) else ""
+    return ""
+
+
+def _edits(facts: Facts, names: Names, starting: Starting) -> list[Edit]:
+    source = names.source
+    index = f"{facts.hvd(names)}.local_rank()"
+    target = starting.loop.target
+    assert isinstance(target, ast.Name)
+    given = [
+        index if isinstance(arg, ast.Name) and arg.id == target.id else source.segment(arg)
+        for arg in starting.args.elts
+    ]
+    inner = {part.id for arg in starting.args.elts for part in ast.walk(arg) if isinstance(part, ast.Name)}
+    plain = {arg.id for arg in starting.args.elts if isinstance(arg, ast.Name)}
+    if target.id in inner - plain:
+        raise edits.CannotEdit("the process's number is part of a larger expression")
+    edits.own_lines(source, starting.loop)
+    call = f"{source.segment(starting.worker)}({', '.join(given)})"
+    return [edits.replace(source, starting.loop, call), edits.delete(names, starting.waiting)]
+
+
+RULE = Rule(
+    id="HVD113",
+    title="a loop of Process becomes one call",
+    what="Replaces the loop that starts one multiprocessing.Process per rank, and the one that joins them, by a call.",
+    why="horovodrun starts the processes; one that starts more of them makes jobs that nobody connects.",
+    safety="Safe in the usual form of two loops; any other way of starting processes is left to the person.",
+    check=check,
+    changes=(
+        Change(
+            """\
+            import torch.distributed as dist
+            import torch.multiprocessing as mp
+
+            def run(rank, size, job):
+                dist.init_process_group("gloo", rank=rank, world_size=size)
+                job(rank)
+
+            if __name__ == "__main__":
+                size = 2
+                processes = []
+                for rank in range(size):
+                    p = mp.Process(target=run, args=(rank, size, print))
+                    p.start()
+                    processes.append(p)
+                for p in processes:
+                    p.join()
+            """,
+            """\
+            import horovod.torch as hvd
+            import torch.distributed as dist
+
+            def run(rank, size, job):
+                dist.init_process_group("gloo", rank=rank, world_size=size)
+                job(rank)
+
+            if __name__ == "__main__":
+                size = 2
+                processes = []
+                run(hvd.local_rank(), size, print)
+            """,
+        ),
+    ),
+    keeps=(
+        Keep(
+            """\
+            import torch.distributed as dist
+            from multiprocessing import Process
+
+            def run(rank):
+                dist.init_process_group("gloo", rank=rank, world_size=1)
+
+            p = Process(target=run, args=(0,))
+            p.start()
+            """,
+            reason="one process without a loop: what else waits for it is not known",
+            reported=True,
+        ),
+        Keep(
+            """\
+            import torch.distributed as dist
+            from multiprocessing import Process
+
+            def prepare(number):
+                print(number)
+
+            for number in range(2):
+                p = Process(target=prepare, args=(number,))
+                p.start()
+            dist.init_process_group("gloo")
+            """,
+            reason="these processes prepare something: none joins the process group",
+        ),
+    ),
+)

@@ -15,7 +15,7 @@ from hvdkit.migrate.facts import vocabulary as words
 from hvdkit.migrate.facts.guards import Where, where_runs
 from hvdkit.migrate.facts.programs import ProgramFacts
 from hvdkit.migrate.facts.sharding import epoch_calls, in_order, share
-from hvdkit.migrate.facts.training import seeds, training_loaders, training_paths
+from hvdkit.migrate.facts.training import own_loaders, seeds, training_loaders, training_paths
 from hvdkit.migrate.facts.writers import writers
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Condition, State
@@ -52,6 +52,11 @@ def _uses_horovod(facts: Facts, program: ProgramFacts) -> bool:
 def _sharded(facts: Facts, program: ProgramFacts) -> tuple[State, str]:
     loaders = training_loaders(facts, program)
     if not loaders:
+        own = own_loaders(facts, program)
+        if own and all(facts.ranks.inside(value.names, value.node) for value in own):
+            return State.PROVEN, f"by the project's own DataLoader class at {_places(own)}"
+        if own:
+            return State.OPEN, f"how the project's own DataLoader class divides the data at {_places(own)}"
         return _without_loader(facts, program)
     shares = [(loader, share(facts, loader)) for loader in loaders]
     whole = [loader for loader, by in shares if not by]

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from hvdkit.migrate.facts.arguments import keyword
 from hvdkit.migrate.facts.handles import handle_waits
 from hvdkit.migrate.names import Names
 
@@ -51,7 +52,13 @@ SIGNATURES = {
 # torch's ReduceOp -> Horovod's of the same meaning. The bitwise ones and PREMUL_SUM have none.
 OPERATIONS = {"SUM": "Sum", "AVG": "Average", "MAX": "Max", "MIN": "Min", "PRODUCT": "Product"}
 _ENUMS = ("torch.distributed.ReduceOp.", "torch.distributed.reduce_op.")
-_WORLD = ("torch.distributed.group.WORLD", "torch.distributed.GroupMember.WORLD")
+_WORLD = (
+    "torch.distributed.group.WORLD",
+    "torch.distributed.GroupMember.WORLD",
+    "horovod.torch.global_process_set",
+    "hvdkit.torch.global_process_set",
+)
+NEW_GROUP = "torch.distributed.new_group"
 _REDUCTIONS = frozenset(enum + name for enum in _ENUMS for name in OPERATIONS)
 ADD_PROCESS_SET = frozenset(("horovod.torch.add_process_set", "hvdkit.torch.add_process_set"))
 
@@ -95,7 +102,7 @@ def _collective(facts: Facts, site: Site) -> Collective:
     function = site.name.rpartition(".")[2]
     call, names = site.node, site.names
     given = dict(zip(SIGNATURES[function], call.args))
-    given.update({keyword.arg: keyword.value for keyword in call.keywords if keyword.arg})
+    given.update({item.arg: item.value for item in call.keywords if item.arg})
     given = {name: value for name, value in given.items() if not _is(value, None)}
     group = given.pop("group", None)
     asynchronous = given.pop("async_op", None)
@@ -156,8 +163,19 @@ def _is_world(facts: Facts, names: Names, group: ast.expr) -> bool:
     """Whether a group is None or the world, whichever way it is spelled."""
     values = facts.flow.values(names, group)
     return bool(values) and all(
-        _is(value.node, None) if value.kind == "literal" else value.name in _WORLD for value in values
+        _is(value.node, None)
+        if value.kind == "literal"
+        else value.name in _WORLD or (value.name == NEW_GROUP and group_ranks(value.node) is None)
+        for value in values
     )
+
+
+def group_ranks(call: ast.AST) -> ast.expr | None:
+    """The ranks that a new_group call names; None for all ranks."""
+    if not isinstance(call, ast.Call):
+        return None
+    given = call.args[0] if call.args else keyword(call, "ranks")
+    return None if given is None or _is(given, None) else given
 
 
 def _statement(names: Names, call: ast.Call) -> bool:

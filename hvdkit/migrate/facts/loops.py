@@ -62,6 +62,7 @@ class Loops:
 
     def __init__(self, facts: Facts) -> None:
         self._facts = facts
+        self._derived: dict[ast.AST, bool] = {}
 
     @cached_property
     def paths(self) -> tuple[Path, ...]:
@@ -98,7 +99,7 @@ class Loops:
         for node in ast.walk(expression):
             if isinstance(node, (ast.Name, ast.Attribute, ast.Call, ast.Subscript)):
                 for value in self._facts.flow.values(names, node):
-                    if value.name == words.LOADER and value.kind == "made":
+                    if self._is_loader(value):
                         found.add(value)
                     elif value.kind == "made" and isinstance(value.node, ast.Call) and value.node is not node:
                         # `bar = tqdm(loader)`: what a library call was given may be what it hands out.
@@ -109,7 +110,15 @@ class Loops:
         return frozenset(found)
 
     def _made(self, names: Names, node: ast.AST) -> set[Value]:
-        return {value for value in self._facts.flow.values(names, node) if value.name == words.LOADER}
+        return {value for value in self._facts.flow.values(names, node) if self._is_loader(value)}
+
+    def _is_loader(self, value: Value) -> bool:
+        """Whether a value is a DataLoader, or an object of a project class that derives from it."""
+        if value.kind != "object":
+            return value.kind == "made" and value.name == words.LOADER
+        if value.node not in self._derived:
+            self._derived[value.node] = words.LOADER in self._facts.flow.bases(value)
+        return self._derived[value.node]
 
     def _generated(self, names: Names, call: ast.Call) -> frozenset[Value]:
         """DataLoaders whose batches one of the project's generators hands on, asked for this very call."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from hvdkit.migrate.facts.flow import Value
 from hvdkit.migrate.facts.loops import Path
 from hvdkit.migrate.facts.programs import ProgramFacts, main_guard
 from hvdkit.migrate.names import Names
@@ -41,6 +42,12 @@ def training_loaders(facts: Facts, program: ProgramFacts) -> list[Loader]:
     drawn = {value for path in training_paths(facts, program) for value in path.loaders}
     # A helper that two scripts share is asked about both: only this program's own files count.
     return [o for o in facts.loaders if o.value in drawn and o.names in program.files]
+
+
+def own_loaders(facts: Facts, program: ProgramFacts) -> list[Value]:
+    """The project's own subclasses of DataLoader that a program trains on."""
+    drawn = {value for path in training_paths(facts, program) for value in path.loaders}
+    return sorted((v for v in drawn if v.kind == "object"), key=lambda v: (str(v.names.source.path), v.name))
 
 
 def only_single(facts: Facts, names: Names) -> bool:

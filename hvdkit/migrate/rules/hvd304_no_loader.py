@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from hvdkit.migrate.facts import Facts
-from hvdkit.migrate.facts.training import seeds, training_paths
+from hvdkit.migrate.facts.training import own_loaders, seeds, training_paths
 from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
 
@@ -14,11 +14,21 @@ ADVICE = (
     "hvd.size()-th batch from the hvd.rank()-th on"
 )
 
+OWN = (
+    "pass sampler=DistributedSampler(dataset, num_replicas=hvd.size(), rank=hvd.rank()) to super().__init__ "
+    "for the training data, shuffle to the sampler, and call set_epoch on it in each epoch"
+)
+
 
 def check(facts: Facts) -> Iterator[Finding]:
     for program in facts.programs:
         paths = training_paths(facts, program)
-        if program.kind != "single" or any(path.loaders for path in paths):
+        if program.kind != "single":
+            continue
+        for value in own_loaders(facts, program):
+            message = "the project's own DataLoader class feeds this training: its samples must be divided"
+            yield facts.manual("HVD304", value.names, value.node, message, OWN)
+        if any(path.loaders for path in paths):
             continue
         if any(by_rank for _, _, by_rank in seeds(facts, program)):
             continue
@@ -57,6 +67,20 @@ RULE = Rule(
         ),
     ),
     keeps=(
+        Keep(
+            """\
+            from torch.utils.data import DataLoader
+
+            class Digits(DataLoader):
+                def __init__(self, data):
+                    super().__init__(data, batch_size=8, shuffle=True)
+
+            for x in Digits(data):
+                model(x).sum().backward()
+            """,
+            reason="which of its objects train and which evaluate is decided at run time",
+            reported=True,
+        ),
         Keep(
             """\
             import horovod.torch as hvd

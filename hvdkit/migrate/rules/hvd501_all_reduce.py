@@ -80,14 +80,19 @@ RULE = Rule(
             dist.all_reduce(counts[0], op=dist.ReduceOp.MAX)
             dist.all_reduce(tensor=best, async_op=False, op=dist.ReduceOp.MIN, group=None)
             dist.all_reduce(mean, dist.ReduceOp.AVG, dist.group.WORLD)
+            everyone = dist.new_group(backend="gloo")
+            dist.all_reduce(total, group=everyone)
             """,
             """\
             import horovod.torch as hvd
+            import torch.distributed as dist
 
             hvd.allreduce_(total, op=hvd.Sum)
             hvd.allreduce_(counts[0], op=hvd.Max)
             hvd.allreduce_(best, op=hvd.Min)
             hvd.allreduce_(mean, op=hvd.Average)
+            everyone = dist.new_group(backend="gloo")
+            hvd.allreduce_(total, op=hvd.Sum)
             """,
         ),
         Change(

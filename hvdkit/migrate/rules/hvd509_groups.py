@@ -1,0 +1,71 @@
+"""HVD509: a new group of all ranks is Horovod's global process set; groups of some ranks are left to the person."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from hvdkit.migrate import edits
+from hvdkit.migrate.facts import Facts
+from hvdkit.migrate.facts.collectives import NEW_GROUP, group_ranks
+from hvdkit.migrate.plan import Finding
+from hvdkit.migrate.rule import Change, Keep, Rule
+
+ADVICE = (
+    'write hvd.add_process_set(ranks) after hvd.init(process_sets="dynamic"), the same sets in one order on all '
+    "ranks, and run hvdkit migrate again: it follows them into the collectives"
+)
+
+
+def check(facts: Facts) -> Iterator[Finding]:
+    for site in facts.calls(NEW_GROUP):
+        names, call = site.names, site.node
+        if group_ranks(call) is not None or any(keyword.arg is None for keyword in call.keywords):
+            message = "a group of some of the ranks becomes a process set, which every rank has to make"
+            yield facts.manual("HVD509", names, call, message, ADVICE)
+            continue
+        text = f"{facts.hvd(names)}.global_process_set"
+        message = "a group of all ranks is Horovod's global process set"
+        yield facts.safe("HVD509", names, call, message, edits.recast, names.source, call, [text])
+
+
+RULE = Rule(
+    id="HVD509",
+    title="groups of ranks",
+    what="Replaces a new_group of all ranks by hvd.global_process_set, and reports groups of some ranks.",
+    why="Groups belong to the process group; Horovod's process sets have to be announced when it starts.",
+    safety="Safe for all ranks. A group of some ranks is left to the person, with what to write.",
+    check=check,
+    changes=(
+        Change(
+            """\
+            import torch.distributed as dist
+
+            on_cpu = dist.new_group(backend="gloo")
+            """,
+            """\
+            import horovod.torch as hvd
+
+            on_cpu = hvd.global_process_set
+            """,
+        ),
+    ),
+    keeps=(
+        Keep(
+            """\
+            import torch.distributed as dist
+
+            pair = dist.new_group([0, 1])
+            """,
+            reason="Horovod has to start with process_sets for it",
+            reported=True,
+        ),
+        Keep(
+            """\
+            import horovod.torch as hvd
+
+            pair = hvd.add_process_set([0, 1])
+            """,
+            reason="it is a process set already",
+        ),
+    ),
+)

@@ -7,27 +7,30 @@ from collections.abc import Iterator
 
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
-from hvdkit.migrate.facts.flow import Value
+from hvdkit.migrate.facts.parts import hold, is_attribute_of
 from hvdkit.migrate.facts.placing import Place, find_places
 from hvdkit.migrate.facts.wraps import find_wraps
-from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
 
 
 def check(facts: Facts) -> Iterator[Finding]:
     places = [place for place in find_places(facts) if facts.kinds(place.names) & {"ddp", "single"}]
+    averaged = {place.call for place in places if _was_averaged(facts, place)}
     for place in places:
-        if _was_averaged(facts, place):
-            others = [o for o in places if o.models != place.models and _same_program(facts, place, o)]
+        mates = [other for other in places if _same_program(facts, place, other)]
+        if place.call in averaged:
+            several = any(other.models != place.models for other in mates)
             message = "the optimizer averages the gradients over all ranks before each step"
-            yield facts.required(
-                "HVD401", place.names, place.call, message, _edits, facts, place, bool(others)
-            )
-        else:
+            yield facts.required("HVD401", place.names, place.call, message, _edits, facts, place, several)
+        elif any(other.call in averaged for other in mates):
             message = "this optimizer's model is not wrapped in DDP: its gradients were never averaged"
             advice = "wrap it in hvd.DistributedOptimizer if its ranks are meant to agree, else leave it"
             yield facts.manual("HVD401", place.names, place.call, message, advice)
+        else:
+            message = "DDP wraps a model here, and no optimizer was found that trains it"
+            advice = "let the optimizer and DDP get the same variable, or wrap this one by hand"
+            yield facts.refused("HVD401", place.names, place.call, message, advice)
 
 
 def _was_averaged(facts: Facts, place: Place) -> bool:
@@ -39,16 +42,9 @@ def _was_averaged(facts: Facts, place: Place) -> bool:
     for optimizer in place.optimizers:
         if not [model for model in optimizer.models if model.kind != "param"]:
             return True
-        if optimizer.models & wrapped or any(_part_of(facts, *root, wrapped) for root in optimizer.roots):
+        if optimizer.models & wrapped or hold(facts, wrapped, optimizer.models):
             return True
-    return False
-
-
-def _part_of(facts: Facts, names: Names, root: ast.expr, wrapped: frozenset[Value]) -> bool:
-    """model.head is trained by a model that DDP wrapped."""
-    while isinstance(root, ast.Attribute):
-        root = root.value
-        if facts.flow.unwrap(facts.flow.values(names, root)) & wrapped:
+        if any(is_attribute_of(facts, *root, wrapped) for root in optimizer.roots):
             return True
     return False
 
@@ -156,6 +152,94 @@ RULE = Rule(
             """,
             target="hvdkit",
         ),
+        Change(
+            """\
+            import torch
+            from torch.nn.parallel import DistributedDataParallel as DDP
+
+            backbone, head = torch.nn.Linear(2, 2), torch.nn.Linear(2, 1)
+            model = DDP(torch.nn.Sequential(backbone, head))
+            groups = [dict(params=head.parameters(), lr=0.1)]
+            if finetune:
+                groups.append(dict(params=backbone.parameters(), lr=0.01))
+            optimizer = torch.optim.SGD(groups)
+            """,
+            """\
+            import horovod.torch as hvd
+            import torch
+            from torch.nn.parallel import DistributedDataParallel as DDP
+
+            backbone, head = torch.nn.Linear(2, 2), torch.nn.Linear(2, 1)
+            model = DDP(torch.nn.Sequential(backbone, head))
+            groups = [dict(params=head.parameters(), lr=0.1)]
+            if finetune:
+                groups.append(dict(params=backbone.parameters(), lr=0.01))
+            optimizer = torch.optim.SGD(groups)
+            optimizer = hvd.DistributedOptimizer(optimizer, named_parameters=[*backbone.named_parameters(prefix="backbone"), *head.named_parameters(prefix="head")])
+            """,
+        ),
+        Change(
+            """\
+            import torch
+            from models import Net
+
+            model = Net()
+            if args.adam:
+                optimizer = model.configure(0.1)
+            else:
+                optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+            scheduler = torch.optim.lr_scheduler.StepLR(optimizer, 1)
+            model(x).sum().backward()
+            """,
+            """\
+            import horovod.torch as hvd
+            import torch
+            from models import Net
+
+            model = Net()
+            if args.adam:
+                optimizer = model.configure(0.1)
+            else:
+                optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+            optimizer = hvd.DistributedOptimizer(optimizer, named_parameters=model.named_parameters())
+            scheduler = torch.optim.lr_scheduler.StepLR(optimizer, 1)
+            model(x).sum().backward()
+            """,
+            note="One wrap after the chain, not one inside the model's own file.",
+            files=(
+                (
+                    "models.py",
+                    "import torch\n\n\nclass Net(torch.nn.Module):\n    def configure(self, lr):\n"
+                    "        groups = [{'params': [p for p in self.parameters()]}]\n"
+                    "        optimizer = torch.optim.AdamW(groups, lr=lr)\n        return optimizer\n",
+                ),
+            ),
+        ),
+        Change(
+            """\
+            import itertools
+            import torch
+
+            class Trainer:
+                def __init__(self, a, b, c):
+                    self.opt_g = torch.optim.Adam(a.parameters())
+                    self.opt_d = torch.optim.Adam(itertools.chain(b.parameters(), c.parameters()))
+                    a(x).sum().backward()
+            """,
+            """\
+            import itertools
+            import horovod.torch as hvd
+            import torch
+
+            class Trainer:
+                def __init__(self, a, b, c):
+                    self.opt_g = torch.optim.Adam(a.parameters())
+                    self.opt_g = hvd.DistributedOptimizer(self.opt_g, named_parameters=a.named_parameters(prefix="a"))
+                    self.opt_d = torch.optim.Adam(itertools.chain(b.parameters(), c.parameters()))
+                    self.opt_d = hvd.DistributedOptimizer(self.opt_d, named_parameters=[*b.named_parameters(prefix="b"), *c.named_parameters(prefix="c")])
+                    a(x).sum().backward()
+            """,
+        ),
     ),
     keeps=(
         Keep(
@@ -187,7 +271,7 @@ RULE = Rule(
             student = DDP(torch.nn.Linear(2, 1))
             optimizer = torch.optim.SGD(teacher.parameters(), lr=0.1)
             """,
-            reason="the model is not the one that DDP synchronised",
+            reason="the model is not the one that DDP synchronised: the program is refused",
             reported=True,
         ),
     ),

@@ -1,0 +1,306 @@
+"""The post-conditions: each row proven where it holds, open where it does not, else not needed, and why."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from textwrap import dedent
+
+import pytest
+
+from hvdkit.migrate.engine import make_plan
+from hvdkit.migrate.facts import Options
+from hvdkit.migrate.plan import Condition, State
+
+INIT = "Horovod is initialised before CUDA"
+DEVICE = "each process has its own device"
+SHARDED = "training data is sharded by rank"
+EPOCHS = "each epoch has an order of its own"
+OPTIMIZER = "every optimizer averages gradients"
+WEIGHTS = "ranks start from the same weights"
+FILES = "files are written by rank 0 only"
+REDUCTIONS = "reductions say what they compute"
+LEFTOVERS = "no DDP or process group is left"
+
+# A Horovod script on which every row holds; the tests below break one thing each.
+GOOD = """\
+import horovod.torch as hvd
+import torch
+from torch.utils.data import DataLoader, DistributedSampler
+
+def main():
+    hvd.init()
+    torch.cuda.set_device(hvd.local_rank())
+    sampler = DistributedSampler(data, num_replicas=hvd.size(), rank=hvd.rank())
+    loader = DataLoader(data, sampler=sampler)
+    model = torch.nn.Linear(2, 1).cuda()
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    optimizer = hvd.DistributedOptimizer(optimizer, named_parameters=model.named_parameters())
+    hvd.broadcast_parameters(model.state_dict(), root_rank=0)
+    for epoch in range(3):
+        sampler.set_epoch(epoch)
+        for x in loader:
+            loss = model(x).sum()
+            loss.backward()
+            optimizer.step()
+        hvd.allreduce_(loss, op=hvd.Sum)
+    if hvd.rank() == 0:
+        torch.save(model.state_dict(), "model.pt")
+
+main()
+"""
+
+
+def table(folder: Path, text: str, **files: str) -> dict[str, Condition]:
+    """The rows for train.py, by name, with no rule applied."""
+    for name, content in files.items():
+        (folder / f"{name}.py").write_text(dedent(content))
+    (folder / "train.py").write_text(dedent(text))
+    plan = make_plan([folder], Options(select=("none",)))
+    program = next(program for program in plan.programs if program.entry.name == "train.py")
+    return {row.name: row for row in program.conditions}
+
+
+def test_all_rows_hold(tmp_path: Path) -> None:
+    rows = table(tmp_path, GOOD)
+    assert {name: row.state for name, row in rows.items()} == dict.fromkeys(
+        (INIT, DEVICE, SHARDED, EPOCHS, OPTIMIZER, WEIGHTS, FILES, REDUCTIONS, LEFTOVERS), State.PROVEN
+    )
+    assert rows[INIT].detail == "hvd.init() at train.py:6"
+    assert rows[SHARDED].detail == "by DistributedSampler: loader at train.py:9"
+
+
+BREAKS = [
+    ("    hvd.init()\n", "", INIT, "no hvd.init()"),
+    ("    hvd.init()\n", "    torch.zeros(2).cuda()\n    hvd.init()\n", INIT, "used above it at train.py:6"),
+    ("set_device(hvd.local_rank())", "set_device(hvd.rank())", DEVICE, "rank among all hosts at train.py:7"),
+    ("    torch.cuda.set_device(hvd.local_rank())\n", "", DEVICE, "no torch.cuda.set_device"),
+    ("DataLoader(data, sampler=sampler)", "DataLoader(data, shuffle=True)", SHARDED, "loader at train.py:9"),
+    ("        sampler.set_epoch(epoch)\n", "", EPOCHS, "no set_epoch was found for the loader at train.py:9"),
+    ("        sampler.set_epoch(epoch)\n", "        other.set_epoch(epoch)\n", EPOCHS, "no set_epoch"),
+    (
+        "    optimizer = hvd.DistributedOptimizer(optimizer, named_parameters=model.named_parameters())\n",
+        "",
+        OPTIMIZER,
+        "not in a DistributedOptimizer: train.py:11",
+    ),
+    ("    hvd.broadcast_parameters(model.state_dict(), root_rank=0)\n", "", WEIGHTS, "no broadcast"),
+    (
+        "    for epoch in range(3):\n",
+        "    if hvd.rank() == 0:\n        model.load_state_dict(saved)\n    for epoch in range(3):\n",
+        WEIGHTS,
+        "rank 0 alone loads a state at train.py:15, after the broadcast",
+    ),
+    (
+        "    if hvd.rank() == 0:\n        torch",
+        "    if hvd.size() > 1:\n        torch",
+        FILES,
+        "every rank writes",
+    ),
+    (
+        "    if hvd.rank() == 0:\n        torch",
+        "    if hvd.local_rank() == 0:\n        torch",
+        FILES,
+        "of each host",
+    ),
+    ("hvd.allreduce_(loss, op=hvd.Sum)", "hvd.allreduce_(loss)", REDUCTIONS, "means the average"),
+    ("hvd.allreduce_(loss, op=hvd.Sum)", "hvd.allreduce(loss, op=hvd.Sum)", REDUCTIONS, "thrown away"),
+    ("Linear(2, 1).cuda()", "DataParallel(torch.nn.Linear(2, 1))", LEFTOVERS, "DataParallel at train.py:10"),
+]
+
+
+@pytest.mark.parametrize(("old", "new", "name", "detail"), BREAKS)
+def test_one_row_breaks(tmp_path: Path, old: str, new: str, name: str, detail: str) -> None:
+    assert GOOD.count(old) == 1
+    row = table(tmp_path, GOOD.replace(old, new))[name]
+    assert row.state is State.OPEN
+    assert detail in row.detail
+
+
+NOT_NEEDED = [
+    ("DistributedSampler(data, ", "DistributedSampler(data, shuffle=False, ", EPOCHS, "no sampler shuffles"),
+    ('    if hvd.rank() == 0:\n        torch.save(model.state_dict(), "model.pt")\n', "", FILES, "no call"),
+    ("        hvd.allreduce_(loss, op=hvd.Sum)\n", "", REDUCTIONS, "nothing is reduced by hand"),
+]
+
+
+@pytest.mark.parametrize(("old", "new", "name", "detail"), NOT_NEEDED)
+def test_a_row_is_not_needed(tmp_path: Path, old: str, new: str, name: str, detail: str) -> None:
+    assert GOOD.count(old) == 1
+    row = table(tmp_path, GOOD.replace(old, new))[name]
+    assert row.state is State.NONE
+    assert detail in row.detail
+
+
+def test_a_program_that_trains_nothing(tmp_path: Path) -> None:
+    rows = table(
+        tmp_path,
+        """\
+        import torch
+        from nets import Net
+
+        model = torch.nn.DataParallel(Net())
+        torch.save(model(x), "result.pt")
+        """,
+        nets="""\
+        import torch
+
+        class Net(torch.nn.Module):
+            pass
+
+        if __name__ == "__main__":
+            Net()(x).sum().backward()
+        """,
+    )
+    assert rows[FILES].detail == "nothing is trained: it stays a program of one process"
+    assert {row.state for row in rows.values()} == {State.NONE}
+
+
+def test_an_evaluation_in_a_job_needs_no_training_rows(tmp_path: Path) -> None:
+    rows = table(
+        tmp_path,
+        """\
+        import horovod.torch as hvd
+        import torch
+
+        hvd.init()
+        model = torch.load("model.pt")
+        print(hvd.allreduce(model(x), op=hvd.Average))
+        """,
+    )
+    assert rows[INIT].state is State.PROVEN
+    assert rows[SHARDED] == Condition(SHARDED, State.NONE, "nothing is trained here")
+    assert rows[OPTIMIZER].state is State.NONE
+
+
+def test_batches_drawn_at_random_by_a_seed_of_the_rank(tmp_path: Path) -> None:
+    text = """\
+        import horovod.torch as hvd
+        import torch
+
+        hvd.init()
+        offset = hvd.rank()
+        torch.manual_seed(1337 + offset)
+        while True:
+            model(torch.randn(8, 2)).sum().backward()
+        """
+    row = table(tmp_path, text)[SHARDED]
+    assert row.state is State.PROVEN
+    assert "seeded by the rank at train.py:6" in row.detail
+    row = table(tmp_path, text.replace("1337 + offset", "1337"))[SHARDED]
+    assert row.state is State.OPEN
+    assert "the same on all ranks" in row.detail
+
+
+def test_another_script_of_the_project_is_not_judged_with_this_one(tmp_path: Path) -> None:
+    engine = """\
+        def one_epoch(loader):
+            for x in loader:
+                model(x).sum().backward()
+        """
+    other = """\
+        from engine import one_epoch
+        from torch.utils.data import DataLoader
+
+        if __name__ == "__main__":
+            one_epoch(DataLoader(data))
+        """
+    text = """\
+        import horovod.torch as hvd
+        from engine import one_epoch
+        from torch.utils.data import DataLoader, DistributedSampler
+
+        hvd.init()
+        if __name__ == "__main__":
+            sampler = DistributedSampler(data, num_replicas=hvd.size(), rank=hvd.rank())
+            one_epoch(DataLoader(data, sampler=sampler))
+        """
+    assert table(tmp_path, text, engine=engine, other=other)[SHARDED].state is State.PROVEN
+
+
+SAMPLERS = [
+    "DataLoader(data, batch_sampler=BatchSampler(DistributedSampler(data), 8, True))",
+    "DataLoader(data, sampler=Own(data, hvd.rank()))",
+    "DataLoader(data, batch_sampler=Grouped(DistributedSampler(data)))",
+    "DataLoader(Stream())",
+    "DataLoader(data, **{'sampler': DistributedSampler(data)})",
+]
+
+
+@pytest.mark.parametrize("loader", SAMPLERS)
+def test_ways_to_divide_the_data(tmp_path: Path, loader: str) -> None:
+    text = f"""\
+        import horovod.torch as hvd
+        from torch.utils.data import BatchSampler, DataLoader, DistributedSampler, IterableDataset, Sampler
+
+        class Own(Sampler):
+            def __init__(self, data, rank):
+                self.rank = rank
+
+        class Grouped(Sampler):
+            def __init__(self, sampler):
+                self.sampler = sampler
+
+        class Stream(IterableDataset):
+            def __iter__(self):
+                return iter(read(hvd.rank()))
+
+        hvd.init()
+        for x in {loader}:
+            model(x).sum().backward()
+        """
+    assert table(tmp_path, text)[SHARDED].state is State.PROVEN
+    for whole in ("DataLoader(data, sampler=Grouped(data))", "DataLoader(data)"):
+        assert table(tmp_path, text.replace(loader, whole))[SHARDED].state is State.OPEN
+
+
+GUARDS = {
+    "if args.rank == 0:": State.PROVEN,
+    "if 0 == args.rank:": State.PROVEN,
+    "if args.rank in (-1, 0):": State.PROVEN,
+    "if not args.rank:": State.PROVEN,
+    "if args.rank < 1:": State.PROVEN,
+    "if is_main():": State.PROVEN,
+    "if args.save and is_main():": State.PROVEN,
+    "if not args.distributed or args.rank == 0:": State.PROVEN,
+    "if not flag or (flag and args.rank == 0):": State.PROVEN,
+    "if args.main:": State.PROVEN,
+    "if args.local_rank == 0:": State.OPEN,
+    "if args.rank % hvd.local_size() == 0:": State.OPEN,
+    "if args.rank != 0:": State.OPEN,
+    "if args.rank == 0 or args.always:": State.OPEN,
+    "if not args.quiet or args.rank == 0:": State.OPEN,
+    "if args.save:": State.OPEN,
+    "if args.size == 0:": State.OPEN,
+}
+
+
+@pytest.mark.parametrize(("guard", "state"), GUARDS.items())
+def test_guards_of_writers(tmp_path: Path, guard: str, state: State) -> None:
+    text = f"""\
+        import argparse
+        import horovod.torch as hvd
+        import torch
+
+        def start(args):
+            hvd.init()
+            args.rank = hvd.rank()
+            args.local_rank = hvd.local_rank()
+            args.size = hvd.size()
+            args.distributed = args.size > 1
+            args.main = args.rank == 0
+
+        def is_main():
+            if not hvd.is_initialized():
+                return True
+            return hvd.rank() == 0
+
+        def main():
+            args = argparse.ArgumentParser().parse_args()
+            start(args)
+            loss.backward()
+            {guard}
+                torch.save(state, "model.pt")
+
+        main()
+        """
+    assert table(tmp_path, text)[FILES].state is state

@@ -96,7 +96,7 @@ def table(rows: Sequence[Row]) -> str:
     lines += ["| " + " | ".join(str(value) for value in astuple(row)) + " |" for row in rows]
     share = f"{100 * handled / total:.1f} %" if total else "none"
     lines.append(
-        f"\n{handled} of {total} sites rewritten or suggested ({share}), {total - handled} left with a reason."
+        f"\n{handled} of {total} sites rewritten or suggested ({share}), the rest left with a reason."
     )
     return "\n".join(lines)
 

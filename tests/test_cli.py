@@ -1,4 +1,4 @@
-"""The command's frame: it starts without the frameworks, and answers bad input with one line and exit code 2."""
+"""The command's frame: it starts without the frameworks and answers bad input with a line and exit code 2."""
 
 from __future__ import annotations
 
@@ -10,6 +10,9 @@ import pytest
 from hvdkit.cli import COMMANDS, main
 
 HEAVY = ("torch", "tensorflow", "horovod", "numpy", "rich", "hvdkit.migrate")
+
+
+ARGUMENTS = {"migrate": ["migrate", "-"], "rules": ["rules"], "explain": ["explain", "HVD201"]}
 
 
 def python(code: str) -> subprocess.CompletedProcess[str]:
@@ -27,7 +30,7 @@ def test_help_imports_no_framework() -> None:
     assert all(command in result.stdout for command in COMMANDS)
 
 
-@pytest.mark.parametrize("command", ["migrate", "rules", "explain"])
+@pytest.mark.parametrize("command", ARGUMENTS)
 def test_migrating_needs_no_framework(command: str) -> None:
     code = (
         "import sys\n"
@@ -37,7 +40,7 @@ def test_migrating_needs_no_framework(command: str) -> None:
         "            raise ImportError(f'{name} must not be needed')\n"
         "sys.meta_path.insert(0, Wall())\n"
         "from hvdkit.cli import main\n"
-        f"argv = {{'migrate': ['migrate', '-'], 'rules': ['rules'], 'explain': ['explain', 'HVD201']}}[{command!r}]\n"
+        f"argv = {ARGUMENTS[command]!r}\n"
         "import io; sys.stdin = io.TextIOWrapper(io.BytesIO(b'import torch\\n'))\n"
         "sys.exit(main(argv))"
     )

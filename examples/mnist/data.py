@@ -45,7 +45,10 @@ def load(folder=None):
     """The training and the test set."""
     if folder is not None:
         return tuple(
-            tensors(read_idx(find(folder, f"{part}-images-idx3-ubyte")), read_idx(find(folder, f"{part}-labels-idx1-ubyte")))
+            tensors(
+                read_idx(find(folder, f"{part}-images-idx3-ubyte")),
+                read_idx(find(folder, f"{part}-labels-idx1-ubyte")),
+            )
             for part in ("train", "t10k")
         )
     from sklearn.datasets import load_digits

@@ -1,7 +1,7 @@
 """Jupyter notebooks: the code cells as one program, and edits back into the cells that they fall in.
 
 Only the source strings of changed cells are replaced in the file's JSON text; outputs, metadata, key order
-and layout stay byte for byte. Magics (`%time`, `!ls`, a `%%bash` cell) are blanked by text of the same length,
+and layout stay byte for byte. Magics (`%time`, `!ls`, a `%%bash` cell) are blanked by text of equal length,
 so that an offset in the program is an offset in a cell.
 """
 

@@ -1,4 +1,4 @@
-"""The MNIST example: its committed migrations are what `hvdkit migrate` writes today, and its loader reads IDX."""
+"""The MNIST example: its migrations are what `hvdkit migrate` writes today, and its loader reads IDX."""
 
 from __future__ import annotations
 

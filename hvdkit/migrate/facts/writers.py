@@ -100,6 +100,8 @@ def unguarded_writers(facts: Facts) -> Iterator[Writer]:
 
 def _own_file(facts: Facts, names: Names, target: ast.expr) -> bool:
     """Whether what is written is memory, a temporary file, or a path that has the rank in it."""
+    if "os.devnull" in names.qualified(target):
+        return True
     return bool(facts.flow.made(names, target) & IN_MEMORY) or facts.ranks.inside(names, target)
 
 

@@ -47,6 +47,8 @@ def settings(facts: Facts, launch: Launch, reach: Reach) -> Iterator[Setting]:
     for option, function in wanted.items():
         if "ddp" not in facts.kinds(option.names) or _assigned(facts, launch, reach, option):
             continue
+        if option.default is not None and launch.meaning(option.names, option.default):
+            continue  # the default is a rank that is read where the option is added
         if _is_read(launch, option):
             yield Setting(option, function, tuple(launch.options.holders(option)))
 

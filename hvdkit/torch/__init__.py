@@ -29,6 +29,7 @@ from hvdkit.torch.gradients import accumulate as accumulate
 from hvdkit.torch.gradients import clip_grad_norm_ as clip_grad_norm_
 from hvdkit.torch.gradients import clip_grad_value_ as clip_grad_value_
 from hvdkit.torch.gradients import scaler_step as scaler_step
+from hvdkit.torch.lars import LARS as LARS
 from hvdkit.torch.learning_rate import lr_factor as lr_factor
 from hvdkit.torch.learning_rate import scale_lr as scale_lr
 from hvdkit.torch.metrics import Mean as Mean

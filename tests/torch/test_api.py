@@ -36,6 +36,7 @@ HELPERS = [
     "accumulate",
     "check_sync",
     "unwrap",
+    "LARS",
 ]
 # Where the same name does more: init returns a Context, broadcast takes models too, and so on.
 OURS = {"init", "DistributedOptimizer", "broadcast"}

@@ -1,4 +1,4 @@
-"""Right migrations agree bit for bit with their originals, under Gloo and under MPI."""
+"""Right migrations agree bit for bit: written by hand under Gloo, by `hvdkit migrate` under MPI."""
 
 from __future__ import annotations
 
@@ -24,19 +24,14 @@ def test_bit_for_bit_under_gloo(stage, name):
     assert {rank for rank, _, _ in result.comparison.compared} == {0, 1}
 
 
-@pytest.mark.parametrize("name", ["convnet", "gan"])
-def test_bit_for_bit_under_mpi(stage, name):
-    result = stage(name).migrated(controller="mpi")
-    assert result.comparison.identical
-
-
 @pytest.mark.parametrize("name", [name for name in NAMES if name != "gan"])
-def test_what_migrate_writes_is_bit_for_bit(stage, name, monkeypatch):
+def test_what_migrate_writes_is_bit_for_bit_under_mpi(stage, name, monkeypatch):
     """The whole promise: the original rewritten by `hvdkit migrate`, and nothing by hand."""
     here = stage(name).here
     monkeypatch.chdir(here)
-    assert main(["migrate", ".", "--output", "by_migrate"]) in (0, 1)
-    result = stage(name).compared(here / "by_migrate" / "original.py")
+    sources = [path.name for path in here.glob("*.py") if not path.name.startswith("migrated")]
+    assert main(["migrate", *sources, "--output", "by_migrate"]) in (0, 1)
+    result = stage(name).compared(here / "by_migrate" / "original.py", "mpi")
     assert result.comparison.differences == ()
     assert result.comparison.identical
 

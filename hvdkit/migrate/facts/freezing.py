@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from hvdkit.migrate.facts.arguments import passed
 from hvdkit.migrate.facts.flow import Value
-from hvdkit.migrate.facts.optimizers import parameter_roots
+from hvdkit.migrate.facts.optimizers import PARAMETERS
 from hvdkit.migrate.names import FUNCTIONS, Names
 
 if TYPE_CHECKING:
@@ -49,21 +49,37 @@ def switches(facts: Facts) -> Iterator[Switch]:
 def _switch(
     facts: Facts, names: Names, at: ast.expr, thing: ast.expr, value: ast.expr, loops: set[ast.AST]
 ) -> Iterator[Switch]:
-    models: frozenset[Value] = facts.flow.unwrap(facts.flow.values(names, thing))
-    for where, root in parameter_roots(facts, names, thing):
-        models |= facts.flow.unwrap(facts.flow.values(where, root))
-    models = frozenset(model for model in models if model.kind in ("made", "object"))
+    models: set[Value] = set()
+    for part in _owners(names, thing):
+        models |= facts.flow.unwrap(facts.flow.values(names, part))
+    kept = frozenset(model for model in models if model.kind in ("made", "object"))
     if isinstance(value, ast.Constant):
-        yield Switch(names, at, bool(value.value), models, in_loop(facts, names, at, loops))
+        yield Switch(names, at, bool(value.value), kept, in_loop(facts, names, at, loops))
         return
     function = names.function(at)
     if function is None:
-        yield Switch(names, at, None, models, in_loop(facts, names, at, loops))
+        yield Switch(names, at, None, kept, in_loop(facts, names, at, loops))
         return
     for where, call in facts.flow.call_sites(names, function):
         given = passed(names, function, where, call, value.id) if isinstance(value, ast.Name) else None
         known = bool(given.value) if isinstance(given, ast.Constant) else None
-        yield Switch(where, call, known, models, in_loop(facts, where, call, loops))
+        yield Switch(where, call, known, kept, in_loop(facts, where, call, loops))
+
+
+def _owners(names: Names, thing: ast.expr) -> list[ast.expr]:
+    """A module or parameter and what it is part of: net.fc.weight is part of net.fc and of net."""
+    found: list[ast.expr] = []
+    if isinstance(thing, ast.Name):
+        for binding in names.bindings(thing.id, thing):
+            if binding.kind == "each" and binding.value is not None:
+                for part in ast.walk(binding.value):
+                    if isinstance(part, ast.Attribute) and part.attr in PARAMETERS:
+                        found += _owners(names, part.value)
+    while True:
+        found.append(thing)
+        if not isinstance(thing, (ast.Attribute, ast.Subscript)):
+            return found
+        thing = thing.value
 
 
 def in_loop(facts: Facts, names: Names, node: ast.AST, loops: set[ast.AST], depth: int = 0) -> bool:

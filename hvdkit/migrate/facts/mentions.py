@@ -22,19 +22,27 @@ def mentions(facts: Facts, wanted: tuple[str, ...]) -> Iterator[tuple[Names, ast
     """
     tops = {name.partition(".")[0] for name in wanted}
     for names in facts.files:
-        for uses in names.uses.values():
-            for use in uses:
+        for name in _imported(names, tops):
+            for use in names.uses.get(name, ()):
                 if not isinstance(use.ctx, ast.Load):
-                    continue
-                if not any(b.kind == "import" for b in names.bindings(use.id, use)):
                     continue
                 whole = _whole(names, use)
                 for qualified in names.qualified(whole):
-                    if qualified.partition(".")[0] not in tops:
-                        continue
                     match = next((name for name in wanted if _matches(qualified, name)), None)
                     if match is not None and _is_use(names, whole):
                         yield names, whole, qualified, match
+
+
+def _imported(names: Names, tops: set[str]) -> list[str]:
+    """Names that some scope of a file imports from one of the packages."""
+    return sorted(
+        {
+            name
+            for scope in names.scopes.values()
+            for name, bindings in scope.names.items()
+            if any(b.kind == "import" and b.qualified.partition(".")[0] in tops for b in bindings)
+        }
+    )
 
 
 def _whole(names: Names, node: ast.expr) -> ast.expr:

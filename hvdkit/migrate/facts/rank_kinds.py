@@ -11,6 +11,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from hvdkit.migrate.facts.arguments import default, passed, spawned
+from hvdkit.migrate.facts.memo import Memo
 from hvdkit.migrate.facts.ranks import launch_tests, rank_reads
 from hvdkit.migrate.facts.vocabulary import HOROVOD
 from hvdkit.migrate.names import FUNCTIONS, Binding, Names
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 UNKNOWN, CONSTANT = "unknown", "constant"
 QUESTIONS = ("rank", "size", "local_rank", "local_size", "cross_rank", "cross_size")
 _HVD = {f"{module}.{name}": name for module in HOROVOD for name in QUESTIONS}
+MAX_EXPRESSIONS = 400  # looked at for one answer: what is farther away than that is unknown
 MAX_STEPS = 4
 _PLAIN = ("int", "str", "float", "abs", "max", "min")
 
@@ -30,8 +32,9 @@ class RankKinds:
 
     def __init__(self, facts: Facts) -> None:
         self._facts = facts
-        self._done: dict[ast.AST, frozenset[str]] = {}
-        self._busy: set[ast.AST] = set()
+        self._memo: Memo[frozenset[str]] = Memo(frozenset())
+        self._open = 0
+        self._left = MAX_EXPRESSIONS
 
     @cached_property
     def _reads(self) -> dict[ast.AST, str]:
@@ -46,29 +49,33 @@ class RankKinds:
 
     def of(self, names: Names, node: ast.AST) -> frozenset[str]:
         """Everything that an expression may be; a variable that is computed from itself adds nothing."""
-        if node in self._done:
-            return self._done[node]
-        if node in self._busy:
-            return frozenset()
-        self._busy.add(node)
-        found = self._kinds(names, node)
-        self._busy.discard(node)
-        if not self._busy:  # what a cycle cut short is not kept
-            self._done[node] = found
-        return found
+        if self._open == 0:
+            self._left = MAX_EXPRESSIONS
+        if self._left == 0:
+            return frozenset([UNKNOWN])
+        self._left -= 1
+        self._open += 1
+        try:
+            return self._memo.ask(node, lambda: self._kinds(names, node))
+        finally:
+            self._open -= 1
 
-    def inside(self, names: Names, node: ast.AST, kind: str = "rank", depth: int = 0) -> bool:
+    def inside(self, names: Names, node: ast.AST, kind: str = "rank") -> bool:
         """Whether an expression is made from a rank: in an f-string, a joined path, a sum, a device."""
-        for part in ast.walk(node):
-            if not isinstance(part, (ast.Name, ast.Attribute, ast.Call)):
-                continue
-            if kind in self.of(names, part):
-                return True
-            if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Load) and depth < MAX_STEPS:
-                for binding in names.bindings(part.id, part):
-                    value = binding.value if binding.kind == "assign" else None
-                    if value is not None and value is not node and self.inside(names, value, kind, depth + 1):
-                        return True
+        waiting, seen = [(node, 0)], {node}
+        while waiting:
+            whole, steps = waiting.pop()
+            for part in ast.walk(whole):
+                if not isinstance(part, (ast.Name, ast.Attribute, ast.Call)):
+                    continue
+                if kind in self.of(names, part):
+                    return True
+                if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Load) and steps < MAX_STEPS:
+                    for binding in names.bindings(part.id, part):
+                        value = binding.value if binding.kind == "assign" else None
+                        if value is not None and value not in seen:
+                            seen.add(value)
+                            waiting.append((value, steps + 1))
         return False
 
     def _kinds(self, names: Names, node: ast.AST) -> frozenset[str]:

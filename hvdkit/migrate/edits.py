@@ -23,12 +23,14 @@ class CannotEdit(Exception):
 
 
 def replace(source: Source, node: ast.AST, text: str) -> Edit:
-    """The node, rewritten as text."""
+    """The node, rewritten as text. Raises CannotEdit."""
+    _placed(node)
     return Edit(source.start(node), source.end(node), text)
 
 
 def wrap(source: Source, node: ast.AST, before: str, after: str) -> list[Edit]:
-    """Text before and after a node."""
+    """Text before and after a node. Raises CannotEdit."""
+    _placed(node)
     return [
         Edit(source.start(node), source.start(node), before),
         Edit(source.end(node), source.end(node), after),
@@ -37,6 +39,7 @@ def wrap(source: Source, node: ast.AST, before: str, after: str) -> list[Edit]:
 
 def unwrap(source: Source, node: ast.AST, keep: ast.AST) -> list[Edit]:
     """Everything of a node gone but one node inside it, which other edits may still change."""
+    _placed(node)
     keep_start, keep_end = _with_parentheses(source, keep, source.start(node), source.end(node))
     return [Edit(source.start(node), keep_start, ""), Edit(keep_end, source.end(node), "")]
 
@@ -70,6 +73,7 @@ def recast(source: Source, node: ast.AST, parts: Sequence[str | ast.expr]) -> li
 
 def drop_attribute(source: Source, node: ast.Attribute) -> Edit:
     """`a.b.module` without its last attribute."""
+    _placed(node)
     end = source.end(node.value)
     between = source.text[end : source.end(node)]
     if "\n" in between or "\r" in between:
@@ -198,6 +202,7 @@ def open_up(names: Names, statement: ast.With) -> list[Edit]:
 
 def add_arguments(source: Source, call: ast.Call, arguments: Sequence[str]) -> Edit:
     """Keyword arguments added at the end of a call, in the style of its layout."""
+    _placed(call)
     inside = source.text[source.end(call.func) : source.end(call)]
     close = source.end(call) - 1
     last = max((source.end(node) for node in (*call.args, *(k.value for k in call.keywords))), default=0)
@@ -239,6 +244,12 @@ def drop_argument(source: Source, call: ast.Call, argument: ast.AST) -> Edit:
             raise CannotEdit("a comment stands between the arguments")
         return Edit(before_end, end, "")
     return Edit(start, end, "")
+
+
+def _placed(node: ast.AST) -> None:
+    """Raise where it is not known where a node lies: some f-strings, on Python 3.9."""
+    if getattr(node, "unplaced", False):
+        raise CannotEdit("it stands in an f-string whose parts cannot be told apart")
 
 
 def _last_argument(source: Source, call: ast.Call) -> ast.AST:

@@ -16,9 +16,11 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
+from hvdkit.migrate.fstrings import RELIABLE, relocate
 from hvdkit.migrate.notebook import NotANotebook, Notebook, parse_notebook
 from hvdkit.migrate.plan import Edit, apply_edits, merge
 
+F_STRING = re.compile(r"\b([fF][rR]?|[rR][fF])[\"']")
 NEWLINE = re.compile(r"\r\n|\r|\n")
 
 
@@ -73,6 +75,11 @@ class Source:
         if self._ascii or column == 0:
             return start + column
         return start + len(self.line(line).encode()[:column].decode())
+
+    def position(self, offset: int) -> tuple[int, int]:
+        """The ast position of an offset: the reverse of `offset`."""
+        line = self.line_at(offset)
+        return line, len(self.text[self.starts[line - 1] : offset].encode())
 
     def start(self, node: ast.AST) -> int:
         """Where a node begins; a decorated definition begins at its first decorator's `@`."""
@@ -154,7 +161,10 @@ def parse(path: Path, raw: bytes) -> Source | Unreadable:
     except (RecursionError, MemoryError):
         return Unreadable(path, "nested too deeply for Python's own parser")
     starts = [0, *(match.end() for match in NEWLINE.finditer(text))]
-    return Source(path, text, encoding, tree, starts, notebook)
+    source = Source(path, text, encoding, tree, starts, notebook)
+    if not RELIABLE and F_STRING.search(text):
+        relocate(tree, text, source.offset, source.position)
+    return source
 
 
 def read(path: Path) -> Source | Unreadable:

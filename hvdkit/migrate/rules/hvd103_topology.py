@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts, Site
+from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
 
@@ -43,7 +44,8 @@ def check(facts: Facts) -> Iterator[Finding]:
             yield facts.manual("HVD103", names, call, message, advice)
             continue
         if site.name == BACKEND:
-            text = f'("nccl" if {hvd}.nccl_built() else "gloo")'
+            quote = _quote(names, call)
+            text = f"({quote}nccl{quote} if {hvd}.nccl_built() else {quote}gloo{quote})"
         else:
             text = f"{hvd}.{FUNCTIONS[site.name]}"
         if (
@@ -54,6 +56,14 @@ def check(facts: Facts) -> Iterator[Finding]:
             text = f"({text})"
         message = f"{short} becomes {text}"
         yield facts.safe("HVD103", names, call, message, edits.replace, names.source, call, text)
+
+
+def _quote(names: Names, node: ast.AST) -> str:
+    """The quote for a text at a node: inside an f-string not the string's own."""
+    for parent in names.ancestors(node):
+        if isinstance(parent, ast.JoinedStr):
+            return "'" if '"' in names.source.segment(parent)[:4] else '"'
+    return '"'
 
 
 def _about_a_group(facts: Facts, site: Site) -> bool:
@@ -107,6 +117,7 @@ RULE = Rule(
                 size = dist.get_world_size(group=None)
                 rank = dist.get_rank(dist.group.WORLD)
                 on_gpu = torch.distributed.get_backend() == "nccl"
+                print(f"{dist.get_backend()} on {dist.get_world_size()}")
                 return rank, size, on_gpu, dist.get_node_local_rank(fallback_rank=0)
             """,
             """\
@@ -116,6 +127,7 @@ RULE = Rule(
                 size = hvd.size()
                 rank = hvd.rank()
                 on_gpu = ("nccl" if hvd.nccl_built() else "gloo") == "nccl"
+                print(f"{('nccl' if hvd.nccl_built() else 'gloo')} on {hvd.size()}")
                 return rank, size, on_gpu, hvd.local_rank()
             """,
             note="The group of all ranks is what Horovod answers about.",

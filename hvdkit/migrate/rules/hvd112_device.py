@@ -47,8 +47,7 @@ def _in_text(names: Names, node: ast.expr) -> Iterator[tuple[Names, ast.expr]]:
     if isinstance(node, ast.JoinedStr):
         texts = [part.value for part in node.values if isinstance(part, ast.Constant)]
         fields = [part.value for part in node.values if isinstance(part, ast.FormattedValue)]
-        # Python before 3.12 gives no dependable place inside an f-string: the text itself has to show it.
-        if texts == ["cuda:"] and len(fields) == 1 and _at_its_place(names, fields[0]):
+        if texts == ["cuda:"] and len(fields) == 1:
             yield names, fields[0]
     elif isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add) and _is_cuda(node.left):
         right = node.right
@@ -62,14 +61,6 @@ def _in_text(names: Names, node: ast.expr) -> Iterator[tuple[Names, ast.expr]]:
 
 def _is_cuda(node: ast.expr) -> bool:
     return isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value.startswith("cuda:")
-
-
-def _at_its_place(names: Names, node: ast.expr) -> bool:
-    try:
-        found = ast.parse(names.source.segment(node), mode="eval").body
-    except SyntaxError:
-        return False
-    return ast.dump(found) == ast.dump(node)
 
 
 RULE = Rule(

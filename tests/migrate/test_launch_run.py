@@ -1,0 +1,58 @@
+"""Programs that start in the ways people start them give the same ranks and weights under horovodrun."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hvdkit.migrate.command import main as migrate
+
+PROGRAMS = Path(__file__).parent / "programs"
+TORCHRUN = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc_per_node", "2"]
+HOROVODRUN = ["horovodrun", "-np", "2", "--gloo", sys.executable]
+
+
+def run(command: list[str], results: Path, ranks: int = 2) -> list[Any]:
+    """Run a job to its end; what each rank wrote."""
+    env = {**os.environ, "RESULTS": str(results), "OMP_NUM_THREADS": "1"}
+    env["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{env['PATH']}"
+    done = subprocess.run(command, env=env, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return [json.loads(Path(f"{results}.{rank}").read_text()) for rank in range(ranks)]
+
+
+def migrated(name: str, folder: Path) -> Path:
+    """The migrated script of a program in its own copy; nothing may be left."""
+    shutil.copytree(PROGRAMS / name, folder / name)
+    assert migrate(["migrate", str(folder / name), "--write", "--allow-no-vcs", "--no-diff"]) == 0
+    for file in (folder / name).glob("*.py"):
+        assert "torch.distributed" not in file.read_text()
+    return folder / name / "train.py"
+
+
+@pytest.mark.launch
+def test_spawned_processes_become_horovodruns(tmp_path: Path) -> None:
+    original = PROGRAMS / "spawned" / "train.py"
+    before = run([sys.executable, str(original), "--multiprocessing-distributed"], tmp_path / "torch")
+    # No option is passed: a job of two is a distributed one.
+    after = run([*HOROVODRUN, str(migrated("spawned", tmp_path))], tmp_path / "horovod")
+    assert [result[:3] for result in before] == [[0, 2, 8], [1, 2, 8]]
+    assert after == before
+
+
+@pytest.mark.launch
+def test_a_helper_never_takes_the_single_process_way_in_a_job(tmp_path: Path) -> None:
+    script = migrated("helper", tmp_path)
+    before = run([*TORCHRUN, str(PROGRAMS / "helper" / "train.py")], tmp_path / "torch")
+    after = run([*HOROVODRUN, str(script)], tmp_path / "horovod")
+    assert [result[:2] for result in before] == [[True, 2], [True, 2]]
+    assert after == before
+    alone = run([sys.executable, str(script)], tmp_path / "alone", ranks=1)
+    assert alone[0][:2] == [False, 1]

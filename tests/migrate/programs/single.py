@@ -1,6 +1,7 @@
 """A script of one process: options by **, a generator, prints, a folder, a checkpoint that is read back."""
 
-# ruff: noqa: PTH, UP028  written as such scripts are
+# Written as such scripts are:
+# ruff: noqa: PTH103, PTH110, PTH118, UP028
 
 import json
 import os

@@ -188,11 +188,7 @@ class Launch:
             yield from self._origins(names, node.orelse, seen)
         elif node in self.reads or node in self.tests:
             yield Origin("expression", names, node)
-        elif (
-            isinstance(node, ast.Call)
-            and _is_int(node)
-            and isinstance(node.args[0], (ast.Name, ast.Attribute))
-        ):
+        elif isinstance(node, ast.Call) and self._converted(names, node) is not None:
             yield from self._origins(names, node.args[0], seen)
         elif isinstance(node, ast.Call) and self._facts.flow.functions(names, node):
             for where, function in self._facts.flow.functions(names, node):
@@ -200,6 +196,18 @@ class Launch:
                     yield from self._origins(where, result, seen)
         else:
             yield Origin("expression", names, node)
+
+    def _converted(self, names: Names, call: ast.Call) -> ast.expr | None:
+        """The x of `int(x)` and `str(x)` where x is a variable, a read, or Horovod's answer."""
+        plain = isinstance(call.func, ast.Name) and call.func.id in ("int", "str")
+        if not plain or len(call.args) != 1 or call in self.reads:
+            return None
+        inner = call.args[0]
+        asked = isinstance(inner, ast.Call) and any(
+            name.startswith(words.HOROVOD) for name in names.qualified(inner.func)
+        )
+        known = asked or inner in self.reads or isinstance(inner, (ast.Name, ast.Attribute))
+        return inner if known else None
 
     def _binding(self, names: Names, binding: Binding, seen: tuple[ast.AST, ...]) -> Iterator[Origin]:
         if binding.kind == "assign" and binding.value is not None:
@@ -284,7 +292,3 @@ def _given(call: ast.Call, position: int, name: str) -> ast.expr | None:
     if len(call.args) > position and not any(isinstance(arg, ast.Starred) for arg in call.args):
         return call.args[position]
     return keyword(call, name)
-
-
-def _is_int(call: ast.Call) -> bool:
-    return isinstance(call.func, ast.Name) and call.func.id == "int" and len(call.args) == 1

@@ -101,6 +101,8 @@ class Reach:
     def _compare(self, names: Names, test: ast.Compare) -> bool | None:
         """`world_size > 1`, `rank != -1` and their like; a rank itself differs from process to process."""
         right, operator = constant(test.comparators[0]), test.ops[0]
+        if isinstance(test.left, ast.Name) and test.left.id == "__name__":
+            return isinstance(operator, ast.Eq) and right == "__main__"
         if not isinstance(right, int):
             return None
         meanings = self._launch.meaning(names, test.left)

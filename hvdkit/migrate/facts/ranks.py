@@ -112,7 +112,7 @@ def rank_reads(facts: Facts) -> Iterator[RankRead]:
 
 
 def environment_reads(names: Names) -> Iterator[RankRead]:
-    """Reads of the launcher's variables for their values; what only tests for a launcher is not among them."""
+    """Reads of the launcher's variables for their values, without those that only test for a launcher."""
     tested = {inner for test in launch_tests(names) for inner in ast.walk(test.node)}
     for read in _environment(names):
         if read.node not in tested:
@@ -150,7 +150,7 @@ def launch_tests(names: Names) -> Iterator[LaunchTest]:
 
 
 def _of_value(names: Names, node: ast.expr, variable: str, default: ast.expr | None) -> LaunchTest | None:
-    """`int(os.environ.get("RANK", -1)) != -1`, `os.environ.get("RANK") is not None`, `if os.getenv("RANK")`."""
+    """`int(os.environ.get("RANK", -1)) != -1`, `os.environ.get("RANK") is None`, `if os.getenv("RANK")`."""
     outer = names.parents.get(node)
     if isinstance(outer, ast.Call) and isinstance(outer.func, ast.Name) and outer.func.id == "int":
         node, outer = outer, names.parents.get(outer)
@@ -213,6 +213,20 @@ def _accesses(names: Names) -> Iterator[tuple[ast.expr, str, ast.expr | None]]:
             elif isinstance(parent.func, ast.Attribute) and parent.func.attr == "get":
                 if _is_environment(names, parent.func.value):
                     yield parent, str(literal.value), default
+
+
+def gathered_reads(names: Names) -> Iterator[ast.expr]:
+    """Comprehensions that read launcher variables by a loop: `{k: os.environ[k] for k in ("RANK", ...)}`."""
+    found: dict[ast.expr, None] = {}
+    for variable in ENVIRONMENT:
+        for literal in names.texts.get(variable, ()):
+            for parent in names.ancestors(literal):
+                if isinstance(parent, (ast.DictComp, ast.ListComp, ast.SetComp, ast.GeneratorExp)):
+                    if any(_is_environment(names, part) for part in ast.walk(parent) if part is not literal):
+                        found[parent] = None
+                if isinstance(parent, ast.stmt):
+                    break
+    yield from found
 
 
 def environment_accesses(names: Names, *variables: str) -> Iterator[tuple[ast.expr, str, ast.expr | None]]:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
-from hvdkit.migrate.facts.ranks import RankRead, environment_reads
+from hvdkit.migrate.facts.ranks import RankRead, environment_reads, gathered_reads
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
@@ -24,6 +24,14 @@ def check(facts: Facts) -> Iterator[Finding]:
             text = replacement(facts, read)
             message = f"{read.source} is not set by horovodrun, or not for it; the value is {text}"
             yield facts.safe("HVD102", names, read.node, message, _edit, names, read.node, text)
+        yield from _gathered(facts, names)
+
+
+def _gathered(facts: Facts, names: Names) -> Iterator[Finding]:
+    for node in gathered_reads(names):
+        message = "launcher variables are gathered by a loop, and horovodrun sets none of them"
+        advice = "build it from hvd.rank(), hvd.size(), hvd.local_rank() and hvd.local_size() instead"
+        yield facts.manual("HVD102", names, node, message, advice)
 
 
 def replacement(facts: Facts, read: RankRead) -> str:
@@ -150,6 +158,17 @@ RULE = Rule(
             job = os.environ.get("SLURM_JOB_ID")
             """,
             reason="other variables are the script's own, or no rank",
+        ),
+        Keep(
+            """\
+            import os
+            import torch.distributed as dist
+
+            dist.init_process_group("gloo")
+            launched = {name: os.environ[name] for name in ("RANK", "WORLD_SIZE")}
+            """,
+            reason="what becomes of the gathered values is not followed",
+            reported=True,
         ),
         Keep(
             """\

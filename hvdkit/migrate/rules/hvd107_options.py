@@ -153,6 +153,33 @@ RULE = Rule(
             import argparse
             import torch.distributed as dist
 
+            if __name__ == "__main__":
+                parser = argparse.ArgumentParser()
+                parser.add_argument("--local_rank", type=int)
+                args = parser.parse_args()
+                dist.init_process_group("nccl")
+                print(args.local_rank)
+            """,
+            """\
+            import argparse
+            import horovod.torch as hvd
+            import torch.distributed as dist
+
+            if __name__ == "__main__":
+                parser = argparse.ArgumentParser()
+                parser.add_argument("--local_rank", type=int)
+                args = parser.parse_args()
+                if hvd.size() > 1:
+                    args.local_rank = hvd.local_rank()
+                dist.init_process_group("nccl")
+                print(args.local_rank)
+            """,
+        ),
+        Change(
+            """\
+            import argparse
+            import torch.distributed as dist
+
             def main():
                 parser = argparse.ArgumentParser()
                 parser.add_argument("--world-size", default=1, type=int)
@@ -186,6 +213,20 @@ RULE = Rule(
         ),
     ),
     keeps=(
+        Keep(
+            """\
+            import argparse
+            import os
+            import torch.distributed as dist
+
+            parser = argparse.ArgumentParser()
+            parser.add_argument("--local_rank", default=os.getenv("LOCAL_RANK", 0), type=int)
+            args = parser.parse_args()
+            dist.init_process_group("nccl")
+            print(args.local_rank)
+            """,
+            reason="the default is the launcher's variable, which has a rule of its own",
+        ),
         Keep(
             """\
             import argparse

@@ -3,6 +3,7 @@
 import argparse
 import json
 import os
+from pathlib import Path
 
 import tools
 import torch
@@ -21,7 +22,7 @@ def main(args):
         loss.backward()
         optimizer.step()
     weights = [p.tolist() for p in model.parameters()]
-    with open(f"{os.environ['RESULTS']}.{tools.get_rank()}", "w") as file:
+    with Path(f"{os.environ['RESULTS']}.{tools.get_rank()}").open("w") as file:
         json.dump([args.distributed, tools.get_world_size(), weights], file)
 
 

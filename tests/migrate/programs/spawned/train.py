@@ -3,11 +3,12 @@
 import argparse
 import json
 import os
+from pathlib import Path
 
 import torch
 import torch.distributed as dist
 import torch.multiprocessing as mp
-from torch.nn.parallel import DistributedDataParallel as DDP
+from torch.nn.parallel import DistributedDataParallel
 
 parser = argparse.ArgumentParser()
 parser.add_argument("--nodes", default=1, type=int)
@@ -38,7 +39,7 @@ def worker(gpu, per_node, args):
     torch.manual_seed(args.rank)
     model = torch.nn.Linear(4, 1)
     if args.distributed:
-        model = DDP(model)
+        model = DistributedDataParallel(model)
     optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
     for _ in range(3):
         loss = model(torch.randn(args.batch_size, 4)).square().mean()
@@ -46,7 +47,7 @@ def worker(gpu, per_node, args):
         loss.backward()
         optimizer.step()
     weights = [p.tolist() for p in model.parameters()]
-    with open(f"{os.environ['RESULTS']}.{args.rank}", "w") as file:
+    with Path(f"{os.environ['RESULTS']}.{args.rank}").open("w") as file:
         json.dump([args.rank, args.world, args.batch_size, weights], file)
 
 

@@ -163,8 +163,9 @@ class Flow:
             return frozenset([Value("function", getattr(binding.node, "name", ""), binding.node, names)])
         if binding.kind == "class":
             return frozenset([Value("class", getattr(binding.node, "name", ""), binding.node, names)])
-        if binding.kind == "param" and isinstance(binding.node, ast.arg):
-            return self._memo.ask((names, binding.node), lambda: self._parameter(names, binding.node))
+        parameter = binding.node
+        if binding.kind == "param" and isinstance(parameter, ast.arg):
+            return self._memo.ask((names, parameter), lambda: self._parameter(names, parameter))
         return frozenset()
 
     def _imported(self, names: Names, binding: Binding) -> frozenset[Value]:

@@ -1,70 +1,62 @@
 """Remembered answers to questions that may lead back to themselves.
 
-The values of a name may depend on each other in a circle (`x = f(x)`). A question met again while it is being
-answered adds nothing: values are united, so its own answer is in the result anyway. What was found below such
-a cut is whole only for as long as the question that cut it is open, and is kept for just that long; without
-that, a knot of mutual calls is walked again from each of its ends, in time exponential in its size.
+The values of a name may depend on each other in a circle (`x = f(x)`). Answers are sets that only grow, so a
+circle is solved as any data flow is: a question met while it is open gives what the last round found for it
+(nothing in the first), every question is computed once in a round, and rounds go on until nothing grows.
+A knot of mutual calls costs a few rounds over its questions, whatever the number of ways through it.
 """
 
 from __future__ import annotations
 
-from collections import defaultdict
 from typing import Callable, Generic, TypeVar
 
 T = TypeVar("T")
 
 MAX_DEPTH = 80
-WHOLE = MAX_DEPTH + 1  # deeper than any open question
+MAX_ROUNDS = 8
 
 
 class Memo(Generic[T]):
-    """Answers by key. `nothing` is what an open question gives."""
+    """Answers by key. `nothing` is the empty answer."""
 
     def __init__(self, nothing: T) -> None:
         self._nothing = nothing
         self._done: dict[object, T] = {}
-        self._open: dict[object, int] = {}  # question -> its depth
-        self._kept: dict[object, tuple[T, int, int]] = {}  # answer, shallowest and deepest cut
-        self._kept_until: dict[int, list[object]] = defaultdict(list)  # deepest cut -> questions
-        self._shallowest = WHOLE  # cuts met since the innermost open question began
-        self._deepest = -1
+        self._last: dict[object, T] = {}  # what the last round found
+        self._round: dict[object, T] = {}  # what this round found
+        self._open: set[object] = set()
+        self._circle = False  # whether this round met an open question
 
     def ask(self, key: object, compute: Callable[[], T]) -> T:
-        """The answer to a question, computed at most once while nothing it depends on is open."""
+        """The answer to a question, computed once when it leads into no circle."""
         if key in self._done:
             return self._done[key]
-        if key in self._kept:
-            answer, *cuts = self._kept[key]
-            self._cut_at(*cuts)
-            return answer
-        if key in self._open:
-            self._cut_at(self._open[key], self._open[key])
-            return self._nothing
-        depth = len(self._open)
-        if depth >= MAX_DEPTH:
-            self._cut_at(0, depth - 1)
-            return self._nothing
-        outer = self._shallowest, self._deepest
-        self._shallowest, self._deepest = WHOLE, -1
-        self._open[key] = depth
+        if not self._open:
+            return self._solve(key, compute)
+        if key in self._round:
+            return self._round[key]
+        if key in self._open or len(self._open) >= MAX_DEPTH:
+            self._circle = True
+            return self._last.get(key, self._nothing)
+        return self._compute(key, compute)
+
+    def _compute(self, key: object, compute: Callable[[], T]) -> T:
+        self._open.add(key)
         try:
             answer = compute()
         finally:
-            del self._open[key]
-            for other in self._kept_until.pop(depth, ()):
-                del self._kept[other]
-        if self._shallowest >= depth:
-            self._done[key] = answer
-            self._shallowest, self._deepest = outer
-        else:
-            # Cut by this question itself does not matter outside; the deepest of the others decides.
-            until = min(self._deepest, depth - 1)
-            self._kept[key] = answer, self._shallowest, until
-            self._kept_until[until].append(key)
-            self._shallowest = min(self._shallowest, outer[0])
-            self._deepest = max(until, outer[1])
+            self._open.discard(key)
+        self._round[key] = answer
         return answer
 
-    def _cut_at(self, shallowest: int, deepest: int) -> None:
-        self._shallowest = min(self._shallowest, shallowest)
-        self._deepest = max(self._deepest, deepest)
+    def _solve(self, key: object, compute: Callable[[], T]) -> T:
+        """Rounds until the answers stay the same; then they are kept."""
+        self._last = {}
+        for _ in range(MAX_ROUNDS):
+            self._round, self._circle = {}, False
+            answer = self._compute(key, compute)
+            if not self._circle or self._round == self._last:
+                break
+            self._last = self._round
+        self._done.update(self._round)
+        return answer

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from hvdkit.migrate.facts import Facts
+from hvdkit.migrate.facts.flow import Value
 from hvdkit.migrate.facts.freezing import Switch, switches
+from hvdkit.migrate.facts.wraps import find_wraps
 from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rule import Keep, Rule
 
@@ -15,10 +17,11 @@ def check(facts: Facts) -> Iterator[Finding]:
         return  # its optimizer covers parameters that are unfrozen later
     found = [switch for switch in switches(facts) if "ddp" in facts.kinds(switch.names)]
     frozen = [s for s in found if s.value is not True and not s.training and not _after(facts, s)]
+    wrapped = frozenset().union(*(wrap.models for wrap in find_wraps(facts)))
     for late in found:
         if late.value is False or not (late.training or _after(facts, late)):
             continue
-        before = next((s for s in frozen if _same(s, late)), None)
+        before = next((s for s in frozen if _same(s, late, wrapped)), None)
         if before is not None:
             message = (
                 "these parameters are frozen when the optimizer is wrapped "
@@ -42,9 +45,11 @@ def _after(facts: Facts, switch: Switch) -> bool:
     )
 
 
-def _same(first: Switch, second: Switch) -> bool:
-    """Whether two switches may be about the same parameters."""
-    return not second.models or not first.models or bool(first.models & second.models)
+def _same(first: Switch, second: Switch, wrapped: frozenset[Value]) -> bool:
+    """Whether two switches may be about the same parameters; one that is unknown may be about DDP's models."""
+    if first.models and second.models:
+        return bool(first.models & second.models)
+    return bool((first.models or second.models) & wrapped)
 
 
 RULE = Rule(

@@ -222,8 +222,139 @@ RULE = Rule(
                 ),
             ),
         ),
+        Change(
+            """\
+            import argparse
+            import os
+            import torch.distributed as dist
+
+            def parse():
+                parser = argparse.ArgumentParser()
+                parser.add_argument("--local_rank", type=int, default=0)
+                print("rank", os.environ["RANK"])
+                return parser.parse_args()
+
+            def main():
+                args = parse()
+                dist.init_process_group("gloo")
+                print(args.local_rank)
+
+            main()
+            """,
+            """\
+            import argparse
+            import os
+            import horovod.torch as hvd
+
+            def parse():
+                parser = argparse.ArgumentParser()
+                parser.add_argument("--local_rank", type=int, default=0)
+                print("rank", os.environ["RANK"])
+                return parser.parse_args()
+
+            def main():
+                hvd.init()
+                args = parse()
+                print(args.local_rank)
+
+            main()
+            """,
+            note="parse() reads a rank, so init stands above its call; the one further down would do nothing.",
+        ),
+        Change(
+            """\
+            import torch
+            import torch.distributed as dist
+            import torch.multiprocessing as mp
+
+            def worker(gpu, count):
+                if count > 1:
+                    dist.init_process_group("gloo", rank=gpu, world_size=count)
+                print(gpu)
+
+            def main():
+                count = torch.cuda.device_count()
+                mp.spawn(worker, args=(count,), nprocs=count)
+
+            main()
+            """,
+            """\
+            import horovod.torch as hvd
+            import torch
+            import torch.multiprocessing as mp
+
+            def worker(gpu, count):
+                print(gpu)
+
+            def main():
+                hvd.init()
+                count = torch.cuda.device_count()
+                mp.spawn(worker, args=(count,), nprocs=count)
+
+            main()
+            """,
+            note="The caller needs ranks first; an `if` that only held the old init goes with it.",
+        ),
+        Change(
+            """\
+            import os
+            import torch
+            from tools import start
+
+            def main():
+                start()
+                model = torch.nn.Linear(1, 1)
+                optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+                print(os.environ["RANK"])
+
+            main()
+            """,
+            """\
+            import os
+            import horovod.torch as hvd
+            import torch
+            from tools import start
+
+            def main():
+                hvd.init()
+                start()
+                model = torch.nn.Linear(1, 1)
+                optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+                print(os.environ["RANK"])
+
+            main()
+            """,
+            note="The helper returns early where it is told to: what follows its call cannot count on it.",
+            files=(
+                (
+                    "tools.py",
+                    "import torch.distributed as dist\n\ndef start(wanted=True):\n    if not wanted:\n"
+                    "        return\n    dist.init_process_group('gloo')\n",
+                ),
+            ),
+        ),
     ),
     keeps=(
+        Keep(
+            """\
+            import torch
+            from tools import start
+
+            def main():
+                start()
+
+            main()
+            """,
+            reason="the helper initialises before it reads a rank: its caller is left alone",
+            files=(
+                (
+                    "tools.py",
+                    "import os\nimport torch.distributed as dist\n\ndef start():\n"
+                    "    if 'RANK' in os.environ:\n        rank = int(os.environ['RANK'])\n    else:\n        return\n"
+                    "    dist.init_process_group('gloo')\n",
+                ),
+            ),
+        ),
         Keep(
             """\
             def init_process_group(backend):

@@ -20,6 +20,7 @@ from hvdkit.migrate.facts.launch import Launch
 from hvdkit.migrate.facts.launch_reach import Reach
 from hvdkit.migrate.facts.loops import Loops
 from hvdkit.migrate.facts.optimizers import Optimizer, find_optimizers
+from hvdkit.migrate.facts.placing import Place, find_places
 from hvdkit.migrate.facts.programs import ProgramFacts, find_programs
 from hvdkit.migrate.facts.rank_kinds import RankKinds
 from hvdkit.migrate.facts.sharding import keywords, share
@@ -142,6 +143,11 @@ class Facts:
     def optimizers(self) -> list[Optimizer]:
         """Every optimizer that is constructed."""
         return find_optimizers(self)
+
+    @cached_property
+    def places(self) -> list[Place]:
+        """Where each optimizer that is not wrapped yet is to be wrapped."""
+        return find_places(self)
 
     @cached_property
     def steps(self) -> Steps:

@@ -23,12 +23,23 @@ def optimizer_names(
     """
     found: list[str] = []
     for group in groups:
-        here = [s for s in group.steps if s.names is names and names.function(s.call) is names.function(at)]
+        here = [s for s in group.steps if s.names is names and _means_the_same(s, at)]
         written = [plain_target(step) for step in here] or [
             spelled(facts.flow, names, at, group.optimizers) or _wrapped(facts, names, at, group)
         ]
         found += [name for name in written if name is not None]
     return list(dict.fromkeys(found))
+
+
+def _means_the_same(step: Step, at: ast.expr | ast.stmt) -> bool:
+    """Whether a step's target can be written at a place: its own function, inside the loop that binds it."""
+    names = step.names
+    if names.function(step.call) is not names.function(at):
+        return False
+    root = next((part for part in ast.walk(step.target) if isinstance(part, ast.Name)), None)
+    loops = [b for b in names.bindings(root.id, root) if b.kind == "each"] if root is not None else []
+    around = set(names.ancestors(at))
+    return all(names.statement(binding.node) in around for binding in loops)
 
 
 def _wrapped(facts: Facts, names: Names, at: ast.expr | ast.stmt, group: Group) -> str | None:

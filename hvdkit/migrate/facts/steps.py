@@ -53,6 +53,7 @@ class Backward:
 
     names: Names
     call: ast.Call
+    where: Names
     anchor: ast.Call
     sync: Sync
 
@@ -221,7 +222,7 @@ class Steps:
                 where = by_call[origin]
                 said = sync_of(where, origin)
                 sync = sync_of(names, node) if said is Sync.ALWAYS else said
-                found.append(Backward(where, origin, node, sync))
+                found.append(Backward(where, origin, names, node, sync))
         return [backward for backward in found if not rivals or self._reaches(backward, rivals)]
 
     def _reaches(self, backward: Backward, members: frozenset[Value]) -> bool:

@@ -6,6 +6,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from hvdkit.migrate import edits
+from hvdkit.migrate.facts.naming import optimizer_names
 from hvdkit.migrate.facts.steps import Backward, Group
 from hvdkit.migrate.names import Names
 
@@ -13,10 +14,16 @@ if TYPE_CHECKING:
     from hvdkit.migrate.facts.facts import Facts
 
 
-def reduced_below(facts: Facts, backward: Backward, group: Group) -> bool:
-    """Whether the statements right below a backward wait for these gradients."""
-    names = backward.names
-    statement = edits.following(names, names.statement(backward.call))
+def waiting_place(facts: Facts, backward: Backward, group: Group) -> tuple[Names, ast.Call]:
+    """The call after which to wait: backward(), or its caller where the optimizer has no name beside it."""
+    if optimizer_names(facts, backward.names, backward.call, [group]):
+        return backward.names, backward.call
+    return backward.where, backward.anchor
+
+
+def reduced_below(facts: Facts, names: Names, call: ast.Call, group: Group) -> bool:
+    """Whether the statements right below a call wait for these gradients."""
+    statement = edits.following(names, names.statement(call))
     while statement is not None and _waits(statement):
         if _is_for(facts, names, statement, group):
             return True

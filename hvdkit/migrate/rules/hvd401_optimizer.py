@@ -8,14 +8,14 @@ from collections.abc import Iterator
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.parts import hold, is_attribute_of
-from hvdkit.migrate.facts.placing import Place, find_places
+from hvdkit.migrate.facts.placing import Place
 from hvdkit.migrate.facts.wraps import find_wraps
 from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
 
 
 def check(facts: Facts) -> Iterator[Finding]:
-    places = [place for place in find_places(facts) if facts.kinds(place.names) & {"ddp", "single"}]
+    places = [place for place in facts.places if facts.kinds(place.names) & {"ddp", "single"}]
     averaged = {place.call for place in places if _was_averaged(facts, place)}
     for place in places:
         mates = [other for other in places if _same_program(facts, place, other)]

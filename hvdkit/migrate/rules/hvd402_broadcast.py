@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts import vocabulary as words
-from hvdkit.migrate.facts.placing import Place, find_places
+from hvdkit.migrate.facts.placing import Place
 from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
 
@@ -21,7 +21,7 @@ def check(facts: Facts) -> Iterator[Finding]:
         for value in facts.flow.unwrap(facts.flow.values(site.names, getattr(part, "func", part)))
     }
     broadcast_files = {site.names for site in facts.calls(*words.HVD_BROADCAST)}
-    for place in find_places(facts):
+    for place in facts.places:
         if facts.kinds(place.names) - {"none"} != {"single"}:
             continue
         models = frozenset().union(*(optimizer.models for optimizer in place.optimizers))

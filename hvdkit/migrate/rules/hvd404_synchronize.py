@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.naming import optimizer_names, plain_target
-from hvdkit.migrate.facts.steps import Backward, Group, Step
-from hvdkit.migrate.facts.waits import reduced_above, reduced_below
+from hvdkit.migrate.facts.steps import Group, Step
+from hvdkit.migrate.facts.waits import reduced_above, reduced_below, waiting_place
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
@@ -17,13 +17,24 @@ from hvdkit.migrate.rule import Change, Keep, Rule
 
 def check(facts: Facts) -> Iterator[Finding]:
     for group in facts.steps.groups:
+        if _shared(facts, group):
+            step = group.steps[0]
+            if facts.kinds(step.names) & {"ddp", "single"}:
+                message = (
+                    "one function steps several optimizers: whose hooks its backward() runs is not known"
+                )
+                advice = (
+                    "call backward() and step() of each optimizer where they can be told apart, as in a GAN"
+                )
+                yield facts.refused("HVD404", step.names, step.call, message, advice)
+            continue
         if not group.reason:
             continue
         for backward in group.reduce_after:
-            if facts.kinds(backward.names) & {"ddp", "single"} and not reduced_below(facts, backward, group):
+            names, call = waiting_place(facts, backward, group)
+            if facts.kinds(names) & {"ddp", "single"} and not reduced_below(facts, names, call, group):
                 message = f"{group.reason}: every rank waits here until they are averaged, as DDP does"
-                where = (backward.names, backward.call)
-                yield facts.required("HVD404", *where, message, _after_backward, facts, backward, group)
+                yield facts.required("HVD404", names, call, message, _after_call, facts, names, call, group)
         for names, statement in group.reduce_before:
             if facts.kinds(names) & {"ddp", "single"} and not reduced_above(facts, names, statement, group):
                 message = f"{group.reason}: every rank waits here until they are averaged"
@@ -36,13 +47,21 @@ def check(facts: Facts) -> Iterator[Finding]:
                 yield facts.required("HVD404", step.names, step.call, message, _skip, step)
 
 
-def _after_backward(facts: Facts, backward: Backward, group: Group) -> Edit:
-    names = backward.names
-    optimizers = optimizer_names(facts, names, backward.call, [group])
+def _shared(facts: Facts, group: Group) -> bool:
+    """Whether the steps of a group are those of several optimizers of one program."""
+    places = [p for p in facts.places if any(o.value in group.optimizers for o in p.optimizers)]
+    return any(
+        len({place.target for place in places if place.names in program.files and place.target}) > 1
+        for program in facts.programs
+    )
+
+
+def _after_call(facts: Facts, names: Names, call: ast.Call, group: Group) -> Edit:
+    optimizers = optimizer_names(facts, names, call, [group])
     if not optimizers:
         raise edits.CannotEdit("the optimizer has no name where backward() is called")
     lines = [f"{name}.synchronize()" for name in optimizers]
-    return edits.after(names.source, names.statement(backward.call), lines)
+    return edits.after(names.source, names.statement(call), lines)
 
 
 def _before_statement(facts: Facts, names: Names, statement: ast.stmt, group: Group) -> Edit:
@@ -293,6 +312,24 @@ RULE = Rule(
                 print(loss.item())
             """,
             reason="nothing looks at the gradients: step() reduces them",
+        ),
+        Keep(
+            """\
+            import torch
+
+            def train(loss, optimizer):
+                optimizer.zero_grad()
+                loss.backward()
+                optimizer.step()
+
+            G, D = torch.nn.Linear(2, 2), torch.nn.Linear(2, 1)
+            opt_g = torch.optim.Adam(G.parameters())
+            opt_d = torch.optim.Adam(D.parameters())
+            train(D(G(x).detach()).sum(), opt_d)
+            train(D(G(x)).sum(), opt_g)
+            """,
+            reason="the second loss goes through D as well, which the function cannot tell",
+            reported=True,
         ),
         Keep(
             """\

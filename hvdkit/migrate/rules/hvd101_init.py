@@ -270,7 +270,7 @@ RULE = Rule(
             def worker(gpu, count):
                 if count > 1:
                     dist.init_process_group("gloo", rank=gpu, world_size=count)
-                print(gpu)
+                optimizer = torch.optim.SGD(torch.nn.Linear(1, 1).parameters(), lr=0.1)
 
             def main():
                 count = torch.cuda.device_count()
@@ -284,7 +284,7 @@ RULE = Rule(
             import torch.multiprocessing as mp
 
             def worker(gpu, count):
-                print(gpu)
+                optimizer = torch.optim.SGD(torch.nn.Linear(1, 1).parameters(), lr=0.1)
 
             def main():
                 hvd.init()
@@ -294,6 +294,29 @@ RULE = Rule(
             main()
             """,
             note="The caller needs ranks first; an `if` that only held the old init goes with it.",
+        ),
+        Change(
+            """\
+            import torch
+            import torch.distributed as dist
+
+            def main(config):
+                if config.several:
+                    print("several processes")
+                    dist.init_process_group("gloo")
+                optimizer = torch.optim.SGD(torch.nn.Linear(1, 1).parameters(), lr=0.1)
+            """,
+            """\
+            import horovod.torch as hvd
+            import torch
+
+            def main(config):
+                hvd.init()
+                if config.several:
+                    print("several processes")
+                optimizer = torch.optim.SGD(torch.nn.Linear(1, 1).parameters(), lr=0.1)
+            """,
+            note="The optimizer will be Horovod's in any case, so init may not depend on the test.",
         ),
         Change(
             """\

@@ -221,6 +221,7 @@ SAMPLERS = [
     "DataLoader(data, batch_sampler=BatchSampler(DistributedSampler(data), 8, True))",
     "DataLoader(data, sampler=Own(data, hvd.rank()))",
     "DataLoader(data, batch_sampler=Grouped(DistributedSampler(data)))",
+    "DataLoader(data, sampler=Balanced(data))",
     "DataLoader(Stream())",
     "DataLoader(data, **{'sampler': DistributedSampler(data)})",
 ]
@@ -235,6 +236,9 @@ def test_ways_to_divide_the_data(tmp_path: Path, loader: str) -> None:
         class Own(Sampler):
             def __init__(self, data, rank):
                 self.rank = rank
+
+        class Balanced(DistributedSampler):
+            pass
 
         class Grouped(Sampler):
             def __init__(self, sampler):

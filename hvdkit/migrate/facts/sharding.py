@@ -46,6 +46,8 @@ def _sampler(facts: Facts, values: frozenset[Value], steps: int = 0) -> str:
             inner = _sampler(facts, facts.flow.values(value.names, call.args[0]), steps + 1)
             if inner:
                 return inner
+        if value.kind == "object" and words.SAMPLERS & facts.flow.bases(value):
+            return "a DistributedSampler of the project's own"
         if value.kind == "object" and _knows_rank(facts, value):
             return "a sampler that knows its rank"
         if value.kind == "object" and steps < MAX_STEPS and _given_sampler(facts, value, steps):

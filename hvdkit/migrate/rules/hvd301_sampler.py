@@ -14,11 +14,29 @@ SAMPLER = "torch.utils.data.DistributedSampler"
 
 
 def check(facts: Facts) -> Iterator[Finding]:
-    for site in facts.calls(SAMPLER):
+    for site in (*facts.calls(SAMPLER), *_derived(facts)):
         missing = _missing(facts, site)
         if missing:
             message = f"DistributedSampler is given {' and '.join(missing)}: there is no process group to ask"
             yield facts.safe("HVD301", site.names, site.node, message, _edits, facts, site, missing)
+
+
+def _derived(facts: Facts) -> Iterator[Site]:
+    """Where a project class that derives from DistributedSampler passes, or is passed, its arguments."""
+    for names in facts.files:
+        for owner in [node for node in names.scopes if isinstance(node, ast.ClassDef)]:
+            if not any(SAMPLER in facts.flow.qualified(names, base) for base in owner.bases):
+                continue
+            if "__init__" in names.scopes[owner].names:
+                for call in names.calls.get("__init__", ()):
+                    above = isinstance(call.func, ast.Attribute) and isinstance(call.func.value, ast.Call)
+                    if above and owner in names.ancestors(call):
+                        yield Site(names, call, SAMPLER)
+                continue
+            for other in facts.files:
+                for call in other.calls.get(owner.name, ()):
+                    if any(value.node is owner for value in facts.flow.values(other, call.func)):
+                        yield Site(other, call, owner.name)
 
 
 def _missing(facts: Facts, site: Site) -> dict[str, str]:
@@ -35,7 +53,8 @@ def _missing(facts: Facts, site: Site) -> dict[str, str]:
 
 def _edits(facts: Facts, site: Site, missing: dict[str, str]) -> list[Edit]:
     source = site.names.source
-    if facts.options.target == "hvdkit" and len(missing) == 2:
+    direct = SAMPLER in facts.flow.qualified(site.names, site.node.func)
+    if direct and facts.options.target == "hvdkit" and len(missing) == 2:
         return [edits.replace(source, site.node.func, f"{facts.hvd(site.names)}.DistributedSampler")]
     return [edits.add_arguments(source, site.node, list(missing.values()))]
 
@@ -74,8 +93,48 @@ RULE = Rule(
             """,
             target="hvdkit",
         ),
+        Change(
+            """\
+            from torch.utils.data import DistributedSampler
+
+            class Balanced(DistributedSampler):
+                def __init__(self, dataset):
+                    super().__init__(dataset, shuffle=True)
+
+            class Plain(DistributedSampler):
+                def __len__(self):
+                    return 8
+
+            samplers = Balanced(data), Plain(data)
+            """,
+            """\
+            import horovod.torch as hvd
+            from torch.utils.data import DistributedSampler
+
+            class Balanced(DistributedSampler):
+                def __init__(self, dataset):
+                    super().__init__(dataset, shuffle=True, num_replicas=hvd.size(), rank=hvd.rank())
+
+            class Plain(DistributedSampler):
+                def __len__(self):
+                    return 8
+
+            samplers = Balanced(data), Plain(data, num_replicas=hvd.size(), rank=hvd.rank())
+            """,
+            note="Classes that derive from it ask the process group, too.",
+        ),
     ),
     keeps=(
+        Keep(
+            """\
+            from torch.utils.data import DistributedSampler
+
+            class Weighted(DistributedSampler):
+                def __init__(self, dataset, num_replicas, rank):
+                    super().__init__(dataset, num_replicas=num_replicas, rank=rank)
+            """,
+            reason="a class of the project's own is given both and passes them on",
+        ),
         Keep(
             """\
             from torch.utils.data import DistributedSampler

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from hvdkit.migrate.facts.facts import Facts
 
 PARAMETERS = ("parameters", "named_parameters")
-MAX_STEPS = 8
 
 
 @dataclass(frozen=True)
@@ -139,11 +138,16 @@ def _construction(facts: Facts, names: Names, call: ast.Call) -> Value | None:
 
 
 def parameter_roots(
-    facts: Facts, names: Names, node: ast.AST | None, steps: int = 0
+    facts: Facts, names: Names, node: ast.AST | None, seen: set[object] | None = None
 ) -> list[tuple[Names, ast.expr]]:
-    """Expressions x of the `x.parameters()` calls that an expression is built from."""
-    if node is None or steps > MAX_STEPS:
+    """Expressions x of the `x.parameters()` calls that an expression is built from.
+
+    seen: expressions and variables that were followed already; each is followed once.
+    """
+    seen = set() if seen is None else seen
+    if node is None or node in seen:
         return []
+    seen.add(node)
     found: list[tuple[Names, ast.expr]] = []
     inside: set[ast.AST] = set()
     for part in ast.walk(node):
@@ -159,11 +163,15 @@ def parameter_roots(
                 for where, function in facts.flow.functions(names, part):
                     found += _in_body(where, function)
         elif isinstance(part, ast.Name) and isinstance(part.ctx, ast.Load):
+            variable = (names, names.scope(part).owner(part.id), part.id)
+            if variable in seen:
+                continue
+            seen.add(variable)
             for binding in names.bindings(part.id, part):
                 if binding.kind in ("assign", "each") and binding.value is not None:
-                    found += parameter_roots(facts, names, binding.value, steps + 1)
+                    found += parameter_roots(facts, names, binding.value, seen)
                 elif binding.kind == "param":
-                    found += _from_callers(facts, names, part, steps)
+                    found += _from_callers(facts, names, part, seen)
             found += _appended(names, part)
     return list(dict.fromkeys(found))
 
@@ -197,7 +205,9 @@ def _appended(names: Names, name: ast.Name) -> list[tuple[Names, ast.expr]]:
     return found
 
 
-def _from_callers(facts: Facts, names: Names, name: ast.Name, steps: int) -> list[tuple[Names, ast.expr]]:
+def _from_callers(
+    facts: Facts, names: Names, name: ast.Name, seen: set[object]
+) -> list[tuple[Names, ast.expr]]:
     function = names.function(name)
     found: list[tuple[Names, ast.expr]] = []
     if function is None:
@@ -205,7 +215,7 @@ def _from_callers(facts: Facts, names: Names, name: ast.Name, steps: int) -> lis
     bound = isinstance(names.parents.get(function), ast.ClassDef)
     for where, call in facts.flow.call_sites(names, function):
         passed = argument(function, call, name.id, bound)
-        found += parameter_roots(facts, where, passed, steps + 1)
+        found += parameter_roots(facts, where, passed, seen)
     return found
 
 

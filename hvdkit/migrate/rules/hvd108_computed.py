@@ -7,6 +7,8 @@ from collections.abc import Iterator
 
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
+from hvdkit.migrate.facts import vocabulary as words
+from hvdkit.migrate.facts.arguments import keyword
 from hvdkit.migrate.facts.launch import Origin
 from hvdkit.migrate.facts.ranks import constant
 from hvdkit.migrate.names import Names
@@ -61,19 +63,30 @@ def _tests(facts: Facts) -> Iterator[Finding]:
 
 def _indices(facts: Facts) -> Iterator[Finding]:
     """A spawned worker's number where the script, written for one host, means the rank of the job."""
+    for names, node in (*_compared(facts), *_sampled(facts)):
+        if isinstance(node, (ast.Name, ast.Attribute)) and is_index(facts, names, node):
+            text = f"{facts.hvd(names)}.rank()"
+            message = f"the worker's number was the rank as long as there was one host: {text}"
+            yield facts.safe("HVD108", names, node, message, edits.replace, names.source, node, text)
+
+
+def _compared(facts: Facts) -> Iterator[tuple[Names, ast.expr]]:
+    """What is compared with 0."""
     for names in facts.files:
         if "ddp" not in facts.kinds(names):
             continue
         for node in list(names.parents):
-            if not isinstance(node, ast.Compare) or len(node.ops) != 1:
-                continue
-            left, right = node.left, constant(node.comparators[0])
-            if right != 0 or not isinstance(node.ops[0], (ast.Eq, ast.NotEq, ast.Gt)):
-                continue
-            if isinstance(left, (ast.Name, ast.Attribute)) and is_index(facts, names, left):
-                text = f"{facts.hvd(names)}.rank()"
-                message = f"the worker's number was the rank as long as there was one host: {text}"
-                yield facts.safe("HVD108", names, left, message, edits.replace, names.source, left, text)
+            if isinstance(node, ast.Compare) and len(node.ops) == 1 and constant(node.comparators[0]) == 0:
+                if isinstance(node.ops[0], (ast.Eq, ast.NotEq, ast.Gt)):
+                    yield names, node.left
+
+
+def _sampled(facts: Facts) -> Iterator[tuple[Names, ast.expr]]:
+    """What a DistributedSampler is given as its rank."""
+    for site in facts.calls(*words.SAMPLERS):
+        given = site.node.args[2] if len(site.node.args) > 2 else keyword(site.node, "rank")
+        if given is not None:
+            yield site.names, given
 
 
 def is_index(facts: Facts, names: Names, node: ast.expr) -> bool:
@@ -139,6 +152,7 @@ RULE = Rule(
             """\
             import torch.distributed as dist
             import torch.multiprocessing as mp
+            from torch.utils.data import DistributedSampler
 
             WORLD = 2
 
@@ -155,6 +169,7 @@ RULE = Rule(
 
             def main(rank, size):
                 setup(rank, size)
+                sampler = DistributedSampler(range(8), num_replicas=size, rank=rank)
                 Trainer(rank).save()
 
             if __name__ == "__main__":
@@ -164,6 +179,7 @@ RULE = Rule(
             import horovod.torch as hvd
             import torch.distributed as dist
             import torch.multiprocessing as mp
+            from torch.utils.data import DistributedSampler
 
             WORLD = hvd.size()
 
@@ -180,6 +196,7 @@ RULE = Rule(
 
             def main(rank, size):
                 setup(rank, size)
+                sampler = DistributedSampler(range(8), num_replicas=size, rank=hvd.rank())
                 Trainer(rank).save()
 
             if __name__ == "__main__":

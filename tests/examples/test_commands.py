@@ -1,0 +1,81 @@
+"""Every command in the examples' READMEs runs, on less work, and prints its last epoch once."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+READMES = sorted(path.parent.name for path in EXAMPLES.glob("*/README.md"))
+# Appended to each training command: argparse takes the last value that it is given.
+LESS = {
+    "gan": "--epochs 2 --width 8",
+    "segmentation": "--epochs 2 --width 4 --batch-size 64",
+    "single_gpu": "--epochs 2",
+}
+# Where one run leaves something to do for the next.
+MORE = {"python train.py --epochs 40 --resume": "--epochs 3"}
+PRINTED = {
+    "gan": r"epoch 2: discriminator [\d.]+ generator [\d.]+ distance [\d.]+\n",
+    "segmentation": r"epoch 2: mIoU [\d.]+%\n",
+    "single_gpu": r"epoch [12]: loss [\d.]+ test accuracy 0\.[89]\d+\n",
+}
+
+
+def commands(example: str) -> list[str]:
+    """The lines with a prompt in the README's consoles."""
+    text = (EXAMPLES / example / "README.md").read_text()
+    blocks = re.findall(r"^```console\n(.*?)^```$", text, re.DOTALL | re.MULTILINE)
+    return [line[2:] for block in blocks for line in block.splitlines() if line.startswith("$ ")]
+
+
+def environment() -> dict[str, str]:
+    """This interpreter's commands first, one thread for each process, and a port that is free."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = str(probe.getsockname()[1])
+    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+    ports = {"MASTER_PORT": port, "PET_MASTER_PORT": port}
+    return {**os.environ, **ports, "PATH": path, "OMP_NUM_THREADS": "1"}
+
+
+def is_training(command: str) -> bool:
+    return not command.startswith("hvdkit ")
+
+
+def test_every_readme_has_its_commands() -> None:
+    assert set(LESS) == set(PRINTED) == set(READMES)
+    for example in READMES:
+        kinds = {command.split()[0] for command in commands(example)}
+        assert {"hvdkit", "horovodrun"} < kinds, example
+
+
+@pytest.mark.launch
+@pytest.mark.parametrize("example", READMES)
+def test_the_commands_run(example: str, tmp_path: Path) -> None:
+    """In the order of the README, in a copy of the folder: what one writes, the next finds."""
+    folder = tmp_path / example
+    shutil.copytree(EXAMPLES / example, folder, ignore=shutil.ignore_patterns("__pycache__"))
+    for command in commands(example):
+        line = f"{command} {MORE.get(command, LESS[example])}" if is_training(command) else command
+        done = subprocess.run(
+            line.split(),
+            cwd=folder,
+            env=environment(),
+            capture_output=True,
+            text=True,
+            timeout=300,
+            check=False,
+        )
+        assert done.returncode == 0, f"{line}\n{done.stdout}\n{done.stderr}"
+        if is_training(command):
+            assert len(re.findall(PRINTED[example], done.stdout)) == 1, f"{line}\n{done.stdout}"
+        elif "verify" in command:
+            assert "agree: bit for bit, 5 steps" in done.stdout, done.stdout

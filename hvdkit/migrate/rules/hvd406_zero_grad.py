@@ -41,7 +41,12 @@ def _drop(names: Names, call: ast.Call) -> Edit:
 
 def _may_be_pending(facts: Facts, names: Names, call: ast.Call, group: Group) -> bool:
     """Whether backward passes without reduction may come before a zero_grad(), no step in between."""
-    if not group.postponed or reduced_above(facts, names, names.statement(call), group):
+    together = any(
+        names in program.files and step.names in program.files
+        for program in facts.programs
+        for step in group.steps
+    )
+    if not together or not group.postponed or reduced_above(facts, names, names.statement(call), group):
         return False
     block = edits.block(names, names.statement(call))
     for step in group.steps:

@@ -15,6 +15,7 @@ from hvdkit.migrate.names import Names
 if TYPE_CHECKING:
     from hvdkit.migrate.facts.facts import Facts
 
+MAX_STEPS = 8  # through variables, when parts of a list are told apart
 PARAMETERS = ("parameters", "named_parameters")
 
 

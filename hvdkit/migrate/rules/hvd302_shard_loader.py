@@ -5,18 +5,16 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from hvdkit.migrate import edits
-from hvdkit.migrate.collective_edits import fresh
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.facts import Loader
 from hvdkit.migrate.facts.sharding import ITERABLE
 from hvdkit.migrate.facts.training import only_single
-from hvdkit.migrate.names import COMPREHENSIONS, Names
-from hvdkit.migrate.plan import Edit, Finding
+from hvdkit.migrate.names import COMPREHENSIONS
+from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
+from hvdkit.migrate.sampler_edits import sampler_edits
 
 STREAMS = ("webdataset.", "torchdata.", "torchtext.datasets.")  # their data sets are iterators
-WIDE = 110  # columns
 ADVICE = "give each rank its own share of the data, by hvd.rank() and hvd.size()"
 
 
@@ -33,7 +31,7 @@ def check(facts: Facts) -> Iterator[Finding]:
             yield facts.manual("HVD302", names, node, message, ADVICE)
             continue
         message = "each rank draws its own share of the training data"
-        yield facts.safe("HVD302", names, node, message, _edits, facts, loader)
+        yield facts.safe("HVD302", names, node, message, sampler_edits, facts, loader)
 
 
 def _problem(facts: Facts, loader: Loader) -> str:
@@ -70,82 +68,6 @@ def _unpacked_problem(loader: Loader) -> str:
     if {"sampler", "batch_sampler"} & (mentioned | keys):
         return "its arguments come from **, and a sampler may be among them"
     return ""
-
-
-def _edits(facts: Facts, loader: Loader) -> list[Edit]:
-    names, source = loader.names, loader.names.source
-    hvd = facts.hvd(names)
-    if facts.options.target == "hvdkit":
-        return edits.wrap(source, loader.node, f"{hvd}.distribute(", ")")
-    assert loader.dataset is not None
-    statement = names.statement(loader.node)
-    own_line = isinstance(statement, ast.Assign) and not _in_lambda(names, loader.node)
-    target = statement.targets[0] if isinstance(statement, ast.Assign) else None
-    stem = getattr(target, "id", "") or getattr(target, "attr", "")
-    made: list[Edit] = []
-    dataset = source.segment(loader.dataset)
-    lines: list[str] = []
-    if not isinstance(loader.dataset, (ast.Name, ast.Attribute)):
-        if not own_line:
-            raise edits.CannotEdit("its data set is made inside it, in a larger expression")
-        if "#" in dataset:
-            raise edits.CannotEdit("a comment stands inside its data set")
-        name = _beside(names, stem, "dataset")
-        lines.append(f"{name} = {dataset}")
-        made.append(edits.replace(source, loader.dataset, name))
-        dataset = name
-    sampler = (
-        f"DistributedSampler({dataset}, num_replicas={hvd}.size(), rank={hvd}.rank(), "
-        f"shuffle={_shuffle(loader)})"
-    )
-    if own_line and stem:
-        variable = _beside(names, stem, "sampler")
-        lines += _assigned(names, statement, variable, sampler)
-        sampler = variable
-    if lines:
-        made.append(edits.before(source, statement, lines))
-    return [*made, *_given(loader, sampler)]
-
-
-def _assigned(names: Names, statement: ast.stmt, variable: str, sampler: str) -> list[str]:
-    """The sampler in a variable, over three lines where one would be long."""
-    line = f"{variable} = {sampler}"
-    if len(names.source.indent(statement.lineno)) + len(line) <= WIDE:
-        return [line]
-    head, _, arguments = sampler.partition("(")
-    return [f"{variable} = {head}(", f"\t{arguments[:-1]}", ")"]
-
-
-def _shuffle(loader: Loader) -> str:
-    """The expression that says whether the loader shuffled."""
-    unpacked = next((k.value for k in loader.node.keywords if k.arg is None), None)
-    written = next((k.value for k in loader.node.keywords if k.arg == "shuffle"), None)
-    source = loader.names.source
-    if written is not None:
-        return source.segment(written)
-    return f'{source.segment(unpacked)}.get("shuffle", False)' if unpacked is not None else "False"
-
-
-def _given(loader: Loader, sampler: str) -> list[Edit]:
-    """The sampler in place of shuffle."""
-    source, keywords = loader.names.source, loader.node.keywords
-    written = next((keyword for keyword in keywords if keyword.arg == "shuffle"), None)
-    if written is not None:
-        return [edits.replace(source, written, f"sampler={sampler}")]
-    unpacked = next((keyword for keyword in keywords if keyword.arg is None), None)
-    if unpacked is None:
-        return [edits.add_arguments(source, loader.node, [f"sampler={sampler}"])]
-    given = source.segment(unpacked.value)
-    return [edits.replace(source, unpacked.value, f'{{**{given}, "shuffle": False, "sampler": {sampler}}}')]
-
-
-def _in_lambda(names: Names, node: ast.AST) -> bool:
-    return any(isinstance(parent, ast.Lambda) for parent in names.ancestors(node))
-
-
-def _beside(names: Names, loader: str, what: str) -> str:
-    """A free name for the sampler or data set that goes with a loader's name."""
-    return fresh(names, loader.replace("loader", what) if "loader" in loader else f"{loader}_{what}")
 
 
 RULE = Rule(

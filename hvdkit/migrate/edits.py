@@ -200,6 +200,22 @@ def open_up(names: Names, statement: ast.With) -> list[Edit]:
     return edits
 
 
+def drop_item(names: Names, statement: ast.With, item: ast.withitem) -> list[Edit]:
+    """A `with` statement without an item; without its only one, the body alone. Raises CannotEdit."""
+    source, items = names.source, statement.items
+    if len(items) == 1:
+        return open_up(names, statement)
+    position = items.index(item)
+    if position + 1 < len(items):
+        start, end = source.start(item.context_expr), source.start(items[position + 1].context_expr)
+    else:
+        last = items[position - 1]
+        start, end = source.end(last.optional_vars or last.context_expr), source.end(item.context_expr)
+    if "#" in source.text[start:end]:
+        raise CannotEdit("a comment stands between the items of the `with` statement")
+    return [Edit(start, end, "")]
+
+
 def add_arguments(source: Source, call: ast.Call, arguments: Sequence[str]) -> Edit:
     """Keyword arguments added at the end of a call, in the style of its layout."""
     _placed(call)

@@ -8,13 +8,18 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from dataclasses import dataclass
 from enum import Enum
 
+from hvdkit.migrate.edits import CannotEdit
 from hvdkit.migrate.names import FUNCTIONS, Names
 
 SWITCH = "require_backward_grad_sync"
 SETTER = "set_backward_passes_per_step"
 LOOPS = (ast.For, ast.AsyncFor, ast.While)
+
+
+NOTHING = frozenset(("contextlib.nullcontext", "contextlib.suppress"))
 
 
 class Sync(Enum):
@@ -91,3 +96,43 @@ def _said(node: ast.AST) -> Iterator[Sync]:
             yield Sync.ALWAYS if passes.value == 1 else Sync.NEVER
         else:
             yield Sync.TESTED
+
+
+@dataclass(frozen=True)
+class Choice:
+    """no_sync, or a choice with it. node: the whole expression; adds: when it is no_sync, empty for always.
+
+    passes: the number of backward passes that says the same.
+    """
+
+    node: ast.expr
+    adds: str = ""
+    passes: str = "2"
+
+
+def choice_of(names: Names, node: ast.Attribute) -> Choice:
+    """The expression around a mention of no_sync: its call, and an if/else with nullcontext."""
+    whole: ast.expr = called(names, node)
+    parent = names.parents[whole]
+    if not isinstance(parent, ast.IfExp):
+        return Choice(whole)
+    other = parent.orelse if whole is parent.body else parent.body
+    if not is_nothing(names, other):
+        raise CannotEdit("the other choice beside no_sync() is not nullcontext()")
+    test = names.source.segment(parent.test)
+    if whole is parent.body:
+        return Choice(called(names, parent), test, f"2 if {test} else 1")
+    simple = isinstance(parent.test, (ast.Name, ast.Attribute, ast.Call))
+    return Choice(called(names, parent), f"not {test}" if simple else f"not ({test})", f"1 if {test} else 2")
+
+
+def called(names: Names, node: ast.expr) -> ast.expr:
+    """An expression, with its call if it is called."""
+    parent = names.parents[node]
+    return parent if isinstance(parent, ast.Call) and parent.func is node else node
+
+
+def is_nothing(names: Names, node: ast.expr) -> bool:
+    """Whether a context manager is nullcontext, called or not."""
+    called = node.func if isinstance(node, ast.Call) else node
+    return bool(NOTHING & set(names.qualified(called)))

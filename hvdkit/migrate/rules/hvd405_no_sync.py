@@ -4,30 +4,16 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.naming import optimizer_names
-from hvdkit.migrate.facts.syncing import SETTER, SWITCH
+from hvdkit.migrate.facts.syncing import SETTER, SWITCH, Choice, called, choice_of, is_nothing
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
 
-NOTHING = frozenset(("contextlib.nullcontext", "contextlib.suppress"))
 WHY = "this backward adds its gradients up on each rank; a later one reduces them, as no_sync() had it"
-
-
-@dataclass(frozen=True)
-class Choice:
-    """no_sync, or a choice with it. node: the whole expression; adds: when it is no_sync, empty for always.
-
-    passes: the number of backward passes that says the same.
-    """
-
-    node: ast.expr
-    adds: str = ""
-    passes: str = "2"
 
 
 def check(facts: Facts) -> Iterator[Finding]:
@@ -57,7 +43,7 @@ def _switch(facts: Facts, names: Names, statement: ast.Assign, target: ast.Attri
 
 def _context(facts: Facts, names: Names, node: ast.Attribute) -> list[Edit]:
     """Edits for one mention of no_sync: in a `with`, or kept in a variable for one."""
-    choice = _choice(names, node)
+    choice = choice_of(names, node)
     holder = names.parents[choice.node]
     if isinstance(holder, ast.withitem):
         statement = names.parents[holder]
@@ -66,32 +52,6 @@ def _context(facts: Facts, names: Names, node: ast.Attribute) -> list[Edit]:
     if isinstance(holder, ast.Assign) and isinstance(holder.targets[0], ast.Name):
         return _held(facts, names, holder.targets[0], node.value)
     raise edits.CannotEdit("no_sync() is not used as a plain context manager")
-
-
-def _choice(names: Names, node: ast.Attribute) -> Choice:
-    """The expression around a mention of no_sync: its call, and an if/else with nullcontext."""
-    whole: ast.expr = _called(names, node)
-    parent = names.parents[whole]
-    if not isinstance(parent, ast.IfExp):
-        return Choice(whole)
-    other = parent.orelse if whole is parent.body else parent.body
-    if not _is_nothing(names, other):
-        raise edits.CannotEdit("the other choice beside no_sync() is not nullcontext()")
-    test = names.source.segment(parent.test)
-    if whole is parent.body:
-        return Choice(_called(names, parent), test, f"2 if {test} else 1")
-    simple = isinstance(parent.test, (ast.Name, ast.Attribute, ast.Call))
-    return Choice(_called(names, parent), f"not {test}" if simple else f"not ({test})", f"1 if {test} else 2")
-
-
-def _called(names: Names, node: ast.expr) -> ast.expr:
-    parent = names.parents[node]
-    return parent if isinstance(parent, ast.Call) and parent.func is node else node
-
-
-def _is_nothing(names: Names, node: ast.expr) -> bool:
-    called = node.func if isinstance(node, ast.Call) else node
-    return bool(NOTHING & set(names.qualified(called)))
 
 
 def _in_with(
@@ -107,12 +67,12 @@ def _in_with(
         given = f", {choice.adds}" if choice.adds else ""
         every = [f"{facts.hvd(names)}.accumulate({o}{given})" for o in _optimizers(facts, names, model)]
         return [edits.replace(source, choice.node, ", ".join(every))]
-    if len(statement.items) > 1 or item.optional_vars is not None or isinstance(statement, ast.AsyncWith):
-        raise edits.CannotEdit("no_sync() shares its `with` statement")
+    if item.optional_vars is not None or isinstance(statement, ast.AsyncWith):
+        raise edits.CannotEdit("the value of no_sync() is used")
     lines = [f"{name}.{SETTER}({choice.passes})" for name in _optimizers(facts, names, model)]
     reset = [f"{name}.{SETTER}(1)" for name in _optimizers(facts, names, model)]
     below = [edits.after(source, statement, reset)] if not choice.adds else []
-    return [edits.before(source, statement, lines), *edits.open_up(names, statement), *below]
+    return [edits.before(source, statement, lines), *edits.drop_item(names, statement, item), *below]
 
 
 def _held(facts: Facts, names: Names, variable: ast.Name, model: ast.expr) -> list[Edit]:
@@ -126,20 +86,20 @@ def _held(facts: Facts, names: Names, variable: ast.Name, model: ast.expr) -> li
         if isinstance(use.ctx, ast.Store) and isinstance(statement, ast.Assign):
             found.append(_replaced(facts, names, statement, model, _passes(names, statement.value)))
             continue
-        item = names.parents[_called(names, use)]
-        plain = isinstance(statement, ast.With) and len(statement.items) == 1 and item is statement.items[0]
-        if not plain or not isinstance(statement, ast.With) or statement.items[0].optional_vars is not None:
+        item = names.parents[called(names, use)]
+        plain = isinstance(item, ast.withitem) and item.optional_vars is None
+        if not plain or not isinstance(item, ast.withitem) or not isinstance(statement, ast.With):
             raise edits.CannotEdit(f"{variable.id} is used otherwise than in `with {variable.id}:`")
-        found += edits.open_up(names, statement)
+        found += edits.drop_item(names, statement, item)
     return found
 
 
 def _passes(names: Names, value: ast.expr) -> str:
     """The number of backward passes for what a context variable is given."""
-    if _is_nothing(names, value):
+    if is_nothing(names, value):
         return "1"
     mention = next((n for n in ast.walk(value) if isinstance(n, ast.Attribute) and n.attr == "no_sync"), None)
-    choice = _choice(names, mention) if mention is not None else None
+    choice = choice_of(names, mention) if mention is not None else None
     if choice is None or choice.node is not value:
         raise edits.CannotEdit("the context manager is chosen in a way that cannot be followed")
     return choice.passes
@@ -332,6 +292,41 @@ RULE = Rule(
                     (model(batch()).sum() / steps).backward()
                 optimizer.step()
                 optimizer.zero_grad()
+            """,
+        ),
+        Change(
+            """\
+            from contextlib import nullcontext
+            import torch
+            from torch.nn.parallel import DistributedDataParallel as DDP
+
+            model = DDP(torch.nn.Linear(2, 1))
+            optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+            for i, x in enumerate(batches):
+                if i % 4 == 3:
+                    context = nullcontext()
+                else:
+                    context = model.no_sync()
+                with torch.autocast("cpu"), context:
+                    model(x).sum().backward()
+                if i % 4 == 3:
+                    optimizer.step()
+            """,
+            """\
+            import torch
+            from torch.nn.parallel import DistributedDataParallel as DDP
+
+            model = DDP(torch.nn.Linear(2, 1))
+            optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+            for i, x in enumerate(batches):
+                if i % 4 == 3:
+                    optimizer.set_backward_passes_per_step(1)
+                else:
+                    optimizer.set_backward_passes_per_step(2)
+                with torch.autocast("cpu"):
+                    model(x).sum().backward()
+                if i % 4 == 3:
+                    optimizer.step()
             """,
         ),
     ),

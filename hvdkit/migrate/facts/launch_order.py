@@ -201,6 +201,8 @@ class Order:
                     return True
         if function is None or depth > MAX_CALLERS:
             return False
+        if any(p.names is names and names.parents[p.statement] is names.source.tree for p in self.places):
+            return True  # importing the file initialises, before any of its functions runs
         sites = self._facts.flow.call_sites(names, function)
         return bool(sites) and all(self._covered(where, call, False, depth + 1) for where, call in sites)
 

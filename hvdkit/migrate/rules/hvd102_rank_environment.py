@@ -45,7 +45,8 @@ def replacement(facts: Facts, read: RankRead) -> str:
     assert read.default is not None
     default = source.segment(read.default)
     if read.number and isinstance(read.default, ast.Constant) and isinstance(read.default.value, str):
-        default = f"int({default})"
+        written = read.default.value.strip()
+        default = written if written.lstrip("-").isdecimal() else f"int({default})"
     return f"{text} if {hvd}.size() > 1 else {default}"
 
 
@@ -133,7 +134,7 @@ RULE = Rule(
             world = hvd.size()
             if local_rank >= 0:
                 dist.init_process_group("gloo")
-            seed = 1 + (hvd.rank() if hvd.size() > 1 else int("-1"))
+            seed = 1 + (hvd.rank() if hvd.size() > 1 else -1)
             """,
             note="Tests such as `local_rank == -1` further down keep their meaning.",
         ),

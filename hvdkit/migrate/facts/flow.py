@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from hvdkit.migrate.facts.arguments import default, passed
 from hvdkit.migrate.facts.callers import find_calls
 from hvdkit.migrate.facts.memo import Memo
+from hvdkit.migrate.facts.order import reaching
 from hvdkit.migrate.facts.wrappers import is_wrapper
 from hvdkit.migrate.names import ANY_KEY, FUNCTIONS, Binding, FunctionNode, Names, canonical
 from hvdkit.migrate.project import Project
@@ -72,8 +73,9 @@ class Flow:
 
     def named(self, names: Names, name: str, at: ast.AST) -> frozenset[Value]:
         """Everything that a variable, seen from a node, may be."""
-        key = (names, names.scope(at).owner(name), name)
-        return self._memo.ask(key, lambda: self._name(names, name, at))
+        bindings = reaching(names, name, at)
+        key = (names, names.scope(at).owner(name), name, bindings)
+        return self._memo.ask(key, lambda: self._name(names, name, bindings))
 
     def made(self, names: Names, node: ast.AST | None) -> set[str]:
         """Qualified names of the library calls that may have made an expression's value."""
@@ -139,9 +141,9 @@ class Flow:
             return frozenset([Value("literal", "List", node, names)])
         return frozenset()
 
-    def _name(self, names: Names, name: str, at: ast.AST) -> frozenset[Value]:
+    def _name(self, names: Names, name: str, bindings: tuple[Binding, ...]) -> frozenset[Value]:
         found: set[Value] = set()
-        for binding in names.bindings(name, at):
+        for binding in bindings:
             found |= self._binding(names, binding)
         if not found:
             for star in names.stars:

@@ -192,7 +192,9 @@ RULE = Rule(
 
             model = build()
             model.load_state_dict(state, strict=False)
+            bare = model
             model = DDP(model)
+            bare.load_state_dict(state, strict=False)
             """,
             reason="the model is loaded before it is wrapped, by names without the prefix",
         ),

@@ -226,8 +226,13 @@ def _alone(facts: Facts, names: Names, test: ast.AST, holds: bool) -> bool:
 
 def says_distributed(facts: Facts, names: Names, test: ast.AST, depth: int = 0) -> bool:
     """Whether a flag says that there are several processes: by what it was computed from."""
-    if depth > 3:
-        return False
+    key = (says_distributed, test, depth)
+    if key not in facts.answers:
+        facts.answers[key] = depth <= 3 and _says_distributed(facts, names, test, depth)
+    return facts.answers[key]
+
+
+def _says_distributed(facts: Facts, names: Names, test: ast.AST, depth: int) -> bool:
     if test in facts.ranks.launch_tests:
         return True
     if isinstance(test, ast.Call):
@@ -256,10 +261,13 @@ def says_distributed(facts: Facts, names: Names, test: ast.AST, depth: int = 0) 
 
 def _tests_started(facts: Facts, names: Names, function: ast.AST) -> bool:
     """`def is_dist_avail_and_initialized()`: it asks whether the job was started."""
-    return any(
-        isinstance(node, ast.Call) and _STARTED & set(names.qualified(node.func))
-        for node in ast.walk(function)
-    )
+    key = (_tests_started, function)
+    if key not in facts.answers:
+        facts.answers[key] = any(
+            isinstance(node, ast.Call) and _STARTED & set(names.qualified(node.func))
+            for node in ast.walk(function)
+        )
+    return facts.answers[key]
 
 
 def _set_at_start(facts: Facts, names: Names, value: ast.expr | None, node: ast.AST) -> bool:

@@ -15,30 +15,9 @@ from hvdkit.migrate.facts.arguments import default, passed
 from hvdkit.migrate.facts.callers import find_calls
 from hvdkit.migrate.facts.memo import Memo
 from hvdkit.migrate.facts.order import reaching
-from hvdkit.migrate.facts.wrappers import is_wrapper
+from hvdkit.migrate.facts.wrappers import RETURNS_SELF, is_wrapper
 from hvdkit.migrate.names import ANY_KEY, FUNCTIONS, Binding, FunctionNode, Names, canonical
 from hvdkit.migrate.project import Project
-
-# Methods of modules, tensors and optimizers that give back the object they were called on.
-RETURNS_SELF = frozenset(
-    [
-        "to",
-        "cuda",
-        "cpu",
-        "xpu",
-        "train",
-        "eval",
-        "half",
-        "float",
-        "double",
-        "bfloat16",
-        "requires_grad_",
-        "apply",
-        "share_memory",
-        "to_empty",
-        "type",
-    ]
-)
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ def reaching(names: Names, name: str, use: ast.AST) -> tuple[Binding, ...]:
     bindings = names.bindings(name, use)
     if scope.owner(name) is not scope or len(bindings) < 2:
         return tuple(bindings)
-    loops = {
+    loops: set[ast.AST] = {
         parent for parent in names.ancestors(use) if isinstance(parent, (ast.For, ast.AsyncFor, ast.While))
     }
     statement = names.statement(use)

@@ -1,4 +1,4 @@
-"""The library calls that give their first argument back, wrapped."""
+"""The library calls that give an object back: their first argument, wrapped, or what they were called on."""
 
 from __future__ import annotations
 
@@ -15,6 +15,27 @@ WRAPPERS = frozenset(
         "horovod.torch.DistributedOptimizer",
         "hvdkit.torch.DistributedOptimizer",
     )
+)
+
+# Methods of modules, tensors and optimizers that give back the object they were called on.
+RETURNS_SELF = frozenset(
+    [
+        "to",
+        "cuda",
+        "cpu",
+        "xpu",
+        "train",
+        "eval",
+        "half",
+        "float",
+        "double",
+        "bfloat16",
+        "requires_grad_",
+        "apply",
+        "share_memory",
+        "to_empty",
+        "type",
+    ]
 )
 
 

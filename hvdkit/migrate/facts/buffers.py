@@ -64,9 +64,20 @@ def changed_in_training(facts: Facts) -> Iterator[tuple[Names, ast.Call, str]]:
         for call in names.calls.get("register_buffer", ()) if names in files else ():
             first = call.args[0] if call.args else None
             owner = next((p for p in names.ancestors(call) if isinstance(p, ast.ClassDef)), None)
-            if isinstance(first, ast.Constant) and isinstance(first.value, str) and owner is not None:
+            if owner is None or not _may_be_wrapped(facts, owner):
+                continue
+            if isinstance(first, ast.Constant) and isinstance(first.value, str):
                 if any(_changes(names, part, first.value) for part in ast.walk(owner)):
                     yield names, call, first.value
+
+
+def _may_be_wrapped(facts: Facts, owner: ast.ClassDef) -> bool:
+    """Whether a class is a model that DDP wraps, or may be a part of one: a loss made beside it is not."""
+    if any(model.node is owner for w in sending_wraps(facts) for model in w.models):
+        return True
+    made = [(names, call) for names in facts.files for call in names.calls.get(owner.name, ())]
+    inside = [any(isinstance(p, ast.ClassDef) for p in names.ancestors(call)) for names, call in made]
+    return not made or any(inside)
 
 
 def _changes(names: Names, node: ast.AST, buffer: str) -> bool:

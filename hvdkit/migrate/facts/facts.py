@@ -79,7 +79,7 @@ class Facts:
 
     def __post_init__(self) -> None:
         self.flow = Flow(self.project)
-        self.answers: dict[object, bool] = {}  # what slow questions about one node were answered
+        self.answers: dict[object, Any] = {}  # what slow questions about one node were answered
 
     # --- calls ---------------------------------------------------------------------------------
 

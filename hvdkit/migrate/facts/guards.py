@@ -98,8 +98,17 @@ def _leaves(names: Names, statement: ast.stmt) -> bool:
 
 def tests(facts: Facts, names: Names, test: ast.AST, holds: bool = True, depth: int = 0) -> Where:
     """The processes on which a test can come out as `holds`, when they are fewer than all."""
-    if depth > MAX_CALLERS:
-        return Where.ALL
+    key = (tests, test, holds)
+    if key not in facts.answers:
+        if depth > MAX_CALLERS:
+            return Where.ALL
+        facts.answers[key] = Where.ALL  # what a test that leads back to itself says of itself
+        facts.answers[key] = _tests(facts, names, test, holds, depth)
+    found: Where = facts.answers[key]
+    return found
+
+
+def _tests(facts: Facts, names: Names, test: ast.AST, holds: bool, depth: int) -> Where:
     if isinstance(test, ast.BoolOp):
         parts = [tests(facts, names, value, holds, depth) for value in test.values]
         if isinstance(test.op, ast.And) == holds:
@@ -229,7 +238,7 @@ def says_distributed(facts: Facts, names: Names, test: ast.AST, depth: int = 0) 
     key = (says_distributed, test, depth)
     if key not in facts.answers:
         facts.answers[key] = depth <= 3 and _says_distributed(facts, names, test, depth)
-    return facts.answers[key]
+    return bool(facts.answers[key])
 
 
 def _says_distributed(facts: Facts, names: Names, test: ast.AST, depth: int) -> bool:
@@ -267,7 +276,7 @@ def _tests_started(facts: Facts, names: Names, function: ast.AST) -> bool:
             isinstance(node, ast.Call) and _STARTED & set(names.qualified(node.func))
             for node in ast.walk(function)
         )
-    return facts.answers[key]
+    return bool(facts.answers[key])
 
 
 def _set_at_start(facts: Facts, names: Names, value: ast.expr | None, node: ast.AST) -> bool:

@@ -1,64 +1,120 @@
-"""Where the project's functions are called from."""
+"""Where the project's functions are called from: every call that may matter is asked once what it runs."""
 
 from __future__ import annotations
 
 import ast
+from collections import defaultdict
 from collections.abc import Iterator
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from hvdkit.migrate.facts.arguments import spawned
+from hvdkit.migrate.facts.memo import Memo
 from hvdkit.migrate.names import FunctionNode, Names
 
 if TYPE_CHECKING:
-    from hvdkit.migrate.facts.flow import Flow
+    from hvdkit.migrate.facts.flow import Flow, Value
+
+CallSite = tuple[Names, ast.Call]
 
 STARTERS = ("spawn", "start_processes", "Process", "partial")
 
 
-def find_calls(flow: Flow, names: Names, function: FunctionNode) -> Iterator[tuple[Names, ast.Call]]:
-    """Calls in the project that may run a function, spawning calls included."""
-    name = getattr(function, "name", None)
-    wanted = {name} if name else set()
-    owner = names.parents.get(function)
-    if isinstance(owner, ast.ClassDef) and name == "__init__":
-        wanted = {owner.name, "__init__"}
-    elif isinstance(owner, ast.ClassDef) and name == "forward":
-        return  # a module's call: the receivers are too many to ask, and no fact needs them
-    elif isinstance(owner, ast.ClassDef) and name == "__call__":
-        yield from _instance_calls(flow, function)
-        return
-    for other in list(flow.project.files.values()):
+class Callers:
+    """The call sites of each function, filled while the flow is asked for them."""
+
+    def __init__(self, flow: Flow, memo: Memo[Value]) -> None:
+        self._flow = flow
+        self._memo = memo
+        self._sites: dict[ast.AST, dict[ast.Call, Names]] = defaultdict(dict)
+
+    def of(self, names: Names, function: FunctionNode) -> list[CallSite]:
+        """Calls in the project that may run a function, spawning calls included, in file order."""
+        self._memo.ask(("sites", function), lambda: self._look(names, function))
+        sites = [(where, call) for call, where in self._sites[function].items()]
+        return sorted(sites, key=lambda site: (str(site[0].source.path), site[1].lineno, site[1].col_offset))
+
+    def _look(self, names: Names, function: FunctionNode) -> frozenset[Value]:
+        """Ask every call that may run the function. The answer is in the table, so nothing is given back."""
+        name = getattr(function, "name", None)
+        owner = names.parents.get(function)
+        if isinstance(owner, ast.ClassDef) and name == "forward":
+            return frozenset()  # a module's call: the receivers are too many to ask, and no fact needs them
+        if isinstance(owner, ast.ClassDef) and name == "__call__":
+            return self._memo.ask("instance calls", self._ask_instances)
+        wanted = [name] if name else []
+        if isinstance(owner, ast.ClassDef) and name == "__init__":
+            wanted = [owner.name, "__init__"]
         for key in wanted:
-            for alias in {key} | _aliases(other, key):
-                for call in other.calls.get(alias, ()):
-                    if any(node is function for _, node in flow.functions(other, call)):
-                        yield other, call
-        for key in STARTERS:
-            for call in other.calls.get(key, ()):
-                target = spawned(other, call)
-                if target is not None and any(v.node is function for v in flow.values(other, target)):
-                    yield other, call
+            self._memo.ask(("calls", key), lambda key=key: self._ask_named(key))  # type: ignore[misc]
+        return self._memo.ask("starters", self._ask_starters)
 
+    def _ask_named(self, name: str) -> frozenset[Value]:
+        for names, alias in self._known_as.get(name, ()):
+            for call in names.calls.get(alias, ()):
+                self._ask_call(names, call)
+        return frozenset()
 
-def _instance_calls(flow: Flow, function: FunctionNode) -> Iterator[tuple[Names, ast.Call]]:
-    """Calls of variables and attributes that may hold an instance with this __call__."""
-    for other in list(flow.project.files.values()):
-        for key, calls in list(other.calls.items()):
-            for call in calls:
-                if isinstance(call.func, ast.Name):
-                    kinds = {binding.kind for binding in other.bindings(key, call.func)}
-                    may_hold = bool(kinds & {"assign", "param", "each", "with"})
-                else:
-                    may_hold = key in other.stores
-                if may_hold and any(node is function for _, node in flow.functions(other, call)):
-                    yield other, call
+    def _ask_starters(self) -> frozenset[Value]:
+        for names in self._files:
+            for key in STARTERS:
+                for call in names.calls.get(key, ()):
+                    target = spawned(names, call)
+                    if target is not None:
+                        self._ask_started(names, call, target)
+        return frozenset()
 
+    def _ask_instances(self) -> frozenset[Value]:
+        """Calls of variables and attributes that may hold an instance with a __call__."""
+        for names, call in self._variable_calls():
+            self._ask_call(names, call)
+        return frozenset()
 
-def _aliases(names: Names, name: str) -> set[str]:
-    """Other names under which a file imports `name`."""
-    return {
-        alias
-        for alias, bindings in names.module.names.items()
-        for binding in bindings
-        if binding.kind == "import" and binding.qualified.rpartition(".")[2] == name
-    }
+    def _variable_calls(self) -> Iterator[CallSite]:
+        for names in self._files:
+            for key, calls in names.calls.items():
+                for call in calls:
+                    if isinstance(call.func, ast.Name):
+                        kinds = {binding.kind for binding in names.bindings(key, call.func)}
+                        if kinds & {"assign", "param", "each", "with"}:
+                            yield names, call
+                    elif key in names.stores:
+                        yield names, call
+
+    def _ask_call(self, names: Names, call: ast.Call) -> None:
+        def compute() -> frozenset[Value]:
+            for _, function in self._flow.functions(names, call):
+                self._found(function, names, call)
+            return frozenset()
+
+        self._memo.ask(("runs", call), compute)
+
+    def _ask_started(self, names: Names, call: ast.Call, target: ast.expr) -> None:
+        def compute() -> frozenset[Value]:
+            for value in self._flow.values(names, target):
+                self._found(value.node, names, call)
+            return frozenset()
+
+        self._memo.ask(("starts", call), compute)
+
+    def _found(self, function: ast.AST, names: Names, call: ast.Call) -> None:
+        if call not in self._sites[function]:
+            self._sites[function][call] = names
+            self._memo.grown(("sites", function))
+
+    @cached_property
+    def _files(self) -> list[Names]:
+        return list(self._flow.project.files.values())
+
+    @cached_property
+    def _known_as(self) -> dict[str, list[tuple[Names, str]]]:
+        """By the name of a function: the names under which each file may call it."""
+        found: dict[str, dict[tuple[Names, str], None]] = defaultdict(dict)
+        for names in self._files:
+            for name in names.calls:
+                found[name][names, name] = None
+            for alias, bindings in names.module.names.items():
+                for binding in bindings:
+                    if binding.kind == "import" and alias in names.calls:
+                        found[binding.qualified.rpartition(".")[2]][names, alias] = None
+        return {name: list(places) for name, places in found.items()}

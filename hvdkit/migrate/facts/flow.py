@@ -8,16 +8,19 @@ mixed up by their names, and renaming a variable changes nothing. What cannot be
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from hvdkit.migrate.facts.arguments import default, passed
-from hvdkit.migrate.facts.callers import find_calls
+from hvdkit.migrate.facts.callers import Callers, CallSite
 from hvdkit.migrate.facts.memo import Memo
 from hvdkit.migrate.facts.order import reaching
+from hvdkit.migrate.facts.stores import Stores
 from hvdkit.migrate.facts.wrappers import RETURNS_SELF, is_wrapper
 from hvdkit.migrate.names import ANY_KEY, FUNCTIONS, Binding, FunctionNode, Names, canonical
 from hvdkit.migrate.project import Project
+
+MAX_NAME = 12  # steps followed into what a library gives: `node = node.next` has no end
 
 
 @dataclass(frozen=True)
@@ -40,7 +43,9 @@ class Flow:
 
     def __init__(self, project: Project) -> None:
         self.project = project
-        self._memo: Memo[frozenset[Value]] = Memo(frozenset())
+        self._memo: Memo[Value] = Memo()
+        self._callers = Callers(self, self._memo)
+        self._stores = Stores(self, self._memo)
 
     # --- questions -----------------------------------------------------------------------------
 
@@ -81,17 +86,13 @@ class Flow:
                 found.extend(self.methods(value, "__call__") or self.methods(value, "forward"))
         return found
 
-    def call_sites(self, names: Names, function: FunctionNode) -> list[tuple[Names, ast.Call]]:
+    def call_sites(self, names: Names, function: FunctionNode) -> list[CallSite]:
         """The calls in the project that may run a function."""
-        found = self._memo.ask(
-            ("sites", function),
-            lambda: frozenset(
-                Value("site", "", call, where) for where, call in find_calls(self, names, function)
-            ),
-        )
-        sites = [(value.names, value.node) for value in found]
-        calls = [(where, node) for where, node in sites if isinstance(node, ast.Call)]
-        return sorted(calls, key=lambda site: (str(site[0].source.path), site[1].lineno, site[1].col_offset))
+        return self._callers.of(names, function)
+
+    def stored(self, names: Names, node: ast.Attribute) -> list[tuple[Names, Binding]]:
+        """The assignments `x.attribute = value` in the project that an attribute may read."""
+        return self._stores.bindings(node.attr, self.values(names, node.value))
 
     # --- the walk ------------------------------------------------------------------------------
 
@@ -121,17 +122,21 @@ class Flow:
         return frozenset()
 
     def _name(self, names: Names, name: str, bindings: tuple[Binding, ...]) -> frozenset[Value]:
+        if bindings:
+            return frozenset().union(*(self.bound(names, binding) for binding in bindings))
+        return self._starred(names, name)
+
+    def _starred(self, names: Names, name: str) -> frozenset[Value]:
+        """A name that `from x import *` may bring."""
         found: set[Value] = set()
-        for binding in bindings:
-            found |= self._binding(names, binding)
-        if not found:
-            for star in names.stars:
-                module = self.project.module(star, names.source.path)
-                if module is not None:
-                    found |= self._member(module, name)
+        for star in names.stars:
+            module = self.project.module(star, names.source.path)
+            if module is not None and module is not names:
+                found |= self._member(module, name)
         return frozenset(found)
 
-    def _binding(self, names: Names, binding: Binding) -> frozenset[Value]:
+    def bound(self, names: Names, binding: Binding) -> frozenset[Value]:
+        """Everything that a variable may be by one of its bindings."""
         if binding.kind == "import":
             return self._imported(names, binding)
         if binding.kind == "assign":
@@ -169,15 +174,10 @@ class Flow:
         """A module-level name of a project file."""
 
         def compute() -> frozenset[Value]:
-            found: set[Value] = set()
-            for binding in module.module.names.get(name, ()):
-                found |= self._binding(module, binding)
-            if not found:
-                for star in module.stars:
-                    other = self.project.module(star, module.source.path)
-                    if other is not None and other is not module:
-                        found |= self._member(other, name)
-            return frozenset(found)
+            bindings = module.module.names.get(name)
+            if bindings:
+                return frozenset().union(*(self.bound(module, binding) for binding in bindings))
+            return self._starred(module, name)
 
         return self._memo.ask((module, module.module, name), compute)
 
@@ -191,44 +191,18 @@ class Flow:
                     below = self.project.module(f"{base.name}.{node.attr}", names.source.path)
                     if below is not None:
                         found.add(Value("module", f"{base.name}.{node.attr}", below.source.tree, below))
-            elif base.kind == "name":
+            elif base.kind == "name" and base.name.count(".") < MAX_NAME:
                 found.add(Value("name", canonical(f"{base.name}.{node.attr}"), base.node, base.names))
             elif base.kind in ("object", "class"):
                 for where, method in self.methods(base, node.attr):
                     found.add(Value("function", node.attr, method, where))
-                for where, owner in self._classes(base):
+                for where, owner in self.classes(base):
                     for binding in where.scopes[owner].names.get(node.attr, ()):
                         if binding.kind == "assign":
-                            found |= self._binding(where, binding)
+                            found |= self.bound(where, binding)
             elif base.kind == "made" and node.attr == "module" and is_wrapper(base.name):
                 found |= self.inner(base)
-        return frozenset(found | self._stored(names, node.attr, bases))
-
-    def stored(self, names: Names, node: ast.Attribute) -> list[tuple[Names, Binding]]:
-        """The assignments `x.attribute = value` in the project that an attribute may read."""
-        return list(self._stores(node.attr, self.values(names, node.value)))
-
-    def _stored(self, names: Names, key: str, bases: frozenset[Value]) -> set[Value]:
-        """Values stored by `x.key = value` (or x["key"]) where x may be one of the bases."""
-        found: set[Value] = set()
-        for other, binding in self._stores(key, bases):
-            found |= self._binding(other, binding)
-        return found
-
-    def _stores(self, key: str, bases: frozenset[Value]) -> Iterator[tuple[Names, Binding]]:
-        if bases:
-            for other in list(self.project.files.values()):
-                for target, binding in other.stores.get(key, ()):
-                    if self._same_thing(bases, self.values(other, target)):
-                        yield other, binding
-
-    def _same_thing(self, left: frozenset[Value], right: frozenset[Value]) -> bool:
-        if left & right:
-            return True
-        mine = {owner for value in left if value.kind == "object" for _, owner in self._classes(value)}
-        return any(
-            owner in mine for value in right if value.kind == "object" for _, owner in self._classes(value)
-        )
+        return frozenset(found | self._stores.values(node.attr, bases))
 
     def _call(self, names: Names, node: ast.Call) -> frozenset[Value]:
         found: set[Value] = set()
@@ -246,10 +220,9 @@ class Flow:
                 found.add(Value("object", value.name, value.node, value.names))
             elif value.kind == "name":
                 found.add(Value("made", value.name, node, names))
-        if not found:
-            label = function.attr if isinstance(function, ast.Attribute) else "?"
-            found.add(Value("made", f"?.{label}", node, names))
-        return frozenset(found)
+        label = function.attr if isinstance(function, ast.Attribute) else "?"
+        unknown = Value("made", f"?.{label}", node, names)
+        return self._memo.otherwise(frozenset(found), lambda: frozenset([unknown]))
 
     def _subscript(self, names: Names, node: ast.Subscript) -> frozenset[Value]:
         bases = self.values(names, node.value)
@@ -269,7 +242,7 @@ class Flow:
         # Only what may be a dict or a list: every tensor of a project is subscripted and stored into, too.
         containers = frozenset(base for base in bases if _is_container(base))
         for stored in (f"[{key!r}]", f"[{ANY_KEY!r}]"):
-            found |= self._stored(names, stored, containers)
+            found |= self._stores.values(stored, containers)
         return frozenset(found)
 
     def _unpack(self, names: Names, values: frozenset[Value], path: tuple[int, ...]) -> frozenset[Value]:
@@ -289,6 +262,8 @@ class Flow:
         call = value.node
         if isinstance(call, ast.Call) and value.name == "apex.amp.initialize" and position < len(call.args):
             return self.values(value.names, call.args[position])
+        if value.name.count("[") >= MAX_NAME:
+            return frozenset([value])
         return frozenset([Value("made", f"{value.name}[{position}]", call, value.names)])
 
     def _each(self, values: frozenset[Value], path: tuple[int, ...]) -> frozenset[Value]:
@@ -324,11 +299,12 @@ class Flow:
         unless_given = default(holder, arg)
         if unless_given is not None and not isinstance(unless_given, ast.Constant):
             found |= self.values(names, unless_given)
-        if not sites:
-            found.add(Value("param", arg.arg, arg, names))
-        return frozenset(found)
+        if sites:
+            return frozenset(found)
+        unknown = Value("param", arg.arg, arg, names)
+        return self._memo.otherwise(frozenset(), lambda: frozenset([unknown])) | found
 
-    def _classes(self, value: Value) -> list[tuple[Names, ast.ClassDef]]:
+    def classes(self, value: Value) -> list[tuple[Names, ast.ClassDef]]:
         """The class of a value and its project base classes."""
         found: list[tuple[Names, ast.ClassDef]] = []
         waiting = [(value.names, value.node)]
@@ -343,7 +319,7 @@ class Flow:
 
     def methods(self, value: Value, name: str) -> list[tuple[Names, FunctionNode]]:
         """The method of a project class (or of an instance) by name, inherited ones too."""
-        for where, owner in self._classes(value):
+        for where, owner in self.classes(value):
             for binding in where.scopes[owner].names.get(name, ()):
                 if binding.kind == "def" and isinstance(binding.node, FUNCTIONS):
                     return [(where, binding.node)]
@@ -352,7 +328,7 @@ class Flow:
     def bases(self, value: Value) -> set[str]:
         """Qualified names of the library classes that a project class (or an instance) derives from."""
         found: set[str] = set()
-        for where, owner in self._classes(value):
+        for where, owner in self.classes(value):
             for base in owner.bases:
                 found |= {v.name for v in self.values(where, base) if v.kind == "name"}
         return found

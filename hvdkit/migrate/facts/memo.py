@@ -1,62 +1,134 @@
-"""Remembered answers to questions that may lead back to themselves.
+"""Answers to questions that may lead back to themselves, each computed about once.
 
-The values of a name may depend on each other in a circle (`x = f(x)`). Answers are sets that only grow, so a
-circle is solved as any data flow is: a question met while it is open gives what the last round found for it
-(nothing in the first), every question is computed once in a round, and rounds go on until nothing grows.
-A knot of mutual calls costs a few rounds over its questions, whatever the number of ways through it.
+An answer is a set, united from the answers to other questions (`x = f(x)` makes the values of x depend on
+themselves). Questions that depend on each other are answered together: each begins with nothing and is
+computed again when something that it has read has grown, until nothing grows (Tarjan's components, found
+while asking, and a fixed point in each). So an answer never depends on who asked first.
 """
 
 from __future__ import annotations
 
+import heapq
+from dataclasses import dataclass, field
 from typing import Callable, Generic, TypeVar
 
 T = TypeVar("T")
 
-MAX_DEPTH = 80
-MAX_ROUNDS = 8
+MAX_DEPTH = 60  # open questions above each other; further ones wait, for Python's own stack is short
+
+
+@dataclass(eq=False)
+class _Question(Generic[T]):
+    """A question without its final answer. position: in the stack of those; first: the lowest it reads."""
+
+    key: object
+    compute: Callable[[], frozenset[T]]
+    position: int
+    first: int
+    answer: frozenset[T] = frozenset()
+    readers: set[_Question[T]] = field(default_factory=set)
+    waiting: bool = False  # listed to be computed again
+    reads_open: bool = False
+    hopes: bool = False  # found nothing yet where it has something to give otherwise
+    gave_up: bool = False
 
 
 class Memo(Generic[T]):
-    """Answers by key. `nothing` is the empty answer."""
+    """Answers by key."""
 
-    def __init__(self, nothing: T) -> None:
-        self._nothing = nothing
-        self._done: dict[object, T] = {}
-        self._last: dict[object, T] = {}  # what the last round found
-        self._round: dict[object, T] = {}  # what this round found
-        self._open: set[object] = set()
-        self._circle = False  # whether this round met an open question
+    def __init__(self) -> None:
+        self._done: dict[object, frozenset[T]] = {}
+        self._open: dict[object, _Question[T]] = {}
+        self._stack: list[_Question[T]] = []  # the open ones, in the order in which they were first asked
+        self._asking: list[_Question[T]] = []  # those whose computation runs
+        self._again: list[int] = []  # heap of -position of the questions to compute again
 
-    def ask(self, key: object, compute: Callable[[], T]) -> T:
-        """The answer to a question, computed once when it leads into no circle."""
-        if key in self._done:
-            return self._done[key]
-        if not self._open:
-            return self._solve(key, compute)
-        if key in self._round:
-            return self._round[key]
-        if key in self._open or len(self._open) >= MAX_DEPTH:
-            self._circle = True
-            return self._last.get(key, self._nothing)
-        return self._compute(key, compute)
+    def ask(self, key: object, compute: Callable[[], frozenset[T]]) -> frozenset[T]:
+        """The answer to a question; inside a computation it may be what is known of it so far."""
+        done = self._done.get(key)
+        if done is not None:
+            return done
+        question = self._open.get(key)
+        if question is None:
+            position = len(self._stack)
+            question = self._open[key] = _Question(key, compute, position, position)
+            self._stack.append(question)
+            if len(self._asking) < MAX_DEPTH:
+                self._answer(question)
+                done = self._done.get(key)
+                if done is not None:
+                    return done
+            else:
+                question.first = 0
+                self._list(question)
+        reader = self._asking[-1]
+        question.readers.add(reader)
+        reader.reads_open = True
+        reader.first = min(reader.first, question.first)
+        return question.answer
 
-    def _compute(self, key: object, compute: Callable[[], T]) -> T:
-        self._open.add(key)
+    def otherwise(self, found: frozenset[T], instead: Callable[[], frozenset[T]]) -> frozenset[T]:
+        """`found`, or what a computation gives `instead` once it is certain that nothing will be found."""
+        question = self._asking[-1]
+        if found:
+            return found
+        if question.gave_up or not question.reads_open:
+            return instead()
+        question.hopes = True
+        return found
+
+    def grown(self, key: object) -> None:
+        """Something that a computation reads besides answers has grown."""
+        question = self._open.get(key)
+        if question is not None:
+            self._list(question)
+
+    def _answer(self, question: _Question[T]) -> None:
+        """Compute a question and, where none before it waits for it, everything that came to depend on it."""
         try:
-            answer = compute()
-        finally:
-            self._open.discard(key)
-        self._round[key] = answer
-        return answer
+            self._compute(question)
+            while question.first == question.position:
+                if self._again and -self._again[0] >= question.position:
+                    other = self._stack[-heapq.heappop(self._again)]
+                    other.waiting = False
+                    self._compute(other)
+                    question.first = min(question.first, other.first)
+                elif not self._give_up(question.position):
+                    self._close(question.position)
+                    return
+        except BaseException:
+            if not self._asking:
+                self._open.clear()
+                self._stack.clear()
+                self._again.clear()
+            raise
 
-    def _solve(self, key: object, compute: Callable[[], T]) -> T:
-        """Rounds until the answers stay the same; then they are kept."""
-        self._last = {}
-        for _ in range(MAX_ROUNDS):
-            self._round, self._circle = {}, False
-            answer = self._compute(key, compute)
-            if not self._circle or self._round == self._last:
-                break
-            self._last = self._round
-        self._done.update(self._round)
-        return answer
+    def _compute(self, question: _Question[T]) -> None:
+        self._asking.append(question)
+        try:
+            found = question.compute()
+        finally:
+            self._asking.pop()
+        if not found <= question.answer:
+            question.answer |= found
+            for reader in question.readers:
+                self._list(reader)
+
+    def _list(self, question: _Question[T]) -> None:
+        if not question.waiting:
+            question.waiting = True
+            heapq.heappush(self._again, -question.position)
+
+    def _give_up(self, position: int) -> bool:
+        """Let the questions that still hope be computed without; False when there are none."""
+        hopeful = [question for question in self._stack[position:] if question.hopes]
+        for question in hopeful:
+            question.hopes, question.gave_up = False, True
+            self._list(question)
+        return bool(hopeful)
+
+    def _close(self, position: int) -> None:
+        for question in self._stack[position:]:
+            self._done[question.key] = question.answer
+            del self._open[question.key]
+        del self._stack[position:]

@@ -7,6 +7,7 @@ migration alike. Where the numbers are first read is ranks.py's.
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterable
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
 UNKNOWN, CONSTANT = "unknown", "constant"
 QUESTIONS = ("rank", "size", "local_rank", "local_size", "cross_rank", "cross_size")
 _HVD = {f"{module}.{name}": name for module in HOROVOD for name in QUESTIONS}
-MAX_EXPRESSIONS = 400  # looked at for one answer: what is farther away than that is unknown
 MAX_STEPS = 4
 _PLAIN = ("int", "str", "float", "abs", "max", "min")
 
@@ -32,9 +32,7 @@ class RankKinds:
 
     def __init__(self, facts: Facts) -> None:
         self._facts = facts
-        self._memo: Memo[frozenset[str]] = Memo(frozenset())
-        self._open = 0
-        self._left = MAX_EXPRESSIONS
+        self._memo: Memo[str] = Memo()
 
     @cached_property
     def _reads(self) -> dict[ast.AST, str]:
@@ -49,16 +47,10 @@ class RankKinds:
 
     def of(self, names: Names, node: ast.AST) -> frozenset[str]:
         """Everything that an expression may be; a variable that is computed from itself adds nothing."""
-        if self._open == 0:
-            self._left = MAX_EXPRESSIONS
-        if self._left == 0:
-            return frozenset([UNKNOWN])
-        self._left -= 1
-        self._open += 1
-        try:
-            return self._memo.ask(node, lambda: self._kinds(names, node))
-        finally:
-            self._open -= 1
+        return self._memo.ask(node, lambda: self._kinds(names, node))
+
+    def _or_unknown(self, found: Iterable[str]) -> frozenset[str]:
+        return self._memo.otherwise(frozenset(found), lambda: frozenset([UNKNOWN]))
 
     def inside(self, names: Names, node: ast.AST, kind: str = "rank") -> bool:
         """Whether an expression is made from a rank: in an f-string, a joined path, a sum, a device."""
@@ -125,7 +117,7 @@ class RankKinds:
                 for result in where.returns.get(function, ()):
                     if isinstance(result, ast.Tuple) and position < len(result.elts):
                         found |= self.of(where, result.elts[position])
-        return frozenset(found or {UNKNOWN})
+        return self._or_unknown(found)
 
     def _imported(self, names: Names, binding: Binding) -> frozenset[str]:
         head, _, member = binding.qualified.rpartition(".")
@@ -146,9 +138,9 @@ class RankKinds:
             elif spawned(where, call) is not None and function.args.args[:1] == [arg]:
                 found.add("local_rank")  # mp.spawn numbers the processes of one machine
         unless_given = default(function, arg)
-        if unless_given is not None and not found:
-            found |= self.of(names, unless_given)
-        return frozenset(found or {UNKNOWN})
+        if unless_given is not None:
+            return self._memo.otherwise(frozenset(found), lambda: self.of(names, unless_given))
+        return self._or_unknown(found)
 
     def _attribute(self, names: Names, node: ast.Attribute) -> frozenset[str]:
         flow = self._facts.flow
@@ -158,7 +150,7 @@ class RankKinds:
                 found |= self._union(value.names, value.names.module.names.get(node.attr, []))
         for where, binding in flow.stored(names, node):
             found |= self._binding(where, binding)
-        return frozenset(found or {UNKNOWN})
+        return self._or_unknown(found)
 
     def _call(self, names: Names, node: ast.Call) -> frozenset[str]:
         for name in self._facts.flow.qualified(names, node.func):
@@ -170,7 +162,7 @@ class RankKinds:
         for where, function in self._facts.flow.functions(names, node):
             for result in where.returns.get(function, ()):
                 found |= self.of(where, result)
-        return frozenset(found or {UNKNOWN})
+        return self._or_unknown(found)
 
     def _arithmetic(self, names: Names, node: ast.BinOp) -> frozenset[str]:
         """`node * n + local` is a rank, `rank % n` the one within a node, `rank // n` the node's."""
@@ -183,4 +175,4 @@ class RankKinds:
             return frozenset(["rank"])
         if isinstance(node.op, ast.Mult) and {"size", "local_size"} & (left | right):
             return frozenset(["size"])
-        return frozenset([UNKNOWN])
+        return self._or_unknown(())

@@ -1,0 +1,165 @@
+"""What expressions may be: the same for any spelling, and never more than the program says."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+from textwrap import dedent
+
+import pytest
+
+from hvdkit.migrate.facts.flow import Flow
+from hvdkit.migrate.names import Names
+from hvdkit.migrate.project import open_project
+
+
+def probe(folder: Path, text: str, **files: str) -> tuple[Flow, Names, ast.expr]:
+    """The flow of a project, its main file, and the argument of the call `probe(...)` in it."""
+    for name, content in files.items():
+        (folder / f"{name}.py").write_text(dedent(content))
+    main = folder / "main.py"
+    main.write_text(dedent(text))
+    project = open_project([main])
+    names = project.files[main]
+    return Flow(project), names, names.calls["probe"][-1].args[0]
+
+
+CASES = {
+    "assignment": ("from m import M\nx = M()\nprobe(x)", {"m.M"}),
+    "alias": ("from m import M as N\nK = N\ny = x = K()\nprobe(y)", {"m.M"}),
+    "either branch": ("import m\nx = m.A() if flag else m.B()\nprobe(x)", {"m.A", "m.B"}),
+    "or": ("import m\nprobe(m.A() or m.B())", {"m.A", "m.B"}),
+    "walrus": ("import m\nprobe(y := m.A())", {"m.A"}),
+    "tuple": ("import m\nx, (y, z) = m.A(), (m.B(), m.C())\nprobe(z)", {"m.C"}),
+    "list element": ("import m\nx = [m.A(), m.B()]\nprobe(x[1])", {"m.B"}),
+    "any list element": ("import m\nx = [m.A(), m.B()]\nprobe(x[i])", {"m.A", "m.B"}),
+    "loop over a list": ("import m\nfor x in [m.A(), m.B()]:\n    probe(x)", {"m.A", "m.B"}),
+    "comprehension": ("import m\nfor x in [m.A() for _ in y]:\n    probe(x)", {"m.A"}),
+    "dict": ("import m\nx = {'a': m.A(), 'b': m.B()}\nprobe(x['b'])", {"m.B"}),
+    "dict store": ("import m\nx = {}\nx['a'] = m.A()\nx['b'] = m.B()\nprobe(x['a'])", {"m.A"}),
+    "dict comprehension": ("import m\nx = {k: m.A() for k in y}\nprobe(x['b'])", {"m.A"}),
+    "with": ("import m\nwith m.A() as x:\n    probe(x)", {"m.A"}),
+    "returned": ("import m\ndef f():\n    return m.A()\nprobe(f())", {"m.A"}),
+    "lambda": ("import m\nf = lambda: m.A()\nprobe(f())", {"m.A"}),
+    "argument": ("import m\ndef f(a, b):\n    probe(b)\nf(1, m.A())", {"m.A"}),
+    "keyword": ("import m\ndef f(a, *, b=None):\n    probe(b)\nf(1, b=m.A())", {"m.A"}),
+    "default": ("import m\ndef f(a=m.A()):\n    probe(a)\nf()", {"m.A"}),
+    "partial": (
+        "import m\nfrom functools import partial\ndef f(a, b):\n    probe(b)\npartial(f, 1, m.A())()",
+        {"m.A"},
+    ),
+    "spawned": (
+        "import m\nimport torch.multiprocessing as mp\n"
+        "def f(rank, a):\n    probe(a)\nmp.spawn(f, args=(m.A(),))",
+        {"m.A"},
+    ),
+    "process": (
+        "import m\nfrom torch.multiprocessing import Process\n"
+        "def f(a):\n    probe(a)\nProcess(target=f, args=(m.A(),))",
+        {"m.A"},
+    ),
+    "attribute": (
+        "import m\nclass C:\n    def __init__(self):\n        self.x = m.A()\n    def f(self):\n        probe(self.x)",
+        {"m.A"},
+    ),
+    "attribute from outside": ("import m\nclass C: pass\nc = C()\nc.x = m.A()\nprobe(c.x)", {"m.A"}),
+    "attribute of a base": (
+        "import m\nclass B:\n    def __init__(self):\n        self.x = m.A()\nclass C(B): pass\nprobe(C().x)",
+        {"m.A"},
+    ),
+    "class attribute": ("import m\nclass C:\n    x = m.A()\nprobe(C.x)", {"m.A"}),
+    "another class": (
+        "import m\nclass C: pass\nclass D: pass\nc = C()\nc.x = m.A()\nd = D()\nd.x = m.B()\nprobe(d.x)",
+        {"m.B"},
+    ),
+    "gives itself": ("import m\nx = m.A().to(d).cuda()\nprobe(x.eval())", {"m.A"}),
+    "called instance": (
+        "import m\nclass C:\n    def __call__(self, a):\n        probe(a)\nc = C()\nc(m.A())",
+        {"m.A"},
+    ),
+    "decorated instance in an attribute": (
+        "import m\nclass C:\n    def __call__(self, a):\n        probe(a)\n"
+        "class D:\n    def __init__(self):\n        self.c = C()\n    def f(self):\n        self.c(m.A())",
+        {"m.A"},
+    ),
+    "unpacked call": ("import m\nx, y = m.both()\nprobe(y)", {"m.both[1]"}),
+    "amp.initialize": (
+        "import m\nfrom apex import amp\nx, y = amp.initialize(m.A(), m.B())\nprobe(y)",
+        {"m.B"},
+    ),
+    "unknown call": ("probe(what.ever())", {"?.ever"}),
+    "circle": ("import m\nx = m.A()\nwhile x:\n    x = f(x)\ndef f(y):\n    return y\nprobe(x)", {"m.A"}),
+    "chain without an end": ("import m\nx = m.A\nwhile x:\n    x = x.next\nprobe(x())", None),
+    "positions without an end": ("import m\nx = m.A()\nwhile x:\n    x, y = x\nprobe(x)", None),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_values(case: str, tmp_path: Path) -> None:
+    text, expected = CASES[case]
+    flow, names, node = probe(tmp_path, text)
+    made = flow.made(names, node)
+    if expected is None:
+        assert 0 < len(made) < 20
+    else:
+        assert made == expected
+
+
+@pytest.mark.parametrize("case", [case for case in CASES if CASES[case][1]])
+def test_renamed_variables_change_nothing(case: str, tmp_path: Path) -> None:
+    text, expected = CASES[case]
+    tree = ast.parse(text)
+    bound = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+    bound -= {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
+    bound -= {"m", "M", "N", "mp", "amp", "partial", "Process", "probe", "what"}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name) and node.id in bound:
+            node.id = f"loader_{node.id}"
+        elif isinstance(node, (ast.FunctionDef, ast.ClassDef)) and node.name in bound:
+            node.name = f"loader_{node.name}"
+        elif isinstance(node, ast.arg) and node.arg in bound:
+            node.arg = f"loader_{node.arg}"
+        elif isinstance(node, ast.keyword) and node.arg in bound and node.arg:
+            node.arg = f"loader_{node.arg}"
+    flow, names, node = probe(tmp_path, ast.unparse(tree))
+    assert flow.made(names, node) == expected
+
+
+def test_through_files(tmp_path: Path) -> None:
+    flow, names, node = probe(
+        tmp_path,
+        "from models import *\nimport helper as h\nprobe(h.wrap(build()))",
+        models="from m import A\ndef build():\n    return A()\n",
+        helper="def wrap(x):\n    return x\n",
+    )
+    assert flow.made(names, node) == {"m.A"}
+    assert [str(where.source.path.name) for where, _ in _sites(flow, names, "wrap")] == ["main.py"]
+
+
+def _sites(flow: Flow, names: Names, name: str) -> list[tuple[Names, ast.Call]]:
+    for other in flow.project.files.values():
+        for binding in other.module.names.get(name, ()):
+            if isinstance(binding.node, ast.FunctionDef):
+                return flow.call_sites(other, binding.node)
+    raise AssertionError(name)
+
+
+def test_stored(tmp_path: Path) -> None:
+    flow, names, node = probe(tmp_path, "class C: pass\nc = C()\nc.x = 1\nc.x = 2\nprobe(c.x)")
+    assert isinstance(node, ast.Attribute)
+    assert [ast.literal_eval(b.value) for _, b in flow.stored(names, node) if b.value] == [1, 2]
+    flow, names, node = probe(tmp_path, "probe(c.x)")
+    assert isinstance(node, ast.Attribute)
+    assert flow.stored(names, node) == []
+
+
+def test_a_knot_of_mutual_calls_is_answered_in_reasonable_work(tmp_path: Path) -> None:
+    """40 functions that all call each other and store under one key: exponential if walked path by path."""
+    functions = "".join(
+        f"def f{i}(x, y):\n    y.k = x\n"
+        + "".join(f"    f{j}(y.k, x)\n" for j in range(40) if j != i)
+        + "    return y\n"
+        for i in range(40)
+    )
+    flow, names, node = probe(tmp_path, f"import m\n{functions}f0(m.A(), m.B())\nprobe(f7(m.C(), m.D()))")
+    assert flow.made(names, node) == {"m.A", "m.C", "m.D"}

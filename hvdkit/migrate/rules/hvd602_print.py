@@ -11,7 +11,7 @@ from hvdkit.migrate.facts.guards import Where, where_runs
 from hvdkit.migrate.facts.programs import main_guard
 from hvdkit.migrate.facts.training import only_single
 from hvdkit.migrate.facts.writers import calls_project_code
-from hvdkit.migrate.names import Names
+from hvdkit.migrate.names import FunctionNode, Names
 from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
 
@@ -41,14 +41,23 @@ def _prints(facts: Facts, names: Names, call: ast.Call) -> bool:
 
 def _after_start(facts: Facts, names: Names, call: ast.Call) -> bool:
     """Whether Horovod has started: HVD110 starts it below the imports, or first under the main guard."""
-    if names.function(call) is not None:
-        return True
+    function = names.function(call)
+    if function is not None:
+        return _is_used(facts, names, function)
     guard = main_guard(names)
     if guard is not None:
         return guard in names.ancestors(call) and facts.kinds(names) == {"single"}
     entry = any(program.entry is names and program.kind == "single" for program in facts.programs)
     imports = [s.lineno for s in names.source.tree.body if isinstance(s, (ast.Import, ast.ImportFrom))]
     return entry and bool(imports) and call.lineno > max(imports)
+
+
+def _is_used(facts: Facts, names: Names, function: FunctionNode) -> bool:
+    """Whether the program names a function; one it never names may be run by hand, without Horovod."""
+    name = getattr(function, "name", "")
+    if not name or isinstance(names.parents[function], ast.ClassDef):
+        return True
+    return any(name in other.uses or name in other.attributes for other in facts.files)
 
 
 RULE = Rule(
@@ -66,6 +75,8 @@ RULE = Rule(
             def train():
                 loss.backward()
                 print("loss", loss.item())
+
+            train()
             """,
             """\
             import horovod.torch as hvd
@@ -75,6 +86,8 @@ RULE = Rule(
                 loss.backward()
                 if hvd.rank() == 0:
                     print("loss", loss.item())
+
+            train()
             """,
         ),
         Change(
@@ -101,6 +114,17 @@ RULE = Rule(
         ),
     ),
     keeps=(
+        Keep(
+            """\
+            import torch
+
+            def test():
+                print(torch.ones(1))
+
+            loss.backward()
+            """,
+            reason="nothing runs the function: whoever does, by hand, has no Horovod started",
+        ),
         Keep(
             """\
             import torch

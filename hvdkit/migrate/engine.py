@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import ast
+import traceback
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from hvdkit.errors import HvdkitError
 from hvdkit.migrate import edits
 from hvdkit.migrate.blocks import fill
 from hvdkit.migrate.conditions import conditions
@@ -31,6 +33,10 @@ from hvdkit.migrate.rule import Rule
 from hvdkit.migrate.rules import all_rules
 
 LEFT = (Applicability.MANUAL, Applicability.REFUSED)
+
+
+class RuleFailed(HvdkitError):
+    """A rule raised an error of its own: a mistake in hvdkit, never in the person's program."""
 
 
 def make_plan(paths: Sequence[Path], options: Options, reader: Reader = Path.read_bytes) -> Plan:
@@ -69,10 +75,23 @@ def run_rules(facts: Facts, rules: Iterable[Rule]) -> dict[Path, list[Finding]]:
     """Findings of all rules by file, in rule order."""
     found: dict[Path, list[Finding]] = defaultdict(list)
     for rule in rules:
-        for finding in rule.check(facts):
+        for finding in _checked(rule, facts):
             if finding not in found[finding.path]:
                 found[finding.path].append(finding)
     return found
+
+
+def _checked(rule: Rule, facts: Facts) -> list[Finding]:
+    try:
+        return list(rule.check(facts))
+    except Exception as error:
+        place = traceback.extract_tb(error.__traceback__)[-1]
+        raise RuleFailed(
+            f"internal error in rule {rule.id}: {type(error).__name__}: {error}"
+            f" ({Path(place.filename).name}, line {place.lineno})",
+            "without this rule the others would make half a migration, so no file was changed",
+            "please report it, with the file that brings it about (give the files one by one to find it)",
+        ) from error
 
 
 def applied(findings: Iterable[Finding], options: Options) -> list[Finding]:

@@ -5,6 +5,7 @@ A file is parsed only when it can matter: when its bytes name a framework, or wh
 
 from __future__ import annotations
 
+import ast
 import os
 import re
 from collections.abc import Iterable, Iterator
@@ -29,6 +30,8 @@ NOT_SOURCE = {
     ".nox",
     ".hvdkit",
 }
+
+INSTALLED = ("site-packages", "dist-packages")  # what lies here together is not one project
 
 Reader = Callable[[Path], bytes]
 
@@ -78,7 +81,7 @@ class Project:
             for _ in range(level - 1):
                 folder = folder.parent
             return self._at(folder, parts)
-        while True:
+        while folder.name not in INSTALLED or folder == importer.parent:
             found = self._at(folder, parts)
             # A file named like a library (torch.py) beside the importer is what Python would take, too.
             if found is not None and found != importer:
@@ -88,6 +91,7 @@ class Project:
             if folder.parent == folder:
                 return None
             folder = folder.parent
+        return None
 
     def _at(self, folder: Path, parts: list[str]) -> Path | None:
         path = folder.joinpath(*parts)
@@ -127,6 +131,8 @@ def imports(names: Names) -> set[str]:
             for binding in bindings:
                 if binding.kind == "import":
                     found.add(binding.qualified)
+                    if isinstance(binding.node, ast.alias) and "." in binding.node.name:
+                        found.add(binding.node.name)  # `import a.b` binds a, and loads a.b
                     head = binding.qualified.rpartition(".")[0]
                     if head.strip("."):
                         found.add(head)

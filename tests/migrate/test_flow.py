@@ -59,7 +59,8 @@ CASES = {
         {"m.A"},
     ),
     "attribute": (
-        "import m\nclass C:\n    def __init__(self):\n        self.x = m.A()\n    def f(self):\n        probe(self.x)",
+        "import m\nclass C:\n    def __init__(self):\n        self.x = m.A()\n"
+        "    def f(self):\n        probe(self.x)",
         {"m.A"},
     ),
     "attribute from outside": ("import m\nclass C: pass\nc = C()\nc.x = m.A()\nprobe(c.x)", {"m.A"}),
@@ -117,9 +118,7 @@ def test_renamed_variables_change_nothing(case: str, tmp_path: Path) -> None:
             node.id = f"loader_{node.id}"
         elif isinstance(node, (ast.FunctionDef, ast.ClassDef)) and node.name in bound:
             node.name = f"loader_{node.name}"
-        elif isinstance(node, ast.arg) and node.arg in bound:
-            node.arg = f"loader_{node.arg}"
-        elif isinstance(node, ast.keyword) and node.arg in bound and node.arg:
+        elif isinstance(node, (ast.arg, ast.keyword)) and node.arg in bound:
             node.arg = f"loader_{node.arg}"
     flow, names, node = probe(tmp_path, ast.unparse(tree))
     assert flow.made(names, node) == expected

@@ -56,7 +56,7 @@ class Stores:
         return self._memo.ask(("stored", key, thing), compute)
 
     def _look(self, key: str) -> frozenset[Value]:
-        for names in self._flow.project.files.values():
+        for names in list(self._flow.project.files.values()):  # following a name may load a file
             for target, binding in names.stores.get(key, ()):
                 self._ask_store(key, names, target, binding)
         return frozenset()

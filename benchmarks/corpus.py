@@ -3,9 +3,10 @@
     python benchmarks/corpus.py DIR...
 
 Every folder directly below a DIR is a repository. Nothing is written. A row says how many files were seen
-and would change, how many sites were found, rewritten, suggested and left, how many programs there are and
-how many of their post-conditions hold, and whether every output parses and a second run is empty. The commit
-is read from a file `.commit` or from git.
+and would change; how many sites were found, rewritten, suggested, held back (their program is refused for
+another site) and left; how many programs there are, how many are refused, and how many post-conditions of the
+others hold; whether every output parses and a second run is empty. The commit is read from a file `.commit`
+or from git.
 """
 
 from __future__ import annotations
@@ -34,6 +35,7 @@ class Row:
     sites: int
     rewritten: int
     suggested: int
+    held_back: int
     left: int
     refused: int
     programs: int
@@ -56,8 +58,9 @@ def row(folder: Path) -> Row:
         len(plan.files) + len(plan.unreadable) + plan.untouched,
         len(plan.changed),
         len(kinds),
-        kinds.count(Applicability.SAFE),
+        kinds.count(Applicability.SAFE) - len(plan.held_back),
         kinds.count(Applicability.SUGGESTED),
+        len(plan.held_back),
         len(plan.left),
         sum(bool(program.refused) for program in training),
         len(training),
@@ -95,8 +98,10 @@ def table(rows: Sequence[Row]) -> str:
     lines = ["| " + " | ".join(names) + " |", "|" + "---|" * len(names)]
     lines += ["| " + " | ".join(str(value) for value in astuple(row)) + " |" for row in rows]
     share = f"{100 * handled / total:.1f} %" if total else "none"
+    held_back = sum(row.held_back for row in rows)
+    lines.append(f"\n{handled} of {total} sites rewritten or suggested ({share}), {held_back} held back with")
     lines.append(
-        f"\n{handled} of {total} sites rewritten or suggested ({share}), the rest left with a reason."
+        f"their refused programs, {total - handled - held_back} left to the person, each with a reason."
     )
     return "\n".join(lines)
 

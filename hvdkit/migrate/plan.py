@@ -137,6 +137,16 @@ class Plan:
         return [finding for finding in self.findings if finding.applicability in manual]
 
     @property
+    def held_back(self) -> list[Finding]:
+        """What would be rewritten if its file did not stay as it is, refused or with a problem."""
+        return [
+            finding
+            for file in self.files
+            for finding in file.findings
+            if not file.changed and finding.edits and finding.applicability is Applicability.SAFE
+        ]
+
+    @property
     def changed(self) -> list[FilePlan]:
         """The files that writing the plan would change."""
         return [file for file in self.files if file.changed]

@@ -234,7 +234,7 @@ def test_standard_input(monkeypatch: pytest.MonkeyPatch, capfdbinary: pytest.Cap
 def test_no_colour_codes_reach_a_pipe(tree: Path) -> None:
     environment = {**os.environ, "NO_COLOR": "1"}
     result = subprocess.run(
-        ["python", "-m", "hvdkit", "migrate", "."],
+        [sys.executable, "-m", "hvdkit", "migrate", "."],
         capture_output=True,
         text=True,
         check=True,

@@ -45,11 +45,14 @@ def summary(plan: Plan, options: Options) -> str:
     """One line: sites handled of sites found, files, what is left, what --suggested would add."""
     kinds = [finding.applicability for finding in plan.findings]
     suggested = kinds.count(Applicability.SUGGESTED)
-    handled = kinds.count(Applicability.SAFE) + (suggested if options.suggested else 0)
+    held_back = len(plan.held_back)
+    handled = kinds.count(Applicability.SAFE) - held_back + (suggested if options.suggested else 0)
     parts = [
         f"{handled} of {len(kinds)} site(s) rewritten in {len(plan.changed)} file(s)",
         f"{len(plan.left)} left to you",
     ]
+    if held_back:
+        parts.append(f"{held_back} held back in files that stay as they are")
     if suggested and not options.suggested:
         parts.append(f"{suggested} more with --suggested")
     if plan.untouched:

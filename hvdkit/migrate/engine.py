@@ -28,7 +28,7 @@ from hvdkit.migrate.plan import (
     Program,
     apply_edits,
 )
-from hvdkit.migrate.project import Project, Reader, open_project
+from hvdkit.migrate.project import Reader, open_project
 from hvdkit.migrate.rule import Rule
 from hvdkit.migrate.rules import all_rules
 
@@ -48,7 +48,8 @@ def make_plan(paths: Sequence[Path], options: Options, reader: Reader = Path.rea
     files = tuple(
         _file(facts, names, findings.get(names.source.path, []), names in refused) for names in facts.files
     )
-    after = _again(paths, options, reader, files)
+    changed = any(file.changed for file in files)
+    after = _again(paths, facts, files) if changed else (facts, findings)
     files = tuple(_stable(file, after) for file in files)
     programs = tuple(
         Program(
@@ -174,17 +175,17 @@ def _statement_at(names: Names, line: int) -> ast.stmt | None:
 
 
 def _again(
-    paths: Sequence[Path], options: Options, reader: Reader, files: Sequence[FilePlan]
+    paths: Sequence[Path], before: Facts, files: Sequence[FilePlan]
 ) -> tuple[Facts, dict[Path, list[Finding]]]:
     """The whole pass over the rewritten texts, for stability and post-conditions."""
     texts = {file.path: file.after.encode(file.encoding) for file in files if file.changed}
 
     def overlay(path: Path) -> bytes:
-        return texts[path] if path in texts else reader(path)
+        return texts[path] if path in texts else before.project.reader(path)
 
-    project: Project = open_project(paths, overlay)
-    facts = Facts(project, options)
-    return facts, run_rules(facts, chosen(options))
+    same = {path: names for path, names in before.project.files.items() if path not in texts}
+    facts = Facts(open_project(paths, overlay, same), before.options)
+    return facts, run_rules(facts, chosen(before.options))
 
 
 def _stable(file: FilePlan, after: tuple[Facts, dict[Path, list[Finding]]]) -> FilePlan:

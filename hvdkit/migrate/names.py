@@ -10,6 +10,7 @@ import ast
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any, Callable, Union
 
 from hvdkit.migrate.source import Source
@@ -71,6 +72,7 @@ class Names:
     source: Source
     module: Scope
     scopes: dict[ast.AST, Scope] = field(default_factory=dict)  # scope node -> scope
+    within: dict[ast.AST, Scope] = field(default_factory=dict)  # node -> the scope that evaluates it
     parents: dict[ast.AST, ast.AST] = field(default_factory=dict)
     calls: dict[str, list[ast.Call]] = field(default_factory=lambda: defaultdict(list))
     attributes: dict[str, list[ast.Attribute]] = field(default_factory=lambda: defaultdict(list))
@@ -89,12 +91,7 @@ class Names:
 
     def scope(self, node: ast.AST) -> Scope:
         """The scope in which a node is evaluated (decorators, defaults and bases belong outside)."""
-        child = node
-        for parent in self.ancestors(node):
-            if parent in self.scopes and not _outside(parent, child):
-                return self.scopes[parent]
-            child = parent
-        return self.module
+        return self.within.get(node, self.module)
 
     def function(self, node: ast.AST) -> FunctionNode | None:
         """The innermost function around a node."""
@@ -175,6 +172,7 @@ _SAME = (
 )
 
 
+@cache
 def canonical(name: str) -> str:
     """One name for an object that a library offers under several."""
     for prefix, replacement in _SAME:
@@ -211,7 +209,8 @@ def index(source: Source) -> Names:
         for child in reversed(list(_children(node))):
             names.parents[child] = node
             outside = inner is not scope and _outside(node, child)
-            stack.append((child, scope if outside else inner, function if outside else within))
+            names.within[child] = scope if outside else inner
+            stack.append((child, names.within[child], function if outside else within))
     return names
 
 

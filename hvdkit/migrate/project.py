@@ -8,7 +8,7 @@ from __future__ import annotations
 import ast
 import os
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Callable
@@ -44,6 +44,8 @@ class Project:
     files: dict[Path, Names] = field(default_factory=dict)
     unreadable: dict[Path, Unreadable] = field(default_factory=dict)
     untouched: int = 0  # files that name no framework
+    known: Mapping[Path, Names] = field(default_factory=dict)  # files read before that are still the same
+    _found: dict[tuple[str, Path], Path | None] = field(default_factory=dict)
 
     def load(self, path: Path, force: bool = True) -> Names | None:
         """Parse a file once. Without `force` a file that names no framework is passed over."""
@@ -51,6 +53,9 @@ class Project:
             return self.files[path]
         if path in self.unreadable:
             return None
+        if path in self.known:
+            names = self.files[path] = self.known[path]
+            return names
         try:
             raw = self.reader(path)
         except OSError as error:
@@ -73,6 +78,11 @@ class Project:
 
     def find(self, name: str, importer: Path) -> Path | None:
         """Path of a module: relative to the importer, else beside it or beside any package around it."""
+        if (name, importer) not in self._found:
+            self._found[name, importer] = self._find(name, importer)
+        return self._found[name, importer]
+
+    def _find(self, name: str, importer: Path) -> Path | None:
         stripped = name.lstrip(".")
         level = len(name) - len(stripped)
         parts = stripped.split(".") if stripped else []
@@ -101,9 +111,11 @@ class Project:
         return init if init.is_file() else None
 
 
-def open_project(paths: Iterable[Path], reader: Reader = Path.read_bytes) -> Project:
+def open_project(
+    paths: Iterable[Path], reader: Reader = Path.read_bytes, known: Mapping[Path, Names] | None = None
+) -> Project:
     """Read the given files, every Python file and notebook under the given folders, and local imports."""
-    project = Project(reader)
+    project = Project(reader, known=known or {})
     for path in paths:
         if path.is_dir():
             for file in python_files(path):

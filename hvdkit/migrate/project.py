@@ -148,8 +148,9 @@ def imports(names: Names) -> set[str]:
                     head = binding.qualified.rpartition(".")[0]
                     if head.strip("."):
                         found.add(head)
-                    elif head:
-                        found.add("." * len(head))
+                    elif binding.qualified.startswith("."):
+                        dots = len(binding.qualified) - len(binding.qualified.lstrip("."))
+                        found.add("." * dots)
     return found
 
 

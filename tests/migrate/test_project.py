@@ -1,0 +1,73 @@
+"""Which files belong together."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from hvdkit.migrate.project import Project, imports, open_project, python_files
+
+
+def tree(folder: Path, *files: str) -> None:
+    for file in files:
+        path = folder / file
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("import torch\n")
+
+
+FOUND = {
+    "beside": ("util", "train.py", "util.py"),
+    "package": ("pkg", "train.py", "pkg/__init__.py"),
+    "module in a package": ("pkg.util", "train.py", "pkg/util.py"),
+    "relative": (".util", "pkg/train.py", "pkg/util.py"),
+    "relative, one up": ("..util", "pkg/sub/train.py", "pkg/util.py"),
+    "the package itself": (".", "pkg/train.py", "pkg/__init__.py"),
+    "absolute from inside a package": ("pkg.util", "pkg/sub/train.py", "pkg/util.py"),
+    "a library": ("torch.nn", "train.py", None),
+    "started from the folder above": ("util", "scripts/train.py", "util.py"),
+    "another installed package": ("other", "site-packages/pkg/train.py", None),
+    "beside, in an installed package": ("util2", "site-packages/pkg/train.py", "site-packages/pkg/util2.py"),
+}
+
+
+@pytest.mark.parametrize("case", FOUND)
+def test_find(case: str, tmp_path: Path) -> None:
+    name, importer, expected = FOUND[case]
+    tree(tmp_path, "train.py", "util.py", "pkg/__init__.py", "pkg/util.py", "pkg/train.py")
+    tree(tmp_path, "pkg/sub/__init__.py", "pkg/sub/train.py", "scripts/train.py")
+    tree(tmp_path, "site-packages/pkg/__init__.py", "site-packages/pkg/train.py")
+    tree(tmp_path, "site-packages/pkg/util2.py", "site-packages/other/__init__.py")
+    found = Project().find(name, tmp_path / importer)
+    assert found == (tmp_path / expected if expected else None)
+
+
+def test_files_without_a_framework_are_read_only_when_imported(tmp_path: Path) -> None:
+    (tmp_path / "train.py").write_text("import torch\nimport helper\n")
+    (tmp_path / "helper.py").write_text("import below.deep\n")
+    (tmp_path / "alone.py").write_text("x = 1\n")
+    tree(tmp_path, "below/__init__.py", "below/deep.py")
+    project = open_project([tmp_path])
+    assert {path.name for path in project.files} == {"train.py", "helper.py", "__init__.py", "deep.py"}
+    assert project.untouched == 2
+
+
+def test_python_files_leave_environments_out(tmp_path: Path) -> None:
+    tree(tmp_path, "a.py", "b/c.ipynb", "env/x.py", ".git/y.py", "node_modules/z.py")
+    (tmp_path / "env/pyvenv.cfg").touch()
+    assert [path.name for path in python_files(tmp_path)] == ["a.py", "c.ipynb"]
+
+
+def test_unreadable_files_are_kept_with_the_reason(tmp_path: Path) -> None:
+    (tmp_path / "bad.py").write_text("import torch\nif\n")
+    project = open_project([tmp_path / "bad.py", tmp_path / "gone.py"])
+    reasons = {path.name: unreadable.reason for path, unreadable in project.unreadable.items()}
+    assert reasons["bad.py"].startswith("syntax error")
+    assert reasons["gone.py"] == "cannot be read: No such file or directory"
+
+
+def test_imports(tmp_path: Path) -> None:
+    main = tmp_path / "main.py"
+    main.write_text("import a.b\nimport c.d as e\nfrom f import g\nfrom . import h\nfrom i import *\n")
+    found = imports(open_project([main]).files[main])
+    assert found == {"a", "a.b", "c.d", "c", "f.g", "f", ".h", ".", "i"}

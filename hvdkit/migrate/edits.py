@@ -243,8 +243,6 @@ def drop_argument(source: Source, call: ast.Call, argument: ast.AST) -> Edit:
     items = sorted([*call.args, *call.keywords], key=lambda item: source.start(item))
     position = items.index(argument)
     start, end = source.start(argument), source.end(argument)
-    if isinstance(argument, ast.keyword) and argument.arg is None:
-        start = source.text.rindex("**", 0, start)
     close = source.end(call) - 1
     end = _skip_closing(source, end, close)
     if position + 1 < len(items):

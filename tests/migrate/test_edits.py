@@ -1,0 +1,104 @@
+"""The verbs of rules on the layouts that people write: the right text, or a reason why not."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Callable, Union
+
+import pytest
+
+from hvdkit.migrate import edits
+from hvdkit.migrate.edits import CannotEdit
+from hvdkit.migrate.names import Names, index
+from hvdkit.migrate.plan import Edit, apply_edits
+from hvdkit.migrate.source import Source, parse
+
+Verb = Callable[[Names, ast.stmt], Union[Edit, Iterable[Edit]]]
+
+
+def call(statement: ast.stmt) -> ast.Call:
+    assert isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call)
+    return statement.value
+
+
+def edited(text: str, verb: Verb) -> str:
+    """The text after a verb was used on its last top-level statement."""
+    source = parse(Path("x.py"), text.encode())
+    assert isinstance(source, Source)
+    made = verb(index(source), source.tree.body[-1])
+    return apply_edits(text, [made] if isinstance(made, Edit) else made)
+
+
+ADD: Verb = lambda n, s: edits.add_arguments(n.source, call(s), ["k=1"])  # noqa: E731
+DROP: Verb = lambda n, s: edits.drop_argument(n.source, call(s), call(s).args[0])  # noqa: E731
+DROP_LAST: Verb = lambda n, s: edits.drop_argument(n.source, call(s), call(s).keywords[-1])  # noqa: E731
+UNWRAP: Verb = lambda n, s: edits.unwrap(n.source, call(s), call(s).args[0])  # noqa: E731
+DELETE: Verb = lambda n, s: edits.delete(n, s)  # noqa: E731
+INNER: Verb = lambda n, s: edits.delete(n, s.body[0])  # type: ignore[attr-defined]  # noqa: E731
+BEFORE: Verb = lambda n, s: edits.before(n.source, s, ["new"])  # noqa: E731
+AFTER: Verb = lambda n, s: edits.after(n.source, s, ["new"])  # noqa: E731
+GUARD: Verb = lambda n, s: edits.guard(n.source, [s], "c")  # noqa: E731
+OPEN: Verb = lambda n, s: edits.open_up(n, s)  # type: ignore[arg-type]  # noqa: E731
+START: Verb = lambda n, s: edits.at_start(n, s.body, ["new"])  # type: ignore[attr-defined]  # noqa: E731
+ATTRIBUTE: Verb = lambda n, s: edits.drop_attribute(n.source, s.value)  # type: ignore[attr-defined]  # noqa: E731
+SWAP: Verb = lambda n, s: edits.recast(n.source, call(s), ["g(", call(s).args[1], ", ", call(s).args[0], ")"])  # noqa: E731
+KEEP: Verb = lambda n, s: edits.recast(n.source, call(s), ["g(", call(s).args[0], ")"])  # noqa: E731
+
+WRITTEN = [
+    (ADD, "f()", "f(k=1)"),
+    (ADD, "f(a)", "f(a, k=1)"),
+    (ADD, "f((a))", "f((a), k=1)"),
+    (ADD, "f(a,)", "f(a, k=1)"),
+    (ADD, "f(\n    a,  # why\n)\n", "f(\n    a,  # why\n    k=1,\n)\n"),
+    (ADD, "f(\r\n\ta,\r\n)\r\n", "f(\r\n\ta,\r\n\tk=1,\r\n)\r\n"),
+    (DROP, "f(a, b)", "f(b)"),
+    (DROP, "f(a)", "f()"),
+    (DROP_LAST, "f(a, k=(1))", "f(a)"),
+    (DROP_LAST, "f(a, **k)", "f(a)"),
+    (UNWRAP, "f(a, b)", "a"),
+    (UNWRAP, "f(g(\n    a,\n), b)", "g(\n    a,\n)"),
+    (DELETE, "a\nb  # gone\n", "a\n"),
+    (DELETE, "b", "pass"),
+    (INNER, "if a:\n    b\n", "if a:\n    pass\n"),
+    (BEFORE, "a\n", "new\na\n"),
+    (BEFORE, "@d\ndef f(): pass\n", "new\n@d\ndef f(): pass\n"),
+    (AFTER, "a", "a\nnew"),
+    (AFTER, "a\r\n", "a\r\nnew\r\n"),
+    (GUARD, "f(\n  a)\n", "if c:\n    f(\n      a)\n"),
+    (GUARD, 'f("""x\ny""")\n', 'if c:\n    f("""x\ny""")\n'),
+    (OPEN, "with a:\n    b\n\n    c  # c\n", "b\n\nc  # c\n"),
+    (START, 'def f():\n    """Doc."""\n    a\n', 'def f():\n    """Doc."""\n    new\n    a\n'),
+    (START, 'def f():\n    """Doc."""\n', 'def f():\n    """Doc."""\n    new\n'),
+    (START, "def f():\n\ta\n", "def f():\n\tnew\n\ta\n"),
+    (ATTRIBUTE, "a.b.module", "a.b"),
+    (ATTRIBUTE, "(a).module", "(a)"),
+    (SWAP, "f(a, b)", "g(b, a)"),
+    (KEEP, "f(a, b)", "g(a)"),
+]
+
+REFUSED = [
+    (DROP, "f(a,  # why\n  b)", "a comment"),
+    (DROP_LAST, "f(a,  # why\n  b=1)", "a comment"),
+    (UNWRAP, "f(a +\n  b)", "several lines"),
+    (DELETE, "a; b\n", "shares its line"),
+    (BEFORE, "a; b\n", "shares its line"),
+    (GUARD, "a; b\n", "shares its line"),
+    (OPEN, "with a:  # why\n    b\n", "a comment"),
+    (OPEN, 'with a:\n    b = """\n    """\n', "a string"),
+    (ATTRIBUTE, "(a\n.module)", "another line"),
+    (SWAP, "f(a,  # why\n  b)", "a comment"),
+    (KEEP, "f(a,  # why\n  b)", "a comment"),
+]
+
+
+@pytest.mark.parametrize(("verb", "before", "after"), WRITTEN)
+def test_written(verb: Verb, before: str, after: str) -> None:
+    assert edited(before, verb) == after
+
+
+@pytest.mark.parametrize(("verb", "text", "reason"), REFUSED)
+def test_refused_with_the_reason(verb: Verb, text: str, reason: str) -> None:
+    with pytest.raises(CannotEdit, match=reason):
+        edited(text, verb)

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from hvdkit.migrate.facts import vocabulary as words
 from hvdkit.migrate.facts.arguments import argument
 from hvdkit.migrate.facts.optimizers import Optimizer
 from hvdkit.migrate.facts.spelling import spelled
@@ -152,11 +153,11 @@ def _models(facts: Facts, way: _Way, statement: ast.stmt) -> set[str] | None:
 
 def _written(facts: Facts, way: _Way, where: Names, root: ast.expr, statement: ast.stmt) -> str | None:
     """One module as text at the place: said the same, or through the calls on the way, or by a variable."""
-    text, root_file = _as_is(where, root), where
+    text, root_file = _as_is(facts, where, root), where
     at = way.optimizer.node
     if text is not None and where.function(root) is where.function(at) and where is way.optimizer.names:
         for function, names, call in way.passed:
-            text = _in_caller(where, function, names, call, text)
+            text = _in_caller(facts, where, function, names, call, text)
             where = names
             if text is None:
                 break
@@ -167,17 +168,25 @@ def _written(facts: Facts, way: _Way, where: Names, root: ast.expr, statement: a
     return spelled(facts.flow, way.names, statement, known) if known else None
 
 
-def _as_is(names: Names, root: ast.expr) -> str | None:
-    """A plain variable or attribute as text; loop variables stand for another model each time."""
-    node = root
+def _as_is(facts: Facts, names: Names, root: ast.expr) -> str | None:
+    """A plain variable or attribute as text; loop variables stand for another model each time.
+
+    `.module` of a model that DDP wraps is left out, wherever it stands: the migrated model has none.
+    """
+    node, parts = root, []
     while isinstance(node, ast.Attribute):
+        wrapped = any(value.name in words.DDP for value in facts.flow.values(names, node.value))
+        if node.attr != "module" or not wrapped:
+            parts.append(node.attr)
         node = node.value
     if not isinstance(node, ast.Name) or any(b.kind == "each" for b in names.bindings(node.id, node)):
         return None
-    return names.source.segment(root).removesuffix(".module")
+    return ".".join((node.id, *reversed(parts)))
 
 
-def _in_caller(names: Names, function: FunctionNode, where: Names, call: ast.Call, text: str) -> str | None:
+def _in_caller(
+    facts: Facts, names: Names, function: FunctionNode, where: Names, call: ast.Call, text: str
+) -> str | None:
     """A parameter (with its attributes) of a function as its caller writes it."""
     head, dot, tail = text.partition(".")
     bound = isinstance(names.parents.get(function), ast.ClassDef)
@@ -185,7 +194,7 @@ def _in_caller(names: Names, function: FunctionNode, where: Names, call: ast.Cal
         given = call.func.value if isinstance(call.func, ast.Attribute) else None
     else:
         given = argument(function, call, head, bound)
-    written = _as_is(where, given) if given is not None else None
+    written = _as_is(facts, where, given) if given is not None else None
     return None if written is None else f"{written}{dot}{tail}"
 
 

@@ -12,6 +12,7 @@ from hvdkit.errors import HvdkitError
 
 RANK_VARIABLES = {"RANK", "LOCAL_RANK", "WORLD_SIZE"}
 SPAWNS = ("spawn", "start_processes")
+PLAIN = {"LARS"}  # of hvdkit.torch: an ordinary optimizer, in a DDP script as well
 LOCAL_RANK_FLAGS = ("--local-rank", "--local_rank")
 
 
@@ -74,7 +75,7 @@ def _traits(tree: ast.Module) -> Iterator[str]:
         if isinstance(node, ast.Import):
             yield from ("horovod" for alias in node.names if _is_horovod(alias.name))
         elif isinstance(node, ast.ImportFrom) and _is_horovod(node.module or ""):
-            yield "horovod"
+            yield from ("horovod" for alias in node.names if alias.name not in PLAIN)
         elif isinstance(node, ast.Call):
             name = _last_name(node.func)
             if name == "init_process_group":

@@ -14,18 +14,24 @@ import pytest
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 READMES = sorted(path.parent.name for path in EXAMPLES.glob("*/README.md"))
+SWAV = "--queue-from 0 --batch-size 256 --small 1 --hidden 32 --epochs"
 # Appended to each training command: argparse takes the last value that it is given.
 LESS = {
     "gan": "--epochs 2 --width 4",
     "segmentation": "--epochs 2 --width 4 --batch-size 64",
     "single_gpu": "--epochs 2",
+    "swav": f"{SWAV} 1",
 }
 # Where one run leaves something to do for the next.
-MORE = {"python train.py --epochs 40 --resume": "--epochs 3"}
+MORE = {
+    "python train.py --epochs 40 --resume": "--epochs 3",
+    "horovodrun -np 2 -H localhost:2 python train_ddp_horovod.py --save run2 --epochs 16": f"{SWAV} 2",
+}
 PRINTED = {
     "gan": r"epoch 2: discriminator [\d.]+ generator [\d.]+ distance [\d.]+",
     "segmentation": r"epoch 2: mIoU [\d.]+%",
     "single_gpu": r"epoch [12]: loss [\d.]+ test accuracy 0\.[89]\d+",
+    "swav": r"after epoch [01]: nearest neighbours [\d.]+%",
 }
 
 

@@ -11,7 +11,12 @@ from hvdkit.migrate.facts import Options
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 # Script, and whether its migration was made with --suggested.
-SCRIPTS = [("gan/train_ddp.py", False), ("segmentation/train_ddp.py", False), ("single_gpu/train.py", True)]
+SCRIPTS = [
+    ("gan/train_ddp.py", False),
+    ("segmentation/train_ddp.py", False),
+    ("single_gpu/train.py", True),
+    ("swav/train_ddp.py", False),
+]
 
 
 @pytest.mark.parametrize("target", ["horovod", "hvdkit"])

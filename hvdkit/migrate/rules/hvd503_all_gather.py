@@ -23,7 +23,18 @@ from hvdkit.migrate.rule import Change, Keep, Rule
 
 INTO = ("all_gather_into_tensor", "_all_gather_base")
 NEEDED = {"all_gather": {"tensor_list", "tensor"}, "gather": {"tensor"}}
-FRESH = ("zeros", "ones", "empty", "full", "zeros_like", "ones_like", "empty_like", "full_like", "clone", "tensor")
+FRESH = (
+    "zeros",
+    "ones",
+    "empty",
+    "full",
+    "zeros_like",
+    "ones_like",
+    "empty_like",
+    "full_like",
+    "clone",
+    "tensor",
+)
 
 
 def check(facts: Facts) -> Iterator[Finding]:

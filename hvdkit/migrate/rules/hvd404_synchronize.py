@@ -60,8 +60,28 @@ def _after_call(facts: Facts, names: Names, call: ast.Call, group: Group) -> Edi
     optimizers = optimizer_names(facts, names, call, [group])
     if not optimizers:
         raise edits.CannotEdit("the optimizer has no name where backward() is called")
+    for name in optimizers:
+        _refuse_unmade(names, name, call, group)
     lines = [f"{name}.synchronize()" for name in optimizers]
     return edits.after(names.source, names.statement(call), lines)
+
+
+def _refuse_unmade(names: Names, name: str, call: ast.Call, group: Group) -> None:
+    """An optimizer that is made, and steps, under a test only does not exist where backward() runs without it."""
+    made = [_tests(names, b.node) for b in names.bindings(name, call) if b.kind == "assign"]
+    stepped = [_tests(step.names, step.call) for step in group.steps if step.names is names]
+    if made and stepped and set.intersection(*made, *stepped) - _tests(names, call):
+        raise edits.CannotEdit("the optimizer is made and steps under a test, and backward() runs without it")
+
+
+def _tests(names: Names, node: ast.AST) -> set[str]:
+    """The tests that hold where a node runs, as they are written."""
+    around = [node, *names.ancestors(node)]
+    return {
+        ast.dump(parent.test)
+        for child, parent in zip(around, around[1:])
+        if isinstance(parent, ast.If) and child in parent.body
+    }
 
 
 def _before_statement(facts: Facts, names: Names, statement: ast.stmt, group: Group) -> Edit:
@@ -299,6 +319,25 @@ RULE = Rule(
         ),
     ),
     keeps=(
+        Keep(
+            """\
+            import torch
+
+            model = torch.nn.Linear(2, 1)
+            if args.use_optimizer:
+                optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+            for x in data:
+                model(x).sum().backward()
+                torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+                if args.use_optimizer:
+                    optimizer.step()
+                else:
+                    for p in model.parameters():
+                        p.data.add_(p.grad, alpha=-0.1)
+            """,
+            reason="without the setting there is no optimizer that could reduce the gradients",
+            reported=True,
+        ),
         Keep(
             """\
             import torch

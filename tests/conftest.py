@@ -10,10 +10,14 @@ ranks   the test body runs inside every rank of a 2-rank job, as Horovod's own t
 from __future__ import annotations
 
 import os
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+
+# A run that a shell puts in the background ignores SIGINT, and so would every process that a test interrupts.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 IN_JOB = "HOROVOD_RANK" in os.environ or "OMPI_COMM_WORLD_RANK" in os.environ
 

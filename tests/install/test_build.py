@@ -20,12 +20,17 @@ REPOSITORY = Path(__file__).parents[2]
 
 
 def make_environment(folder: Path) -> Path:
-    """A fresh virtual environment with pip, this one's packages behind its own; returns its python."""
+    """A fresh virtual environment with pip, behind it this one's packages but Horovod; returns its python."""
     venv.create(folder, with_pip=True)
     python = folder / "bin" / "python"
     ask = [str(python), "-c", "import sysconfig; print(sysconfig.get_path('purelib'))"]
     packages = Path(subprocess.run(ask, capture_output=True, text=True, check=True).stdout.strip())
-    (packages / "borrowed.pth").write_text(f"{REPOSITORY}\n{sysconfig.get_path('purelib')}\n")
+    borrowed = folder / "borrowed"
+    borrowed.mkdir()
+    for entry in Path(sysconfig.get_path("purelib")).iterdir():
+        if not entry.name.startswith("horovod"):
+            (borrowed / entry.name).symlink_to(entry)
+    (packages / "borrowed.pth").write_text(f"{REPOSITORY}\n{borrowed}\n")
     return python
 
 

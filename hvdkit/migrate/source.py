@@ -165,11 +165,3 @@ def parse(path: Path, raw: bytes) -> Source | Unreadable:
     if not RELIABLE and F_STRING.search(text):
         relocate(tree, text, source.offset, source.position)
     return source
-
-
-def read(path: Path) -> Source | Unreadable:
-    """Read and parse a file from disk."""
-    try:
-        return parse(path, path.read_bytes())
-    except OSError as error:
-        return Unreadable(path, f"cannot be read: {error.strerror}")

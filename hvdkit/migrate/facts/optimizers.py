@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from hvdkit.migrate.facts import vocabulary as words
-from hvdkit.migrate.facts.arguments import argument
+from hvdkit.migrate.facts.arguments import argument, keyword
 from hvdkit.migrate.facts.flow import Value
 from hvdkit.migrate.names import Names
 
@@ -223,4 +223,4 @@ def _from_callers(
 def _argument(call: ast.Call, position: int, name: str) -> ast.expr | None:
     if len(call.args) > position:
         return call.args[position]
-    return next((keyword.value for keyword in call.keywords if keyword.arg == name), None)
+    return keyword(call, name)

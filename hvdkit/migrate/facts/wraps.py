@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from hvdkit.migrate.facts import vocabulary as words
+from hvdkit.migrate.facts.arguments import keyword
 from hvdkit.migrate.facts.flow import Value
 from hvdkit.migrate.names import Names
 
@@ -35,9 +36,7 @@ def find_wraps(facts: Facts) -> Iterator[Wrap]:
     """Every DDP, apex DDP and DataParallel call."""
     for site in facts.calls(*words.WRAPS):
         call = site.node
-        inner = (
-            call.args[0] if call.args else next((k.value for k in call.keywords if k.arg == "module"), None)
-        )
+        inner = call.args[0] if call.args else keyword(call, "module")
         models = facts.flow.unwrap(facts.flow.values(site.names, inner))
         yield Wrap(site.names, call, site.name, inner, models)
 

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from hvdkit.migrate.facts import Facts
+from hvdkit.migrate.facts.arguments import keyword
 from hvdkit.migrate.facts.optimizers import Optimizer
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Edit, Finding
@@ -26,7 +27,7 @@ def check(facts: Facts) -> Iterator[Finding]:
 
 
 def _learning_rate(optimizer: Optimizer) -> ast.expr | None:
-    return next((keyword.value for keyword in optimizer.node.keywords if keyword.arg == "lr"), None)
+    return keyword(optimizer.node, "lr")
 
 
 def _scaled(names: Names, rate: ast.expr) -> bool:

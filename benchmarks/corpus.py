@@ -23,6 +23,8 @@ from hvdkit.migrate.engine import make_plan
 from hvdkit.migrate.facts import Options
 from hvdkit.migrate.plan import Applicability, Plan, State
 
+KINDS = ("ddp", "single", "tf-single", "tf-strategy")
+
 
 @dataclass(frozen=True)
 class Row:
@@ -48,7 +50,7 @@ def row(folder: Path) -> Row:
     """Plan one repository and count."""
     plan = make_plan([folder], Options())
     kinds = [finding.applicability for finding in plan.findings]
-    training = [program for program in plan.programs if program.kind in ("ddp", "single")]
+    training = [program for program in plan.programs if program.kind in KINDS]
     states = [c.state for program in training if not program.refused for c in program.conditions]
     proven = sum(state is State.PROVEN for state in states)
     asked = sum(state is not State.NONE for state in states)

@@ -14,9 +14,13 @@ from hvdkit.errors import HvdkitError
 
 COMMANDS: dict[str, tuple[str, str]] = {
     "migrate": ("hvdkit.migrate.command", "rewrite a script or a project to Horovod"),
+    "check": ("hvdkit.check.command", "find what is silently wrong in a script that uses Horovod"),
     "verify": ("hvdkit.verify.command", "show that a migrated script computes what the original did"),
-    "rules": ("hvdkit.migrate.catalog", "list the rules of migrate"),
-    "explain": ("hvdkit.migrate.catalog", "say what a rule does, why, and when it is safe"),
+    "rules": ("hvdkit.migrate.catalog", "list the rules of migrate and check"),
+    "explain": ("hvdkit.explain.command", "say what a rule does, or why a job failed: --log FILE"),
+    "run": ("hvdkit.launch.command", "look at the hosts, start the ranks, stay with them to the end"),
+    "setup-ssh": ("hvdkit.launch.setup_ssh", "say what to copy where until ssh asks nothing any more"),
+    "doctor": ("hvdkit.doctor.command", "find what is wrong with this machine, or with the hosts of a job"),
     "install-horovod": ("hvdkit.install.command", "build and install a Horovod that fits this environment"),
 }
 
@@ -24,7 +28,10 @@ EXAMPLES = """\
 examples:
   hvdkit migrate train.py                   show the diff and what is left to you; nothing is written
   hvdkit migrate src/ --write               rewrite a project; hvdkit migrate --undo takes it back
+  hvdkit check train.py                     what is silently wrong in a script that uses Horovod
   hvdkit verify train_ddp.py train_hvd.py   both run on 2 ranks, weights compared after each step
+  hvdkit run -np 4 -H a:2,b:2 python train.py   look at two hosts, then start four ranks on them
+  hvdkit doctor -H a:2,b:2                  what stands between two hosts and a job
   hvdkit install-horovod                    Horovod for the torch or TensorFlow installed here
 """
 

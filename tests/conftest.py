@@ -3,12 +3,15 @@
 pure    no mark: one process, no launcher.
 launch  starts horovodrun, mpirun or torchrun itself and looks at what comes out.
 build   builds wheels or makes environments.
+cluster runs on real hosts made of network namespaces (tests/cluster/hosts.py); needs root.
 ranks   the test body runs inside every rank of a 2-rank job, as Horovod's own tests do:
         `horovodrun -np 2 --gloo python -m pytest tests` (and again with --mpi) selects exactly these.
 """
 
 from __future__ import annotations
 
+import importlib
+import importlib.util
 import os
 import signal
 from collections.abc import Iterator
@@ -16,8 +19,11 @@ from pathlib import Path
 
 import pytest
 
-# A run that a shell puts in the background ignores SIGINT, and so would every process that a test interrupts.
+# A run that a shell puts in the background ignores SIGINT, and one under nohup SIGHUP; so would every process that a
+# test sends them to.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 IN_JOB = "HOROVOD_RANK" in os.environ or "OMPI_COMM_WORLD_RANK" in os.environ
 
@@ -37,8 +43,8 @@ def _job() -> Iterator[None]:
     if not IN_JOB:
         yield
         return
-    import horovod.torch as hvd
-
+    installed = "tensorflow" if importlib.util.find_spec("tensorflow") else "torch"
+    hvd = importlib.import_module(f"horovod.{installed}")
     hvd.init()
     assert hvd.size() > 1, "the tests marked `ranks` prove nothing in a world of one"
     yield

@@ -1,62 +1,19 @@
-"""Handwritten digits as (image, label) tensors: MNIST's own IDX files, or the digits that ship in scikit-learn.
+"""Handwritten digits as (image, label) tensors for PyTorch; digits.py says which and from where."""
 
-`load(folder)` reads train-images-idx3-ubyte, train-labels-idx1-ubyte, t10k-images-idx3-ubyte and
-t10k-labels-idx1-ubyte (gzipped or not) from a folder. `load(None)` takes the 1797 real 8x8 scans of the
-UCI optical recognition set, scaled to MNIST's 28x28, so that the example runs with nothing to download.
-"""
-
-import gzip
-import struct
-from pathlib import Path
-
-import numpy as np
 import torch
 from torch.utils.data import TensorDataset
 
-MEAN, STD = 0.1307, 0.3081  # of MNIST's training pixels in [0, 1]
-
-
-def read_idx(path):
-    """One IDX file as a numpy array. Format: http://yann.lecun.com/exdb/mnist/ (big-endian header, then bytes)."""
-    raw = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
-    zero, kind, dims = struct.unpack(">HBB", raw[:4])
-    if zero != 0 or kind != 0x08:
-        raise ValueError(f"{path}: not an IDX file of unsigned bytes")
-    shape = struct.unpack(f">{dims}I", raw[4 : 4 + 4 * dims])
-    return np.frombuffer(raw, np.uint8, offset=4 + 4 * dims).reshape(shape)
-
-
-def find(folder, name):
-    """The path of an IDX file, with or without .gz; torchvision's MNIST/raw layout too."""
-    for parent in (Path(folder), Path(folder) / "MNIST" / "raw"):
-        for path in (parent / name, parent / f"{name}.gz"):
-            if path.exists():
-                return path
-    raise FileNotFoundError(f"{name}[.gz] is not in {folder}")
+import digits
 
 
 def tensors(images, labels):
     """Images (N, 28, 28) in 0..255 and labels (N,) as a dataset of (1, 28, 28) floats and class indices."""
     pixels = torch.as_tensor(images.copy(), dtype=torch.float32).unsqueeze(1) / 255
-    return TensorDataset((pixels - MEAN) / STD, torch.as_tensor(labels.copy(), dtype=torch.long))
+    return TensorDataset(
+        (pixels - digits.MEAN) / digits.STD, torch.as_tensor(labels.copy(), dtype=torch.long)
+    )
 
 
 def load(folder=None):
     """The training and the test set."""
-    if folder is not None:
-        return tuple(
-            tensors(
-                read_idx(find(folder, f"{part}-images-idx3-ubyte")),
-                read_idx(find(folder, f"{part}-labels-idx1-ubyte")),
-            )
-            for part in ("train", "t10k")
-        )
-    from sklearn.datasets import load_digits
-
-    digits = load_digits()
-    images = digits.images * (255 / 16)
-    images = images.repeat(3, axis=1).repeat(3, axis=2)  # 8x8 -> 24x24
-    images = np.pad(images, ((0, 0), (2, 2), (2, 2)))  # -> 28x28
-    order = np.random.RandomState(0).permutation(len(images))
-    train, test = order[:1437], order[1437:]
-    return tensors(images[train], digits.target[train]), tensors(images[test], digits.target[test])
+    return tuple(tensors(images, labels) for images, labels in digits.load(folder))

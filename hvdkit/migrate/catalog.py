@@ -1,4 +1,4 @@
-"""`hvdkit rules` and `hvdkit explain`: the rules, as their own files describe them."""
+"""`hvdkit rules` and the pages of the rules: the rules, as their own files describe them."""
 
 from __future__ import annotations
 
@@ -8,60 +8,55 @@ import json
 import sys
 from collections.abc import Sequence
 
+from hvdkit.check import rules as check
 from hvdkit.errors import UsageError
+from hvdkit.migrate import rules as migrate
 from hvdkit.migrate.rule import Rule
-from hvdkit.migrate.rules import all_rules
+
+
+def every_rule() -> tuple[Rule, ...]:
+    """The rules of migrate and of check, by number."""
+    return tuple(sorted((*migrate.all_rules(), *check.all_rules()), key=lambda rule: rule.id))
 
 
 def main(argv: Sequence[str]) -> int:
-    """Run `hvdkit rules` or `hvdkit explain RULE`."""
-    return _rules(argv[1:]) if argv[0] == "rules" else _explain(argv[1:])
-
-
-def _rules(argv: Sequence[str]) -> int:
+    """Run `hvdkit rules`."""
     parser = argparse.ArgumentParser(
         prog="hvdkit rules",
-        description="List the rules of hvdkit migrate.",
+        description="List the rules of hvdkit migrate and hvdkit check.",
         epilog="example: hvdkit rules --json",
     )
     parser.add_argument("--json", action="store_true", help="as JSON")
-    args = parser.parse_args(argv)
+    args = parser.parse_args(argv[1:])
     if args.json:
         rows = [
             {"id": r.id, "title": r.title, "what": r.what, "why": r.why, "safety": r.safety}
-            for r in all_rules()
+            for r in every_rule()
         ]
         json.dump(rows, sys.stdout, indent=2)
         print()
         return 0
-    for rule in all_rules():
+    for rule in every_rule():
         print(f"{rule.id}  {rule.title}")
     return 0
 
 
-def _explain(argv: Sequence[str]) -> int:
-    parser = argparse.ArgumentParser(
-        prog="hvdkit explain",
-        description="Say what a rule does, why, and when it is safe.",
-        epilog="example: hvdkit explain HVD201",
-    )
-    parser.add_argument("rule", help="a rule's id")
-    args = parser.parse_args(argv)
-    wanted = args.rule.upper()
-    for rule in all_rules():
-        if rule.id == wanted:
-            print(page(rule), end="")
-            return 0
-    raise UsageError(f"there is no rule {args.rule!r}", "", "hvdkit rules lists them")
+def page_of(name: str) -> str:
+    """The page of the rule with this id, in any case. Raises UsageError when there is none."""
+    for rule in every_rule():
+        if rule.id == name.upper():
+            return page(rule)
+    raise UsageError(f"there is no rule {name!r}", "", "hvdkit rules lists them")
 
 
 def pages() -> dict[str, str]:
     """The Markdown pages of all rules by file name, with an index; docs/rules holds them."""
-    rows = [f"- [{rule.id}]({rule.id}.md) {rule.title}" for rule in all_rules()]
-    index = (
-        "# The rules of hvdkit migrate\n\nMade from the rules by `scripts/docs`.\n\n" + "\n".join(rows) + "\n"
-    )
-    return {"README.md": index, **{f"{rule.id}.md": page(rule) for rule in all_rules()}}
+    parts = ["# The rules\n\nMade from the rules by `scripts/docs`."]
+    for command, rules in (("migrate", migrate.all_rules()), ("check", check.all_rules())):
+        rows = [f"- [{rule.id}]({rule.id}.md) {rule.title}" for rule in rules]
+        parts.append(f"## hvdkit {command}\n\n" + "\n".join(rows))
+    index = "\n\n".join(parts) + "\n"
+    return {"README.md": index, **{f"{rule.id}.md": page(rule) for rule in every_rule()}}
 
 
 def page(rule: Rule) -> str:

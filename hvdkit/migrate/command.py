@@ -8,12 +8,20 @@ import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from hvdkit.errors import HvdkitError, UsageError
+from hvdkit.migrate.apply import check_tree, root_of
 from hvdkit.migrate.config import configured
 from hvdkit.migrate.engine import make_plan
 from hvdkit.migrate.facts import Options
 from hvdkit.migrate.plan import Plan
+from hvdkit.migrate.verified import script_to_run, verified
+from hvdkit.migrate.writing import prefixes, put, undo_last, write_in_place
+from hvdkit.verify.options import add_run_options, request_fields, split_arguments
+
+if TYPE_CHECKING:
+    from hvdkit.verify.session import Verification
 
 EXAMPLES = """\
 examples:
@@ -22,6 +30,8 @@ examples:
   hvdkit migrate train.py --output horovod/  write the migrated files elsewhere
   hvdkit migrate train.py --target hvdkit    the shorter wrapper form (import hvdkit.torch as hvd)
   hvdkit migrate . --check                   exit 1 if anything would change or is left, for CI
+  hvdkit migrate train.py --write --verify   run it before and after, write only if every weight agrees
+  hvdkit migrate train.py --verify -- --epochs 1   the script's own arguments after `--`
   cat train.py | hvdkit migrate -            one file from standard input to standard output
 
 exit codes: 0 done, nothing left to you; 1 something is left (with --check: or would change);
@@ -42,6 +52,12 @@ def parser() -> argparse.ArgumentParser:
     what.add_argument("--write", action="store_true", help="write the changes in place")
     what.add_argument("--output", type=Path, metavar="DIR", help="write the migrated files under DIR instead")
     what.add_argument("--check", action="store_true", help="write nothing; exit 1 if anything would change")
+    what.add_argument(
+        "--verify",
+        action="store_true",
+        help="run the first PATH as it is and as rewritten, and write only if they compute the same; "
+        "the script's own arguments after --",
+    )
     what.add_argument("--undo", action="store_true", help="restore every byte that the last --write changed")
     how = made.add_argument_group("how to rewrite")
     how.add_argument(
@@ -54,6 +70,7 @@ def parser() -> argparse.ArgumentParser:
         "--select", action="append", default=[], metavar="RULES", help="only these (HVD2,HVD301)"
     )
     how.add_argument("--ignore", action="append", default=[], metavar="RULES", help="all but these")
+    add_run_options(made.add_argument_group("how to run with --verify, as hvdkit verify does"))
     gate = made.add_argument_group("where to write")
     gate.add_argument("--allow-dirty", action="store_true", help="write into a tree with uncommitted changes")
     gate.add_argument("--allow-no-vcs", action="store_true", help="write where there is no version control")
@@ -66,12 +83,20 @@ def parser() -> argparse.ArgumentParser:
 
 def main(argv: Sequence[str]) -> int:
     """Run `hvdkit migrate` and return its exit code."""
-    args = parser().parse_args(argv[1:])
+    own, script_arguments = split_arguments(list(argv[1:]))
+    args = parser().parse_args(own)
     if args.undo:
-        return _undo(args)
+        undo_last(args.paths)
+        return 0
     if not args.paths:
         raise UsageError(
             "no path was given", "", "hvdkit migrate train.py, or hvdkit migrate . for a project"
+        )
+    if script_arguments and not args.verify:
+        raise UsageError("what stands after `--` goes to the script, and nothing runs it", "", "add --verify")
+    if args.verify and (args.check or args.paths == ["-"]):
+        raise UsageError(
+            "--verify runs a script, and --check and - give it none", "", "leave one of them out"
         )
     options = _options(args)
     if args.paths == ["-"]:
@@ -83,13 +108,20 @@ def main(argv: Sequence[str]) -> int:
         if not path.exists():
             raise UsageError(f"{path} does not exist", "", "check the path")
     if args.write:
-        from hvdkit.migrate.apply import check_tree, root_of
-
         check_tree(root_of(paths), args.allow_dirty, args.allow_no_vcs)
+    script = script_to_run(paths) if args.verify else None
     plan = make_plan(paths, options)
-    _report(plan, options, args)
+    result = None
+    if script and not plan.changed:
+        print("--verify: nothing is rewritten, so there is nothing to run", file=sys.stderr)
+    elif script:
+        result = verified(plan, script, script_arguments, request_fields(args))
+    _report(plan, options, args, result)
+    if result and not result.holds:
+        print("nothing was written: the script and its migration do not compute the same", file=sys.stderr)
+        return 1
     if args.write:
-        _write(plan, paths)
+        write_in_place(plan, paths, "hvdkit migrate")
     elif args.output:
         _output(plan, paths, args.output)
     failed = bool(plan.left or plan.unreadable or any(file.problem for file in plan.files))
@@ -102,53 +134,38 @@ def _options(args: argparse.Namespace) -> Options:
     return Options(
         args.target or base.target,
         base.suggested if args.suggested is None else args.suggested,
-        _prefixes(args.select) or base.select,
-        _prefixes(args.ignore) or base.ignore,
+        prefixes(args.select) or base.select,
+        prefixes(args.ignore) or base.ignore,
     )
 
 
-def _prefixes(values: Sequence[str]) -> tuple[str, ...]:
-    return tuple(part.strip() for value in values for part in value.split(",") if part.strip())
-
-
-def _report(plan: Plan, options: Options, args: argparse.Namespace) -> None:
+def _report(plan: Plan, options: Options, args: argparse.Namespace, result: Verification | None) -> None:
     if args.json is not None:
         from hvdkit.migrate.report.data import as_json
 
-        text = json.dumps(as_json(plan), indent=2) + "\n"
+        data = as_json(plan)
+        if result:
+            from hvdkit.verify.report import as_json as verification_as_json
+
+            data["verification"] = verification_as_json(result)
+        text = json.dumps(data, indent=2) + "\n"
         if str(args.json) == "-":
             sys.stdout.write(text)
             return
-        _put(args.json, text.encode())
+        put(args.json, text.encode())
     if args.sarif is not None:
         from hvdkit.migrate.report.sarif import as_sarif
 
-        _put(args.sarif, (json.dumps(as_sarif(plan, Path.cwd()), indent=2) + "\n").encode())
+        put(args.sarif, (json.dumps(as_sarif(plan, Path.cwd()), indent=2) + "\n").encode())
     from rich.console import Console
 
     from hvdkit.migrate.report.text import show
 
     show(plan, options, not args.no_diff, Console())
+    if result:
+        from hvdkit.verify.report import print_result
 
-
-def _write(plan: Plan, paths: Sequence[Path]) -> None:
-    from hvdkit.migrate.apply import root_of, write
-
-    if not plan.changed:
-        return
-    try:
-        written = write(plan.files, root_of(paths))
-    except OSError as error:
-        raise HvdkitError(
-            f"{error.filename or 'a file'} cannot be written: {error.strerror}",
-            "each file is either as it was or as the diff shows",
-            f"hvdkit migrate --undo {_first(paths)} restores those that were written",
-        ) from error
-    print(f"wrote {len(written.files)} file(s); hvdkit migrate --undo {_first(paths)} restores them")
-
-
-def _first(paths: Sequence[Path]) -> str:
-    return os.path.relpath(paths[0])
+        print_result(result)
 
 
 def _output(plan: Plan, paths: Sequence[Path], folder: Path) -> None:
@@ -161,28 +178,9 @@ def _output(plan: Plan, paths: Sequence[Path], folder: Path) -> None:
                 target.parent.mkdir(parents=True, exist_ok=True)
             except OSError as error:
                 raise HvdkitError(f"{target.parent} cannot be made: {error.strerror}") from error
-            _put(target, file.after.encode(file.encoding))
+            put(target, file.after.encode(file.encoding))
             count += 1
     print(f"wrote {count} file(s) under {folder}")
-
-
-def _put(path: Path, data: bytes) -> None:
-    from hvdkit.migrate.apply import replace_file
-
-    try:
-        replace_file(path, data)
-    except OSError as error:
-        raise HvdkitError(f"{path} cannot be written: {error.strerror}") from error
-
-
-def _undo(args: argparse.Namespace) -> int:
-    from hvdkit.migrate.apply import root_of, undo
-
-    paths = [Path(os.path.abspath(path)) for path in args.paths] or [Path.cwd()]
-    restored = undo(root_of(paths))
-    for path in restored:
-        print(f"restored {os.path.relpath(path)}")
-    return 0
 
 
 def _stdin(options: Options) -> int:

@@ -19,6 +19,7 @@ from hvdkit.migrate.facts.training import own_loaders, seeds, training_loaders, 
 from hvdkit.migrate.facts.writers import writers
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Condition, State
+from hvdkit.migrate.tensorflow_conditions import tensorflow_conditions
 
 REDUCTIONS = ("allreduce", "allreduce_", "allreduce_async", "allreduce_async_", "reducescatter")
 NOT_TRAINED = "nothing is trained here"
@@ -30,6 +31,8 @@ def conditions(facts: Facts, entry: Path) -> tuple[Condition, ...]:
     program = next((p for p in facts.programs if p.entry.source.path == entry), None)
     if program is None:
         return ()
+    if program.kind.startswith("tf-"):
+        return tensorflow_conditions(facts, program)
     training = bool(training_paths(facts, program))
     if not training and not _uses_horovod(facts, program):
         names = ("Horovod is initialised before CUDA", *TRAINING, *ALWAYS)

@@ -1,4 +1,4 @@
-"""Defaults of `hvdkit migrate` from [tool.hvdkit.migrate] in the nearest pyproject.toml above a path."""
+"""Defaults of a command from [tool.hvdkit.migrate] or .check in the nearest pyproject.toml above a path."""
 
 from __future__ import annotations
 
@@ -23,29 +23,32 @@ class BadConfig(HvdkitError):
     """The table in pyproject.toml cannot be used."""
 
 
-def configured(start: Path) -> Options:
+def configured(start: Path, command: str = "migrate") -> Options:
     """The options of the project that holds a path; hvdkit's own defaults where it says nothing."""
     folder = start if start.is_dir() else start.parent
     for candidate in (folder, *folder.parents):
         file = candidate / "pyproject.toml"
         if file.is_file():
-            return _options(file)
+            return _options(file, command)
     return Options()
 
 
-def _options(file: Path) -> Options:
+def _options(file: Path, command: str) -> Options:
     try:
         table = tomllib.loads(file.read_text(encoding="utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise BadConfig(f"{file} cannot be read: {error}", "its [tool.hvdkit.migrate] may matter") from error
-    section: dict[str, Any] = table.get("tool", {}).get("hvdkit", {}).get("migrate", {})
+        raise BadConfig(
+            f"{file} cannot be read: {error}", f"its [tool.hvdkit.{command}] may matter"
+        ) from error
+    section: dict[str, Any] = table.get("tool", {}).get("hvdkit", {}).get(command, {})
+    keys = [key for key in KEYS if command == "migrate" or key != "target"]
     for key, value in section.items():
-        if key not in KEYS:
+        if key not in keys:
             raise BadConfig(
-                f"{file}: tool.hvdkit.migrate has no key {key!r}", "", f"one of {', '.join(KEYS)}"
+                f"{file}: tool.hvdkit.{command} has no key {key!r}", "", f"one of {', '.join(keys)}"
             )
         if not isinstance(value, KEYS[key]):
-            raise BadConfig(f"{file}: tool.hvdkit.migrate.{key} = {value!r}", "", f"a {KEYS[key].__name__}")
+            raise BadConfig(f"{file}: tool.hvdkit.{command}.{key} = {value!r}", "", f"a {KEYS[key].__name__}")
     if section.get("target", "horovod") not in TARGETS:
         raise BadConfig(f"{file}: target = {section['target']!r}", "", f"one of {', '.join(TARGETS)}")
     lists = {key: tuple(value) for key, value in section.items() if isinstance(value, list)}

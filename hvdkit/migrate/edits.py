@@ -15,6 +15,7 @@ from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Edit
 from hvdkit.migrate.source import Source
 
+_HEADER = re.compile(r"[\s)]*:[ \t\f]*(\r\n|\r|\n)")  # the end of a compound statement's first line
 _REST = re.compile(r"[ \t\f]*(#[^\r\n]*)?(\r\n|\r|\n|$)")
 
 
@@ -187,13 +188,13 @@ def open_up(names: Names, statement: ast.With) -> list[Edit]:
     start, _ = own_lines(source, statement)
     first, _ = own_lines(source, body[0])
     _, end = own_lines(source, body[-1])
-    head = source.text[source.end(statement.items[-1].context_expr) : first]
-    if "#" in head or _lines_inside_strings(source, statement):
+    header = _HEADER.match(source.text, source.end(statement.items[-1].context_expr))
+    if header is None or _lines_inside_strings(source, statement):
         raise CannotEdit("a comment or a string over several lines stands in the way")
     outer = source.indent(source.line_at(start))
     extra = source.indent(source.line_at(first)).removeprefix(outer)
-    edits = [Edit(start, first, "")]
-    for number in range(source.line_at(first), source.line_at(max(first, end - 1)) + 1):
+    edits = [Edit(start, header.end(), "")]
+    for number in range(source.line_at(header.end()), source.line_at(max(first, end - 1)) + 1):
         place = source.starts[number - 1] + len(outer)
         if source.line(number).startswith(outer + extra):
             edits.append(Edit(place, place + len(extra), ""))

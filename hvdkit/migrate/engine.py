@@ -6,7 +6,7 @@ import ast
 import traceback
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from hvdkit.errors import HvdkitError
@@ -28,7 +28,7 @@ from hvdkit.migrate.plan import (
     Program,
     apply_edits,
 )
-from hvdkit.migrate.project import Reader, open_project
+from hvdkit.migrate.project import Project, Reader, open_project
 from hvdkit.migrate.rule import Rule
 from hvdkit.migrate.rules import all_rules
 
@@ -39,37 +39,59 @@ class RuleFailed(HvdkitError):
     """A rule raised an error of its own: a mistake in hvdkit, never in the person's program."""
 
 
+@dataclass(frozen=True)
+class Pass:
+    """What a set of rules would do to the files, proven stable or marked as a problem file by file.
+
+    after: facts and findings of the rewritten texts. refused: files that stay as they are, and why.
+    """
+
+    project: Project
+    facts: Facts
+    files: tuple[FilePlan, ...]
+    refused: dict[Names, str]
+    after: Facts
+
+
 def make_plan(paths: Sequence[Path], options: Options, reader: Reader = Path.read_bytes) -> Plan:
-    """Everything that migrating the paths would do, proven stable or marked as a problem file by file."""
-    project = open_project(paths, reader)
-    facts = Facts(project, options)
-    findings = run_rules(facts, chosen(options))
-    refused = _refused(facts, findings)
-    files = tuple(
-        _file(facts, names, findings.get(names.source.path, []), names in refused) for names in facts.files
-    )
-    changed = any(file.changed for file in files)
-    after = _again(paths, facts, files) if changed else (facts, findings)
-    files = tuple(_stable(file, after) for file in files)
+    """Everything that migrating the paths would do."""
+    done = run_pass(paths, options, all_rules(), reader)
     programs = tuple(
         Program(
             program.entry.source.path,
             program.kind,
             tuple(sorted(names.source.path for names in program.files)),
-            conditions(after[0], program.entry.source.path) if program.kind != "none" else (),
-            next((reason for names, reason in refused.items() if names in program.files), ""),
+            conditions(done.after, program.entry.source.path) if program.kind != "none" else (),
+            next((reason for names, reason in done.refused.items() if names in program.files), ""),
         )
-        for program in facts.programs
+        for program in done.facts.programs
     )
-    unreadable = tuple((u.path, u.line, u.reason) for u in project.unreadable.values())
     started = [program.entry for program in programs if program.kind == "ddp"]
     notes = tuple(str(line) for line in launch_lines(paths, started)) if started else ()
-    return Plan(files, programs, unreadable, project.untouched, notes)
+    return Plan(done.files, programs, unreadable(done.project), done.project.untouched, notes)
 
 
-def chosen(options: Options) -> list[Rule]:
-    """The rules that --select and --ignore leave, by id prefix."""
-    return [rule for rule in all_rules() if options.allows(rule.id)]
+def unreadable(project: Project) -> tuple[tuple[Path, int, str], ...]:
+    """The files that could not be read: path, line and reason."""
+    return tuple((u.path, u.line, u.reason) for u in project.unreadable.values())
+
+
+def run_pass(
+    paths: Sequence[Path], options: Options, every: Sequence[Rule], reader: Reader = Path.read_bytes
+) -> Pass:
+    """Run those of the rules that the options leave, and their edits, and the rules again over the result."""
+    rules = [rule for rule in every if options.allows(rule.id)]
+    project = open_project(paths, reader)
+    facts = Facts(project, options)
+    findings = run_rules(facts, rules)
+    refused = _refused(facts, findings)
+    files = tuple(
+        _file(facts, names, findings.get(names.source.path, []), names in refused) for names in facts.files
+    )
+    changed = any(file.changed for file in files)
+    after = _again(paths, facts, files, rules) if changed else (facts, findings)
+    files = tuple(_stable(file, after) for file in files)
+    return Pass(project, facts, files, refused, after[0])
 
 
 def run_rules(facts: Facts, rules: Iterable[Rule]) -> dict[Path, list[Finding]]:
@@ -175,7 +197,7 @@ def _statement_at(names: Names, line: int) -> ast.stmt | None:
 
 
 def _again(
-    paths: Sequence[Path], before: Facts, files: Sequence[FilePlan]
+    paths: Sequence[Path], before: Facts, files: Sequence[FilePlan], rules: Sequence[Rule]
 ) -> tuple[Facts, dict[Path, list[Finding]]]:
     """The whole pass over the rewritten texts, for stability and post-conditions."""
     texts = {file.path: file.after.encode(file.encoding) for file in files if file.changed}
@@ -185,7 +207,7 @@ def _again(
 
     same = {path: names for path, names in before.project.files.items() if path not in texts}
     facts = Facts(open_project(paths, overlay, same), before.options)
-    return facts, run_rules(facts, chosen(before.options))
+    return facts, run_rules(facts, rules)
 
 
 def _stable(file: FilePlan, after: tuple[Facts, dict[Path, list[Finding]]]) -> FilePlan:

@@ -14,9 +14,18 @@ from hvdkit.migrate.plan import Edit
 
 ImportNode = Union[ast.Import, ast.ImportFrom]
 
+FRAMEWORKS = ("torch", "tensorflow", "keras", "tf_keras")
 # Names that rules may write, with the import each needs.
 NEEDS = {
-    "DistributedSampler": "from torch.utils.data.distributed import DistributedSampler",
+    "DistributedSampler": (
+        r"DistributedSampler\(",
+        "from torch.utils.data.distributed import DistributedSampler",
+    ),
+    "tf": (r"tf\.", "import tensorflow as tf"),
+    "hvd_callbacks": (
+        r"hvd_callbacks[.(]",
+        "from {package}.tensorflow.keras import callbacks as hvd_callbacks",
+    ),
 }
 
 
@@ -32,10 +41,11 @@ def _added(facts: Facts, names: Names, changes: Sequence[Edit]) -> list[Edit]:
     anchor, above = _anchor(names)
     wanted: list[tuple[str, bool]] = []
     if re.search(rf"\b{alias}\.", written) and alias not in names.module.names:
-        wanted.append((f"import {facts.module} as {alias}", above))
-    for name, statement in NEEDS.items():
-        if re.search(rf"(?<![\w.]){name}\(", written) and not _imported(names, name):
-            wanted.append((statement, False))
+        wanted.append((f"import {facts.module(names)} as {alias}", above))
+    package = facts.module(names).partition(".")[0]
+    for name, (pattern, statement) in NEEDS.items():
+        if re.search(rf"(?<![\w.]){pattern}", written) and not _imported(names, name):
+            wanted.append((statement.format(package=package), False))
     for line, goes_above in wanted:
         if anchor is None:
             found.append(_at_top(names, [line]))
@@ -63,11 +73,11 @@ def _imported(names: Names, name: str) -> bool:
 
 
 def _anchor(names: Names) -> tuple[ast.stmt | None, bool]:
-    """The module-level import to stand beside: above the first of torch's, else below the last of all."""
+    """The module-level import to stand beside: above the framework's first, else below the last of all."""
     body = names.source.tree.body
     plain = [s for s in body if isinstance(s, (ast.Import, ast.ImportFrom)) and not _is_future(s)]
     for statement in plain:
-        if any(name.partition(".")[0] == "torch" for name in _modules(statement)):
+        if any(name.partition(".")[0] in FRAMEWORKS for name in _modules(statement)):
             return statement, True
     if plain:
         return plain[-1], False

@@ -10,9 +10,9 @@ import ast
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from functools import cache
 from typing import Any, Callable, Union
 
+from hvdkit.migrate.canonical import canonical
 from hvdkit.migrate.source import Source
 
 FunctionNode = Union[ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda]
@@ -145,40 +145,6 @@ def _outside(scope_node: ast.AST, child: ast.AST) -> bool:
     if isinstance(scope_node, ast.ClassDef):
         return child not in scope_node.body
     return False
-
-
-# The same object under another path: (prefix as people import it, the one name used in facts and rules).
-_SAME = (
-    ("torch.nn.parallel.distributed.", "torch.nn.parallel."),
-    ("torch.nn.parallel.data_parallel.", "torch.nn."),
-    ("torch.nn.parallel.DataParallel", "torch.nn.DataParallel"),
-    ("torch.nn.modules.batchnorm.", "torch.nn."),
-    ("torch.nn.SyncBatchNorm", "torch.nn.SyncBatchNorm"),
-    ("torch.utils.data.distributed.", "torch.utils.data."),
-    ("torch.utils.data.dataloader.", "torch.utils.data."),
-    ("torch.utils.data.sampler.", "torch.utils.data."),
-    ("torch.utils.data.dataset.", "torch.utils.data."),
-    ("torch.distributed.distributed_c10d.", "torch.distributed."),
-    ("torch.cuda.amp.grad_scaler.", "torch.amp."),
-    ("torch.cuda.amp.GradScaler", "torch.amp.GradScaler"),
-    ("torch.amp.grad_scaler.", "torch.amp."),
-    ("torch.nn.utils.clip_grad.", "torch.nn.utils."),
-    ("apex.parallel.distributed.", "apex.parallel."),
-    ("tensorboardX.", "torch.utils.tensorboard."),
-    ("torch.utils.tensorboard.writer.", "torch.utils.tensorboard."),
-    ("tqdm.auto.", "tqdm."),
-    ("timm.optim.optim_factory.", "timm.optim."),
-    ("timm.utils.cuda.", "timm.utils."),
-)
-
-
-@cache
-def canonical(name: str) -> str:
-    """One name for an object that a library offers under several."""
-    for prefix, replacement in _SAME:
-        if name.startswith(prefix):
-            return replacement + name[len(prefix) :]
-    return name
 
 
 def index(source: Source) -> Names:

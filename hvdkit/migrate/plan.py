@@ -6,7 +6,7 @@ Nothing here reads or writes files.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from pathlib import Path
 from typing import Any
@@ -40,7 +40,8 @@ class Edit:
 class Finding:
     """One thing a rule found in one file, and the edits that carry it out (none when already right).
 
-    message: one sentence on what was seen or done. advice: for MANUAL, what to write instead.
+    message: one sentence on what was seen or done. advice: for MANUAL, what to write instead; otherwise what
+    to know about the edit, mostly nothing.
     cell: in a notebook the 1-based code cell, and line counts in it; line_in_program counts on through cells.
     """
 
@@ -54,6 +55,10 @@ class Finding:
     advice: str = ""
     cell: int = 0
     line_in_program: int = 0
+
+    def knowing(self, text: str) -> Finding:
+        """The finding with something to know about its edit; what is left to the person keeps its advice."""
+        return replace(self, advice=text) if self.applicability is Applicability.SAFE else self
 
     def as_json(self) -> dict[str, Any]:
         """The finding for --json; edits as [start, end, replacement]."""
@@ -135,6 +140,12 @@ class Plan:
         """What is left to the person."""
         manual = (Applicability.MANUAL, Applicability.REFUSED)
         return [finding for finding in self.findings if finding.applicability in manual]
+
+    @property
+    def told(self) -> list[Finding]:
+        """What is rewritten, and comes with something to know."""
+        findings = (finding for file in self.files if file.changed for finding in file.findings)
+        return [f for f in findings if f.applicability is Applicability.SAFE and f.advice]
 
     @property
     def held_back(self) -> list[Finding]:

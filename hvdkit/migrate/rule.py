@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import pkgutil
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from importlib import import_module
 from textwrap import dedent
 from typing import Callable
 
@@ -54,3 +56,9 @@ class Rule:
     check: Callable[[Facts], Iterator[Finding]]
     changes: tuple[Change, ...]
     keeps: tuple[Keep, ...]
+
+
+def rules_in(package: str, path: Iterable[str]) -> tuple[Rule, ...]:
+    """The rules of a package in the order of their numbers: the RULE of each module named hvdNNN_..."""
+    modules = sorted(module.name for module in pkgutil.iter_modules(path) if module.name.startswith("hvd"))
+    return tuple(import_module(f"{package}.{module}").RULE for module in modules)

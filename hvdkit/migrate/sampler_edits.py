@@ -1,7 +1,4 @@
-"""How a DataLoader of a single-process script is given a sampler that shares the data out among the ranks.
-
-Used by rule HVD302, which decides whether it may be.
-"""
+"""Whether and how a DataLoader of a single-process script gets a sampler that shares the data out."""
 
 from __future__ import annotations
 
@@ -10,11 +7,52 @@ import ast
 from hvdkit.migrate import edits
 from hvdkit.migrate.collective_edits import fresh
 from hvdkit.migrate.facts import Facts
+from hvdkit.migrate.facts.arguments import keyword
 from hvdkit.migrate.facts.facts import Loader
-from hvdkit.migrate.names import Names
+from hvdkit.migrate.facts.sharding import ITERABLE
+from hvdkit.migrate.names import COMPREHENSIONS, Names
 from hvdkit.migrate.plan import Edit
 
 WIDE = 110  # columns
+STREAMS = ("webdataset.", "torchdata.", "torchtext.datasets.")  # their data sets are iterators
+
+
+def unshardable(facts: Facts, loader: Loader) -> str:
+    """Why a loader cannot be given its share; "" if it can. Fewer reasons hold where hvd.distribute works."""
+    values = facts.flow.values(loader.names, loader.dataset)
+    if any(ITERABLE in facts.flow.bases(value) or value.name.startswith(STREAMS) for value in values):
+        return (
+            "its data set is iterable and takes no sampler: what it yields has to be divided in its __iter__"
+        )
+    if any(isinstance(parent, COMPREHENSIONS) for parent in loader.names.ancestors(loader.node)):
+        return "one call makes this loader and those that evaluate"
+    if facts.options.target == "hvdkit":
+        return ""
+    if loader.batch_sampler is not None:
+        return "it has a batch_sampler of its own"
+    if loader.sampler is not None:
+        return "it has a sampler of its own"
+    if loader.dataset is None:
+        return "its data set was not found"
+    try:
+        sampler_edits(facts, loader)
+    except edits.CannotEdit as error:
+        return str(error)
+    return _unpacked_problem(loader)
+
+
+def _unpacked_problem(loader: Loader) -> str:
+    """Whether the arguments passed by ** are one variable, which can be added to."""
+    unpacked = [keyword for keyword in loader.node.keywords if keyword.arg is None]
+    if not unpacked:
+        return ""
+    if len(unpacked) > 1 or not isinstance(unpacked[0].value, ast.Name):
+        return "its arguments come from **"
+    mentioned = {node.value for node in loader.names.parents if isinstance(node, ast.Constant)}
+    keys = {node.arg for node in loader.names.parents if isinstance(node, ast.keyword)}
+    if {"sampler", "batch_sampler"} & (mentioned | keys):
+        return "its arguments come from **, and a sampler may be among them"
+    return ""
 
 
 def sampler_edits(facts: Facts, loader: Loader) -> list[Edit]:
@@ -65,8 +103,10 @@ def _assigned(names: Names, statement: ast.stmt, variable: str, sampler: str) ->
 def _shuffle(loader: Loader) -> str:
     """The expression that says whether the loader shuffled."""
     unpacked = next((k.value for k in loader.node.keywords if k.arg is None), None)
-    written = next((k.value for k in loader.node.keywords if k.arg == "shuffle"), None)
+    written = keyword(loader.node, "shuffle")
     source = loader.names.source
+    if written is None and loader.shuffle in loader.node.args:
+        written = loader.shuffle
     if written is not None:
         return source.segment(written)
     return f'{source.segment(unpacked)}.get("shuffle", False)' if unpacked is not None else "False"
@@ -75,10 +115,14 @@ def _shuffle(loader: Loader) -> str:
 def _given(loader: Loader, sampler: str) -> list[Edit]:
     """The sampler in place of shuffle."""
     source, keywords = loader.names.source, loader.node.keywords
-    written = next((keyword for keyword in keywords if keyword.arg == "shuffle"), None)
+    written = next((item for item in keywords if item.arg == "shuffle"), None)
     if written is not None:
         return [edits.replace(source, written, f"sampler={sampler}")]
-    unpacked = next((keyword for keyword in keywords if keyword.arg is None), None)
+    if loader.shuffle is not None and loader.shuffle is loader.node.args[-1]:
+        return [edits.replace(source, loader.shuffle, f"sampler={sampler}")]
+    if loader.shuffle in loader.node.args:
+        raise edits.CannotEdit("shuffle and more are passed by position")
+    unpacked = next((item for item in keywords if item.arg is None), None)
     if unpacked is None:
         return [edits.add_arguments(source, loader.node, [f"sampler={sampler}"])]
     given = source.segment(unpacked.value)

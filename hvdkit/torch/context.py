@@ -1,11 +1,10 @@
 """`init()`: Horovod's init, the guards against a job that is not one, and the device of this rank.
 
-What the environment means is launcher.py's; starting processes is nobody's here.
+Where the rank comes from is hvdkit.bootstrap's.
 """
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -13,12 +12,9 @@ from typing import Any
 import horovod.torch as hvd
 import torch
 
-from hvdkit.errors import HvdkitError
-from hvdkit.torch.launcher import read_launches, refuse_copies
-
-
-class NotEnoughDevicesError(HvdkitError):
-    """This host has more ranks than CUDA devices."""
+from hvdkit.bootstrap.connect import connected
+from hvdkit.bootstrap.devices import device_index
+from hvdkit.bootstrap.launchers import refuse_copies
 
 
 @dataclass(frozen=True)
@@ -44,12 +40,13 @@ def init(comm: Any = None, process_sets: Sequence[hvd.ProcessSet] | str | None =
         process_sets: process sets to create, or "dynamic" to be able to add them later.
 
     Raises:
-        LaunchEnvironmentError: the environment that gives the rank is half set.
+        LaunchEnvironmentError: the environment that gives the rank is half set, wrong, or contradicts itself.
+        MeetingError: under torchrun, PyTorchJob or srun, a rank did not come in time, or the port is taken.
         UnsynchronisedCopiesError: the launcher started more processes than Horovod connected.
         NotEnoughDevicesError: this host runs more ranks than it has CUDA devices.
     """
-    launches = read_launches(os.environ, mpi_built=hvd.mpi_built())
-    hvd.init(comm, process_sets)
+    with connected(hvd, comm, process_sets) as launches:
+        hvd.init(comm, process_sets)
     if comm is None:
         refuse_copies(launches, hvd.rank(), hvd.size())
     return Context(hvd.rank(), hvd.size(), hvd.local_rank(), hvd.local_size(), _pin())
@@ -61,23 +58,3 @@ def _pin() -> torch.device:
     index = device_index(hvd.local_rank(), hvd.local_size(), torch.cuda.device_count())
     torch.cuda.set_device(index)
     return torch.device("cuda", index)
-
-
-def device_index(local_rank: int, local_size: int, visible: int) -> int:
-    """The CUDA device of a rank, of those it can see.
-
-    A scheduler that gives each rank one device makes it device 0 for all of them.
-
-    Raises:
-        NotEnoughDevicesError: several devices are visible, but fewer than ranks on this host.
-    """
-    if visible == 1:
-        return 0
-    if visible < local_size:
-        raise NotEnoughDevicesError(
-            f"this host runs {local_size} ranks but {visible} CUDA devices are visible to local rank "
-            f"{local_rank}",
-            why="two ranks on one device slow each other down, and NCCL refuses them",
-            fix=f"start at most {visible} ranks here (`-H HOST:{visible}`), or widen CUDA_VISIBLE_DEVICES",
-        )
-    return local_rank

@@ -1,7 +1,7 @@
 """Mistakes around the optimizer that would cost a run, each refused before the first step.
 
-One error type per cause, and the checks that raise them. What an optimizer does once it is accepted
-is in `optimizer`; nothing here changes anything.
+One error type per cause, and the checks that raise them; those that every framework has are in
+hvdkit.guards. What an optimizer does once it is accepted is in `optimizer`; nothing here changes anything.
 """
 
 from __future__ import annotations
@@ -13,7 +13,16 @@ import torch
 from torch import Tensor, nn
 from torch.optim import Optimizer
 
+from hvdkit import guards as shared
 from hvdkit.errors import HvdkitError
+from hvdkit.guards import (
+    AdasumUnavailableError,
+    AdasumUnsupportedError,
+    AlreadyDistributedError,
+    ForeignOptimizerError,
+    NotDistributedError,
+    NotInitializedError,
+)
 
 __all__ = [
     "AdasumUnavailableError",
@@ -27,30 +36,6 @@ __all__ = [
     "UnreducedGradientsError",
     "WrappedModelError",
 ]
-
-
-class NotInitializedError(HvdkitError):
-    """Horovod is used before `hvd.init()`."""
-
-
-class AdasumUnavailableError(HvdkitError):
-    """This job has no Adasum: Horovod implements it on MPI alone, for a power of two of ranks."""
-
-
-class AdasumUnsupportedError(HvdkitError):
-    """What was asked for needs reduced gradients; Adasum combines updates and never has any."""
-
-
-class AlreadyDistributedError(HvdkitError):
-    """The optimizer, or one of its parameters, is already reduced by a DistributedOptimizer."""
-
-
-class NotDistributedError(HvdkitError):
-    """A helper that needs `hvdkit.torch.DistributedOptimizer` was given another optimizer."""
-
-
-class ForeignOptimizerError(HvdkitError):
-    """apex or LARC took hold of the optimizer, or it is no torch.optim.Optimizer at all."""
 
 
 class WrappedModelError(HvdkitError):
@@ -71,12 +56,7 @@ class UnreducedGradientsError(HvdkitError):
 
 def check_initialized() -> None:
     """Raises NotInitializedError before `hvd.init()`."""
-    if not hvd.is_initialized():
-        raise NotInitializedError(
-            "Horovod is not initialized",
-            why="rank and size are unknown, so nothing can be reduced",
-            fix="call hvd.init() once at the start of the program, before the optimizer is wrapped",
-        )
+    shared.check_initialized(hvd)
 
 
 def check_optimizer(optimizer: object) -> None:
@@ -149,30 +129,8 @@ def check_covered(optimizer: Optimizer, named: Sequence[tuple[str, Tensor]]) -> 
 
 
 def check_adasum(optimizer: Optimizer, process_set: object) -> None:
-    """Raises AdasumUnavailableError or AdasumUnsupportedError.
-
-    Source: horovod/common/operations.cc registers Adasum only where the MPI context is enabled, also when
-    it is built with NCCL; horovod/torch/mpi_ops.py asks for a power of two of ranks.
-    """
-    if not hvd.mpi_enabled():
-        raise AdasumUnavailableError(
-            "Adasum was asked for, and this job does not run on MPI",
-            why="Horovod implements Adasum on MPI alone; the first step would fail: "
-            "No Adasum operation enabled",
-            fix="start the job with `horovodrun --mpi` on a Horovod built with MPI, or leave Adasum out",
-        )
-    if hvd.size() & (hvd.size() - 1):
-        raise AdasumUnavailableError(
-            f"Adasum was asked for with {hvd.size()} ranks",
-            why="Adasum combines ranks in pairs and needs a power of two",
-            fix=f"run on {1 << (hvd.size().bit_length() - 1)} ranks, or leave Adasum out",
-        )
-    if process_set is not hvd.global_process_set:
-        raise AdasumUnsupportedError(
-            "Adasum was asked for within a process set",
-            why="Horovod implements Adasum for all ranks together only",
-            fix="leave process_set out, or Adasum",
-        )
+    """Raises AdasumUnavailableError or AdasumUnsupportedError."""
+    shared.check_adasum(hvd, process_set)
     if isinstance(optimizer, torch.optim.LBFGS):
         raise AdasumUnsupportedError(
             "Adasum was asked for with LBFGS",

@@ -11,6 +11,7 @@ import horovod.torch as hvd
 import torch
 from torch.optim import Optimizer
 
+from hvdkit import scaling
 from hvdkit.errors import HvdkitError
 
 _Optimizer = TypeVar("_Optimizer", bound=Optimizer)
@@ -23,15 +24,14 @@ class ScheduledTooEarlyError(HvdkitError):
 def lr_factor(*, use_adasum: bool = False, batches_per_allreduce: int = 1) -> int:
     """By how much the global batch, and so the learning rate, is larger than one process's.
 
-    Average: world size x batches_per_allreduce. Adasum needs no scaling on CPU, and local_size x
-    batches_per_allreduce where NCCL averages within a host first. Source: Horovod's Adasum guide and its
-    examples/pytorch/pytorch_imagenet_resnet50.py.
+    With Average the world size x batches_per_allreduce; with Adasum what hvdkit.scaling says.
     """
-    if not use_adasum:
-        return int(hvd.size()) * batches_per_allreduce
-    if torch.cuda.is_available() and hvd.nccl_built():
-        return int(hvd.local_size()) * batches_per_allreduce
-    return 1
+    return scaling.lr_factor(
+        hvd,
+        on_gpu=torch.cuda.is_available(),
+        use_adasum=use_adasum,
+        batches_per_allreduce=batches_per_allreduce,
+    )
 
 
 @overload

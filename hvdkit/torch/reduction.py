@@ -62,8 +62,10 @@ class Averaging(_State):
         if self._synchronized and not self._handles:
             return
         if self._reduces:
-            # Horovod fixes this set when it wraps; parameters are frozen and unfrozen later.
-            self._requires_update = _trainable(self)
+            # Horovod fixes this set when it wraps; parameters are frozen and unfrozen later. It is read
+            # only to find those that no hook has seen: in most steps, none.
+            every_hook_ran = len(self._handles) == len(self._allreduce_delay)
+            self._requires_update = set() if every_hook_ran else _trainable(self)
         _DistributedOptimizer.synchronize(self)
 
     def step(self, closure: Closure = None) -> Any:

@@ -28,6 +28,11 @@ def remove(optimizer: Optimizer) -> None:
     _LIVE.discard(optimizer)
 
 
+def holds(optimizer: Optimizer) -> bool:
+    """Whether `optimizer` came out of hvdkit's DistributedOptimizer and still reduces."""
+    return optimizer in _LIVE
+
+
 def parameters_of(optimizer: Optimizer) -> Iterator[Tensor]:
     """The parameters of all groups, in order."""
     for group in optimizer.param_groups:

@@ -1,13 +1,15 @@
 """check_sync(): are the weights and the optimizer state bit for bit the same on all ranks?
 
-For tests, and for a run in which something looks wrong. It repairs nothing: that is `broadcast`.
+For tests, and for a run in which something looks wrong; HVDKIT_CHECK_SYNC calls it in any script. It repairs
+nothing: that is `broadcast`.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict
 from typing import Any
 
 import horovod.torch as hvd
@@ -16,25 +18,33 @@ from torch import Tensor
 from torch.optim import Optimizer
 
 from hvdkit.errors import HvdkitError
-from hvdkit.torch import guards
+from hvdkit.sync.causes import likely
+from hvdkit.sync.evidence import Evidence, collect
+from hvdkit.torch import guards, registry
 from hvdkit.torch.names import Models, modules_by_prefix, parameter_names, plain
-from hvdkit.torch.registry import parameters_of
 from hvdkit.torch.tree import as_bytes, leaves
+from hvdkit.verify.hook.names import models_of
 
 __all__ = ["OutOfSyncError", "check_sync"]
 
 _NAME = "hvdkit.check_sync"
 _PLAIN = (bool, int, float, complex, str, bytes, type(None))
+_WORDS = 4  # 64-bit words of a SHA-256
+_SHOWN = 3
+
+Named = list[tuple[str, Tensor]]
 
 
 class OutOfSyncError(HvdkitError):
     """Ranks hold different values.
 
     name: the first tensor or setting that differs. ranks: those whose value is not that of the first rank.
+    cause: one word for the likely cause, "unknown" where nothing speaks for one.
     """
 
     name: str
     ranks: tuple[int, ...]
+    cause: str
 
 
 def check_sync(
@@ -43,52 +53,126 @@ def check_sync(
     *,
     buffers: bool = False,
     process_set: Any = hvd.global_process_set,
-) -> None:
-    """Compare all ranks' parameters, and the optimizer's state and settings. Every rank calls it.
+) -> tuple[str, ...]:
+    """Compare all ranks' parameters, buffers, optimizer state and settings. Each rank calls it.
 
-    buffers: compare these too. Off, as running statistics of BatchNorm differ between ranks by design.
+    buffers: buffers that differ are an error, too. By default they are not, as running statistics of
+        BatchNorm differ between ranks by design.
 
-    Raises OutOfSyncError on all ranks, naming the first value that differs and the ranks.
+    Returns one sentence for each thing that is no error: buffers that differ, ranks that have joined.
+    Raises OutOfSyncError on all ranks, naming the first value that differs, the ranks and the likely cause.
     """
     guards.check_initialized()
-    mine = {name: digest.hex() for name, digest in _digests(model, optimizer, buffers)}
-    whole = hashlib.sha256(json.dumps(mine).encode()).digest()
-    wholes = _gather(whole, f"{_NAME}.whole", process_set)
-    if len(set(wholes)) == 1:
-        return
-    # Only now each rank's own table is worth sending.
-    tables = [json.loads(raw) for raw in _gather(json.dumps(mine).encode(), f"{_NAME}.table", process_set)]
-    raise _difference(tables, process_set.ranks)
+    _, notes = _compare(parameter_names(model), _buffers(model), optimizer, buffers, process_set, "")
+    return notes
 
 
-def _difference(tables: list[dict[str, str]], ranks: list[int]) -> OutOfSyncError:
-    """The error for the first name that not all tables (one per rank) hold with the same digest."""
+def compare_optimizer(optimizer: Optimizer, when: str) -> tuple[int, tuple[str, ...]]:
+    """check_sync for the models that an optimizer trains. when: names the moment in messages.
+
+    Returns the rank that should tell of it, and what check_sync returns.
+    """
+    modules = models_of(optimizer)
+    model: Models = modules[0] if len(modules) == 1 else modules
+    named = parameter_names(model)
+    known = {id(parameter) for _, parameter in named}
+    trained = enumerate(registry.parameters_of(optimizer))
+    named += [(f"parameter {place}", tensor) for place, tensor in trained if id(tensor) not in known]
+    process_set = getattr(optimizer, "process_set", hvd.global_process_set)
+    return _compare(named, _buffers(model), optimizer, False, process_set, when)
+
+
+def _buffers(model: Models) -> Named:
+    return [
+        (plain(prefix + name), buffer)
+        for prefix, module in modules_by_prefix(model).items()
+        for name, buffer in module.named_buffers()
+    ]
+
+
+def _compare(
+    named: Named,
+    named_buffers: Named,
+    optimizer: Optimizer | None,
+    strict: bool,
+    process_set: Any,
+    when: str,
+) -> tuple[int, tuple[str, ...]]:
+    values = {name: digest.hex() for name, digest in _digests(named, optimizer)}
+    buffers = {f"buffer {name}": _digest(buffer).hex() for name, buffer in named_buffers}
+    rows = _rows(values, buffers, f"{_NAME}.{when}", process_set)
+    moment = f"after {when}: " if when else ""
+    absent = [rank for rank, row in zip(process_set.ranks, rows) if not row[0]]
+    teller = min(set(process_set.ranks) - set(absent))
+    if absent:
+        return teller, (f"{moment}not compared: {_ranks(absent)} called hvd.join()",)
+    if len(set(rows)) == 1:
+        return teller, ()
+    # Only now each rank's own tables are worth sending.
+    covers_all = optimizer is not None and registry.holds(optimizer)
+    mine = {**values, **buffers}, asdict(collect(named, optimizer, covers_all))
+    gathered = [json.loads(raw) for raw in _gather(json.dumps(mine).encode(), f"{_NAME}.table", process_set)]
+    tables = [table for table, _ in gathered]
     names = dict.fromkeys(name for table in tables for name in table)
     differing = [name for name in names if len({table.get(name) for table in tables}) > 1]
-    name, first = differing[0], tables[0].get(differing[0])
-    others = tuple(rank for rank, table in zip(ranks, tables) if table.get(name) != first)
-    error = OutOfSyncError(
-        f"{name} on rank{'s' * (len(others) > 1)} {', '.join(map(str, others))} differs from rank {ranks[0]}"
-        + (f", and {len(differing) - 1} more" if len(differing) > 1 else ""),
-        why="the ranks no longer train one model",
-        fix="hvd.broadcast(model, optimizer) once before training, after resume and after hvd.join(); "
-        "train every parameter through hvd.DistributedOptimizer",
+    wrong = differing if strict else [name for name in differing if name not in buffers]
+    if wrong:
+        raise _error(
+            wrong, tables, [Evidence(**evidence) for _, evidence in gathered], process_set.ranks, moment
+        )
+    shown = ", ".join(differing[:_SHOWN]) + (
+        f" and {len(differing) - _SHOWN} more" if differing[_SHOWN:] else ""
     )
-    error.name, error.ranks = name, others
+    return teller, (
+        f"{moment}{shown}: the ranks differ; running statistics do so by design, and rank 0's are saved",
+    )
+
+
+def _rows(
+    values: dict[str, str], buffers: dict[str, str], name: str, process_set: Any
+) -> list[tuple[int, ...]]:
+    """Each rank's 1 and two digests; zeros for a rank that has joined, which only an allreduce can tell."""
+    rows = torch.zeros(process_set.size(), 1 + 2 * _WORDS, dtype=torch.int64)
+    digest = b"".join(hashlib.sha256(json.dumps(table).encode()).digest() for table in (values, buffers))
+    mine = process_set.ranks.index(hvd.rank())
+    rows[mine, 0] = 1
+    rows[mine, 1:] = torch.frombuffer(bytearray(digest), dtype=torch.int64)
+    total = hvd.allreduce(rows, name=name, op=hvd.Sum, process_set=process_set)
+    return [tuple(row) for row in total.tolist()]
+
+
+def _error(
+    names: list[str],
+    tables: list[dict[str, str]],
+    evidence: list[Evidence],
+    ranks: list[int],
+    moment: str,
+) -> OutOfSyncError:
+    """The error for the first of `names`, which not all tables (one per rank) hold with the same digest."""
+    name, first = names[0], tables[0].get(names[0])
+    others = tuple(rank for rank, table in zip(ranks, tables) if table.get(name) != first)
+    cause = likely(evidence, names)
+    error = OutOfSyncError(
+        f"{moment}{name} on {_ranks(others)} differs from rank {ranks[0]}"
+        + (f", and {len(names) - 1} more" if len(names) > 1 else ""),
+        why=cause.text,
+        fix=cause.fix,
+    )
+    error.name, error.ranks, error.cause = name, others, cause.id
     return error
 
 
-def _digests(model: Models, optimizer: Optimizer | None, buffers: bool) -> Iterator[tuple[str, bytes]]:
-    named = parameter_names(model)
+def _ranks(ranks: Iterable[int]) -> str:
+    numbers = list(map(str, ranks))
+    return f"rank{'s' * (len(numbers) > 1)} {', '.join(numbers)}"
+
+
+def _digests(named: Named, optimizer: Optimizer | None) -> Iterator[tuple[str, bytes]]:
     for name, parameter in named:
         yield name, _digest(parameter)
-    if buffers:
-        for prefix, module in modules_by_prefix(model).items():
-            for name, buffer in module.named_buffers():
-                yield f"buffer {plain(prefix + name)}", _digest(buffer)
     if optimizer is not None:
         names = {id(parameter): name for name, parameter in named}
-        order = [names.get(id(parameter), "?") for parameter in parameters_of(optimizer)]
+        order = [names.get(id(parameter), "?") for parameter in registry.parameters_of(optimizer)]
         for path, leaf in leaves(optimizer.state_dict()):
             if isinstance(leaf, (Tensor, *_PLAIN)):
                 yield _label(path, order), _digest(leaf)

@@ -47,10 +47,16 @@ def _order(_: Comparison, first: Difference) -> Cause | None:
 
 
 def _no_broadcast(comparison: Comparison, first: Difference) -> Cause | None:
-    if first.step or first.stage not in (Stage.PARAMETER, Stage.FROZEN):
+    if first.step or first.stage not in (Stage.PARAMETER, Stage.FROZEN, Stage.UNTRAINED):
         return None
     if _alike(comparison.migrated, first) or not _alike(comparison.original, first):
         return None
+    if first.stage is Stage.UNTRAINED:
+        return Cause(
+            "HVD402",
+            f"{first.name} was copied from a model whose weights were not broadcast yet: "
+            "broadcast first, copy after",
+        )
     events = [event.what for step in comparison.migrated.steps[0][:2] for event in step.events]
     if "broadcast" in events and "load" in events[events.index("broadcast") :]:
         return Cause(
@@ -187,7 +193,12 @@ def _steps(run: Run, where: Difference) -> list[Step]:
     return [step for rank in run.steps for step in [_step(run, rank, where)] if step]
 
 
-FIELDS = {Stage.GRADIENT: "gradients", Stage.PARAMETER: "parameters", Stage.FROZEN: "frozen"}
+FIELDS = {
+    Stage.GRADIENT: "gradients",
+    Stage.PARAMETER: "parameters",
+    Stage.FROZEN: "frozen",
+    Stage.UNTRAINED: "untrained",
+}
 
 
 def _tensor(step: Step | None, where: Difference, name: str) -> Tensor | None:

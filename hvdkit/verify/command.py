@@ -5,10 +5,10 @@ from __future__ import annotations
 import argparse
 import json
 import signal
-import sys
 from pathlib import Path
 
 from hvdkit.errors import HvdkitError, UsageError
+from hvdkit.verify.options import add_run_options, request_fields, show_progress, split_arguments
 
 EXAMPLES = """\
 examples:
@@ -32,22 +32,7 @@ def parser() -> argparse.ArgumentParser:
     )
     made.add_argument("original", type=Path, help="the script as it was, DDP or single process")
     made.add_argument("migrated", type=Path, help="the script that uses Horovod")
-    made.add_argument("--np", type=_positive, default=2, metavar="N", help="ranks (default 2)")
-    made.add_argument("--steps", type=_positive, default=5, metavar="N", help="optimizer steps (default 5)")
-    made.add_argument("--controller", choices=("gloo", "mpi"), default="gloo", help="of horovodrun")
-    made.add_argument(
-        "--device", choices=("auto", "cpu"), default="auto", help="cpu: run CUDA scripts without CUDA"
-    )
-    made.add_argument(
-        "--tolerance", type=float, metavar="X", help="relative difference allowed (default: none)"
-    )
-    made.add_argument(
-        "--timeout",
-        type=_seconds,
-        default=300.0,
-        metavar="S",
-        help="seconds without a step until it counts as hung",
-    )
+    add_run_options(made)
     made.add_argument("--json", metavar="FILE", help="write the result here; - is stdout")
     made.add_argument("arguments", nargs="*", metavar="-- SCRIPT ARGS", help="arguments for both scripts")
     return made
@@ -55,7 +40,7 @@ def parser() -> argparse.ArgumentParser:
 
 def main(argv: list[str]) -> int:
     """Exit code: 0 they agree, 1 they differ. Raises HvdkitError when they could not be compared."""
-    options, script_arguments = _split(argv[1:])
+    options, script_arguments = split_arguments(argv[1:])
     asked = parser().parse_args(options)
     if asked.arguments:
         raise UsageError(
@@ -67,20 +52,8 @@ def main(argv: list[str]) -> int:
     from hvdkit.verify.report import as_json, print_result
     from hvdkit.verify.session import Request, verify
 
-    result = verify(
-        Request(
-            asked.original,
-            asked.migrated,
-            tuple(script_arguments),
-            asked.np,
-            asked.steps,
-            asked.controller,
-            asked.device == "cpu",
-            asked.tolerance,
-            asked.timeout,
-        ),
-        lambda line: print(line, file=sys.stderr),
-    )
+    request = Request(asked.original, asked.migrated, script_arguments, **request_fields(asked))
+    result = verify(request, show_progress)
     if asked.json == "-":
         print(json.dumps(as_json(result), indent=2))
     else:
@@ -103,25 +76,3 @@ def _check_writable(file: str | None) -> None:
         raise UnwritableError(
             f"--json {file}: {error.strerror}", fix="name a file in a folder that exists"
         ) from error
-
-
-def _split(arguments: list[str]) -> tuple[list[str], list[str]]:
-    """What stands before the first `--`, and what after."""
-    if "--" not in arguments:
-        return arguments, []
-    at = arguments.index("--")
-    return arguments[:at], arguments[at + 1 :]
-
-
-def _positive(text: str) -> int:
-    number = int(text)
-    if number < 1:
-        raise argparse.ArgumentTypeError("must be at least 1")
-    return number
-
-
-def _seconds(text: str) -> float:
-    seconds = float(text)
-    if not seconds > 0:
-        raise argparse.ArgumentTypeError("must be more than 0")
-    return seconds

@@ -1,6 +1,7 @@
 """Every place where one rank's step differs between two runs, in the order of cause and effect.
 
-Within a step: order of calls, samples, batches, loss, gradient, learning rate, parameters, buffers.
+Within a step: order of calls, samples, batches, loss, gradient, learning rate, parameters, buffers, untrained
+modules.
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ class Stage(Enum):
     PARAMETER = "parameter"
     FROZEN = "frozen parameter"
     BUFFER = "buffer"
+    UNTRAINED = "untrained module"
     FILES = "file"
     STEPS = "optimizer steps"
 
@@ -117,6 +119,8 @@ def differences_in(pair: Pair) -> Iterator[Difference]:
     if pair.rank == 0:
         # DDP overwrites the others' with rank 0's before each forward, Horovod does not; both save rank 0's.
         yield from _tensors(pair, Stage.BUFFER, "buffers")
+        yield from _tensors(pair, Stage.UNTRAINED, "untrained_buffers", shared=True)
+    yield from _tensors(pair, Stage.UNTRAINED, "untrained", shared=True)
 
 
 def _order(pair: Pair) -> Iterator[Difference]:
@@ -164,8 +168,13 @@ def _numbers(
             yield pair.differ(stage, name, repr(left), repr(right), distance, relative)
 
 
-def _tensors(pair: Pair, stage: Stage, kind: str) -> Iterator[Difference]:
-    for left, right in _matched(getattr(pair.one, kind), getattr(pair.other, kind)):
+def _tensors(pair: Pair, stage: Stage, kind: str, shared: bool = False) -> Iterator[Difference]:
+    """shared: only those that both have; a wrapper of one of them may keep a module for its own ends."""
+    lefts, rights = getattr(pair.one, kind), getattr(pair.other, kind)
+    if shared:
+        names = {tensor.name for tensor in lefts} & {tensor.name for tensor in rights}
+        lefts, rights = ([tensor for tensor in side if tensor.name in names] for side in (lefts, rights))
+    for left, right in _matched(lefts, rights):
         if left is None or right is None:
             name = (left or right or Tensor("", (), "", "", 0.0)).name
             yield pair.differ(stage, name, "present" if left else "none", "present" if right else "none")

@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-TENSOR_FIELDS = ("parameters", "gradients", "frozen", "buffers")
+TENSOR_FIELDS = ("parameters", "gradients", "frozen", "buffers", "untrained", "untrained_buffers")
 
 
 @dataclass(frozen=True)
@@ -45,15 +45,24 @@ class Event:
 
 
 @dataclass(frozen=True)
+class Collective:
+    """A collective call of the script's own. kind: allreduce, allgather, broadcast, reducescatter,
+    alltoall. norm: Euclidean, of all that this rank got from it."""
+
+    kind: str
+    norm: float
+
+
+@dataclass(frozen=True)
 class Step:
     """The state of one rank after a step of one optimizer; number 0 is the state before its first step.
 
     optimizer: order of first step. losses: values on which backward() was called since the last record.
     batches: digests of the batches that loaders returned since then. writes: files opened for writing since
-    then, relative to the work folder where they are in it. reductions: norms of what the script's own
-    allreduce calls gave. gradients: as the update saw them,
-    that is after the reduction. frozen: the model's parameters outside this optimizer. values: file with
-    the values that were kept of each tensor, by field name and tensor name.
+    then, relative to the work folder where they are in it. gradients: as the update saw them,
+    that is after the reduction. frozen: the model's parameters outside this optimizer. untrained: those of
+    modules that no optimizer holds anything of (a running average of the weights, a teacher). values: file
+    with the values that were kept of each tensor, by field name and tensor name.
     """
 
     optimizer: int
@@ -63,12 +72,14 @@ class Step:
     gradients: tuple[Tensor, ...] = ()
     frozen: tuple[Tensor, ...] = ()
     buffers: tuple[Tensor, ...] = ()
+    untrained: tuple[Tensor, ...] = ()
+    untrained_buffers: tuple[Tensor, ...] = ()
     losses: tuple[float, ...] = ()
     draws: tuple[Draw, ...] = ()
     batches: tuple[str, ...] = ()
     events: tuple[Event, ...] = ()
     writes: tuple[str, ...] = ()
-    reductions: tuple[float, ...] = ()
+    collectives: tuple[Collective, ...] = ()
     values: str = ""
 
     def to_line(self) -> str:
@@ -83,7 +94,8 @@ class Step:
             raw[key] = tuple(Tensor(**{**item, "shape": tuple(item["shape"])}) for item in raw[key])
         raw["draws"] = tuple(Draw(**{**d, "indices": tuple(d["indices"])}) for d in raw["draws"])
         raw["events"] = tuple(Event(**item) for item in raw["events"])
-        for key in ("rates", "losses", "batches", "writes", "reductions"):
+        raw["collectives"] = tuple(Collective(**item) for item in raw["collectives"])
+        for key in ("rates", "losses", "batches", "writes"):
             raw[key] = tuple(raw[key])
         return cls(**raw)
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 import shlex
-import shutil
 import socket
 import subprocess
 import sys
@@ -17,6 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from hvdkit.errors import HvdkitError
+from hvdkit.launch.horovodrun import find_horovodrun
 from hvdkit.verify import processes
 from hvdkit.verify.detect import Launcher, Start
 from hvdkit.verify.hook.settings import Settings
@@ -27,10 +27,6 @@ SITE = Path(__file__).parent / "hook" / "site"
 # one that does not follow has run out of data.
 FOLLOW = 30.0
 TAIL = 40  # lines of a failed script's output that are shown
-
-
-class LauncherError(HvdkitError):
-    """horovodrun is not installed."""
 
 
 class RunError(HvdkitError):
@@ -47,7 +43,8 @@ class NoStepError(HvdkitError):
 
 @dataclass(frozen=True)
 class Job:
-    """One run to make. title: "original" or "migrated". script: as it lies in the work copy of `here`."""
+    """One run to make. title: "original" or "migrated". script: as it lies in `work`, the copy of `here`.
+    folder: what the run leaves."""
 
     title: str
     script: Path
@@ -55,6 +52,7 @@ class Job:
     start: Start
     here: Path
     folder: Path
+    work: Path
     settings: Settings
     controller: str
     timeout: float
@@ -85,7 +83,7 @@ def run_job(job: Job, progress: Callable[[str], None]) -> Run:
     with log.open("wb") as output:
         launcher = subprocess.Popen(
             command_line(job),
-            cwd=job.folder / "work",
+            cwd=job.work,
             env=_environment(job, token),
             stdin=subprocess.DEVNULL,
             stdout=output,
@@ -138,7 +136,7 @@ def _watch(
                 told = step
                 progress(f"{job.title}: step {step} of {job.settings.steps}")
         if still > job.timeout:
-            where = processes.stacks(token, folder / "stacks", job.folder / "work")
+            where = processes.stacks(token, folder / "stacks", job.work)
             raise HangError(
                 f"the {job.title} script took no step for {job.timeout:g} s; its processes are here:\n"
                 + _in_users_folder(job, "\n".join(where)),
@@ -164,12 +162,12 @@ def _tail(log: Path) -> str:
 
 def _in_users_folder(job: Job, text: str) -> str:
     """Indented, with the files named where the user has them."""
-    return textwrap.indent(text.rstrip().replace(str(job.folder / "work"), str(job.here)), "    ")
+    return textwrap.indent(text.rstrip().replace(str(job.work), str(job.here)), "    ")
 
 
 def _by_hand(job: Job) -> list[str]:
     """What a person types to start the script the same way."""
-    script = str(job.script).replace(str(job.folder / "work"), str(job.here))
+    script = str(job.script).replace(str(job.work), str(job.here))
     count = str(job.settings.world)
     starts = {
         Launcher.HOROVOD: ["horovodrun", "-np", count, f"--{job.controller}", "python"],
@@ -181,7 +179,11 @@ def _by_hand(job: Job) -> list[str]:
 def _environment(job: Job, token: str) -> dict[str, str]:
     """The caller's environment, with the hook in front and what would make two runs differ fixed."""
     earlier = os.environ.get("PYTHONPATH")
+    patience = str(int(max(job.timeout, 30.0)))
     return {
+        # Horovod's ranks wait 30 s for each other; on a busy machine that is too short.
+        "HOROVOD_GLOO_TIMEOUT_SECONDS": patience,
+        "HOROVOD_START_TIMEOUT": patience,
         **os.environ,
         **job.settings.to_environment(),
         processes.VARIABLE: token,
@@ -195,19 +197,6 @@ def _environment(job: Job, token: str) -> dict[str, str]:
         # With as many ranks as cores a waiting rank must not keep its core from a working one.
         "OMPI_MCA_mpi_yield_when_idle": "1",
     }
-
-
-def find_horovodrun() -> str:
-    """The path of horovodrun: this environment's, else the one on PATH. Raises LauncherError."""
-    beside = Path(sys.executable).with_name("horovodrun")
-    found = str(beside) if beside.exists() else shutil.which("horovodrun")
-    if not found:
-        raise LauncherError(
-            f"horovodrun is neither beside {sys.executable} nor on PATH",
-            why="the migrated script is run with it",
-            fix="hvdkit install-horovod",
-        )
-    return found
 
 
 def _free_port() -> int:

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from hvdkit.errors import HvdkitError
+from hvdkit.launch.horovodrun import find_horovodrun
 from hvdkit.verify.causes import Cause, likely_causes
 from hvdkit.verify.compare import Comparison, compare
 from hvdkit.verify.detect import Launcher, Start, how_to_start
@@ -20,9 +21,9 @@ from hvdkit.verify.differences import pairs_of
 from hvdkit.verify.hook.settings import Settings
 from hvdkit.verify.invariants import Invariant, check_invariants
 from hvdkit.verify.records import Run
-from hvdkit.verify.runner import Job, find_horovodrun, run_job
+from hvdkit.verify.runner import Job, run_job
 from hvdkit.verify.tolerance import tolerance_for
-from hvdkit.verify.workcopy import inside_copy, make_work_copy
+from hvdkit.verify.workcopy import inside_copy, make_surroundings, make_work_copy
 
 REPLAYED = (
     "the original is one process: on 1 rank its sample order was replayed in the migrated run and the random "
@@ -44,7 +45,10 @@ class WorldError(HvdkitError):
 
 @dataclass(frozen=True)
 class Request:
-    """What the command line asked for. world: ranks. timeout: seconds without a step."""
+    """What the command line asked for. world: ranks. timeout: seconds without a step.
+
+    migrated_in: the folder that the migrated script is run from, when that is not the current one.
+    """
 
     original: Path
     migrated: Path
@@ -55,6 +59,7 @@ class Request:
     cpu: bool = False
     tolerance: float | None = None
     timeout: float = 300.0
+    migrated_in: Path | None = None
 
 
 @dataclass(frozen=True)
@@ -84,14 +89,18 @@ class Scene:
     def run(self, title: str, script: Path, start: Start, settings: Settings) -> Run:
         """Make one run in a work copy of its own. Raises what `run_job` raises."""
         folder = self.scratch / title.replace(" ", "-")
-        make_work_copy(self.here, folder / "work")
+        is_original = start.launcher is not Launcher.HOROVOD
+        source = self.here if is_original else self.request.migrated_in or self.here
+        work = make_surroundings(self.here, folder / "work")
+        make_work_copy(source, work)
         job = Job(
             title=title,
-            script=inside_copy(script, self.here, folder / "work"),
+            script=inside_copy(script, source, work),
             arguments=self.request.arguments,
             start=start,
             here=self.here,
             folder=folder,
+            work=work,
             settings=replace(settings, folder=str(folder / "record"), local_rank_flag=start.local_rank_flag),
             controller=self.request.controller,
             timeout=self.request.timeout,
@@ -176,7 +185,7 @@ def _notes(scene: Scene, original: Run, migrated: Run) -> Iterator[str]:
         yield "--device cpu: what asked for CUDA ran on the CPU, autocast regions in float32"
     if original.world > 1 and any(step.buffers for step in original.steps[0]):
         yield "buffers are compared on rank 0: DDP copies rank 0's to the others before each forward"
-    yield from _reductions(original, migrated)
+    yield from _collectives(original, migrated)
     outside = {
         name
         for run in (original, migrated)
@@ -189,16 +198,21 @@ def _notes(scene: Scene, original: Run, migrated: Run) -> Iterator[str]:
     )
 
 
-def _reductions(original: Run, migrated: Run) -> Iterator[str]:
-    """The first of the script's own reductions that gives something else; a sum and an average may both be
+def _collectives(original: Run, migrated: Run) -> Iterator[str]:
+    """The first of the script's own collectives that gives something else; a sum and an average may both be
     right, if what follows fits, so this is told and not judged."""
     for pair in pairs_of(original, migrated):
-        one, other = pair.one.reductions, pair.other.reductions
-        apart = [(a, b) for a, b in zip(one, other) if not math.isclose(a, b, rel_tol=1e-5)]
-        if apart and len(one) == len(other):
-            a, b = apart[0]
-            yield (
-                f"the script's own all_reduce gave {a:.9g} in the original and {b:.9g} in the migrated, "
-                f"before step {pair.one.number}: a sum in one and an average in the other?"
+        for kind in dict.fromkeys(call.kind for call in pair.one.collectives):
+            one, other = (
+                [call.norm for call in step.collectives if call.kind == kind]
+                for step in (pair.one, pair.other)
             )
-            return
+            apart = [(a, b) for a, b in zip(one, other) if not math.isclose(a, b, rel_tol=1e-5)]
+            if apart and len(one) == len(other):
+                a, b = apart[0]
+                reason = ": a sum in one and an average in the other?" if kind == "allreduce" else ""
+                yield (
+                    f"the script's own {kind} gave {a:.9g} in the original and {b:.9g} in the migrated "
+                    f"(Euclidean norm), before step {pair.one.number}{reason}"
+                )
+                return

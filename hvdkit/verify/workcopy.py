@@ -14,6 +14,8 @@ from pathlib import Path
 
 # Bytes. Source and configuration are smaller, checkpoints and data larger.
 LARGEST_COPY = 1 << 16
+# Folders above the current one whose other contents can be reached from the copy.
+AROUND = 2
 # Entries looked at: beyond it, what is left is linked folder by folder (breadth first, so code comes first).
 MOST_ENTRIES = 5_000
 
@@ -40,7 +42,41 @@ def make_work_copy(source: Path, target: Path) -> None:
                 place.symlink_to(entry.path)
 
 
+def make_surroundings(here: Path, folder: Path) -> Path:
+    """Make a place for a copy of `here` under `folder` from which `../data` and `../../data` are found.
+
+    The folders around it hold links to what lies beside `here` and beside its parent. Gives the place, which
+    does not exist yet.
+    """
+    around = here.parents[:AROUND]
+    place = folder.joinpath(*(part.name for part in reversed(around)), here.name or "root")
+    inner = here
+    for outer, copy in zip(around, place.parents):
+        copy.mkdir(parents=True, exist_ok=True)
+        for entry in os.scandir(outer) if os.access(outer, os.R_OK | os.X_OK) else ():
+            if entry.name != inner.name and not (copy / entry.name).is_symlink():
+                (copy / entry.name).symlink_to(entry.path)
+        inner = outer
+    return place
+
+
 def inside_copy(path: Path, source: Path, copy: Path) -> Path:
     """Where a file of `source` lies in its copy; a file from elsewhere stays where it is."""
     path = path.resolve()
     return copy / path.relative_to(source) if path.is_relative_to(source) else path
+
+
+def put_file(copy: Path, place: Path, data: bytes) -> None:
+    """Write a file into a copy, at a place relative to it; linked folders on the way become its own."""
+    folder = copy
+    for name in place.parent.parts:
+        folder = folder / name
+        if folder.is_symlink():
+            linked = folder.resolve()
+            folder.unlink()
+            folder.mkdir()
+            for entry in linked.iterdir():
+                (folder / entry.name).symlink_to(entry)
+    target = copy / place
+    target.unlink(missing_ok=True)  # a link would be written through
+    target.write_bytes(data)

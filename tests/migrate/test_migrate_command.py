@@ -112,6 +112,19 @@ def test_what_is_left_is_marked_told_and_exits_1(tree: Path, capsys: pytest.Capt
     assert (tree / "train.py").read_text() == text, "a second run adds no second marker"
 
 
+@pytest.mark.parametrize(
+    ("argument", "said"), [("find_unused_parameters=True", True), ("find_unused_parameters=False", False)]
+)
+def test_what_to_know_about_an_edit_is_told_and_leaves_nothing(
+    tree: Path, capsys: pytest.CaptureFixture[str], argument: str, said: bool
+) -> None:
+    wrapped = f"import torch\nmodel = torch.nn.parallel.DistributedDataParallel(net, {argument})\n"
+    (tree / "train.py").write_text(DDP + wrapped)
+    assert main(["migrate", "train.py", "--no-diff"]) == 0
+    out = capsys.readouterr().out
+    assert ("train.py:6: HVD201" in out and "weight decay" in out) is said
+
+
 def test_output_leaves_the_original(tree: Path) -> None:
     assert main(["migrate", "train.py", "--output", "new/place"]) == 0
     assert (tree / "new" / "place" / "train.py").read_text() == HVD

@@ -57,7 +57,7 @@ def test_an_error_inside_a_rule_is_named_and_nothing_is_planned(
 
     rule = next(rule for rule in all_rules() if rule.id == "HVD201")
 
-    monkeypatch.setattr(engine, "chosen", lambda options: [replace(rule, check=broken)])  # type: ignore[arg-type]
+    monkeypatch.setattr(engine, "all_rules", lambda: [replace(rule, check=broken)])  # type: ignore[arg-type]
     (tmp_path / "train.py").write_text("import torch\n")
     with pytest.raises(RuleFailed, match=r"HVD201: KeyError: 'x' \(test_robustness\.py, line \d+\)"):
         make_plan([tmp_path], Options())

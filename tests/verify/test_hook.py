@@ -88,6 +88,13 @@ assert start.elapsed_time(end) == 0.0
 with torch.cuda.stream(torch.cuda.Stream()), torch.cuda.device(1):
     torch.cuda.current_stream().wait_stream(torch.cuda.default_stream())
 assert torch.cuda.max_memory_allocated() == 0 and torch.cuda.get_device_properties(0).total_memory
+if hasattr(torch, "accelerator"):
+    assert torch.accelerator.is_available() and torch.accelerator.device_count() == 2
+    torch.accelerator.set_device_index(0)
+    assert torch.cuda.current_device() == 0
+    assert torch.ones(2).to(torch.accelerator.current_accelerator()).device.type == "cpu"
+data = torch.utils.data.DataLoader(torch.ones(4, 2), batch_size=2, pin_memory=True, num_workers=1)
+assert len(list(data)) == 2
 model = nn.DataParallel(nn.Linear(2, 2).cuda())
 assert model(torch.ones(1, 2).cuda()).shape == (1, 2)
 scaler = torch.amp.GradScaler()
@@ -112,3 +119,24 @@ def test_outside_a_run_nothing_is_touched(tmp_path):
     environment["PYTHONPATH"] = str(SITE)
     done = subprocess.run([sys.executable, str(script)], env=environment, capture_output=True, text=True)
     assert done.stdout == "torch.optim.optimizer torch.serialization\n", done.stderr
+
+
+COLLECTIVES = """
+import torch
+import torch.distributed as dist
+store = dist.FileStore("store", 1)
+dist.init_process_group("gloo", store=store, rank=0, world_size=1)
+ones = torch.ones(4)
+dist.all_reduce(ones)
+dist.all_gather([torch.empty(4)], ones)
+dist.broadcast(2 * ones, 0)
+dist.all_reduce(ones, async_op=True).wait()
+from hvdkit.verify.hook.recorder import Recorder
+print([(call.kind, call.norm) for call in Recorder.of_process().collectives])
+dist.destroy_process_group()
+"""
+
+
+def test_collectives_of_the_script(tmp_path):
+    said = inside(tmp_path, COLLECTIVES)
+    assert said == "[('allreduce', 2.0), ('allgather', 2.0), ('broadcast', 4.0)]\n"

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
+import pytest
+
 from hvdkit.verify import workcopy
-from hvdkit.verify.workcopy import inside_copy, make_work_copy
+from hvdkit.verify.workcopy import inside_copy, make_surroundings, make_work_copy, put_file
 
 
 def test_small_files_are_copied_large_ones_linked(tmp_path):
@@ -49,3 +53,32 @@ def test_place_of_a_script(tmp_path):
     copy = tmp_path / "copy"
     assert inside_copy(tmp_path / "a" / "t.py", tmp_path / "a", copy) == copy / "t.py"
     assert inside_copy(tmp_path / "b" / "t.py", tmp_path / "a", copy) == tmp_path / "b" / "t.py"
+
+
+def test_a_file_put_into_a_linked_folder_leaves_the_folder_alone(tmp_path):
+    source, copy = tmp_path / "source", tmp_path / "copy"
+    (source / ".hidden" / "deep").mkdir(parents=True)
+    for name in ("train.py", "other.py"):
+        (source / ".hidden" / "deep" / name).write_text("before\n")
+    make_work_copy(source, copy)
+    put_file(copy, Path(".hidden/deep/train.py"), b"after\n")
+    assert (copy / ".hidden" / "deep" / "train.py").read_text() == "after\n"
+    assert (copy / ".hidden" / "deep" / "other.py").read_text() == "before\n"
+    assert (source / ".hidden" / "deep" / "train.py").read_text() == "before\n"
+
+
+def test_what_lies_beside_the_folder_is_found_from_the_copy(tmp_path):
+    here = tmp_path / "a" / "b" / "project"
+    for folder in (here, tmp_path / "a" / "b" / "data", tmp_path / "a" / "sets", tmp_path / "far"):
+        folder.mkdir(parents=True)
+    place = make_surroundings(here, tmp_path / "run")
+    make_work_copy(here, place)
+    assert place.name == "project" and place.is_dir() and not place.is_symlink()
+    assert (place / ".." / "data").resolve() == tmp_path / "a" / "b" / "data"
+    assert (place / ".." / ".." / "sets").resolve() == tmp_path / "a" / "sets"
+
+
+@pytest.mark.parametrize("here", ["/", "/usr"])
+def test_a_folder_with_little_around_it(tmp_path, here):
+    place = make_surroundings(Path(here), tmp_path / "run")
+    assert place.is_relative_to(tmp_path / "run") and not place.exists()

@@ -25,6 +25,8 @@ from hvdkit.migrate.facts.programs import ProgramFacts, find_programs
 from hvdkit.migrate.facts.rank_kinds import RankKinds
 from hvdkit.migrate.facts.sharding import keywords, share
 from hvdkit.migrate.facts.steps import Steps
+from hvdkit.migrate.facts.tensorflow import TensorFlow
+from hvdkit.migrate.facts.tensorflow import vocabulary as tensorflow
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Applicability, Edit, Finding
 from hvdkit.migrate.project import Project
@@ -161,6 +163,11 @@ class Facts:
         return RankKinds(self)
 
     @cached_property
+    def tf(self) -> TensorFlow:
+        """The TensorFlow side of the project."""
+        return TensorFlow(self)
+
+    @cached_property
     def loops(self) -> Loops:
         """Batch loops and epoch loops around every backward pass."""
         return Loops(self)
@@ -199,15 +206,21 @@ class Facts:
 
     def hvd(self, names: Names) -> str:
         """The name under which a file has, or will have, Horovod."""
-        for module in words.HOROVOD:
+        tf = self.kinds(names) & set(tensorflow.KINDS)
+        for module in tensorflow.MODULES if tf else words.HOROVOD:
             for name, bindings in names.module.names.items():
                 if any(b.kind == "import" and b.qualified == module for b in bindings):
                     return name
-        return "hvd" if "hvd" not in names.uses and "hvd" not in names.module.names else "horovod_torch"
+        return (
+            "hvd"
+            if "hvd" not in names.uses and "hvd" not in names.module.names
+            else ("horovod_tensorflow" if tf else "horovod_torch")
+        )
 
-    @property
-    def module(self) -> str:
-        """The module that migrated files import."""
+    def module(self, names: Names) -> str:
+        """The module that a migrated file imports."""
+        if self.kinds(names) & set(tensorflow.KINDS):
+            return self.tf.module(names)
         return "horovod.torch" if self.options.target == "horovod" else "hvdkit.torch"
 
     def safe(self, rule: str, names: Names, node: ast.AST, message: str, make: Maker, *args: Any) -> Finding:

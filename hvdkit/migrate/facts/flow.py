@@ -11,13 +11,14 @@ import ast
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from hvdkit.migrate.canonical import canonical
 from hvdkit.migrate.facts.arguments import default, passed
 from hvdkit.migrate.facts.callers import Callers, CallSite
 from hvdkit.migrate.facts.memo import Memo
 from hvdkit.migrate.facts.order import reaching
 from hvdkit.migrate.facts.stores import Stores
 from hvdkit.migrate.facts.wrappers import RETURNS_SELF, is_wrapper
-from hvdkit.migrate.names import ANY_KEY, FUNCTIONS, Binding, FunctionNode, Names, canonical
+from hvdkit.migrate.names import ANY_KEY, FUNCTIONS, Binding, FunctionNode, Names
 from hvdkit.migrate.project import Project
 
 MAX_NAME = 12  # steps followed into what a library gives: `node = node.next` has no end

@@ -27,10 +27,14 @@ MAX_CALLS = 4
 
 
 class GradientUse:
-    """Asked for single statements; the project's own functions are looked into."""
+    """Asked for single statements; the project's own functions are looked into.
 
-    def __init__(self, facts: Facts) -> None:
+    certain: a library's function that is merely given parameters does not count.
+    """
+
+    def __init__(self, facts: Facts, certain: bool = False) -> None:
         self._facts = facts
+        self._certain = certain
         self._functions: dict[ast.AST, bool] = {}
 
     def looked_at(self, names: Names, node: ast.AST, depth: int = 0) -> bool:
@@ -54,7 +58,7 @@ class GradientUse:
                 self._functions[function] = any(self.looked_at(where, part, depth + 1) for part in body)
             if self._functions[function]:
                 return True
-        return not functions and _is_given_parameters(node)
+        return not self._certain and not functions and _is_given_parameters(node)
 
 
 def _is_given_parameters(call: ast.Call) -> bool:

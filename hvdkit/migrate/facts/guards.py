@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from hvdkit.migrate.facts.arguments import passed
 from hvdkit.migrate.facts.rank_kinds import CONSTANT, UNKNOWN
-from hvdkit.migrate.facts.vocabulary import HOROVOD
+from hvdkit.migrate.facts.vocabulary import EVERY_HOROVOD
 from hvdkit.migrate.names import FUNCTIONS, FunctionNode, Names
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 MAX_CALLERS = 6
 _LEAVES = (ast.Return, ast.Raise, ast.Continue, ast.Break)
-_STARTED = frozenset(("torch.distributed.is_initialized", *(f"{m}.is_initialized" for m in HOROVOD)))
+_STARTED = frozenset(("torch.distributed.is_initialized", *(f"{m}.is_initialized" for m in EVERY_HOROVOD)))
 
 
 class Where(IntEnum):
@@ -284,7 +284,7 @@ def _set_at_start(facts: Facts, names: Names, value: ast.expr | None, node: ast.
     function = names.function(node)
     if not isinstance(value, ast.Constant) or value.value is not True or function is None:
         return False
-    starts = ("torch.distributed.init_process_group", *(f"{module}.init" for module in HOROVOD))
+    starts = ("torch.distributed.init_process_group", *(f"{module}.init" for module in EVERY_HOROVOD))
     return any(site.names is names and names.function(site.node) is function for site in facts.calls(*starts))
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from hvdkit.migrate.facts import vocabulary as words
 from hvdkit.migrate.facts.loops import backward_calls
+from hvdkit.migrate.facts.tensorflow.evidence import tensorflow_evidence
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.project import local_imports
 
@@ -17,7 +18,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class ProgramFacts:
-    """kind: "ddp" (torch.distributed, DDP), "single" (DataParallel too), "horovod", "none" (no training)."""
+    """kind: "ddp" (torch.distributed, DDP), "single" (DataParallel too), "horovod", "none" (no training).
+
+    TensorFlow's: "tf-strategy" (tf.distribute), "tf-single", "tf-horovod".
+    """
 
     entry: Names
     kind: str
@@ -50,6 +54,8 @@ def _evidence(facts: Facts) -> dict[Names, set[str]]:
         found[site.names].add("horovod")
     for names, _ in backward_calls(facts):
         found[names].add("trains")
+    for names, kind in tensorflow_evidence(facts):
+        found[names].add(kind)
     return found
 
 
@@ -58,7 +64,11 @@ def _kind(seen: set[str]) -> str:
         return "ddp"
     if "horovod" in seen:
         return "horovod"
-    return "single" if "trains" in seen else "none"
+    if "trains" in seen:
+        return "single"
+    if "tf-horovod" in seen or "tf-single" not in seen:
+        return "tf-horovod" if "tf-horovod" in seen else "none"
+    return "tf-strategy" if "tf-strategy" in seen else "tf-single"
 
 
 def has_main_guard(names: Names) -> bool:

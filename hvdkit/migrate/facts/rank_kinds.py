@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from hvdkit.migrate.facts.arguments import default, passed, spawned
 from hvdkit.migrate.facts.memo import Memo
 from hvdkit.migrate.facts.ranks import launch_tests, rank_reads
-from hvdkit.migrate.facts.vocabulary import HOROVOD
+from hvdkit.migrate.facts.vocabulary import EVERY_HOROVOD
 from hvdkit.migrate.names import FUNCTIONS, Binding, Names
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 UNKNOWN, CONSTANT = "unknown", "constant"
 QUESTIONS = ("rank", "size", "local_rank", "local_size", "cross_rank", "cross_size")
-_HVD = {f"{module}.{name}": name for module in HOROVOD for name in QUESTIONS}
+_HVD = {f"{module}.{name}": name for module in EVERY_HOROVOD for name in QUESTIONS}
 MAX_STEPS = 4
 _PLAIN = ("int", "str", "float", "abs", "max", "min")
 

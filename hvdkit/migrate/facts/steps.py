@@ -117,6 +117,11 @@ class Steps:
         parts = body if isinstance(body, list) else [body]
         return any(self._gradients.looked_at(names, part) for part in parts)
 
+    def runs_backward(self, node: ast.AST) -> bool:
+        """Whether running a node makes a backward pass, itself or through the project's functions."""
+        backwards = {call for _, call in self._backwards}
+        return any(self._leads.get(call, set()) & backwards for call in _calls_here(node))
+
     @cached_property
     def _backwards(self) -> tuple[tuple[Names, ast.Call], ...]:
         return tuple(backward_calls(self._facts))

@@ -10,6 +10,14 @@ SYNC_BATCH_NORM = frozenset(
 )
 
 HOROVOD = ("horovod.torch", "hvdkit.torch")
+HOROVOD_TENSORFLOW = (
+    "horovod.tensorflow",
+    "horovod.tensorflow.keras",
+    "horovod.keras",
+    "hvdkit.tensorflow",
+    "hvdkit.keras",
+)
+EVERY_HOROVOD = (*HOROVOD, *HOROVOD_TENSORFLOW)
 HVD_OPTIMIZER = frozenset(f"{module}.DistributedOptimizer" for module in HOROVOD)
 HVD_BROADCAST = frozenset(
     f"{module}.{name}" for module in HOROVOD for name in ("broadcast_parameters", "broadcast")

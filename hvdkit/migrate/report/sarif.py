@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from hvdkit import __version__
 from hvdkit.migrate.plan import Applicability, Finding, Plan
+from hvdkit.migrate.rule import Rule
 from hvdkit.migrate.rules import all_rules
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
@@ -19,17 +21,22 @@ LEVELS = {
 }
 
 
-def as_sarif(plan: Plan, root: Path) -> dict[str, Any]:
-    """One SARIF run; places are relative to `root`, edits are told as the finding's message."""
+def as_sarif(
+    plan: Plan, root: Path, rules: Sequence[Rule] = (), levels: dict[Applicability, str] = LEVELS
+) -> dict[str, Any]:
+    """One SARIF run; places are relative to `root`, edits are told as the finding's message.
+
+    rules: those that the run chose from; migrate's when none are given.
+    """
     return {
         "$schema": SCHEMA,
         "version": "2.1.0",
         "runs": [
             {
-                "tool": {"driver": _driver()},
+                "tool": {"driver": _driver(rules or all_rules())},
                 "columnKind": "unicodeCodePoints",
                 "originalUriBaseIds": {"ROOT": {"uri": root.resolve().as_uri() + "/"}},
-                "results": [_result(finding, root) for finding in plan.findings],
+                "results": [_result(finding, root, levels) for finding in plan.findings],
                 "invocations": [
                     {
                         "executionSuccessful": True,
@@ -48,7 +55,7 @@ def as_sarif(plan: Plan, root: Path) -> dict[str, Any]:
     }
 
 
-def _driver() -> dict[str, Any]:
+def _driver(rules: Sequence[Rule]) -> dict[str, Any]:
     return {
         "name": "hvdkit",
         "version": __version__,
@@ -59,16 +66,16 @@ def _driver() -> dict[str, Any]:
                 "fullDescription": {"text": rule.what},
                 "help": {"text": f"{rule.why} {rule.safety}"},
             }
-            for rule in all_rules()
+            for rule in rules
         ],
     }
 
 
-def _result(finding: Finding, root: Path) -> dict[str, Any]:
+def _result(finding: Finding, root: Path, levels: dict[Applicability, str]) -> dict[str, Any]:
     text = f"{finding.message}: {finding.advice}" if finding.advice else finding.message
     return {
         "ruleId": finding.rule,
-        "level": LEVELS[finding.applicability],
+        "level": levels[finding.applicability],
         "message": {"text": text},
         "locations": [_location(finding.path, finding.line, finding.column, root)],
         "properties": {"applicability": finding.applicability.value, "cell": finding.cell},

@@ -18,15 +18,31 @@ MARKS = {State.PROVEN: ("yes", "green"), State.OPEN: ("open", "yellow"), State.N
 
 
 def show(plan: Plan, options: Options, diff: bool, console: Console) -> None:
-    """Diff, post-conditions, what is left, and the summary."""
+    """Diff, post-conditions, what to know, what is left, and the summary."""
     if diff:
-        for line in plan_diff(plan):
-            style = "bold" if line.startswith(("+++", "---")) else COLOURS.get(line[:1], "")
-            console.print(Text(line, style=style), soft_wrap=True)
+        show_diff(plan, console)
     for program in plan.programs:
         if program.kind != "none":
             _conditions(program, console)
-    _left(plan, console)
+    for finding in plan.told:
+        show_finding(finding, console, "cyan")
+    for finding in plan.left:
+        show_finding(finding, console)
+    show_left_alone(plan, console)
+    for note in plan.notes:
+        console.print(Text(f"start {note}", style="cyan"), soft_wrap=True)
+    console.print(summary(plan, options), soft_wrap=True, highlight=False)
+
+
+def show_diff(plan: Plan, console: Console) -> None:
+    """The diff in colour."""
+    for line in plan_diff(plan):
+        style = "bold" if line.startswith(("+++", "---")) else COLOURS.get(line[:1], "")
+        console.print(Text(line, style=style), soft_wrap=True)
+
+
+def show_left_alone(plan: Plan, console: Console) -> None:
+    """The files that could not be read, and those whose edits were taken back."""
     for path, number, reason in plan.unreadable:
         console.print(
             f"[yellow]left alone[/] {_name(path)}:{number}: {reason}", soft_wrap=True, highlight=False
@@ -36,9 +52,6 @@ def show(plan: Plan, options: Options, diff: bool, console: Console) -> None:
             console.print(
                 f"[red]left alone[/] {_name(file.path)}: {file.problem}", soft_wrap=True, highlight=False
             )
-    for note in plan.notes:
-        console.print(Text(f"start {note}", style="cyan"), soft_wrap=True)
-    console.print(summary(plan, options), soft_wrap=True, highlight=False)
 
 
 def summary(plan: Plan, options: Options) -> str:
@@ -79,14 +92,10 @@ def _conditions(program: Program, console: Console) -> None:
     console.print(table)
 
 
-def _left(plan: Plan, console: Console) -> None:
-    for finding in plan.left:
-        _finding(finding, console)
-
-
-def _finding(finding: Finding, console: Console) -> None:
+def show_finding(finding: Finding, console: Console, style: str = "yellow") -> None:
+    """One finding: its place, what was seen, and what to write or know."""
     place = f"{_name(finding.path)}:" + (f"cell {finding.cell}:" if finding.cell else "") + str(finding.line)
-    console.print(Text(f"{place}: {finding.rule} {finding.message}", style="yellow"), soft_wrap=True)
+    console.print(Text(f"{place}: {finding.rule} {finding.message}", style=style), soft_wrap=True)
     if finding.advice:
         console.print(Text(f"    {finding.advice}"), soft_wrap=True)
 

@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-import pkgutil
 from functools import lru_cache
-from importlib import import_module
 
-from hvdkit.migrate.rule import Rule
+from hvdkit.migrate.rule import Rule, rules_in
 
 
 @lru_cache(maxsize=1)
 def all_rules() -> tuple[Rule, ...]:
     """Every rule in the order of its number, which is the order in which their insertions are stacked."""
-    modules = sorted(
-        module.name for module in pkgutil.iter_modules(__path__) if module.name.startswith("hvd")
-    )
-    return tuple(import_module(f"{__name__}.{module}").RULE for module in modules)
+    return rules_in(__name__, __path__)

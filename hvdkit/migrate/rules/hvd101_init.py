@@ -34,19 +34,18 @@ def check(facts: Facts) -> Iterator[Finding]:
         if place is not None:
             placed.add(place)
         gone = place is not None or order.superfluous(site.names, site.node)
-        message = _message(site.node)
-        yield facts.safe("HVD101", site.names, site.node, message, _edits, facts, site, inserted, gone)
+        message = "init_process_group becomes hvd.init(); the launcher gives rank, size and addresses"
+        finding = facts.safe("HVD101", site.names, site.node, message, _edits, facts, site, inserted, gone)
+        yield finding.knowing(_said(site.node))
     for place in order.places:
         if place not in placed:
             message = "ranks are read here before the process group was made: Horovod starts first"
             yield facts.safe("HVD101", place.names, place.statement, message, _insert, facts, place)
 
 
-def _message(call: ast.Call) -> str:
+def _said(call: ast.Call) -> str:
     given = {*INIT_ARGUMENTS[: len(call.args)], *(item.arg for item in call.keywords)}
-    said = [text for name, text in SAID.items() if name in given]
-    message = "init_process_group becomes hvd.init(); the launcher gives rank, size and addresses"
-    return "; ".join((message, *said))
+    return "; ".join(text for name, text in SAID.items() if name in given)
 
 
 def _edits(facts: Facts, site: Site, place: Place | None, gone: bool) -> list[Edit]:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts import vocabulary as words
+from hvdkit.migrate.facts.arguments import keyword
 from hvdkit.migrate.facts.wraps import Wrap, core, find_wraps
 from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
@@ -22,6 +23,11 @@ MEANINGS = {
     "gradient_average": "give the optimizer op=hvd.Sum",
     "gradient_predivide_factor": "give the optimizer gradient_predivide_factor=...",
 }
+UNUSED = (
+    "find_unused_parameters: a parameter that no rank used in a step kept no gradient under DDP, and the "
+    "optimizer passed it by; Horovod gives it zeros, so that momentum and weight decay go on moving it. Where "
+    "that matters, give such parameters requires_grad_(False) while they take no part"
+)
 POSITIONS = (
     "module",
     "device_ids",
@@ -51,7 +57,10 @@ def check(facts: Facts) -> Iterator[Finding]:
             yield facts.manual("HVD201", names, call, f"DDP's {lost} changes what is averaged", advice)
             continue
         message = "DDP goes; rank 0's parameters and buffers are broadcast where DDP did it"
-        yield facts.safe("HVD201", names, call, message, _edits, facts, wrap)
+        finding = facts.safe("HVD201", names, call, message, _edits, facts, wrap)
+        unused = keyword(call, "find_unused_parameters")
+        off = unused is None or (isinstance(unused, ast.Constant) and not unused.value)
+        yield finding.knowing("" if off else UNUSED)
 
 
 def _edits(facts: Facts, wrap: Wrap) -> list[Edit]:
@@ -94,7 +103,10 @@ RULE = Rule(
         "static_graph and gradient_as_bucket_view have nothing to say in Horovod; an argument that changes what "
         "is averaged (process_group, mixed_precision, apex's gradient_average) leaves the call to the person."
     ),
-    safety="Safe: same average, same start. With two ranks in float32 the weights are bit-identical.",
+    safety=(
+        "Safe: same average, same start. With two ranks in float32 the weights are bit-identical. One difference "
+        "is told: with find_unused_parameters, what no rank used in a step had no gradient, and has zeros now."
+    ),
     check=check,
     changes=(
         Change(

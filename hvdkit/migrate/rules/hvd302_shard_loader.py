@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Iterator
 
 from hvdkit.migrate.facts import Facts
-from hvdkit.migrate.facts.facts import Loader
-from hvdkit.migrate.facts.sharding import ITERABLE
 from hvdkit.migrate.facts.training import only_single
-from hvdkit.migrate.names import COMPREHENSIONS
 from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
-from hvdkit.migrate.sampler_edits import sampler_edits
+from hvdkit.migrate.sampler_edits import sampler_edits, unshardable
 
-STREAMS = ("webdataset.", "torchdata.", "torchtext.datasets.")  # their data sets are iterators
 ADVICE = "give each rank its own share of the data, by hvd.rank() and hvd.size()"
 
 
@@ -25,49 +20,13 @@ def check(facts: Facts) -> Iterator[Finding]:
         names, node = loader.names, loader.node
         if facts.sharded(loader):
             continue
-        problem = _problem(facts, loader)
+        problem = unshardable(facts, loader)
         if problem:
             message = f"the training data must be sharded, but {problem}"
             yield facts.manual("HVD302", names, node, message, ADVICE)
             continue
         message = "each rank draws its own share of the training data"
         yield facts.safe("HVD302", names, node, message, sampler_edits, facts, loader)
-
-
-def _problem(facts: Facts, loader: Loader) -> str:
-    """Why a loader cannot be given a sampler; fewer reasons hold where hvd.distribute does the work."""
-    values = facts.flow.values(loader.names, loader.dataset)
-    if any(ITERABLE in facts.flow.bases(value) or value.name.startswith(STREAMS) for value in values):
-        return (
-            "its data set is iterable and takes no sampler: what it yields has to be divided in its __iter__"
-        )
-    if any(isinstance(parent, COMPREHENSIONS) for parent in loader.names.ancestors(loader.node)):
-        return "one call makes this loader and those that evaluate"
-    if facts.options.target == "hvdkit":
-        return ""
-    if loader.batch_sampler is not None:
-        return "it has a batch_sampler of its own"
-    if loader.sampler is not None:
-        return "it has a sampler of its own"
-    if loader.dataset is None:
-        return "its data set was not found"
-    if loader.shuffle is not None and loader.shuffle in loader.node.args:
-        return "shuffle is passed by position"
-    return _unpacked_problem(loader)
-
-
-def _unpacked_problem(loader: Loader) -> str:
-    """Whether the arguments passed by ** are one variable, which can be added to."""
-    unpacked = [keyword for keyword in loader.node.keywords if keyword.arg is None]
-    if not unpacked:
-        return ""
-    if len(unpacked) > 1 or not isinstance(unpacked[0].value, ast.Name):
-        return "its arguments come from **"
-    mentioned = {node.value for node in loader.names.parents if isinstance(node, ast.Constant)}
-    keys = {node.arg for node in loader.names.parents if isinstance(node, ast.keyword)}
-    if {"sampler", "batch_sampler"} & (mentioned | keys):
-        return "its arguments come from **, and a sampler may be among them"
-    return ""
 
 
 RULE = Rule(
@@ -263,6 +222,28 @@ RULE = Rule(
                     x = next(batches)
                 model(x).sum().backward()
             """,
+        ),
+        Change(
+            """\
+            import torch
+            from torch.utils.data import DataLoader
+
+            loader = DataLoader(data, 8, True, num_workers=2)
+            for x in loader:
+                model(x).sum().backward()
+            """,
+            """\
+            import horovod.torch as hvd
+            import torch
+            from torch.utils.data import DataLoader
+            from torch.utils.data.distributed import DistributedSampler
+
+            sampler = DistributedSampler(data, num_replicas=hvd.size(), rank=hvd.rank(), shuffle=True)
+            loader = DataLoader(data, 8, sampler=sampler, num_workers=2)
+            for x in loader:
+                model(x).sum().backward()
+            """,
+            note="shuffle, given by position, moves too.",
         ),
     ),
     keeps=(

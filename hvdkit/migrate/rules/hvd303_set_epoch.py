@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Iterator
 
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
+from hvdkit.migrate.facts.epochs import epoch_loops, epoch_number, run_once, told_epoch
 from hvdkit.migrate.facts.facts import Loader
 from hvdkit.migrate.facts.loops import Loop
 from hvdkit.migrate.facts.sharding import epoch_calls, in_order
@@ -14,6 +14,7 @@ from hvdkit.migrate.facts.spelling import spelled
 from hvdkit.migrate.facts.training import only_single
 from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
+from hvdkit.migrate.sampler_edits import unshardable
 
 
 def check(facts: Facts) -> Iterator[Finding]:
@@ -24,8 +25,14 @@ def check(facts: Facts) -> Iterator[Finding]:
         single = kinds == {"single"}
         if (single and not only_single(facts, loader.names)) or not (single or facts.sharded(loader)):
             continue
-        loops = _loops(facts, loader)
-        if epoch_calls(facts, loader) or any(_told(facts, loop) for loop in loops) or _once(facts, loader):
+        if single and not facts.sharded(loader) and unshardable(facts, loader):
+            continue  # HVD302 says so: without a DistributedSampler there is no set_epoch
+        loops = epoch_loops(facts, loader)
+        if (
+            epoch_calls(facts, loader)
+            or any(told_epoch(facts, loop) for loop in loops)
+            or run_once(facts, loader)
+        ):
             continue
         if not loops:
             yield _finding(facts, loader, None, single)
@@ -38,7 +45,7 @@ def _finding(facts: Facts, loader: Loader, epoch: Loop | None, single: bool) -> 
     if epoch is None:
         message = "no loop over epochs was found around the loop over this loader"
         return facts.manual("HVD303", loader.names, loader.node, message, advice)
-    number = _number(epoch)
+    number = epoch_number(epoch)
     loader_name = spelled(facts.flow, epoch.names, epoch.node, [loader.value])
     if number is None or loader_name is None:
         message = "the loop over epochs has no epoch number, or the loader has no name there"
@@ -48,48 +55,6 @@ def _finding(facts: Facts, loader: Loader, epoch: Loop | None, single: bool) -> 
     make = facts.safe if single else facts.suggested
     return make(
         "HVD303", epoch.names, epoch.node, message, edits.at_start, epoch.names, epoch.node.body, [line]
-    )
-
-
-def _number(loop: Loop) -> str | None:
-    """The variable that counts the epochs: a for loop's, or the one a while loop tests and adds 1 to."""
-    if isinstance(loop.node, ast.While):
-        tested = {node.id for node in ast.walk(loop.node.test) if isinstance(node, ast.Name)}
-        for statement in loop.node.body:
-            counts = isinstance(statement, ast.AugAssign) and isinstance(statement.op, ast.Add)
-            if counts and isinstance(statement.target, ast.Name) and statement.target.id in tested:  # type: ignore[attr-defined]
-                return statement.target.id  # type: ignore[attr-defined]
-        return None
-    target = loop.node.target
-    if isinstance(target, ast.Tuple) and isinstance(loop.node.iter, ast.Call):
-        if getattr(loop.node.iter.func, "id", "") == "enumerate":
-            target = target.elts[0]
-    return target.id if isinstance(target, ast.Name) else None
-
-
-def _loops(facts: Facts, loader: Loader) -> list[Loop]:
-    """The loops over epochs, each of which runs over the whole loader."""
-    found = (path.epoch for path in facts.loops.paths if loader.value in path.loaders)
-    return list(dict.fromkeys(loop for loop in found if loop is not None))
-
-
-def _told(facts: Facts, loop: Loop) -> bool:
-    """Whether set_epoch is called in a loop, on whatever it is."""
-    return any(
-        names is loop.names and loop.node in names.ancestors(call)
-        for names, call, _ in facts.methods("set_epoch")
-    )
-
-
-def _once(facts: Facts, loader: Loader) -> bool:
-    """Whether the loader is run through once: its loop stands in no other, up to the module."""
-    paths = [path for path in facts.loops.paths if loader.value in path.loaders]
-    return all(
-        len(path.loops) == 1
-        and isinstance(path.loops[0].node, ast.For)
-        and bool(facts.loops.loaders_in(path.loops[0].names, path.loops[0].node.iter))
-        and path.top is None
-        for path in paths
     )
 
 
@@ -163,6 +128,17 @@ RULE = Rule(
         ),
     ),
     keeps=(
+        Keep(
+            """\
+            from torch.utils.data import DataLoader
+
+            loader = DataLoader(data, 8, True, None)
+            for epoch in range(3):
+                for x in loader:
+                    model(x).sum().backward()
+            """,
+            reason="HVD302 cannot give this loader a sampler, and the one it has takes no epoch",
+        ),
         Keep(
             """\
             from torch.utils.data import DataLoader

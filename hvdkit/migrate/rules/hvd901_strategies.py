@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
 
 from hvdkit.migrate.facts import Facts
@@ -49,13 +50,28 @@ STRATEGIES = {
     "apex.transformer.": TENSOR,
     "apex.contrib.optimizers.": SHARDED,
 }
-# Only writes the exception of a failed worker down; does nothing more without torchrun's agent.
-HARMLESS = ("torch.distributed.elastic.multiprocessing.errors.record",)
+HARMLESS = (
+    # Only writes the exception of a failed worker down; does nothing more without torchrun's agent.
+    "torch.distributed.elastic.multiprocessing.errors.record",
+    # Kernels and optimizers of one device; what shards is deepspeed.initialize and deepspeed.zero.
+    "deepspeed.ops.",
+    "deepspeed.profiling.",
+)
+
+
+# Libraries that programs with several backends import by name, when they run.
+LIBRARIES = {"deepspeed", "fairscale", "colossalai"}
 
 
 def check(facts: Facts) -> Iterator[Finding]:
+    if facts.calls("importlib.import_module"):
+        for names in facts.files:
+            for node in names.parents:
+                if isinstance(node, ast.Constant) and node.value in LIBRARIES:
+                    message = f"{node.value} is imported by name in this program, and {SHARDED}"
+                    yield facts.refused("HVD901", names, node, message, FITS)
     for names, node, qualified, match in mentions(facts, tuple(STRATEGIES)):
-        if qualified not in HARMLESS:
+        if not qualified.startswith(HARMLESS):
             advice = "move to hvd.elastic by hand" if STRATEGIES[match] == RESTARTS else FITS
             yield facts.refused("HVD901", names, node, f"{qualified} {STRATEGIES[match]}", advice)
 
@@ -147,6 +163,21 @@ RULE = Rule(
         ),
         Keep(
             """\
+            from importlib import import_module
+            import torch
+
+            class Backend:
+                MODULE = "deepspeed"
+
+                def start(self):
+                    torch.cuda.init()
+                    return import_module(self.MODULE).initialize()
+            """,
+            reason="the library is chosen when the program runs",
+            reported=True,
+        ),
+        Keep(
+            """\
             from torch.distributed.fsdp import FullyShardedDataParallel as FSDP
 
             def save(model: FSDP):
@@ -163,6 +194,14 @@ RULE = Rule(
                 pass
             """,
             reason="record only writes an exception down, with or without torchrun",
+        ),
+        Keep(
+            """\
+            from deepspeed.ops.sparse_attention import SparseSelfAttention
+
+            attention = SparseSelfAttention()
+            """,
+            reason="a kernel of one device: nothing is split over the ranks",
         ),
     ),
 )

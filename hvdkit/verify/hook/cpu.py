@@ -27,6 +27,9 @@ def run_without_cuda(settings: Settings) -> None:
     """Map everything that asks for CUDA, in this process."""
     OnCpu().__enter__()  # type: ignore[no-untyped-call]  # for the life of the process
     _map_cuda_module(settings.world)
+    if hasattr(torch, "accelerator"):  # torch 2.6 and later
+        _map_accelerator_module()
+    _map_loader()
     _map_distributed()
     _map_wrappers()
     _map_load()
@@ -138,6 +141,43 @@ def _map_cuda_module(world: int) -> None:
         setattr(torch.cuda, name, value)
     for name in ("range_push", "range_pop", "mark"):
         setattr(torch.cuda.nvtx, name, functools.partial(_answer, None))
+
+
+def _map_accelerator_module() -> None:
+    """torch.accelerator says what the pretended torch.cuda says."""
+    names = {
+        "is_available": "is_available",
+        "device_count": "device_count",
+        "current_device_index": "current_device",
+        "current_device_idx": "current_device",
+        "set_device_index": "set_device",
+        "set_device_idx": "set_device",
+        "current_stream": "current_stream",
+        "set_stream": "set_stream",
+        "synchronize": "synchronize",
+        "empty_cache": "empty_cache",
+        "device_index": "device",
+        "reset_peak_memory_stats": "reset_peak_memory_stats",
+        **{name: name for name in MEMORY_COUNTERS.split()},
+    }
+    for name, of_cuda in names.items():
+        if hasattr(torch.accelerator, name):
+            setattr(torch.accelerator, name, getattr(torch.cuda, of_cuda))
+    torch.accelerator.current_accelerator = functools.partial(_answer, torch.device("cuda"))
+
+
+def _map_loader() -> None:
+    """No pinned memory: a thread would ask the driver for it, out of reach of `OnCpu`."""
+    from torch.utils.data import DataLoader
+
+    build = DataLoader.__init__
+
+    @functools.wraps(build)
+    def init(self: Any, *args: Any, **kwargs: Any) -> None:
+        build(self, *args, **kwargs)
+        self.pin_memory = False
+
+    DataLoader.__init__ = init  # type: ignore[method-assign]
 
 
 def _answer(value: Any, *_: Any, **__: Any) -> Any:

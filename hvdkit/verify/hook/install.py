@@ -37,6 +37,8 @@ def install() -> None:
             "horovod.torch.mpi_ops": _hook_horovod_operations,
             "horovod.torch.functions": _hook_horovod_functions,
             "horovod.torch.optimizer": _hook_horovod_optimizer,
+            "hvdkit.torch.broadcast": _hook_hvdkit_broadcast,
+            "horovod.torch.sync_batch_norm": lambda: _hook_horovod_sync_batch_norm(settings),
         }
     )
 
@@ -49,17 +51,19 @@ def _add_local_rank(settings: Settings) -> None:
 
 def _hook_torch(settings: Settings) -> None:
     """Runs once `import torch` has finished, before the script's next line."""
+    from hvdkit.verify.hook.collectives import watch_collectives
     from hvdkit.verify.hook.files import watch_files
     from hvdkit.verify.hook.loaders import watch_loaders
     from hvdkit.verify.hook.order import watch_order
     from hvdkit.verify.hook.recorder import Recorder
-    from hvdkit.verify.hook.reductions import watch_reductions
     from hvdkit.verify.hook.watch import watch_losses, watch_steps
 
     if settings.cpu:
         from hvdkit.verify.hook.cpu import run_without_cuda
+        from hvdkit.verify.hook.sync_batch_norm import map_torch
 
         run_without_cuda(settings)
+        map_torch()
     if settings.world > 2:
         from hvdkit.verify.hook.float64 import widen_ddp
 
@@ -67,7 +71,7 @@ def _hook_torch(settings: Settings) -> None:
     make_torch_deterministic()
     seed_everything(start_seed(settings))
     recorder = Recorder.of_process()
-    for watch in (watch_steps, watch_losses, watch_loaders, watch_order, watch_reductions, watch_files):
+    for watch in (watch_steps, watch_losses, watch_loaders, watch_order, watch_collectives, watch_files):
         watch(recorder)
 
 
@@ -79,9 +83,9 @@ def _hook_horovod_compression(settings: Settings) -> None:
 
 
 def _hook_horovod_operations() -> None:
-    from hvdkit.verify.hook.reductions import watch_horovod_reductions
+    from hvdkit.verify.hook.collectives import watch_horovod_collectives
 
-    watch_horovod_reductions()
+    watch_horovod_collectives()
 
 
 def _hook_horovod_functions() -> None:
@@ -94,3 +98,16 @@ def _hook_horovod_optimizer() -> None:
     from hvdkit.verify.hook.watch import watch_horovod_adasum
 
     watch_horovod_adasum()
+
+
+def _hook_hvdkit_broadcast() -> None:
+    from hvdkit.verify.hook.watch import watch_hvdkit_broadcast
+
+    watch_hvdkit_broadcast()
+
+
+def _hook_horovod_sync_batch_norm(settings: Settings) -> None:
+    if settings.cpu:
+        from hvdkit.verify.hook.sync_batch_norm import map_horovod
+
+        map_horovod()

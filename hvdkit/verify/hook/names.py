@@ -42,6 +42,33 @@ def models_of(optimizer: torch.optim.Optimizer) -> list[torch.nn.Module]:
     return found
 
 
+def untrained_modules(trained: set[int], models: list[torch.nn.Module]) -> list[torch.nn.Module]:
+    """The outermost modules that hold tensors, none of them trained: an average of the weights, a teacher.
+
+    trained: ids of every optimizer's parameters. models: their modules, which are recorded already. Sorted by
+    class and shapes, so that both runs give them the same places.
+    """
+    gc.collect()  # what is only garbage in one run may still lie about in the other
+    inside = {id(part) for model in models for part in model.modules()}
+    apart = [
+        module
+        for module in _all_modules()
+        if id(module) not in inside
+        and _tensors(module)
+        and not trained & {id(p) for p in module.parameters()}
+    ]
+    held = {id(part) for module in apart for part in module.modules() if part is not module}
+    return sorted((module for module in apart if id(module) not in held), key=_signature)
+
+
+def _tensors(module: torch.nn.Module) -> list[torch.Tensor]:
+    return [*module.parameters(), *module.buffers()]
+
+
+def _signature(module: torch.nn.Module) -> tuple[str, str]:
+    return type(module).__name__, str([tuple(tensor.shape) for tensor in _tensors(module)])
+
+
 def _all_modules() -> Iterator[torch.nn.Module]:
     for candidate in gc.get_objects():
         # By type, not isinstance(): a lazy proxy's __class__ may run code.
@@ -62,12 +89,12 @@ class Named:
     buffers: tuple[tuple[str, torch.Tensor], ...]
 
 
-def named_tensors(models: list[torch.nn.Module]) -> Named:
+def named_tensors(models: list[torch.nn.Module], always_prefixed: bool = False) -> Named:
     """Names of everything in the models' state; with several models the model goes in front: Encoder[0]."""
     parameters: list[tuple[str, torch.Tensor]] = []
     buffers: list[tuple[str, torch.Tensor]] = []
     for place, model in enumerate(models):
-        prefix = f"{type(model).__name__}[{place}]." if len(models) > 1 else ""
+        prefix = f"{type(model).__name__}[{place}]." if len(models) > 1 or always_prefixed else ""
         parameters += [(prefix + plain(name), tensor) for name, tensor in model.named_parameters()]
         buffers += [(prefix + plain(name), tensor) for name, tensor in model.named_buffers()]
     return Named(tuple(parameters), tuple(buffers))

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import functools
 from typing import Any
-from weakref import WeakSet
 
 import torch
 
@@ -20,26 +19,24 @@ CLIPS = ("clip_grad_norm_", "clip_grad_value_", "clip_grads_with_norm_")
 
 def watch_order(recorder: Recorder) -> None:
     """Note clipping and unscaling of gradients that are not reduced yet, and states that are loaded."""
-    optimizers = _all_optimizers()
+    _watch_creation(recorder)
     for name in CLIPS:
         if hasattr(torch.nn.utils, name):
-            _watch_clip(recorder, optimizers, name)
+            _watch_clip(recorder, name)
     _watch_unscale(recorder)
     _watch_load(recorder)
 
 
-def _all_optimizers() -> WeakSet[torch.optim.Optimizer]:
-    """Every optimizer of the process, as they are made."""
-    made: WeakSet[torch.optim.Optimizer] = WeakSet()
+def _watch_creation(recorder: Recorder) -> None:
+    """Know every optimizer of the process as it is made."""
     create = torch.optim.Optimizer.__init__
 
     @functools.wraps(create)
     def init(self: torch.optim.Optimizer, *args: Any, **kwargs: Any) -> None:
         create(self, *args, **kwargs)
-        made.add(self)
+        recorder.made.add(self)
 
     torch.optim.Optimizer.__init__ = init  # type: ignore[method-assign]
-    return made
 
 
 def _unreduced(optimizer: torch.optim.Optimizer) -> set[int]:
@@ -48,13 +45,13 @@ def _unreduced(optimizer: torch.optim.Optimizer) -> set[int]:
     return {id(p) for key in pending for p in (key if isinstance(key, tuple) else (key,))}
 
 
-def _watch_clip(recorder: Recorder, optimizers: WeakSet[torch.optim.Optimizer], name: str) -> None:
+def _watch_clip(recorder: Recorder, name: str) -> None:
     clip = getattr(torch.nn.utils, name)
 
     @functools.wraps(clip)
     def watched(parameters: Any, *args: Any, **kwargs: Any) -> Any:
         given = [parameters] if isinstance(parameters, torch.Tensor) else list(parameters)
-        pending = set().union(*map(_unreduced, optimizers))
+        pending = set().union(*map(_unreduced, recorder.made))
         if pending & {id(parameter) for parameter in given}:
             recorder.events.append(Event("clip before synchronize", name))
         return clip(given, *args, **kwargs)

@@ -10,15 +10,23 @@ import sys
 import time
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
+from weakref import WeakSet
 
 import torch
 
-from hvdkit.verify.hook.names import Named, models_of, named_tensors, optimizer_parameters
+from hvdkit.verify.hook.names import (
+    Named,
+    models_of,
+    named_tensors,
+    optimizer_parameters,
+    untrained_modules,
+)
 from hvdkit.verify.hook.settings import Settings, from_environment, launcher_rank
 from hvdkit.verify.hook.tensors import describe, kept_values
-from hvdkit.verify.records import Draw, Event, Step, Tensor
+from hvdkit.verify.records import Collective, Draw, Event, Step, Tensor
 
-PENDING = ("losses", "draws", "batches", "events", "writes", "reductions")
+PENDING = ("losses", "draws", "batches", "events", "writes", "collectives")
 _recorder: Recorder | None = None
 
 
@@ -41,7 +49,9 @@ class Recorder:
         self.settings = settings
         self.counts: dict[int, int] = {}  # steps taken, by id of the optimizer
         self.optimizers: list[torch.optim.Optimizer] = []  # kept alive, so that ids stay unique
+        self.made: WeakSet[torch.optim.Optimizer] = WeakSet()  # every optimizer, from the start of its life
         self.models: list[Named] = []
+        self.untrained: list[Named] = []  # beside each optimizer's models
         self.gradients: tuple[Tensor, ...] = ()
         self.gradient_values: dict[str, torch.Tensor] = {}
         self.losses: list[float] = []
@@ -49,7 +59,7 @@ class Recorder:
         self.batches: list[str] = []
         self.events: list[Event] = []
         self.writes: list[str] = []
-        self.reductions: list[float] = []
+        self.collectives: list[Collective] = []
         self.file: Path | None = None
 
     @classmethod
@@ -98,7 +108,10 @@ class Recorder:
     def _meet(self, optimizer: torch.optim.Optimizer) -> None:
         self.optimizers.append(optimizer)
         self.counts[id(optimizer)] = 0
-        self.models.append(named_tensors(models_of(optimizer)))
+        models = models_of(optimizer)
+        self.models.append(named_tensors(models))
+        trained = {id(tensor) for made in self.made for tensor in optimizer_parameters(made)}
+        self.untrained.append(named_tensors(untrained_modules(trained, models), always_prefixed=True))
 
     def _parameters(self, optimizer: torch.optim.Optimizer) -> list[tuple[str, torch.Tensor]]:
         """Name and tensor, in the optimizer's order."""
@@ -117,28 +130,29 @@ class Recorder:
         frozen = [
             (name, tensor) for name, tensor in self.models[order].parameters if id(tensor) not in trained
         ]
-        buffers = self.models[order].buffers
+        fields: dict[str, Any] = {
+            "parameters": parameters,
+            "frozen": frozen,
+            "buffers": self.models[order].buffers,
+            "untrained": self.untrained[order].parameters,
+            "untrained_buffers": self.untrained[order].buffers,
+        }
         if self.file is None:
             self.file = self.settings.path / f"rank-{process_rank()}-{os.getpid()}.jsonl"
         values = f"values/{self.file.stem}-{order}-{number}.pt"
+        described: dict[str, Any] = {name: _described(tensors) for name, tensors in fields.items()}
         step = Step(
             optimizer=order,
             number=number,
             rates=tuple(float(group.get("lr", 0.0)) for group in optimizer.param_groups),
-            parameters=_described(parameters),
             gradients=self.gradients,
-            frozen=_described(frozen),
-            buffers=_described(buffers),
+            **described,
             # What led to the first step belongs to its record, not to the one of the start.
             **({name: tuple(getattr(self, name)) for name in PENDING} if number else {}),
             values=values,
         )
-        kept = {
-            "parameters": _kept(parameters),
-            "gradients": self.gradient_values,
-            "frozen": _kept(frozen),
-            "buffers": _kept(buffers),
-        }
+        kept = {name: _kept(tensors) for name, tensors in fields.items()}
+        kept["gradients"] = self.gradient_values
         (self.settings.path / "values").mkdir(exist_ok=True)
         torch.save(kept, self.settings.path / values)
         with self.file.open("a", encoding="utf-8") as file:

@@ -1,58 +1,27 @@
-"""Puts the recorder's calls around optimizer steps and losses.
-
-Steps come from torch's own global hooks (torch 2.0 and later): they fire for every optimizer class, and for
-the classes that Horovod makes on the fly.
-"""
+"""Puts the recorder's calls around optimizer steps and losses."""
 
 from __future__ import annotations
 
 import functools
-import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
+import sys
 from typing import Any
 
 import torch
-from torch.optim.optimizer import register_optimizer_step_post_hook, register_optimizer_step_pre_hook
 
 from hvdkit.verify.hook.recorder import Recorder
 from hvdkit.verify.hook.seeds import align
+from hvdkit.verify.hook.steps import around_steps, hide_adasum_steps, hide_state_steps
 from hvdkit.verify.records import Event
-
-_depth = threading.local()
-
-
-@contextmanager
-def part_of_a_step() -> Iterator[None]:
-    """Steps taken in here belong to something larger and are not recorded."""
-    _depth.value = getattr(_depth, "value", 0) + 1
-    try:
-        yield
-    finally:
-        _depth.value -= 1
 
 
 def watch_steps(recorder: Recorder) -> None:
-    """A wrapping optimizer's step calls the wrapped one's, and the hooks fire for both.
+    """Record before and after each step."""
 
-    Only the outermost call is a step of the script, and only the innermost sees the gradients that are
-    applied.
-    """
+    def after(optimizer: torch.optim.Optimizer) -> None:
+        recorder.after_step(optimizer)
+        align(recorder.settings, "step", *recorder.counts.values())
 
-    def before(optimizer: torch.optim.Optimizer, *_: Any) -> None:
-        if not getattr(_depth, "value", 0):
-            recorder.before_step(optimizer)
-        recorder.before_update(optimizer)
-        _depth.value = getattr(_depth, "value", 0) + 1
-
-    def after(optimizer: torch.optim.Optimizer, *_: Any) -> None:
-        _depth.value -= 1
-        if not _depth.value:
-            recorder.after_step(optimizer)
-            align(recorder.settings, "step", *recorder.counts.values())
-
-    register_optimizer_step_pre_hook(before)
-    register_optimizer_step_post_hook(after)
+    around_steps(recorder.before_step, recorder.before_update, after)
 
 
 def watch_losses(recorder: Recorder) -> None:
@@ -72,34 +41,35 @@ def watch_horovod_state() -> None:
     """Note what Horovod sends at the start, and its own step inside broadcast_optimizer_state."""
     import horovod.torch.functions as functions
 
-    send_state, send_parameters = functions.broadcast_optimizer_state, functions.broadcast_parameters
+    def tell(what: str, detail: str = "") -> None:
+        Recorder.of_process().events.append(Event(what, detail))
 
-    @functools.wraps(send_state)
-    def broadcast_optimizer_state(optimizer: torch.optim.Optimizer, *args: Any, **kwargs: Any) -> Any:
-        fresh = not optimizer.state_dict()["state"]
-        with part_of_a_step():
-            result = send_state(optimizer, *args, **kwargs)
-        if fresh:
-            Recorder.of_process().events.append(Event("phantom step", type(optimizer).__name__))
-        return result
+    hide_state_steps(tell)
+    send_parameters = functions.broadcast_parameters
 
     @functools.wraps(send_parameters)
     def broadcast_parameters(*args: Any, **kwargs: Any) -> Any:
-        Recorder.of_process().events.append(Event("broadcast"))
+        tell("broadcast")
         return send_parameters(*args, **kwargs)
 
-    functions.broadcast_optimizer_state = broadcast_optimizer_state
     functions.broadcast_parameters = broadcast_parameters
 
 
+def watch_hvdkit_broadcast() -> None:
+    """Note hvdkit's own broadcast of a model and its optimizer."""
+    # Not by `import ... as`: the package has a function of this name, horovod.torch's at first.
+    module: Any = sys.modules["hvdkit.torch.broadcast"]
+    send = module.broadcast
+
+    @functools.wraps(send)
+    def broadcast(*args: Any, **kwargs: Any) -> Any:
+        if not (args and isinstance(args[0], torch.Tensor)):
+            Recorder.of_process().events.append(Event("broadcast"))
+        return send(*args, **kwargs)
+
+    module.broadcast = broadcast
+
+
 def watch_horovod_adasum() -> None:
-    """Adasum steps once per parameter inside backward(); only its step() is one of the script's."""
-    from horovod.torch.optimizer import _DistributedAdasumOptimizer as Adasum
-
-    update = Adasum._allreduce_grad_async
-
-    def update_of_one(self: torch.optim.Optimizer, parameter: torch.Tensor) -> Any:
-        with part_of_a_step():
-            return update(self, parameter)
-
-    Adasum._allreduce_grad_async = update_of_one
+    """Adasum's steps inside backward() are no steps of the script."""
+    hide_adasum_steps()

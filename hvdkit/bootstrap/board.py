@@ -1,0 +1,120 @@
+"""What node 0 knows of all nodes of a node list: who came, who is silent, what failed, why it ends."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from hvdkit.bootstrap.control import Message
+from hvdkit.launch.hosts import Host
+
+# A node says something every second. One that says nothing for so long is taken for lost: longer than a
+# short stall of a network or a busy machine, shorter than a person waits.
+BEAT_SECONDS = 1.0
+SILENCE_SECONDS = 20.0
+# When a rank dies, ranks on other nodes fail because of it: so long all may report before the cause is named.
+_GRACE_SECONDS = 0.5
+
+
+@dataclass(frozen=True)
+class Failure:
+    """How a rank ended. by_signal: it was killed, so it is a cause rather than a consequence."""
+
+    text: str
+    by_signal: bool
+
+
+@dataclass
+class Board:
+    """The state of a job on several nodes; safe to call from several threads.
+
+    A node says: its number, who it is, whether its ranks are done, and a failure if there was one. It hears:
+    whether to go, and why to stop.
+    """
+
+    hosts: Sequence[Host]
+    seconds: float
+    clock: Callable[[], float] = time.monotonic
+    seen: dict[int, float] = field(default_factory=dict)
+    who: dict[int, str] = field(default_factory=dict)
+    addresses: dict[int, str] = field(default_factory=dict)
+    done: set[int] = field(default_factory=set)
+    failures: list[tuple[float, int, Failure]] = field(default_factory=list)
+    lost: set[int] = field(default_factory=set)
+    told: set[int] = field(default_factory=set)
+    stop: str = ""
+    go: bool = False
+    lock: threading.RLock = field(default_factory=threading.RLock)
+
+    def __post_init__(self) -> None:
+        self._deadline = self.clock() + self.seconds
+
+    def answer(self, message: Message, address: str) -> Message:
+        """The control port's answer to the node at an address."""
+        node, who = int(message["node"]), str(message["who"])
+        with self.lock:
+            if self.who.setdefault(node, who) != who:
+                return {"refused": f"{self.name(node)} is in this job already: {self.who[node]}"}
+            self.seen[node] = self.clock()
+            self.addresses[node] = address
+            if message["done"]:
+                self.done.add(node)
+            if message["failure"] and not any(node == other for _, other, _ in self.failures):
+                self.failures.append((self.clock(), node, Failure(**message["failure"])))
+            self.look()
+            if self.stop:
+                self.told.add(node)
+            return {"go": self.go, "stop": self.stop}
+
+    def look(self) -> None:
+        """Bring `go` and `stop` up to date."""
+        with self.lock:
+            now = self.clock()
+            self.lost = {
+                node
+                for node, last in self.seen.items()
+                if node not in self.done and now - last > SILENCE_SECONDS
+            }
+            self.stop = self.stop or self._absent(now) or self._silent() or self._failed(now)
+
+    def missing(self) -> list[str]:
+        """The nodes that have not come."""
+        with self.lock:
+            return [self.name(node) for node in range(len(self.hosts)) if node not in self.seen]
+
+    def all_told(self) -> bool:
+        """Whether every node that is still there knows why the job ends."""
+        with self.lock:
+            return self.told | self.done | self.lost >= set(self.seen)
+
+    def name(self, node: int) -> str:
+        """As messages call it: its number, its address and its ranks."""
+        first = sum(host.slots for host in self.hosts[:node])
+        last = first + self.hosts[node].slots - 1
+        ranks = f"rank {first}" if first == last else f"ranks {first} to {last}"
+        return f"node {node} ({self.hosts[node].name}, {ranks})"
+
+    def _absent(self, now: float) -> str:
+        if now <= self._deadline or not self.missing():
+            return ""
+        return f"{', '.join(self.missing())} did not come within {self.seconds:g} s"
+
+    def _silent(self) -> str:
+        if not self.lost:
+            return ""
+        names = ", ".join(self.name(node) for node in sorted(self.lost))
+        return f"nothing was heard of {names} for {SILENCE_SECONDS:g} s"
+
+    def _failed(self, now: float) -> str:
+        if not self.failures:
+            return ""
+        # Not before every other node has spoken or is lost: its rank may have been the first to fail.
+        first = min(at for at, _, _ in self.failures)
+        failed = {node for _, node, _ in self.failures}
+        waiting = set(self.seen) - failed - self.done
+        if now < first + _GRACE_SECONDS or any(self.seen[node] <= first for node in waiting):
+            return ""
+        cause = min(self.failures, key=lambda each: (not each[2].by_signal, each[0]))
+        return cause[2].text

@@ -1,0 +1,192 @@
+"""How a node of a node list talks to the others: node 0 holds the board, the others ask it."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import socket
+import time
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from hvdkit.bootstrap import control
+from hvdkit.bootstrap.board import SILENCE_SECONDS, Board, Failure
+from hvdkit.bootstrap.errors import JobFailedError, MeetingError
+from hvdkit.launch.hosts import HostList
+
+_LOOK_SECONDS = 0.1
+_FAREWELL_SECONDS = 3.0
+
+
+@dataclass(frozen=True)
+class Job:
+    """A node list as one node sees it. place: its own number. address, port: node 0's control port."""
+
+    hosts: HostList
+    place: int
+    address: str
+    port: int
+    seconds: float
+
+    @property
+    def name(self) -> str:
+        """The same on every node that was given the same list."""
+        listed = f"{self.hosts.argument}/{self.hosts.ctrl_port}"
+        return f"nodes/{hashlib.sha256(listed.encode()).hexdigest()[:16]}"
+
+    @property
+    def first_rank(self) -> int:
+        """The number of this node's first rank."""
+        return sum(host.slots for host in self.hosts.hosts[: self.place])
+
+
+class Home:
+    """Node 0's way to the board: its own."""
+
+    def __init__(self, job: Job, board: Board) -> None:
+        self.job = job
+        self.board = board
+        self.server: control.ControlServer | None = None
+
+    def open(self) -> None:
+        """Listen. Raises: MeetingError, if the port is taken or the address is not this machine's."""
+        self.server = control.listen(
+            self.job.address,
+            self.job.port,
+            self.job.name,
+            self.board.answer,
+            said_by=f"node 0 of the node list ({self.job.hosts.hosts[0].name})",
+            port_from="ctrl_port",
+        )
+        self.server.start()
+
+    @property
+    def port(self) -> int:
+        """Of the control port; chosen by the kernel where the list names none for its only node."""
+        assert self.server is not None
+        return int(self.server.server_port)
+
+    def say(self, done: bool = False, failure: Failure | None = None) -> control.Message:
+        """The board's answer. The first time that all nodes are there, Horovod's ranks are let in."""
+        reply = self.board.answer(_message(self.job, done, failure), self.job.address)
+        if not self.board.go and not reply["stop"] and not self.board.missing():
+            assert self.server is not None
+            self.server.admit(plan(self.job), frozenset(self.board.addresses.values()))
+            self.board.go = reply["go"] = True
+        if reply["stop"]:
+            self._wait_until_told()
+        return reply
+
+    def is_over(self) -> bool:
+        """Whether all ranks of all nodes ended well."""
+        return len(self.board.done) == len(self.board.hosts)
+
+    def waits_for(self) -> str:
+        """Who has not come, for a message."""
+        return ", ".join(self.board.missing())
+
+    def farewell(self, reason: str) -> None:
+        """Tell the others why this node ends."""
+        self.board.stop = self.board.stop or reason
+        self._wait_until_told()
+
+    def _wait_until_told(self) -> None:
+        deadline = time.monotonic() + _FAREWELL_SECONDS
+        self.board.told.add(0)
+        while time.monotonic() < deadline and not self.board.all_told():
+            time.sleep(_LOOK_SECONDS)
+            self.board.look()
+
+    def close(self) -> None:
+        """Free the control port."""
+        if self.server is not None:
+            self.server.stop()
+
+
+class Away:
+    """The way of every other node: over the control port."""
+
+    def __init__(self, job: Job, board: Board) -> None:
+        self.job = job
+        self.board = board
+        self.port = job.port
+        self.heard = time.monotonic()
+        self.deadline = self.heard + job.seconds
+        self.came = False
+        self.said_done = False
+        self.last: OSError | None = None
+
+    def open(self) -> None:
+        """Nothing to open: `say` connects."""
+
+    def say(self, done: bool = False, failure: Failure | None = None) -> control.Message:
+        """What node 0 answers; nothing new while it does not. Raises: MeetingError, JobFailedError."""
+        try:
+            reply = control.ask(self.job.address, self.port, _message(self.job, done, failure))
+        except OSError as error:
+            self.last = error
+            return self._unheard()
+        if "refused" in reply:
+            raise MeetingError(
+                reply["refused"],
+                why="every node is started once; or a second job was started with this node list",
+                fix="start it once on each node, or give the second job another ctrl_port",
+            )
+        self.heard = time.monotonic()
+        self.came = True
+        self.said_done = done
+        return reply
+
+    def _unheard(self) -> control.Message:
+        zero = self.board.name(0)
+        if self.came and time.monotonic() - self.heard > SILENCE_SECONDS:
+            raise JobFailedError(
+                f"nothing was heard of {zero} for {SILENCE_SECONDS:g} s: {self.last}",
+                why="the ranks of this node wait for its ranks",
+                fix=f"look at the output of node 0; hvdkit doctor --host {self.job.hosts.hosts[0].name}",
+            )
+        if not self.came and time.monotonic() > self.deadline:
+            raise MeetingError(
+                f"{zero} was not heard of within {self.job.seconds:g} s, on port {self.port}: {self.last}",
+                why="node 0 tells the others when all are there",
+                fix="start the script there, let the port through, or take another ctrl_port",
+            )
+        return {"go": False, "stop": ""}
+
+    def is_over(self) -> bool:
+        """Whether node 0 knows that this node's ranks ended well: it waits for the rest."""
+        return self.said_done
+
+    def waits_for(self) -> str:
+        """Who has not come, as far as this node knows."""
+        return "the other nodes" if self.came else f"{self.board.name(0)}, port {self.port}"
+
+    def farewell(self, reason: str) -> None:
+        """Tell node 0 why this node ends."""
+        # If node 0 does not hear it, it finds this node silent.
+        with contextlib.suppress(OSError):
+            control.ask(
+                self.job.address, self.port, _message(self.job, False, Failure(reason, by_signal=True))
+            )
+
+    def close(self) -> None:
+        """Nothing is open."""
+
+
+def plan(job: Job) -> list[Any]:
+    """A slot (horovod.runner's SlotInfo) for each rank of the job."""
+    from horovod.runner.common.util.hosts import HostInfo, get_host_assignments
+
+    hosts = [HostInfo(host.name, host.slots) for host in job.hosts.hosts]
+    return list(get_host_assignments(hosts, job.hosts.slots))
+
+
+def _message(job: Job, done: bool, failure: Failure | None) -> control.Message:
+    return {
+        "job": job.name,
+        "node": job.place,
+        "who": f"process {os.getpid()} on {socket.gethostname()}",
+        "done": done,
+        "failure": asdict(failure) if failure else None,
+    }

@@ -1,0 +1,1 @@
+"""`hvdkit check`: what is silently wrong in scripts that already use Horovod."""

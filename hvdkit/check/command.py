@@ -1,0 +1,143 @@
+"""`hvdkit check`: arguments in, findings out, and the fixes that have one right answer."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from hvdkit.check.report import FIXABLE, SARIF_LEVELS, show
+from hvdkit.check.rules import all_rules
+from hvdkit.errors import UsageError
+from hvdkit.migrate.apply import check_tree, root_of
+from hvdkit.migrate.config import configured
+from hvdkit.migrate.engine import run_pass, unreadable
+from hvdkit.migrate.facts import Options
+from hvdkit.migrate.plan import Plan
+from hvdkit.migrate.project import Reader
+from hvdkit.migrate.writing import prefixes, put, undo_last, write_in_place
+
+EXAMPLES = """\
+examples:
+  hvdkit check train.py            what is wrong, why, and what to write instead
+  hvdkit check . --diff            the fixes as a diff; nothing is written
+  hvdkit check . --fix             write the fixes with one right answer (hvdkit check --undo restores)
+  hvdkit check . --select HVD81    only the rules about data; hvdkit explain HVD813 tells about one
+  cat train.py | hvdkit check -    one file from standard input
+
+exit codes: 0 nothing found, or all of it fixed; 1 something is wrong; 2 hvdkit could not do its work.
+"""
+
+
+def parser() -> argparse.ArgumentParser:
+    """The parser of `hvdkit check`."""
+    made = argparse.ArgumentParser(
+        prog="hvdkit check",
+        description="Find what is silently wrong in scripts that use Horovod. Only --fix writes.",
+        epilog=EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    made.add_argument("paths", nargs="*", metavar="PATH", help="files and folders; - reads standard input")
+    what = made.add_argument_group("what to do")
+    what.add_argument(
+        "--fix", action="store_true", help="write the fixes, and a TODO above what is left to you"
+    )
+    what.add_argument("--undo", action="store_true", help="restore every byte that the last --fix changed")
+    how = made.add_argument_group("what to look for")
+    how.add_argument(
+        "--suggested", action="store_true", default=None, help="also fixes that are probably meant"
+    )
+    how.add_argument(
+        "--select", action="append", default=[], metavar="RULES", help="only these (HVD81,HVD823)"
+    )
+    how.add_argument("--ignore", action="append", default=[], metavar="RULES", help="all but these")
+    gate = made.add_argument_group("where to write")
+    gate.add_argument("--allow-dirty", action="store_true", help="write into a tree with uncommitted changes")
+    gate.add_argument("--allow-no-vcs", action="store_true", help="write where there is no version control")
+    out = made.add_argument_group("what to print")
+    out.add_argument("--json", type=Path, metavar="FILE", help="the findings as JSON (- for standard output)")
+    out.add_argument("--sarif", type=Path, metavar="FILE", help="the findings as SARIF 2.1.0")
+    out.add_argument("--diff", action="store_true", help="show the fixes as a diff")
+    return made
+
+
+def main(argv: Sequence[str]) -> int:
+    """Run `hvdkit check` and return its exit code."""
+    args = parser().parse_args(argv[1:])
+    if args.undo:
+        undo_last(args.paths)
+        return 0
+    if not args.paths:
+        raise UsageError("no path was given", "", "hvdkit check train.py, or hvdkit check . for a project")
+    stdin = args.paths == ["-"]
+    if stdin and args.fix:
+        raise UsageError("--fix has no file to write when standard input is read", "", "give the file's path")
+    paths = [Path.cwd() / "<stdin>.py"] if stdin else [Path(os.path.abspath(path)) for path in args.paths]
+    for path in paths:
+        if not stdin and not path.exists():
+            raise UsageError(f"{path} does not exist", "", "check the path")
+    if args.fix:
+        check_tree(root_of(paths), args.allow_dirty, args.allow_no_vcs)
+    options = _options(args, paths[0])
+    plan = make_plan(paths, options, _stdin(paths[0]) if stdin else Path.read_bytes)
+    _report(plan, options, args)
+    if args.fix:
+        write_in_place(plan, paths, "hvdkit check")
+    return int(bool(_wrong(plan, options, args.fix) or plan.unreadable))
+
+
+def make_plan(paths: Sequence[Path], options: Options, reader: Reader = Path.read_bytes) -> Plan:
+    """Everything that is wrong under the paths, and the files with the fixes carried out."""
+    done = run_pass(paths, options, all_rules(), reader)
+    return Plan(done.files, (), unreadable(done.project), done.project.untouched)
+
+
+def _options(args: argparse.Namespace, start: Path) -> Options:
+    """pyproject.toml's options, each overridden by its flag."""
+    base = configured(start, "check")
+    return Options(
+        "horovod",
+        base.suggested if args.suggested is None else args.suggested,
+        prefixes(args.select) or base.select,
+        prefixes(args.ignore) or base.ignore,
+    )
+
+
+def _stdin(path: Path) -> Reader:
+    raw = sys.stdin.buffer.read()
+
+    def read(asked: Path) -> bytes:
+        return raw if asked == path else asked.read_bytes()
+
+    return read
+
+
+def _wrong(plan: Plan, options: Options, fixed: bool) -> int:
+    """How many findings are still true once the run is over."""
+    if not fixed:
+        return len(plan.findings)
+    written = {file.path for file in plan.changed}
+    done = [f for f in plan.findings if f.applicability in FIXABLE[options.suggested] and f.path in written]
+    return len(plan.findings) - len(done)
+
+
+def _report(plan: Plan, options: Options, args: argparse.Namespace) -> None:
+    if args.json is not None:
+        from hvdkit.migrate.report.data import as_json
+
+        text = json.dumps(as_json(plan), indent=2) + "\n"
+        if str(args.json) == "-":
+            sys.stdout.write(text)
+            return
+        put(args.json, text.encode())
+    if args.sarif is not None:
+        from hvdkit.migrate.report.sarif import as_sarif
+
+        put(
+            args.sarif,
+            (json.dumps(as_sarif(plan, Path.cwd(), all_rules(), SARIF_LEVELS), indent=2) + "\n").encode(),
+        )
+    show(plan, options, args.diff)

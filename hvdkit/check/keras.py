@@ -1,0 +1,52 @@
+"""What a Keras program gives its fit(): callbacks, and where they come from."""
+
+from __future__ import annotations
+
+import ast
+
+from hvdkit.check.horovod import calls_in, programs
+from hvdkit.migrate.facts import Facts
+from hvdkit.migrate.facts import vocabulary as words
+from hvdkit.migrate.facts.facts import Site
+from hvdkit.migrate.facts.programs import ProgramFacts
+from hvdkit.migrate.names import Names
+
+KERAS = ("tensorflow.keras", "keras", "tensorflow.python.keras", "tf_keras")
+
+
+def keras_programs(facts: Facts) -> list[ProgramFacts]:
+    """The programs that train a Keras model or a tape with Horovod."""
+    wrappers = ("DistributedOptimizer", "DistributedGradientTape")
+    return [
+        program
+        for program in programs(facts)
+        if any(site.name.startswith(words.HOROVOD_TENSORFLOW) for site in calls_in(facts, program, *wrappers))
+    ]
+
+
+def callbacks(facts: Facts, program: ProgramFacts, *kinds: str) -> list[Site]:
+    """Keras callbacks of some kinds that a program certainly uses: they stand in a list, or join one."""
+    wanted = [f"{module}.callbacks.{kind}" for module in KERAS for kind in kinds]
+    return [
+        site for site in facts.calls(*wanted) if site.names in program.files and listed(site.names, site.node)
+    ]
+
+
+def listed(names: Names, node: ast.expr) -> list[ast.expr]:
+    """The places where an expression goes into a list: itself, or uses of the variable that holds it."""
+    if _in_list(names, node):
+        return [node]
+    statement = names.parents.get(node)
+    assigned = statement.targets[0] if isinstance(statement, ast.Assign) else None
+    if not isinstance(assigned, ast.Name):
+        return []
+    owner = names.scope(assigned).owner(assigned.id)
+    uses = [use for use in names.uses[assigned.id] if names.scope(use).owner(use.id) is owner]
+    return [use for use in uses if _in_list(names, use)]
+
+
+def _in_list(names: Names, node: ast.AST) -> bool:
+    parent = names.parents.get(node)
+    if isinstance(parent, ast.Call):
+        return getattr(parent.func, "attr", "") == "append"
+    return isinstance(parent, ast.List)

@@ -1,0 +1,50 @@
+"""The findings of check for people: every one with its place, what happens, and how it is mended."""
+
+from __future__ import annotations
+
+from rich.console import Console
+
+from hvdkit.migrate.facts import Options
+from hvdkit.migrate.plan import Applicability, Plan
+from hvdkit.migrate.report.text import show_diff, show_finding, show_left_alone
+
+# --suggested -> what --fix then carries out
+FIXABLE = {
+    False: frozenset((Applicability.SAFE,)),
+    True: frozenset((Applicability.SAFE, Applicability.SUGGESTED)),
+}
+
+# Whatever can be mended, a finding is wrong until it is.
+SARIF_LEVELS = {
+    Applicability.SAFE: "warning",
+    Applicability.SUGGESTED: "warning",
+    Applicability.MANUAL: "warning",
+    Applicability.REFUSED: "error",
+}
+
+
+def show(plan: Plan, options: Options, diff: bool) -> None:
+    """The diff, when it was asked for, every finding, and how many there are."""
+    console = Console()
+    if diff:
+        show_diff(plan, console)
+    for finding in plan.findings:
+        show_finding(finding, console)
+    show_left_alone(plan, console)
+    console.print(summary(plan, options), soft_wrap=True, highlight=False)
+
+
+def summary(plan: Plan, options: Options) -> str:
+    """One line: how many findings, in how many files, and how many of them --fix mends."""
+    kinds = [finding.applicability for finding in plan.findings]
+    if not kinds:
+        return f"nothing found in {len(plan.files)} file(s)"
+    files = len({finding.path for finding in plan.findings})
+    parts = [f"{len(kinds)} finding(s) in {files} of {len(plan.files)} file(s)"]
+    now = sum(kind in FIXABLE[options.suggested] for kind in kinds)
+    more = kinds.count(Applicability.SUGGESTED) if not options.suggested else 0
+    if now:
+        parts.append(f"{now} mended by --fix")
+    if more:
+        parts.append(f"{more} more by --fix --suggested")
+    return ", ".join(parts)

@@ -1,0 +1,161 @@
+"""HVD801: the result of a collective that gives a new tensor is thrown away."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from hvdkit.check.horovod import called, discarded, short, target
+from hvdkit.migrate.facts import Facts
+from hvdkit.migrate.names import FUNCTIONS, Names
+from hvdkit.migrate.plan import Edit, Finding
+from hvdkit.migrate.rule import Change, Keep, Rule
+
+KEEPS_SHAPE = ("allreduce", "broadcast", "broadcast_object")
+OTHERS = ("allgather", "allgather_object", "alltoall", "reducescatter")
+
+
+def check(facts: Facts) -> Iterator[Finding]:
+    for site in called(facts, *KEEPS_SHAPE, *OTHERS):
+        statement = discarded(site.names, site.node)
+        given = site.node.args[0] if site.node.args else None
+        if statement is None or given is None or not target(given) or not _read_later(site.names, given):
+            continue
+        text = site.names.source.segment(given)
+        message = f"{short(site)}() gives a new value that is thrown away: {text} stays what it was"
+        if short(site) in OTHERS or not _can_assign(site.names, given):
+            advice = f"use what {short(site)}() returns"
+            yield facts.manual("HVD801", site.names, site.node, message, advice)
+        else:
+            yield facts.safe("HVD801", site.names, site.node, message, _assign, site.names, statement, text)
+
+
+def _read_later(names: Names, given: ast.expr) -> bool:
+    """Whether the value is read after the collective: a tensor made for a barrier is not."""
+    if isinstance(given, ast.Name):
+        owner = names.scope(given).owner(given.id)
+        reads = [n for n in names.uses[given.id] if names.scope(n).owner(n.id) is owner]
+    else:
+        assert isinstance(given, ast.Attribute)
+        reads = list(names.attributes[given.attr])  # type: ignore[arg-type]
+    call = names.statement(given)
+    loops = [p for p in names.ancestors(call) if isinstance(p, (ast.For, ast.While, *FUNCTIONS))]
+    return any(
+        isinstance(read.ctx, ast.Load)
+        and names.statement(read) is not call
+        and (read.lineno > call.lineno or any(loop in names.ancestors(read) for loop in loops if _loop(loop)))
+        for read in reads
+    )
+
+
+def _loop(node: ast.AST) -> bool:
+    return isinstance(node, (ast.For, ast.While))
+
+
+def _can_assign(names: Names, given: ast.expr) -> bool:
+    """Whether an assignment here means the same variable: not one of the scope around."""
+    if not isinstance(given, ast.Name):
+        return True
+    return names.scope(given).owner(given.id) is names.scope(given)
+
+
+def _assign(names: Names, statement: ast.Expr, text: str) -> Edit:
+    start = names.source.start(statement)
+    return Edit(start, start, f"{text} = ")
+
+
+RULE = Rule(
+    id="HVD801",
+    title="the result of a collective is thrown away",
+    what=(
+        "hvd.allreduce(x), hvd.broadcast(x), hvd.broadcast_object(x) leave x alone and return the result. "
+        "Called as a statement they cost a round trip and change nothing: each rank goes on with its own value."
+    ),
+    why="torch.distributed works in place, Horovod only in the functions that end in an underscore.",
+    safety=(
+        "Safe: the result is assigned to what was given, which is what the line was written for. A call whose "
+        "argument is never read again is a barrier, and is left alone."
+    ),
+    check=check,
+    changes=(
+        Change(
+            """\
+            import horovod.torch as hvd
+            import torch
+
+            hvd.init()
+            loss = torch.ones(1) * hvd.rank()
+            hvd.allreduce(loss, name="loss")
+            print(loss)
+            """,
+            """\
+            import horovod.torch as hvd
+            import torch
+
+            hvd.init()
+            loss = torch.ones(1) * hvd.rank()
+            loss = hvd.allreduce(loss, name="loss")
+            print(loss)
+            """,
+        ),
+        Change(
+            """\
+            import horovod.torch as hvd
+
+            hvd.init()
+            start = read_epoch() if hvd.rank() == 0 else 0
+            hvd.broadcast_object(start, root_rank=0)
+            for epoch in range(start, 10):
+                train(epoch)
+            """,
+            """\
+            import horovod.torch as hvd
+
+            hvd.init()
+            start = read_epoch() if hvd.rank() == 0 else 0
+            start = hvd.broadcast_object(start, root_rank=0)
+            for epoch in range(start, 10):
+                train(epoch)
+            """,
+        ),
+    ),
+    keeps=(
+        Keep(
+            """\
+            import horovod.torch as hvd
+            import torch
+
+            hvd.init()
+            token = torch.zeros(1)
+            hvd.allreduce(token, name="barrier")
+            hvd.allreduce(torch.tensor(0), name="another")
+            """,
+            reason="nobody reads what was given: the ranks only wait for each other",
+        ),
+        Keep(
+            """\
+            import horovod.torch as hvd
+            import torch
+
+            hvd.init()
+            loss = torch.ones(1)
+            hvd.allreduce_(loss)
+            print(loss)
+            """,
+            reason="the function with the underscore works in place",
+        ),
+        Keep(
+            """\
+            import horovod.torch as hvd
+            import torch
+
+            hvd.init()
+            outputs = torch.ones(4)
+            hvd.allgather(outputs)
+            print(outputs)
+            """,
+            reason="the result has another shape than what was given",
+            reported=True,
+        ),
+    ),
+)

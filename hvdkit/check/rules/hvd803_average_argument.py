@@ -1,0 +1,100 @@
+"""HVD803: average= is the old way to name the reduction."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from hvdkit.check.horovod import called
+from hvdkit.migrate import edits
+from hvdkit.migrate.facts import Facts
+from hvdkit.migrate.facts.facts import Site
+from hvdkit.migrate.plan import Finding
+from hvdkit.migrate.rule import Change, Keep, Rule
+
+FUNCTIONS = ("allreduce", "allreduce_", "allreduce_async", "allreduce_async_", "grouped_allreduce")
+
+
+def check(facts: Facts) -> Iterator[Finding]:
+    for site in called(facts, *FUNCTIONS):
+        said = next((k for k in site.node.keywords if k.arg == "average"), None)
+        if said is None or (isinstance(said.value, ast.Constant) and said.value.value is None):
+            continue
+        if any(k.arg == "op" for k in site.node.keywords):
+            message = "average= and op= are both given: Horovod raises ValueError"
+            yield facts.safe(
+                "HVD803",
+                site.names,
+                site.node,
+                message,
+                edits.drop_argument,
+                site.names.source,
+                site.node,
+                said,
+            )
+            continue
+        message = "average= is deprecated, and goes with the next major version: op= says which reduction"
+        word = _word(site, said)
+        if word is None:
+            yield facts.manual("HVD803", site.names, site.node, message, "give op=hvd.Average or op=hvd.Sum")
+        else:
+            yield facts.safe(
+                "HVD803", site.names, site.node, message, edits.replace, site.names.source, said, word
+            )
+
+
+def _word(site: Site, said: ast.keyword) -> str | None:
+    constant = said.value.value if isinstance(said.value, ast.Constant) else None
+    if not isinstance(constant, bool) or not isinstance(site.node.func, ast.Attribute):
+        return None
+    return f"op={site.names.source.segment(site.node.func.value)}.{'Average' if constant else 'Sum'}"
+
+
+RULE = Rule(
+    id="HVD803",
+    title="average= instead of op=",
+    what="hvd.allreduce(x, average=False) warns that the parameter is deprecated; with op= beside it, it raises.",
+    why="since 0.19 the reduction is named: hvd.Average, hvd.Sum, hvd.Adasum, hvd.Min, hvd.Max, hvd.Product.",
+    safety="Safe: average=True is op=hvd.Average and average=False is op=hvd.Sum.",
+    check=check,
+    changes=(
+        Change(
+            """\
+            import horovod.torch as hvd
+
+            hvd.init()
+            total = hvd.allreduce(count, average=False)
+            mean = hvd.allreduce(loss, name="loss", average=True)
+            """,
+            """\
+            import horovod.torch as hvd
+
+            hvd.init()
+            total = hvd.allreduce(count, op=hvd.Sum)
+            mean = hvd.allreduce(loss, name="loss", op=hvd.Average)
+            """,
+        ),
+    ),
+    keeps=(
+        Keep(
+            """\
+            import horovod.torch as hvd
+
+            hvd.init()
+            total = hvd.allreduce(count, average=flag)
+            """,
+            reason="what the flag is, is not known here",
+            reported=True,
+        ),
+        Keep(
+            """\
+            import horovod.torch as hvd
+
+            hvd.init()
+            total = hvd.allreduce(count, op=hvd.Sum)
+            mean = numpy.average(count)
+            """,
+            reason="the reduction is named, or it is no collective",
+        ),
+    ),
+)

@@ -1,0 +1,137 @@
+"""HVD805: a collective that only some ranks come to."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from hvdkit.check.horovod import COLLECTIVES, called, short
+from hvdkit.migrate.facts import Facts
+from hvdkit.migrate.facts import vocabulary as words
+from hvdkit.migrate.facts.guards import Where, tests, where_runs
+from hvdkit.migrate.names import FUNCTIONS, Names
+from hvdkit.migrate.plan import Finding
+from hvdkit.migrate.rule import Keep, Rule
+
+EVERY = frozenset(f"{module}.{name}" for module in words.EVERY_HOROVOD for name in COLLECTIVES)
+MAX_CALLERS = 6
+
+
+def check(facts: Facts) -> Iterator[Finding]:
+    for site in called(facts, *COLLECTIVES):
+        if any(keyword.arg in ("process_set", None) for keyword in site.node.keywords):
+            continue
+        where = where_runs(facts, site.names, site.node)
+        if where is Where.ALL or _answered(facts, site.names, site.node):
+            continue
+        who = "rank 0" if where is Where.RANK_0 else "one rank of each node"
+        message = f"only {who} comes to {short(site)}(), and waits for the others for ever"
+        advice = f"call {short(site)}() on every rank, and put only what uses its result under the test"
+        yield facts.manual("HVD805", site.names, site.node, message, advice)
+
+
+def _answered(facts: Facts, names: Names, node: ast.AST, depth: int = 0) -> bool:
+    """Whether the ranks that a test turns away come to a collective, too, in its other branch or below."""
+    child = node
+    for parent in names.ancestors(node):
+        if isinstance(parent, ast.If) and child is not parent.test:
+            inside = child in parent.body
+            if tests(facts, names, parent.test, inside) is not Where.ALL:
+                other = parent.orelse if inside else parent.body
+                if any(_collects(facts, names, statement) for statement in other):
+                    return True
+                if inside and not parent.orelse and isinstance(parent.body[-1], (ast.Return, ast.Continue)):
+                    block = getattr(names.parents[parent], "body", [])
+                    below = block[block.index(parent) + 1 :] if parent in block else []
+                    if any(_collects(facts, names, statement) for statement in below):
+                        return True
+        if isinstance(parent, FUNCTIONS):
+            sites = facts.flow.call_sites(names, parent) if depth < MAX_CALLERS else []
+            return any(_answered(facts, where, call, depth + 1) for where, call in sites)
+        child = parent
+    return False
+
+
+def _collects(facts: Facts, names: Names, node: ast.AST, depth: int = 0) -> bool:
+    """Whether running a node comes to a collective."""
+    for part in ast.walk(node):
+        if isinstance(part, ast.Call):
+            if EVERY & facts.flow.qualified(names, part.func):
+                return True
+            if depth < MAX_CALLERS and any(
+                _collects(facts, where, function, depth + 1)
+                for where, function in facts.flow.functions(names, part)
+            ):
+                return True
+    return False
+
+
+RULE = Rule(
+    id="HVD805",
+    title="a collective under a rank test",
+    what=(
+        "The job stops: rank 0 waits in the collective for ranks that never come. After a minute Horovod warns "
+        "of a stalled tensor; it ends when somebody ends it."
+    ),
+    why="every rank of a process set has to call each collective, in the same order.",
+    safety="Nothing is edited: which part of the block belongs to all ranks is the author's to say.",
+    check=check,
+    changes=(),
+    keeps=(
+        Keep(
+            """\
+            import horovod.torch as hvd
+
+            hvd.init()
+            if hvd.rank() == 0:
+                loss = hvd.allreduce(local_loss)
+                print(loss)
+            """,
+            reason="the loss is reduced by one rank alone",
+            reported=True,
+        ),
+        Keep(
+            """\
+            import horovod.torch as hvd
+
+            def evaluate():
+                return hvd.allreduce(accuracy())
+
+            def main():
+                hvd.init()
+                if hvd.rank() != 0:
+                    return
+                print(evaluate())
+
+            main()
+            """,
+            reason="the function that reduces is called where the other ranks have left",
+            reported=True,
+        ),
+        Keep(
+            """\
+            import horovod.torch as hvd
+
+            hvd.init()
+            if hvd.rank() == 0:
+                state = hvd.broadcast_object(read(), root_rank=0)
+            else:
+                state = hvd.broadcast_object(None, root_rank=0)
+            """,
+            reason="the other ranks come to one in the other branch",
+        ),
+        Keep(
+            """\
+            import horovod.torch as hvd
+
+            hvd.init()
+            if hvd.size() > 1:
+                loss = hvd.allreduce(local_loss)
+            members = hvd.add_process_set([0])
+            if hvd.rank() == 0:
+                hvd.allreduce_(local_loss, process_set=members)
+            """,
+            reason="every rank comes to it, or it belongs to a smaller process set",
+        ),
+    ),
+)

@@ -1,0 +1,113 @@
+"""HVD810: every rank trains on all of the data."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from hvdkit.check.horovod import programs, unpacks
+from hvdkit.check.shares import shares_by_hand
+from hvdkit.migrate.facts import Facts
+from hvdkit.migrate.facts.facts import Loader
+from hvdkit.migrate.facts.sharding import ITERABLE
+from hvdkit.migrate.facts.training import training_loaders
+from hvdkit.migrate.plan import Finding
+from hvdkit.migrate.rule import Keep, Rule
+
+
+def check(facts: Facts) -> Iterator[Finding]:
+    for program in programs(facts):
+        for loader in training_loaders(facts, program):
+            if _takes_all(facts, loader) and not shares_by_hand(facts, program):
+                message = "every rank runs through the whole data set: an epoch is hvd.size() epochs long"
+                advice = (
+                    "give the loader sampler=DistributedSampler(dataset, num_replicas=hvd.size(), "
+                    "rank=hvd.rank()) in place of shuffle=, and call sampler.set_epoch(epoch) in each epoch"
+                )
+                yield facts.manual("HVD810", loader.names, loader.node, message, advice)
+
+
+def _takes_all(facts: Facts, loader: Loader) -> bool:
+    if loader.dataset is None or unpacks(loader.node) or facts.sharded(loader):
+        return False
+    if loader.sampler is not None or loader.batch_sampler is not None:
+        return False
+    values = facts.flow.values(loader.names, loader.dataset)
+    known = bool(values) and all(value.kind in ("made", "object", "literal") for value in values)
+    return known and not any(ITERABLE in facts.flow.bases(value) for value in values)
+
+
+RULE = Rule(
+    id="HVD810",
+    title="every rank trains on the whole data set",
+    what=(
+        "Each rank draws every sample once an epoch, so the job sees every sample hvd.size() times: with N ranks "
+        "an epoch takes as long as on one, and a schedule counted in epochs is N times too long."
+    ),
+    why="Horovod shares out gradients, never data; that is the sampler's work.",
+    safety=(
+        "Nothing is edited: schedules and validation may have been tuned to what runs today. Reported only where "
+        "no rank is used for a slice, a file name or an argument anywhere in the program."
+    ),
+    check=check,
+    changes=(),
+    keeps=(
+        Keep(
+            """\
+            import horovod.torch as hvd
+            from torch.utils.data import DataLoader
+            from torchvision.datasets import MNIST
+
+            hvd.init()
+            loader = DataLoader(MNIST("data"), batch_size=32, shuffle=True)
+            for epoch in range(3):
+                for x in loader:
+                    model(x).sum().backward()
+            """,
+            reason="the loader shuffles the same data on every rank",
+            reported=True,
+        ),
+        Keep(
+            """\
+            import horovod.torch as hvd
+            from torch.utils.data import DataLoader, DistributedSampler
+            from torchvision.datasets import MNIST
+
+            hvd.init()
+            data = MNIST("data")
+            sampler = DistributedSampler(data, num_replicas=hvd.size(), rank=hvd.rank())
+            loader = DataLoader(data, batch_size=32, sampler=sampler)
+            test = DataLoader(MNIST("data", train=False))
+            for epoch in range(3):
+                sampler.set_epoch(epoch)
+                for x in loader:
+                    model(x).sum().backward()
+            """,
+            reason="the training data is shared out; test data may be run through by every rank",
+        ),
+        Keep(
+            """\
+            import horovod.torch as hvd
+            from torch.utils.data import DataLoader
+            from torchvision.datasets import ImageFolder
+
+            hvd.init()
+            data = ImageFolder(f"shards/{hvd.rank() % 8}")
+            for x in DataLoader(data):
+                model(x).sum().backward()
+            """,
+            reason="the rank chooses the data",
+        ),
+        Keep(
+            """\
+            import horovod.torch as hvd
+            from torch.utils.data import DataLoader
+
+            def train(data):
+                hvd.init()
+                for x in DataLoader(data):
+                    model(x).sum().backward()
+            """,
+            reason="what the data set is, is not known",
+        ),
+    ),
+)

@@ -1,0 +1,100 @@
+"""HVD811: a DistributedSampler asks torch.distributed, which was never started, for its rank."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from hvdkit.check.horovod import horovod_files, unpacks
+from hvdkit.migrate import edits
+from hvdkit.migrate.facts import Facts
+from hvdkit.migrate.facts import vocabulary as words
+from hvdkit.migrate.plan import Finding
+from hvdkit.migrate.rule import Change, Keep, Rule
+
+PARAMETERS = ("dataset", "num_replicas", "rank")
+
+
+def check(facts: Facts) -> Iterator[Finding]:
+    files = horovod_files(facts)
+    grouped = {site.names for site in facts.calls(words.INIT)}
+    if any(names in grouped for names in files):
+        return
+    for site in facts.calls("torch.utils.data.DistributedSampler"):
+        if site.names not in files or unpacks(site.node):
+            continue
+        given = {*PARAMETERS[: len(site.node.args)], *(k.arg for k in site.node.keywords)}
+        hvd = facts.hvd(site.names)
+        missing = [
+            f"{parameter}={hvd}.{question}()"
+            for parameter, question in (("num_replicas", "size"), ("rank", "rank"))
+            if parameter not in given
+        ]
+        if missing:
+            message = "this sampler asks torch.distributed for its rank, and no process group was started"
+            yield facts.safe(
+                "HVD811",
+                site.names,
+                site.node,
+                message,
+                edits.add_arguments,
+                site.names.source,
+                site.node,
+                missing,
+            )
+
+
+RULE = Rule(
+    id="HVD811",
+    title="a DistributedSampler without num_replicas and rank",
+    what='It raises "Default process group has not been initialized" when it is made.',
+    why="its defaults come from torch.distributed; in a Horovod job nobody starts that.",
+    safety="Safe: the arguments name what the sampler would have asked for. A program with a process group is left.",
+    check=check,
+    changes=(
+        Change(
+            """\
+            import horovod.torch as hvd
+            from torch.utils.data import DistributedSampler
+
+            hvd.init()
+            sampler = DistributedSampler(data, shuffle=True)
+            other = DistributedSampler(data, num_replicas=hvd.size())
+            """,
+            """\
+            import horovod.torch as hvd
+            from torch.utils.data import DistributedSampler
+
+            hvd.init()
+            sampler = DistributedSampler(data, shuffle=True, num_replicas=hvd.size(), rank=hvd.rank())
+            other = DistributedSampler(data, num_replicas=hvd.size(), rank=hvd.rank())
+            """,
+        ),
+    ),
+    keeps=(
+        Keep(
+            """\
+            import horovod.torch as hvd
+            from torch.utils.data import DistributedSampler
+
+            hvd.init()
+            sampler = DistributedSampler(data, hvd.size(), hvd.rank())
+            options = DistributedSampler(data, **settings)
+            """,
+            reason="both are given, or may be",
+        ),
+        Keep(
+            """\
+            import torch.distributed as dist
+            import horovod.torch as hvd
+            from torch.utils.data import DistributedSampler
+
+            if use_horovod:
+                hvd.init()
+            else:
+                dist.init_process_group("nccl")
+                sampler = DistributedSampler(data)
+            """,
+            reason="the program starts a process group, too",
+        ),
+    ),
+)

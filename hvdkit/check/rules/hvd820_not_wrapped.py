@@ -1,0 +1,117 @@
+"""HVD820: Horovod is started, and no gradient is ever averaged."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from hvdkit.check.horovod import calls_in, horovod_files, programs, short, wraps
+from hvdkit.migrate.facts import Facts
+from hvdkit.migrate.facts.programs import ProgramFacts
+from hvdkit.migrate.plan import Finding
+from hvdkit.migrate.rule import Keep, Rule
+
+REDUCES = ("allreduce", "allreduce_", "allreduce_async_", "allreduce_async", "grouped_allreduce")
+REDUCES_MORE = ("grouped_allreduce_", "grouped_allreduce_async_", "sparse_allreduce_async", "reducescatter")
+
+
+def check(facts: Facts) -> Iterator[Finding]:
+    files = horovod_files(facts)
+    wrapped = frozenset().union(*(wrap.optimizers for wrap in wraps(facts)))
+    for program in programs(facts):
+        if calls_in(facts, program, "DistributedOptimizer") or _by_other_means(facts, program):
+            continue
+        for step in facts.steps.steps:
+            if step.names in program.files & files and not step.optimizers & wrapped:
+                message = (
+                    "no rank hears of the others' gradients: this trains hvd.size() models, each by itself"
+                )
+                advice = (
+                    "wrap it: hvd.DistributedOptimizer(optimizer, named_parameters=model.named_parameters())"
+                )
+                yield facts.manual("HVD820", step.names, step.call, message, advice)
+
+
+def _by_other_means(facts: Facts, program: ProgramFacts) -> bool:
+    """Whether gradients may be reduced by hand or by another library."""
+    if any(site.names in program.files for site in facts.calls("torch.distributed.", "byteps.", "mpi4py.")):
+        return True
+    sites = calls_in(facts, program, *REDUCES, *REDUCES_MORE)
+    functions = [site.names.function(site.node) or site.names.source.tree for site in sites]
+    reads = any(
+        isinstance(part, ast.Attribute) and part.attr in ("grad", "parameters", "named_parameters")
+        for function in functions
+        if not isinstance(function, ast.Module)
+        for part in ast.walk(function)
+    )
+    top = any(isinstance(function, ast.Module) for function in functions)
+    return reads or top or any(short(site).startswith("grouped") for site in sites)
+
+
+RULE = Rule(
+    id="HVD820",
+    title="no gradient is averaged",
+    what=(
+        "Every rank trains its own model on its own share of the data, and rank 0's is saved. The job looks "
+        "fine: it is fast, the loss falls, and the result is that of a training on a fraction of the data."
+    ),
+    why="hvd.init() only connects the ranks; gradients are averaged by hvd.DistributedOptimizer.",
+    safety=(
+        "Nothing is edited: where to wrap depends on where a checkpoint is loaded and the learning rate set. "
+        "Reported only where the program wraps no optimizer at all and reduces no gradients by hand."
+    ),
+    check=check,
+    changes=(),
+    keeps=(
+        Keep(
+            """\
+            import horovod.torch as hvd
+            import torch
+
+            hvd.init()
+            model = torch.nn.Linear(2, 2)
+            optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+            hvd.broadcast_parameters(model.state_dict(), root_rank=0)
+            for x in batches:
+                model(x).sum().backward()
+                optimizer.step()
+            """,
+            reason="the optimizer that steps is torch's own",
+            reported=True,
+        ),
+        Keep(
+            """\
+            import horovod.torch as hvd
+            import torch
+
+            hvd.init()
+            model = torch.nn.Linear(2, 2)
+            optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+            optimizer = hvd.DistributedOptimizer(optimizer)
+            for x in batches:
+                model(x).sum().backward()
+                optimizer.step()
+            """,
+            reason="it is wrapped",
+        ),
+        Keep(
+            """\
+            import horovod.torch as hvd
+            import torch
+
+            def average(model):
+                for p in model.parameters():
+                    hvd.allreduce_(p.grad)
+
+            hvd.init()
+            model = torch.nn.Linear(2, 2)
+            optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+            for x in batches:
+                model(x).sum().backward()
+                average(model)
+                optimizer.step()
+            """,
+            reason="the gradients are averaged by hand",
+        ),
+    ),
+)

@@ -1,0 +1,87 @@
+"""HVD822: an optimizer of Horovod's is wrapped again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from hvdkit.check.horovod import WRAPPED, Wrapped, wraps
+from hvdkit.check.order import always_before
+from hvdkit.migrate import edits
+from hvdkit.migrate.facts import Facts
+from hvdkit.migrate.facts.flow import Value
+from hvdkit.migrate.plan import Finding
+from hvdkit.migrate.rule import Change, Keep, Rule
+
+
+def check(facts: Facts) -> Iterator[Finding]:
+    for wrap in wraps(facts):
+        if wrap.given is None:
+            continue
+        inside = [v for v in facts.flow.values(wrap.names, wrap.given) if v.name in WRAPPED]
+        if any(_certain(wrap, value) for value in inside):
+            message = "this optimizer is Horovod's already: wrapping it again raises TypeError"
+            yield facts.safe(
+                "HVD822",
+                wrap.names,
+                wrap.node,
+                message,
+                edits.unwrap,
+                wrap.names.source,
+                wrap.node,
+                wrap.given,
+            )
+
+
+def _certain(wrap: Wrapped, inner: Value) -> bool:
+    """Whether the inner wrapping has always happened: right inside, or above under no test."""
+    if inner.names is not wrap.names or inner.node is wrap.node:
+        return False
+    return inner.node is wrap.given or always_before(wrap.names, inner.node, wrap.node)
+
+
+RULE = Rule(
+    id="HVD822",
+    title="an optimizer is wrapped twice",
+    what="hvd.DistributedOptimizer raises TypeError: the class it makes cannot be made of its own kind.",
+    why="an optimizer is wrapped by a new class with the reduction in its step, around the class it had.",
+    safety="Safe: the second wrapping goes.",
+    check=check,
+    changes=(
+        Change(
+            """\
+            import horovod.torch as hvd
+            import torch
+
+            hvd.init()
+            optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+            optimizer = hvd.DistributedOptimizer(optimizer)
+            optimizer = hvd.DistributedOptimizer(optimizer, named_parameters=model.named_parameters())
+            """,
+            """\
+            import horovod.torch as hvd
+            import torch
+
+            hvd.init()
+            optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+            optimizer = hvd.DistributedOptimizer(optimizer)
+            optimizer = optimizer
+            """,
+        ),
+    ),
+    keeps=(
+        Keep(
+            """\
+            import horovod.torch as hvd
+            import torch
+
+            hvd.init()
+            optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+            if adasum:
+                optimizer = hvd.DistributedOptimizer(optimizer, op=hvd.Adasum)
+            else:
+                optimizer = hvd.DistributedOptimizer(optimizer)
+            """,
+            reason="only one of the two runs",
+        ),
+    ),
+)

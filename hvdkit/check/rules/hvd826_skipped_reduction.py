@@ -1,0 +1,87 @@
+"""HVD826: skip_synchronize() without synchronize(): the gradients are not waited for at all."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from hvdkit.check.windows import Window, skips, synchronized, windows
+from hvdkit.migrate import edits
+from hvdkit.migrate.facts import Facts
+from hvdkit.migrate.facts.naming import plain_target
+from hvdkit.migrate.names import Names
+from hvdkit.migrate.plan import Edit, Finding
+from hvdkit.migrate.rule import Change, Keep, Rule
+
+
+def check(facts: Facts) -> Iterator[Finding]:
+    for window in windows(facts):
+        if skips(window) and synchronized(facts, window) is None:
+            message = "this step waits for no reduction: some gradients are this rank's own, some averaged"
+            yield facts.safe("HVD826", window.names, window.step.call, message, _wait, window.names, window)
+
+
+def _wait(names: Names, window: Window) -> Edit:
+    name = plain_target(window.step)
+    below = next(iter(window.between), None)
+    if name is None:
+        raise edits.CannotEdit("the optimizer that steps is not a plain variable or attribute")
+    if below is None:
+        return edits.after(names.source, window.backward, [f"{name}.synchronize()"])
+    return edits.before(names.source, below, [f"{name}.synchronize()"])
+
+
+RULE = Rule(
+    id="HVD826",
+    title="skip_synchronize() without synchronize()",
+    what="The step takes whatever is there: the ranks' weights part at the first step and never meet again.",
+    why="skip_synchronize() says that optimizer.synchronize() was called before.",
+    safety="Safe: it is called right below backward().",
+    check=check,
+    changes=(
+        Change(
+            """\
+            import horovod.torch as hvd
+            import torch
+
+            hvd.init()
+            optimizer = hvd.DistributedOptimizer(torch.optim.SGD(model.parameters(), lr=0.1))
+            for x in batches:
+                model(x).sum().backward()
+                with optimizer.skip_synchronize():
+                    optimizer.step()
+            """,
+            """\
+            import horovod.torch as hvd
+            import torch
+
+            hvd.init()
+            optimizer = hvd.DistributedOptimizer(torch.optim.SGD(model.parameters(), lr=0.1))
+            for x in batches:
+                model(x).sum().backward()
+                optimizer.synchronize()
+                with optimizer.skip_synchronize():
+                    optimizer.step()
+            """,
+        ),
+    ),
+    keeps=(
+        Keep(
+            """\
+            import horovod.torch as hvd
+            import torch
+
+            def reduce(loss):
+                loss.backward()
+                optimizer.synchronize()
+
+            hvd.init()
+            optimizer = hvd.DistributedOptimizer(torch.optim.SGD(model.parameters(), lr=0.1))
+            for x in batches:
+                reduce(model(x).sum())
+                with optimizer.skip_synchronize():
+                    optimizer.step()
+            """,
+            reason="the function that runs backward() waits, too",
+        ),
+    ),
+)

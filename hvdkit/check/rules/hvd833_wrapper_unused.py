@@ -1,0 +1,111 @@
+"""HVD833: the wrapped optimizer is thrown away or left aside, and torch's own steps."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from hvdkit.check.horovod import WRAPPED, argument, called, discarded, target, wraps
+from hvdkit.check.order import always_before
+from hvdkit.migrate.facts import Facts
+from hvdkit.migrate.names import Names
+from hvdkit.migrate.plan import Edit, Finding
+from hvdkit.migrate.rule import Change, Keep, Rule
+
+MESSAGE = "hvd.DistributedOptimizer() gives a new optimizer, and this one is thrown away"
+
+
+def check(facts: Facts) -> Iterator[Finding]:
+    lost = set()
+    for site in called(facts, "DistributedOptimizer"):
+        statement = discarded(site.names, site.node)
+        given = argument(site.node, 0, "optimizer")
+        if statement is None or given is None:
+            continue
+        lost.add(site.node)
+        if target(given):
+            text = site.names.source.segment(given)
+            yield facts.safe("HVD833", site.names, site.node, MESSAGE, _assign, site.names, statement, text)
+        else:
+            advice = "assign it, and step with it"
+            yield facts.manual("HVD833", site.names, site.node, MESSAGE, advice)
+    for step in facts.steps.steps:
+        values = facts.flow.values(step.names, step.target)
+        if any(value.name in WRAPPED for value in values):
+            continue
+        for wrap in wraps(facts):
+            if wrap.node in lost or wrap.names is not step.names or not wrap.optimizers & values:
+                continue
+            if always_before(step.names, wrap.node, step.call):
+                message = "this is torch's optimizer: the one that Horovod made of it never steps"
+                advice = "step, and zero the gradients, with what hvd.DistributedOptimizer() returned"
+                yield facts.manual("HVD833", step.names, step.call, message, advice)
+
+
+def _assign(names: Names, statement: ast.Expr, text: str) -> Edit:
+    start = names.source.start(statement)
+    return Edit(start, start, f"{text} = ")
+
+
+RULE = Rule(
+    id="HVD833",
+    title="the wrapped optimizer is not the one that steps",
+    what=(
+        "Nobody waits for the reduction: a step takes gradients of which some are averaged and some are not, the "
+        'ranks part, and the second backward() raises "Gradients were computed more than ... times".'
+    ),
+    why="hvd.DistributedOptimizer returns a new optimizer and leaves the given one as it was.",
+    safety="Safe where the result is thrown away: it is assigned to the variable that was given.",
+    check=check,
+    changes=(
+        Change(
+            """\
+            import horovod.torch as hvd
+            import torch
+
+            hvd.init()
+            optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+            hvd.DistributedOptimizer(optimizer, named_parameters=model.named_parameters())
+            """,
+            """\
+            import horovod.torch as hvd
+            import torch
+
+            hvd.init()
+            optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+            optimizer = hvd.DistributedOptimizer(optimizer, named_parameters=model.named_parameters())
+            """,
+        ),
+    ),
+    keeps=(
+        Keep(
+            """\
+            import horovod.torch as hvd
+            import torch
+
+            hvd.init()
+            inner = torch.optim.SGD(model.parameters(), lr=0.1)
+            optimizer = hvd.DistributedOptimizer(inner)
+            for x in batches:
+                model(x).sum().backward()
+                inner.step()
+            """,
+            reason="the inner one steps",
+            reported=True,
+        ),
+        Keep(
+            """\
+            import horovod.torch as hvd
+            import torch
+
+            hvd.init()
+            inner = torch.optim.SGD(model.parameters(), lr=0.1)
+            optimizer = hvd.DistributedOptimizer(inner) if hvd.size() > 1 else inner
+            for x in batches:
+                model(x).sum().backward()
+                optimizer.step()
+            """,
+            reason="the wrapped one steps where there is one",
+        ),
+    ),
+)

@@ -1,0 +1,132 @@
+"""HVD836: the ranks begin with different weights."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from hvdkit.check.horovod import BROADCASTS, Wrapped, calls_in, mentioned, programs, target, wraps
+from hvdkit.migrate import edits
+from hvdkit.migrate.facts import Facts
+from hvdkit.migrate.facts.training import seeds
+from hvdkit.migrate.plan import Edit, Finding
+from hvdkit.migrate.rule import Change, Keep, Rule
+
+# What gives every rank the same weights without a broadcast, or may.
+LOADS = (
+    "load_state_dict",
+    "pretrained",
+    "torch.load",
+    "elastic",
+    "load_weights",
+    "seed_everything",
+    "set_seed",
+)
+
+
+def check(facts: Facts) -> Iterator[Finding]:
+    for program in programs(facts):
+        if calls_in(facts, program, *BROADCASTS, "broadcast_async_", "broadcast_async"):
+            continue
+        if mentioned(program, *LOADS) or any(not by_rank for _, _, by_rank in seeds(facts, program)):
+            continue
+        for wrap in wraps(facts):
+            if wrap.names in program.files and wrap.optimizers & {o.value for o in facts.optimizers}:
+                message = "no broadcast, no common seed: every rank begins with other weights, and keeps them"
+                yield facts.safe("HVD836", wrap.names, wrap.node, message, _broadcast, facts, wrap)
+
+
+def _broadcast(facts: Facts, wrap: Wrapped) -> Edit:
+    mine = [optimizer for optimizer in facts.optimizers if optimizer.value in wrap.optimizers]
+    roots = [root for optimizer in mine for root in optimizer.roots]
+    if len(roots) != 1 or roots[0][0] is not wrap.names or not target(roots[0][1]):
+        raise edits.CannotEdit("the model has no single name here")
+    names, model = roots[0]
+    if names.function(model) is not names.function(wrap.node):
+        raise edits.CannotEdit("the model has no name here")
+    text = f"{facts.hvd(names)}.broadcast_parameters({names.source.segment(model)}.state_dict(), root_rank=0)"
+    return edits.after(names.source, names.statement(wrap.node), [text])
+
+
+RULE = Rule(
+    id="HVD836",
+    title="the first weights are not broadcast",
+    what=(
+        "The gradients of models that have nothing in common are averaged. The loss falls, slower than it "
+        "should; rank 0's model is not the one that was trained."
+    ),
+    why="each process draws its own first weights, and Horovod averages gradients, never weights.",
+    safety="Safe: rank 0's weights are sent to all. A program that loads weights, or sets one seed, is left alone.",
+    check=check,
+    changes=(
+        Change(
+            """\
+            import horovod.torch as hvd
+            import torch
+
+            hvd.init()
+            model = torch.nn.Linear(2, 2)
+            optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+            optimizer = hvd.DistributedOptimizer(optimizer, named_parameters=model.named_parameters())
+            """,
+            """\
+            import horovod.torch as hvd
+            import torch
+
+            hvd.init()
+            model = torch.nn.Linear(2, 2)
+            optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+            optimizer = hvd.DistributedOptimizer(optimizer, named_parameters=model.named_parameters())
+            hvd.broadcast_parameters(model.state_dict(), root_rank=0)
+            """,
+        ),
+        Change(
+            """\
+            import horovod.torch as hvd
+            import torch
+
+            hvd.init()
+            torch.manual_seed(hvd.rank())
+            model = torch.nn.Linear(2, 2)
+            optimizer = hvd.DistributedOptimizer(torch.optim.SGD(model.parameters(), lr=0.1))
+            """,
+            """\
+            import horovod.torch as hvd
+            import torch
+
+            hvd.init()
+            torch.manual_seed(hvd.rank())
+            model = torch.nn.Linear(2, 2)
+            optimizer = hvd.DistributedOptimizer(torch.optim.SGD(model.parameters(), lr=0.1))
+            hvd.broadcast_parameters(model.state_dict(), root_rank=0)
+            """,
+            note="A seed that depends on the rank makes it certain.",
+        ),
+    ),
+    keeps=(
+        Keep(
+            """\
+            import horovod.torch as hvd
+            import torch
+
+            hvd.init()
+            torch.manual_seed(42)
+            model = torch.nn.Linear(2, 2)
+            optimizer = hvd.DistributedOptimizer(torch.optim.SGD(model.parameters(), lr=0.1))
+            """,
+            reason="one seed gives every rank the same weights",
+        ),
+        Keep(
+            """\
+            import horovod.torch as hvd
+            import torch
+
+            hvd.init()
+            model = torch.nn.Linear(2, 2)
+            optimizer = hvd.DistributedOptimizer(torch.optim.SGD(model.parameters(), lr=0.1))
+            for p in model.parameters():
+                hvd.broadcast_(p.data, root_rank=0)
+            """,
+            reason="they are sent one by one",
+        ),
+    ),
+)

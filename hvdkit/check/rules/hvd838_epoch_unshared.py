@@ -1,0 +1,140 @@
+"""HVD838: rank 0 begins at the checkpoint's epoch, the others at the first."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from hvdkit.check.horovod import COLLECTIVES, horovod_files
+from hvdkit.migrate import edits
+from hvdkit.migrate.facts import Facts
+from hvdkit.migrate.facts import vocabulary as words
+from hvdkit.migrate.facts.guards import Where, where_runs
+from hvdkit.migrate.names import Binding, Names
+from hvdkit.migrate.plan import Edit, Finding
+from hvdkit.migrate.rule import Change, Keep, Rule
+
+EVERY = frozenset(f"{module}.{name}" for module in words.EVERY_HOROVOD for name in COLLECTIVES)
+
+
+def check(facts: Facts) -> Iterator[Finding]:
+    files = horovod_files(facts)
+    loops = {loop for path in facts.loops.paths for loop in path.loops if loop.names in files}
+    for loop in sorted(loops, key=lambda loop: (str(loop.names.source.path), loop.node.lineno)):
+        if isinstance(loop.node, ast.While):
+            continue
+        for given in _bounds(loop.node.iter):
+            if _read_on_rank_0(facts, loop.names, given):
+                text = loop.names.source.segment(given)
+                message = f"only rank 0 has read {text}: the ranks run different numbers of epochs, and stop"
+                yield facts.safe(
+                    "HVD838", loop.names, given, message, _share, facts, loop.names, loop.node, given
+                )
+
+
+def _bounds(iterated: ast.expr) -> list[ast.expr]:
+    """The variables and attributes that a range() goes from and to."""
+    if isinstance(iterated, ast.Call) and getattr(iterated.func, "id", "") == "range":
+        return [part for part in iterated.args if isinstance(part, (ast.Name, ast.Attribute))]
+    return []
+
+
+def _read_on_rank_0(facts: Facts, names: Names, given: ast.expr) -> bool:
+    bindings = _stores(names, given)
+    if any(_collective(facts, names, binding) for binding in bindings):
+        return False
+    where = [where_runs(facts, names, binding.node) for binding in bindings if binding.kind == "assign"]
+    return Where.RANK_0 in where and len(where) == len(bindings)
+
+
+def _stores(names: Names, given: ast.expr) -> list[Binding]:
+    """The assignments of a variable of this function, or of the same attribute of the same variable."""
+    if isinstance(given, ast.Name):
+        local = names.scope(given).owner(given.id) is names.scope(given)
+        return names.bindings(given.id, given) if local else []
+    assert isinstance(given, ast.Attribute)
+    same = ast.dump(given.value)
+    return [binding for target, binding in names.stores.get(given.attr, ()) if ast.dump(target) == same]
+
+
+def _collective(facts: Facts, names: Names, binding: Binding) -> bool:
+    """Whether a binding's value comes from the other ranks."""
+    return binding.value is not None and any(
+        isinstance(part, ast.Call) and bool(EVERY & facts.flow.qualified(names, part.func))
+        for part in ast.walk(binding.value)
+    )
+
+
+def _share(facts: Facts, names: Names, loop: ast.For, given: ast.expr) -> Edit:
+    text = names.source.segment(given)
+    line = f"{text} = {facts.hvd(names)}.broadcast_object({text}, root_rank=0)"
+    return edits.before(names.source, loop, [line])
+
+
+RULE = Rule(
+    id="HVD838",
+    title="the epoch to resume at is known to rank 0 only",
+    what=(
+        "Rank 0 runs the last epochs only and leaves; the others wait for it in the first collective of the next "
+        "epoch, or the whole time train on epochs of other numbers."
+    ),
+    why="what rank 0 reads from the checkpoint stays on rank 0.",
+    safety="Safe: the number is sent to all ranks right before the loop.",
+    check=check,
+    changes=(
+        Change(
+            """\
+            import horovod.torch as hvd
+            import torch
+
+            hvd.init()
+            start = 0
+            if hvd.rank() == 0:
+                start = torch.load("checkpoint")["epoch"]
+            for epoch in range(start, 10):
+                model(x).sum().backward()
+            """,
+            """\
+            import horovod.torch as hvd
+            import torch
+
+            hvd.init()
+            start = 0
+            if hvd.rank() == 0:
+                start = torch.load("checkpoint")["epoch"]
+            start = hvd.broadcast_object(start, root_rank=0)
+            for epoch in range(start, 10):
+                model(x).sum().backward()
+            """,
+        ),
+    ),
+    keeps=(
+        Keep(
+            """\
+            import horovod.torch as hvd
+            import torch
+
+            hvd.init()
+            start = 0
+            if hvd.rank() == 0:
+                start = torch.load("checkpoint")["epoch"]
+            start = int(hvd.broadcast(torch.tensor(start), root_rank=0, name="start"))
+            for epoch in range(start, 10):
+                model(x).sum().backward()
+            """,
+            reason="it is sent",
+        ),
+        Keep(
+            """\
+            import horovod.torch as hvd
+            import torch
+
+            hvd.init()
+            start = torch.load("checkpoint")["epoch"]
+            for epoch in range(start, 10):
+                model(x).sum().backward()
+            """,
+            reason="every rank reads it",
+        ),
+    ),
+)

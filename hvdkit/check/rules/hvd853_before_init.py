@@ -1,0 +1,63 @@
+"""HVD853: a rank is asked for before Horovod is started."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from hvdkit.check.horovod import COLLECTIVES, called, short
+from hvdkit.check.order import maybe_before
+from hvdkit.migrate.facts import Facts
+from hvdkit.migrate.plan import Finding
+from hvdkit.migrate.rule import Keep, Rule
+
+QUESTIONS = ("rank", "size", "local_rank", "local_size", "cross_rank", "cross_size")
+
+
+def check(facts: Facts) -> Iterator[Finding]:
+    started = called(facts, "init")
+    if len(started) != 1:
+        return
+    start = started[0]
+    for site in called(facts, *QUESTIONS, *COLLECTIVES, "DistributedOptimizer"):
+        if site.names is not start.names or site.names.scope(site.node) is not start.names.scope(start.node):
+            continue
+        tested = any(isinstance(parent, (ast.If, ast.IfExp)) for parent in site.names.ancestors(site.node))
+        if not tested and maybe_before(site.names, site.node, start.node):
+            message = f"{short(site)}() runs before hvd.init(): Horovod has not been initialized"
+            yield facts.manual("HVD853", site.names, site.node, message, "call hvd.init() first")
+
+
+RULE = Rule(
+    id="HVD853",
+    title="Horovod is asked before hvd.init()",
+    what='It raises "Horovod has not been initialized; use hvd.init()".',
+    why="a process learns its rank when it joins the job.",
+    safety="Nothing is edited: what else stands in between may have to run before hvd.init().",
+    check=check,
+    changes=(),
+    keeps=(
+        Keep(
+            """\
+            import horovod.torch as hvd
+
+            print("rank", hvd.rank())
+            hvd.init()
+            """,
+            reason="nothing was started yet",
+            reported=True,
+        ),
+        Keep(
+            """\
+            import horovod.torch as hvd
+
+            def is_main():
+                return hvd.rank() == 0
+
+            hvd.init()
+            print("rank", hvd.rank(), is_main())
+            """,
+            reason="the function runs later",
+        ),
+    ),
+)

@@ -1,0 +1,110 @@
+"""HVD861: every rank writes the same checkpoint."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from hvdkit.check.horovod import every_rank_certainly, horovod_files, wraps
+from hvdkit.migrate import edits
+from hvdkit.migrate.facts import Facts
+from hvdkit.migrate.facts.guards import Where
+from hvdkit.migrate.facts.writers import Writer, calls_project_code, writers
+from hvdkit.migrate.plan import Edit, Finding
+from hvdkit.migrate.rule import Change, Keep, Rule
+
+
+def check(facts: Facts) -> Iterator[Finding]:
+    files = horovod_files(facts)
+    training = {
+        names
+        for program in facts.programs
+        for names in program.files
+        if any(wrap.names in program.files for wrap in wraps(facts))
+    }
+    for writer in writers(facts):
+        if (
+            writer.names not in files & training
+            or writer.name != "torch.save"
+            or writer.where is not Where.ALL
+        ):
+            continue
+        if every_rank_certainly(facts, writer.names, writer.node):
+            message = "every rank writes this file at the same time: what is left may be torn"
+            yield facts.safe("HVD861", writer.names, writer.node, message, _guard, facts, writer)
+
+
+def _guard(facts: Facts, writer: Writer) -> list[Edit]:
+    names = writer.names
+    statement = writer.opened or names.statement(writer.node)
+    if not isinstance(statement, (ast.Expr, ast.With)) or calls_project_code(facts, names, statement):
+        raise edits.CannotEdit("what it writes is computed here, which all ranks may have to do")
+    return edits.guard(names.source, [statement], f"{facts.hvd(names)}.rank() == 0")
+
+
+RULE = Rule(
+    id="HVD861",
+    title="every rank writes the checkpoint",
+    what="The ranks write one file at the same time. Mostly the last one wins; sometimes it cannot be read again.",
+    why="a script that runs once per rank does everything once per rank.",
+    safety="Safe: the line goes under `if hvd.rank() == 0:`. A path with the rank in it is left alone.",
+    check=check,
+    changes=(
+        Change(
+            """\
+            import horovod.torch as hvd
+            import torch
+
+            hvd.init()
+            optimizer = hvd.DistributedOptimizer(torch.optim.SGD(model.parameters(), lr=0.1))
+            torch.save(model.state_dict(), "model.pt")
+            """,
+            """\
+            import horovod.torch as hvd
+            import torch
+
+            hvd.init()
+            optimizer = hvd.DistributedOptimizer(torch.optim.SGD(model.parameters(), lr=0.1))
+            if hvd.rank() == 0:
+                torch.save(model.state_dict(), "model.pt")
+            """,
+        ),
+    ),
+    keeps=(
+        Keep(
+            """\
+            import horovod.torch as hvd
+            import torch
+
+            main = not use_horovod or hvd.rank() == 0
+            if use_horovod:
+                hvd.init()
+                optimizer = hvd.DistributedOptimizer(torch.optim.SGD(model.parameters(), lr=0.1))
+            else:
+                torch.save(model.state_dict(), "single.pt")
+            if main and epoch % 10 == 0:
+                torch.save(model.state_dict(), "model.pt")
+            """,
+            reason="the test knows the rank, or the program runs without Horovod there",
+        ),
+        Keep(
+            """\
+            import horovod.torch as hvd
+            import torch
+
+            def save():
+                torch.save(model.state_dict(), "model.pt")
+
+            def export():
+                torch.save(model.state_dict(), "export.pt")
+
+            hvd.init()
+            optimizer = hvd.DistributedOptimizer(torch.optim.SGD(model.parameters(), lr=0.1))
+            torch.save(state, f"rng-{hvd.rank()}.pt")
+            if hvd.rank() == 0:
+                save()
+            """,
+            reason="rank 0 writes, or each rank its own file; nobody is known to call export()",
+        ),
+    ),
+)

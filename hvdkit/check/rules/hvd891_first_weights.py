@@ -1,0 +1,70 @@
+"""HVD891: the ranks of a TensorFlow job begin with different weights."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from hvdkit.check.horovod import calls_in, mentioned
+from hvdkit.check.keras import keras_programs
+from hvdkit.migrate.facts import Facts
+from hvdkit.migrate.plan import Finding
+from hvdkit.migrate.rule import Keep, Rule
+
+# What gives every rank the same weights, or may.
+SHARES = ("roadcast", "load_weights", "load_model", "set_seed", "set_random_seed", "weights=", "elastic")
+MORE = ("restore(", "set_weights", "allgather", "Estimator", "MonitoredTrainingSession", "hub.")
+
+
+def check(facts: Facts) -> Iterator[Finding]:
+    seen = set()
+    for program in keras_programs(facts):
+        if mentioned(program, *SHARES, *MORE):
+            continue
+        for site in calls_in(facts, program, "DistributedOptimizer", "DistributedGradientTape"):
+            if site.node not in seen:
+                seen.add(site.node)
+                message = "no broadcast, no common seed: every rank begins with other weights, and keeps them"
+                advice = (
+                    "give fit() hvd.callbacks.BroadcastGlobalVariablesCallback(0), or call "
+                    "hvd.broadcast_variables(model.variables, root_rank=0) after the first step"
+                )
+                yield facts.manual("HVD891", site.names, site.node, message, advice)
+
+
+RULE = Rule(
+    id="HVD891",
+    title="the first weights of a TensorFlow job are not broadcast",
+    what=(
+        "The gradients of models that have nothing in common are averaged. The loss falls, slower than it "
+        "should; rank 0's model is not the one that was trained."
+    ),
+    why="each process draws its own first weights, and Horovod averages gradients, never weights.",
+    safety="Nothing is edited: a callback or a line after the first step, as the program trains.",
+    check=check,
+    changes=(),
+    keeps=(
+        Keep(
+            """\
+            import horovod.tensorflow.keras as hvd
+            import tensorflow as tf
+
+            hvd.init()
+            model.compile(hvd.DistributedOptimizer(tf.keras.optimizers.Adam()), "mse")
+            model.fit(data, epochs=3)
+            """,
+            reason="nothing is sent",
+            reported=True,
+        ),
+        Keep(
+            """\
+            import horovod.tensorflow.keras as hvd
+            import tensorflow as tf
+
+            hvd.init()
+            model.compile(hvd.DistributedOptimizer(tf.keras.optimizers.Adam()), "mse")
+            model.fit(data, epochs=3, callbacks=[hvd.callbacks.BroadcastGlobalVariablesCallback(0)])
+            """,
+            reason="the callback sends rank 0's weights",
+        ),
+    ),
+)

@@ -1,0 +1,101 @@
+"""HVD893: a TensorFlow loop whose gradients are never averaged."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from hvdkit.check.horovod import called, mentioned, programs
+from hvdkit.migrate import edits
+from hvdkit.migrate.facts import Facts
+from hvdkit.migrate.facts.programs import ProgramFacts
+from hvdkit.migrate.names import Names
+from hvdkit.migrate.plan import Edit, Finding
+from hvdkit.migrate.rule import Change, Keep, Rule
+
+REDUCES = ("DistributedGradientTape", "DistributedOptimizer", "allreduce", "mpi4py", "distribute.")
+
+
+def check(facts: Facts) -> Iterator[Finding]:
+    seen = set()
+    for program in programs(facts):
+        if mentioned(program, *REDUCES) or not mentioned(program, "apply_gradients"):
+            continue
+        hvd = _alias(facts, program)
+        for names, call, receiver in facts.methods("gradient"):
+            if names in program.files and call not in seen and hvd:
+                if facts.flow.made(names, receiver) == {"tensorflow.GradientTape"}:
+                    seen.add(call)
+                    message = "no rank hears of the others' gradients: this trains hvd.size() models, each by itself"
+                    yield facts.safe("HVD893", names, call, message, _wrap, names, call, receiver, hvd)
+
+
+def _alias(facts: Facts, program: ProgramFacts) -> str:
+    """The name under which the program has horovod.tensorflow."""
+    for site in called(facts, "init", modules=("horovod.tensorflow", "hvdkit.tensorflow")):
+        if site.names in program.files and isinstance(site.node.func, ast.Attribute):
+            return site.names.source.segment(site.node.func.value)
+    return ""
+
+
+def _wrap(names: Names, call: ast.Call, receiver: ast.expr, hvd: str) -> Edit:
+    statement = names.statement(call)
+    if not isinstance(receiver, ast.Name) or hvd not in names.module.names:
+        raise edits.CannotEdit("the tape is no plain variable, or Horovod is not imported here")
+    return edits.before(
+        names.source, statement, [f"{receiver.id} = {hvd}.DistributedGradientTape({receiver.id})"]
+    )
+
+
+RULE = Rule(
+    id="HVD893",
+    title="a GradientTape that is not Horovod's",
+    what="Every rank trains its own model, and rank 0's is saved. The job looks fine, and trained on a fraction of the data.",
+    why="hvd.init() only connects the ranks; gradients are averaged by hvd.DistributedGradientTape.",
+    safety="Safe: the tape is wrapped right above its gradient(). Left alone where anything else reduces.",
+    check=check,
+    changes=(
+        Change(
+            """\
+            import horovod.tensorflow as hvd
+            import tensorflow as tf
+
+            hvd.init()
+            for x in data:
+                with tf.GradientTape() as tape:
+                    loss = model(x)
+                gradients = tape.gradient(loss, model.trainable_variables)
+                optimizer.apply_gradients(zip(gradients, model.trainable_variables))
+            """,
+            """\
+            import horovod.tensorflow as hvd
+            import tensorflow as tf
+
+            hvd.init()
+            for x in data:
+                with tf.GradientTape() as tape:
+                    loss = model(x)
+                tape = hvd.DistributedGradientTape(tape)
+                gradients = tape.gradient(loss, model.trainable_variables)
+                optimizer.apply_gradients(zip(gradients, model.trainable_variables))
+            """,
+        ),
+    ),
+    keeps=(
+        Keep(
+            """\
+            import horovod.tensorflow as hvd
+            import tensorflow as tf
+
+            hvd.init()
+            for x in data:
+                with tf.GradientTape() as tape:
+                    loss = model(x)
+                gradients = tape.gradient(loss, model.trainable_variables)
+                gradients = [hvd.allreduce(gradient) for gradient in gradients]
+                optimizer.apply_gradients(zip(gradients, model.trainable_variables))
+            """,
+            reason="the gradients are averaged by hand",
+        ),
+    ),
+)

@@ -1,0 +1,135 @@
+"""What happens to the gradients between a backward pass and the step of one of Horovod's optimizers."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from hvdkit.check.horovod import wrapped_steps
+from hvdkit.check.order import block_of
+from hvdkit.migrate import edits
+from hvdkit.migrate.facts import Facts
+from hvdkit.migrate.facts.gradients import GradientUse
+from hvdkit.migrate.facts.naming import plain_target
+from hvdkit.migrate.facts.steps import Step
+from hvdkit.migrate.names import FUNCTIONS, Names
+from hvdkit.migrate.plan import Edit
+
+MAX_CALLS = 4
+
+
+@dataclass(frozen=True)
+class Window:
+    """One step, the statements before it up to the nearest backward pass, and the statement with that pass.
+
+    tests: the `if`s around the step that the backward pass does not stand under.
+    """
+
+    step: Step
+    between: tuple[ast.stmt, ...]
+    backward: ast.stmt
+    tests: tuple[ast.If, ...]
+
+    @property
+    def names(self) -> Names:
+        """The file."""
+        return self.step.names
+
+    @property
+    def statement(self) -> ast.stmt:
+        """The statement of the step."""
+        return self.step.names.statement(self.step.call)
+
+
+def windows(facts: Facts) -> list[Window]:
+    """A window for each step of an optimizer that horovod.torch wraps, with a backward pass above it."""
+    if windows not in facts.answers:
+        facts.answers[windows] = [
+            w for step in wrapped_steps(facts) if (w := _window(facts, step)) is not None
+        ]
+    found: list[Window] = facts.answers[windows]
+    return found
+
+
+def _window(facts: Facts, step: Step) -> Window | None:
+    names = step.names
+    statement = names.statement(step.call)
+    between: list[ast.stmt] = []
+    tests: list[ast.If] = []
+    while True:
+        block = block_of(names, statement)
+        for earlier in reversed(block[: block.index(statement)]):
+            if facts.steps.runs_backward(earlier):
+                return Window(step, tuple(reversed(between)), earlier, tuple(tests))
+            between.append(earlier)
+        parent = names.parents[statement]
+        if isinstance(parent, ast.If):
+            tests.append(parent)
+        if not isinstance(parent, (ast.If, ast.With)) or isinstance(parent, FUNCTIONS):
+            return None
+        statement = parent
+
+
+def synchronized(facts: Facts, window: Window) -> ast.stmt | None:
+    """The statement in a window that waits for the reduction: optimizer.synchronize()."""
+    for statement in (window.backward, *window.between):
+        if _waits(facts, window.names, statement):
+            return statement
+    return None
+
+
+def _waits(facts: Facts, names: Names, node: ast.AST, depth: int = 0) -> bool:
+    """Whether running a node calls a synchronize() that is no library's function, itself or further in."""
+    for part in ast.walk(node):
+        if not isinstance(part, ast.Call):
+            continue
+        if getattr(part.func, "attr", "") == "synchronize" and not names.qualified(part.func):
+            return True
+        called = facts.flow.functions(names, part) if depth < MAX_CALLS else []
+        if any(_waits(facts, where, function, depth + 1) for where, function in called):
+            return True
+    return False
+
+
+def first_reader(facts: Facts, window: Window) -> ast.stmt | None:
+    """The first statement of a window that reads gradients before they have been waited for."""
+    uses = facts.answers.setdefault(GradientUse, GradientUse(facts, certain=True))
+    waited = synchronized(facts, window)
+    for statement in window.between if waited is not window.backward else ():
+        if statement is waited:
+            return None
+        if uses.looked_at(window.names, statement):
+            return statement
+    return None
+
+
+def skips(window: Window) -> bool:
+    """Whether a step stands under skip_synchronize()."""
+    return any(
+        isinstance(item.context_expr, ast.Call)
+        and getattr(item.context_expr.func, "attr", "") == "skip_synchronize"
+        for parent in window.names.ancestors(window.step.call)
+        if isinstance(parent, ast.With)
+        for item in parent.items
+    )
+
+
+def skip(window: Window) -> list[Edit]:
+    """The step under `with optimizer.skip_synchronize():`. Raises CannotEdit."""
+    return edits.enclose(window.names.source, [window.statement], f"with {_name(window)}.skip_synchronize():")
+
+
+def wait_before(window: Window, statement: ast.stmt) -> Iterator[Edit]:
+    """optimizer.synchronize() above a statement, and the step under skip_synchronize(). Raises CannotEdit."""
+    if block_of(window.names, statement) is not block_of(window.names, window.statement):
+        raise edits.CannotEdit("the step stands under a test, and this does not")
+    yield edits.before(window.names.source, statement, [f"{_name(window)}.synchronize()"])
+    yield from skip(window)
+
+
+def _name(window: Window) -> str:
+    name = plain_target(window.step)
+    if name is None:
+        raise edits.CannotEdit("the optimizer that steps is not a plain variable or attribute")
+    return name

@@ -1,0 +1,1 @@
+"""What stands between this machine, or these hosts, and a Horovod job. Looks and tells; changes nothing."""

@@ -1,0 +1,47 @@
+"""The training script: there, and the same file content on every host."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from hvdkit.doctor.check import Check, Request, differing
+from hvdkit.doctor.finding import Finding, error, ok
+
+
+def gather(request: Request) -> str | None:
+    """SHA-256 of the script; None where it is not there; "" where no script was named."""
+    if not request.script:
+        return ""
+    file = Path(request.script)
+    return hashlib.sha256(file.read_bytes()).hexdigest() if file.is_file() else None
+
+
+def judge(digest: str | None, request: Request) -> Iterator[Finding]:
+    """It is there."""
+    if digest is None:
+        yield error(
+            f"{request.script} is not there",
+            "every host starts its ranks from its own copy, in the same folder",
+            f"copy it: rsync -a ./ {request.host or 'HOST'}:{Path.cwd()}/",
+        )
+    elif digest:
+        yield ok(f"{request.script}, SHA-256 {digest[:12]}")
+
+
+def compare(facts: Mapping[str, str | None], requests: Mapping[str, Request]) -> Iterator[Finding]:
+    """One content."""
+    digests = {host: digest for host, digest in facts.items() if digest}
+    if differing(digests):
+        short = ", ".join(f"{host} {digest[:12]}" for host, digest in digests.items())
+        script = next(iter(requests.values())).script
+        hosts = [host for host in digests if digests[host] != next(iter(digests.values()))]
+        yield error(
+            f"{script} differs between the hosts: {short}",
+            "ranks that run different code wait for each other, or train apart without a word",
+            " && ".join(f"rsync -a ./ {host}:{Path.cwd()}/" for host in hosts),
+        )
+
+
+CHECK = Check("script", "the training script", gather, judge=judge, compare=compare)

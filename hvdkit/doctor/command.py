@@ -1,0 +1,137 @@
+"""`hvdkit doctor`: its arguments, what it prints, its exit code."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import io
+import json
+import os
+import sys
+from dataclasses import asdict
+from typing import TYPE_CHECKING
+
+from hvdkit.doctor.checks import CHECKS
+from hvdkit.doctor.finding import Level
+from hvdkit.errors import HvdkitError, UsageError
+from hvdkit.launch import hosts
+from hvdkit.launch.ssh import Ssh
+
+if TYPE_CHECKING:
+    from hvdkit.doctor.allreduce import Measured
+    from hvdkit.doctor.session import Examination, Report
+
+EXAMPLES = """\
+examples:
+  hvdkit doctor                                 this machine
+  hvdkit doctor -H a:2,b:2 --script train.py    two hosts, together: versions, names, ssh, ports, the script
+  hvdkit doctor --hostfile hosts --quiet        only what is wrong
+  hvdkit doctor -H a:2,b:2 --allreduce          and how fast the ranks really talk
+  hvdkit doctor --only shm,limits --json        two checks, for a machine
+  srun python -m hvdkit doctor --allreduce      inside an MPI job: no ssh, rank 0 reports
+
+Nothing is changed on any host. Exit code: 0 nothing found, 1 something found, 2 it could not look.
+"""
+
+
+class MeasureError(HvdkitError):
+    """The job that measures did not get to its end."""
+
+
+def parser() -> argparse.ArgumentParser:
+    """The arguments of the command."""
+    made = argparse.ArgumentParser(
+        prog="hvdkit doctor",
+        description="Find what stands between this machine, or several hosts, and a Horovod job.",
+        epilog=EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    hosts.add_options(made)
+    made.add_argument("--script", default="", metavar="FILE", help="has to be the same on every host")
+    made.add_argument("--ctrl-port", type=int, default=0, metavar="PORT", help="has to be free")
+    made.add_argument(
+        "--allreduce", action="store_true", help="start a job and measure bandwidth and latency, too"
+    )
+    made.add_argument("--only", metavar="ID,ID", help="these checks alone")
+    made.add_argument("--list", action="store_true", help="name the checks and end")
+    made.add_argument("--json", action="store_true", help="findings and facts for a machine")
+    made.add_argument("--quiet", action="store_true", help="print only what is wrong")
+    return made
+
+
+def main(argv: list[str]) -> int:
+    """Exit code: 0 nothing found, 1 something found. Raises: HvdkitError."""
+    asked = parser().parse_args(argv[1:])
+    if asked.list:
+        width = max(map(len, CHECKS))
+        print("\n".join(f"{check.id:<{width}}  {check.title}" for check in CHECKS.values()))
+        return 0
+    from hvdkit.doctor import in_job
+    from hvdkit.doctor.session import Examination, examine
+
+    named = hosts.from_options(asked)
+    wanted = Examination(
+        hosts=named,
+        ranks=named.slots if named else 1,
+        script=asked.script,
+        ctrl_port=asked.ctrl_port or (named.ctrl_port if named else 0),
+        ssh=Ssh(asked.ssh_port, asked.ssh_identity_file),
+        checks=tuple(CHECKS[name] for name in _chosen(asked.only)),
+    )
+    if named is None and in_job.is_mpi_job(os.environ):
+        found = in_job.examine(wanted)
+        speed = in_job.measure() if asked.allreduce else []
+        return 0 if found is None else _tell(found, speed, asked)
+    report = examine(wanted, _say)
+    return _tell(report, _measure(report, wanted) if asked.allreduce else [], asked)
+
+
+def _measure(report: Report, wanted: Examination) -> list[Measured]:
+    """In a job over the hosts that were examined; nothing where an error stands in its way."""
+    from hvdkit.doctor import allreduce
+    from hvdkit.launch import environment, job, preflight
+    from hvdkit.launch.horovodrun import Start
+    from hvdkit.launch.hosts import Host, HostList
+
+    if any(finding.level is Level.ERROR for finding in report.findings):
+        _say("allreduce not measured: mend the errors first")
+        return []
+    _say("measuring allreduce")
+    listed = wanted.hosts or HostList((Host("localhost", 2),))
+    start = preflight.start(report, Start(listed.slots, listed, "", ssh=wanted.ssh))
+    with contextlib.redirect_stdout(io.StringIO()) as output:
+        command = [sys.executable, "-m", "hvdkit.doctor.allreduce"]
+        job.run(start, command, environment.for_launcher(os.environ), 0, None)
+    results = allreduce.find(output.getvalue())
+    if not results:
+        raise MeasureError(
+            "the allreduce job printed no result", why="its output is above", fix="hvdkit run -np 2 true"
+        )
+    return results
+
+
+def _tell(report: Report, speed: list[Measured], asked: argparse.Namespace) -> int:
+    from hvdkit.doctor.allreduce import table
+    from hvdkit.doctor.report import as_json, print_report
+
+    if asked.json:
+        print(json.dumps({**as_json(report), "allreduce": [asdict(each) for each in speed]}, indent=1))
+    else:
+        if speed:
+            print(f"allreduce on {speed[0].ranks} ranks\n{table(speed)}\n")
+        print_report(report, asked.quiet)
+    return 0 if report.holds else 1
+
+
+def _say(line: str) -> None:
+    print(f"hvdkit: {line}", file=sys.stderr, flush=True)
+
+
+def _chosen(only: str | None) -> list[str]:
+    if only is None:
+        return list(CHECKS)
+    names = [name.strip() for name in only.split(",")]
+    unknown = [name for name in names if name not in CHECKS]
+    if unknown:
+        raise UsageError(f"--only {unknown[0]}: there is no such check", fix="hvdkit doctor --list")
+    return names

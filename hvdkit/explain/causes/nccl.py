@@ -1,0 +1,22 @@
+"""NCCL failed."""
+
+from __future__ import annotations
+
+from hvdkit.explain.cause import Cause, says
+
+CAUSE = Cause(
+    id="nccl",
+    title="NCCL failed{where}",
+    why=(
+        "The GPUs could not be connected: a wrong interface, too little /dev/shm, or a driver "
+        "that does not fit."
+    ),
+    fix="NCCL_DEBUG=INFO NCCL_SOCKET_IFNAME=eth0 horovodrun ... names the call that fails",
+    find=says(
+        r"(?:NCCL error|ncclSystemError|ncclUnhandledCudaError|ncclCommInitRank"
+        r" failed|ncclInternalError|NCCL WARN (?!Duplicate))[^\n]*",
+        in_job=True,
+    ),
+    excerpt="",
+    on_gpu=True,
+)

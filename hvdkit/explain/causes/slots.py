@@ -1,0 +1,22 @@
+"""More ranks than slots."""
+
+from __future__ import annotations
+
+from hvdkit.explain.cause import Cause, says
+
+CAUSE = Cause(
+    id="slots",
+    title="{asked} ranks were asked for and the hosts have fewer slots",
+    why=(
+        "-H host:slots or the host file says how many ranks each host takes; without it mpirun counts cores."
+    ),
+    fix="horovodrun -np {asked} -H host1:SLOTS,host2:SLOTS with slots that add up to {asked}",
+    find=says(
+        r"Requested more processes \((?P<asked>\d+)\) than there are available slots \((?P<there>\d+)\)",
+        r"There are not enough slots available in the system to satisfy the (?P<asked>\d+)",
+    ),
+    excerpt="""\
+There are not enough slots available in the system to satisfy the 64
+slots that were requested by the application:
+""",
+)

@@ -1,0 +1,83 @@
+"""`hvdkit explain RULE` and `hvdkit explain --log FILE`."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from hvdkit.errors import HvdkitError, UsageError
+
+_EXAMPLES = """\
+examples:
+  hvdkit explain HVD201                       what a rule does, why, and when it is safe
+  horovodrun -np 2 -H localhost:2 python train.py 2>&1 | tee job.log
+  hvdkit explain --log job.log                why it failed or hangs, and what mends it
+  kubectl logs launcher | hvdkit explain --log - --json
+
+exit codes: 0 explained, 1 --log: the cause is unknown, 2 nothing to explain, 130 interrupted
+"""
+
+
+class LogError(HvdkitError):
+    """The log cannot be read, or there is nothing in it."""
+
+
+def main(argv: Sequence[str]) -> int:
+    """Run the command line; argv[0] is the command's name. Raises: HvdkitError."""
+    parser = argparse.ArgumentParser(
+        prog=f"hvdkit {argv[0]}",
+        description="Say what a rule does, or why a Horovod job failed or hangs, by its output.",
+        epilog=_EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("rule", nargs="?", help="a rule's id")
+    parser.add_argument("--log", metavar="FILE", help="a job's output, both streams; - reads stdin")
+    parser.add_argument("--json", action="store_true", help="as JSON (with --log)")
+    options = parser.parse_args(argv[1:])
+    if (options.rule is None) == (options.log is None):
+        raise UsageError(
+            "give a rule or --log FILE" + (", not both" if options.rule else ""),
+            fix="hvdkit explain HVD201, or hvdkit explain --log job.log",
+        )
+    if options.log is not None:
+        return _explain_log(options.log, options.json)
+    if options.json:
+        raise UsageError("--json goes with --log", fix="hvdkit rules --json lists the rules")
+    from hvdkit.migrate.catalog import page_of
+
+    print(page_of(options.rule), end="")
+    return 0
+
+
+def _explain_log(name: str, as_json: bool) -> int:
+    from hvdkit.explain import report
+    from hvdkit.explain.log import parse
+    from hvdkit.explain.verdict import judge
+
+    verdict = judge(parse(_read(name)))
+    if as_json:
+        print(json.dumps(report.data(verdict), indent=2))
+    else:
+        print(report.text(verdict, "stdin" if name == "-" else name), end="")
+    return 0 if verdict.found else 1
+
+
+def _read(name: str) -> str:
+    """The text of a log; bytes that are no UTF-8 are replaced. Raises LogError."""
+    try:
+        raw = sys.stdin.buffer.read() if name == "-" else Path(name).read_bytes()
+    except OSError as error:
+        raise LogError(
+            f"cannot read {name}: {error.strerror}",
+            fix="name a file that holds the job's output, or - for stdin",
+        ) from error
+    if not raw.strip():
+        raise LogError(
+            f"{'stdin' if name == '-' else name} is empty",
+            why="Horovod and Python write their errors to stderr, which a plain `>` leaves out",
+            fix="horovodrun -np 2 -H localhost:2 python train.py 2>&1 | tee job.log",
+        )
+    return raw.decode("utf-8", errors="replace")

@@ -1,0 +1,1 @@
+"""What the ranks say to each other, once for each framework under Keras, with the same functions."""

@@ -1,0 +1,113 @@
+"""`hvdkit run`: its arguments, the order of things, its exit code."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shutil
+import sys
+from pathlib import Path
+
+from hvdkit.errors import UsageError
+from hvdkit.launch import environment, hosts
+from hvdkit.launch.hosts import Host, HostList
+from hvdkit.launch.ssh import Ssh
+
+EXAMPLES = """\
+examples:
+  hvdkit run -np 2 python train.py                        two ranks on this machine
+  hvdkit run -np 4 -H a:2,b:2 python train.py --epochs 9  two hosts
+  hvdkit run --nodes cluster.toml --mpi python train.py   every slot of a node list, by MPI
+  hvdkit run -np 2 -x API_KEY --log-dir logs python train.py
+
+Ranks get the variables that a job needs (PATH, HOROVOD_*, NCCL_*, OMP_*, ...) and those named by -x.
+Exit code: 0 all ranks ended well; that of the first rank that failed; 2 not started; 130 interrupted.
+"""
+
+
+def parser() -> argparse.ArgumentParser:
+    """The arguments of the command."""
+    made = argparse.ArgumentParser(
+        prog="hvdkit run",
+        usage="hvdkit run [options] COMMAND ...",
+        description="Look at the hosts, start the ranks with horovodrun, stay with them to the end.",
+        epilog=EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    made.add_argument("-np", "--num-proc", type=int, metavar="N", help="ranks (default: all slots)")
+    hosts.add_options(made)
+    controller = made.add_mutually_exclusive_group()
+    for name in ("gloo", "mpi"):
+        controller.add_argument(
+            f"--{name}", dest="controller", action="store_const", const=name, help=f"ranks meet by {name}"
+        )
+    made.add_argument("--network-interface", default="", metavar="NAME", help="the only one to use")
+    made.add_argument("--mpi-args", default="", metavar="ARGS", help="more arguments for mpirun")
+    made.add_argument("--start-timeout", type=int, metavar="S", help="seconds until all ranks are started")
+    made.add_argument("--ctrl-port", type=int, metavar="PORT", help="where ranks report to (default: any)")
+    made.add_argument(
+        "-x", dest="named", action="append", default=[], metavar="VAR[=VALUE]", help="pass one more variable"
+    )
+    made.add_argument("--log-dir", type=Path, metavar="DIR", help="write rank.N.log files there")
+    made.add_argument("--force", action="store_true", help="start in spite of errors and TODO markers")
+    made.add_argument("command", nargs=argparse.REMAINDER, metavar="COMMAND ...", help="of each rank")
+    return made
+
+
+def main(argv: list[str]) -> int:
+    """Exit code: 0, or that of the first rank that failed. Raises: HvdkitError before any rank starts."""
+    asked = parser().parse_args(argv[1:])
+    command = asked.command[1:] if asked.command[:1] == ["--"] else asked.command
+    if not command:
+        raise UsageError("there is no command to run", fix="hvdkit run -np 2 python train.py")
+    if shutil.which(command[0]) is None:
+        raise UsageError(f"{command[0]}: no such program", fix=f"hvdkit run ... python {' '.join(command)}")
+    named = hosts.from_options(asked) or HostList((Host("localhost", _positive(asked.num_proc or 1)),))
+    ranks = _positive(asked.num_proc if asked.num_proc is not None else named.slots)
+    environ = environment.for_launcher(os.environ, asked.named)
+    from hvdkit.doctor.session import Examination, examine
+    from hvdkit.launch import job, preflight
+    from hvdkit.launch.horovodrun import Start, find_horovodrun
+
+    find_horovodrun()
+    script = preflight.script_of(command)
+    if not asked.force:
+        preflight.refuse_unfinished(script)
+    used = hosts.enough(named, ranks)
+    port = asked.ctrl_port if asked.ctrl_port is not None else named.ctrl_port
+    ssh = Ssh(asked.ssh_port, asked.ssh_identity_file)
+    report = examine(Examination(used, ranks, script, port, ssh, asked.network_interface), _say)
+    preflight.judge(report, asked.force)
+    start = preflight.start(
+        report,
+        Start(
+            ranks,
+            used,
+            asked.controller or "",
+            ssh=ssh,
+            mpi_args=asked.mpi_args,
+            start_timeout=asked.start_timeout,
+        ),
+    )
+    outcome = job.run(start, command, environ, port, asked.log_dir)
+    if outcome.first is not None:
+        if outcome.traceback:
+            print(outcome.traceback, file=sys.stderr)
+        _say(f"rank {outcome.first.rank} on {outcome.first.host} failed first: {_how(outcome.first.code)}")
+    return outcome.code
+
+
+def _how(code: int | None) -> str:
+    if code is None:
+        return "it was not heard of any more (killed, or its host is gone)"
+    return f"signal {code - 128}" if code > 128 else f"exit code {code}"
+
+
+def _positive(number: int) -> int:
+    if number < 1:
+        raise UsageError(f"-np {number}", fix="1 or more ranks")
+    return number
+
+
+def _say(text: str) -> None:
+    print(f"hvdkit: {text}", file=sys.stderr, flush=True)

@@ -1,0 +1,60 @@
+"""Which variables a job is given.
+
+horovodrun writes the environment it is started with onto the command line of every rank, where `ps` shows it
+to everybody on every host. So it is started with what a job needs, and with what the user named.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping, Sequence
+
+from hvdkit.errors import UsageError
+
+# What a program needs to be found and to behave as in the shell it was started from.
+NEEDED = frozenset(
+    (
+        *("PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LANGUAGE", "TZ", "TERM", "TMPDIR"),
+        *("LD_LIBRARY_PATH", "LD_PRELOAD", "PYTHONPATH", "PYTHONHASHSEED", "SSH_AUTH_SOCK"),
+        *("VIRTUAL_ENV", "CONDA_PREFIX", "CONDA_DEFAULT_ENV", "CUDA_HOME", "CUDA_VISIBLE_DEVICES"),
+        *("NVIDIA_VISIBLE_DEVICES", "PYTORCH_CUDA_ALLOC_CONF", "TF_CPP_MIN_LOG_LEVEL", "TF_USE_LEGACY_KERAS"),
+    )
+)
+# Settings of the libraries that a rank computes and talks with.
+FAMILIES = ("LC_", "HOROVOD_", "HVDKIT_", "NCCL_", "UCX_", "OMPI_", "OMP_", "MKL_", "KMP_", "OPENBLAS_")
+# Of an earlier job: horovodrun sets its own for each rank.
+_RANK = re.compile(
+    r"HOROVOD_((LOCAL_|CROSS_)?(RANK|SIZE)|HOSTNAME|CONTROLLER|CPU_OPERATIONS|GLOO_RENDEZVOUS_(ADDR|PORT)|GLOO_IFACE)"
+    r"|OMPI_(COMM_WORLD|UNIVERSE)_.*|OMPI_APP_CTX_.*|OMPI_MCA_(orte|ess|pmix)_.*|OMPI_(FILE_LOCATION|ARGV|COMMAND|FIRST_RANKS|NUM_APP_CTX)"
+)
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+
+
+def passed(environ: Mapping[str, str], named: Sequence[str] = ()) -> dict[str, str]:
+    """The part of `environ` that a job gets.
+
+    named: `NAME` to pass one more variable, `NAME=VALUE` to set it, as mpirun's -x.
+    Raises: UsageError if a name is not one, or names a variable that is not set.
+    """
+    kept = {name: value for name, value in environ.items() if _is_needed(name)}
+    for entry in named:
+        name, equals, value = entry.partition("=")
+        if _NAME.fullmatch(name) is None:
+            raise UsageError(f"-x {entry}: not the name of a variable", fix="-x NAME or -x NAME=VALUE")
+        if not equals and name not in environ:
+            raise UsageError(f"-x {name}: it is not set here", fix=f"-x {name}=VALUE")
+        kept[name] = value if equals else environ[name]
+    return kept
+
+
+def for_launcher(environ: Mapping[str, str], named: Sequence[str] = ()) -> dict[str, str]:
+    """`passed`, and what Open MPI wants to be told twice before it lets root start a job."""
+    kept = passed(environ, named)
+    if os.geteuid() == 0:
+        kept.update(OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
+    return kept
+
+
+def _is_needed(name: str) -> bool:
+    return (name in NEEDED or name.startswith(FAMILIES)) and _RANK.fullmatch(name) is None

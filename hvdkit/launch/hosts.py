@@ -1,0 +1,231 @@
+"""The hosts of a job and how many ranks each takes: from -H, a hostfile, or a node list in TOML.
+
+Host names reach shells (`ssh` and `horovodrun` build command lines of them), so only what can be a name or an
+IPv4 address is let through.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from hvdkit.errors import HvdkitError, UsageError
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+# RFC 1123 labels, with the underscore that clusters use all the same. A leading "-" would be an option.
+_NAME = re.compile(r"[A-Za-z0-9_]([A-Za-z0-9_.-]*[A-Za-z0-9_])?")
+_WHY_NAME = "host names end up on command lines of ssh and a shell"
+
+
+class HostError(HvdkitError):
+    """A host list that cannot be read, or that names something that is not a host."""
+
+
+@dataclass(frozen=True)
+class Host:
+    """A machine and the ranks it takes at most."""
+
+    name: str
+    slots: int
+
+
+@dataclass(frozen=True)
+class HostList:
+    """The hosts of a job, in rank order. ctrl_port: the control port that a node list names, or 0."""
+
+    hosts: tuple[Host, ...]
+    ctrl_port: int = 0
+
+    @property
+    def slots(self) -> int:
+        """Ranks that fit on all hosts together."""
+        return sum(host.slots for host in self.hosts)
+
+    @property
+    def argument(self) -> str:
+        """As horovodrun's -H takes it: "a:2,b:2"."""
+        return ",".join(f"{host.name}:{host.slots}" for host in self.hosts)
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """The options that name hosts, as horovodrun has them, and --nodes."""
+    group = parser.add_mutually_exclusive_group()
+    group.add_argument("-H", "--hosts", metavar="A:2,B:2", help="hosts and the ranks that each takes")
+    group.add_argument(
+        "--hostfile",
+        "-hostfile",
+        type=Path,
+        metavar="FILE",
+        help="one host a line: `a slots=2`, `a:2` or `a`",
+    )
+    group.add_argument("--nodes", type=Path, metavar="FILE", help="a node list in TOML (docs/clusters.md)")
+    parser.add_argument("-p", "--ssh-port", type=int, metavar="PORT", help="of the sshd on every host")
+    parser.add_argument("-i", "--ssh-identity-file", type=Path, metavar="FILE", help="private key for ssh")
+
+
+def from_options(options: argparse.Namespace) -> HostList | None:
+    """What the options of `add_options` name; None if they name no host. Raises: HostError."""
+    if options.hosts is not None:
+        return parse_hosts(options.hosts)
+    if options.hostfile is not None:
+        return read_hostfile(options.hostfile)
+    if options.nodes is not None:
+        return read_nodes(options.nodes)
+    return None
+
+
+def parse_hosts(text: str) -> HostList:
+    """Hosts of "a:2,b:2"; a name without slots counts for one rank each time it stands there.
+
+    Raises: HostError.
+    """
+    return _started_by_ssh([_host(part.strip(), "-H") for part in text.split(",")], "-H")
+
+
+def read_hostfile(file: Path) -> HostList:
+    """Hosts of a hostfile, in horovodrun's form (`a slots=2`), Open MPI's (`a slots=2 max_slots=4`) or `a:2`.
+
+    Raises: HostError.
+    """
+    hosts = []
+    for number, line in enumerate(_text(file).splitlines(), 1):
+        words = line.partition("#")[0].split()
+        if not words:
+            continue
+        place = f"{file}:{number}"
+        settings = dict(word.partition("=")[::2] for word in words[1:])
+        unknown = sorted(settings.keys() - {"slots", "max_slots", "max-slots"})
+        if unknown:
+            raise HostError(
+                f"{place}: {unknown[0]!r} is no setting of a host",
+                fix=f"write the line as `{words[0]} slots=2`",
+            )
+        host = _host(words[0], place)
+        hosts.append(Host(host.name, _slots(settings["slots"], place)) if "slots" in settings else host)
+    return _started_by_ssh(hosts, str(file))
+
+
+def read_nodes(file: Path) -> HostList:
+    """Hosts of a node list: `nodes = [{addr = ...}, ...]`, `gpus_per_node`, `ctrl_port`.
+
+    Raises: HostError.
+    """
+    try:
+        table = tomllib.loads(_text(file))
+    except tomllib.TOMLDecodeError as error:
+        raise HostError(f"{file} is not TOML: {error}", fix="docs/clusters.md shows a node list") from None
+    return parse_nodes(table, str(file))
+
+
+def parse_nodes(table: Mapping[str, object], place: str) -> HostList:
+    """Hosts of a node list that is there as a table. place: where it stands, for messages.
+
+    Raises: HostError.
+    """
+    unknown = sorted(table.keys() - {"nodes", "gpus_per_node", "ctrl_port"})
+    if unknown:
+        raise HostError(
+            f"{place}: {unknown[0]!r} is no setting of a node list",
+            fix="the settings are nodes, gpus_per_node and ctrl_port",
+        )
+    nodes = table.get("nodes")
+    if not isinstance(nodes, list) or not all(isinstance(node, dict) and "addr" in node for node in nodes):
+        raise HostError(
+            f"{place} holds no node list",
+            why="every node is found by its address",
+            fix='write `nodes = [{addr = "192.168.1.12"}, {addr = "192.168.1.11"}]`',
+        )
+    slots = _slots(str(table.get("gpus_per_node", 1)), f"{place}: gpus_per_node")
+    port = table.get("ctrl_port", 0)
+    if not isinstance(port, int) or not 0 <= port < 65536:
+        raise HostError(f"{place}: ctrl_port = {port!r} is not a port", fix="write a number from 1 to 65535")
+    hosts = [Host(_name(str(node["addr"]), place), slots) for node in nodes]
+    twice = [host.name for host in hosts if hosts.count(host) > 1]
+    if twice:
+        raise HostError(
+            f"{place}: {twice[0]} is there twice", fix="name every node once; gpus_per_node counts"
+        )
+    return HostList(_collect(hosts, place).hosts, port)
+
+
+def _text(file: Path) -> str:
+    try:
+        return file.read_text(encoding="utf-8")
+    except OSError as error:
+        raise HostError(f"{file}: {error.strerror}", fix="name a file that can be read") from None
+    except UnicodeDecodeError:
+        raise HostError(f"{file} is not text in UTF-8", fix="name a hostfile or a node list") from None
+
+
+def _host(text: str, place: str) -> Host:
+    name, colon, slots = text.partition(":")
+    if ":" in slots:
+        raise HostError(
+            f"{place}: {text!r} is not HOST:SLOTS",
+            why="Horovod's launcher takes IPv4 addresses and names, and one ssh port for all hosts",
+            fix="write `a:2`; the ssh port goes into --ssh-port",
+        )
+    return Host(_name(name, place), _slots(slots, place) if colon else 1)
+
+
+def _name(name: str, place: str) -> str:
+    if "@" in name:
+        raise HostError(
+            f"{place}: {name!r} holds a user",
+            why="Horovod's launcher takes the name alone",
+            fix=f"put `User` for {name.partition('@')[2]} into ~/.ssh/config",
+        )
+    if _NAME.fullmatch(name) is None:
+        raise HostError(f"{place}: {name!r} is not a host name", why=_WHY_NAME, fix="write names like node-1")
+    return name
+
+
+def _slots(text: str, place: str) -> int:
+    if not text.isdecimal() or int(text) < 1:
+        raise HostError(f"{place}: {text!r} is not a number of ranks", fix="write 1 or more, as in a:2")
+    return int(text)
+
+
+def _started_by_ssh(hosts: list[Host], place: str) -> HostList:
+    """`_collect`, for hosts that are given each other's names as they stand here."""
+    here = [host.name for host in hosts if host.name == "localhost" or host.name.startswith("127.")]
+    if here and len({host.name for host in hosts}) > 1:
+        raise HostError(
+            f"{place}: {here[0]} beside other hosts",
+            why="on each of them the name stands for itself",
+            fix="write this machine's name or address as the others know it",
+        )
+    return _collect(hosts, place)
+
+
+def _collect(hosts: list[Host], place: str) -> HostList:
+    """One entry a host, in the order in which they come first."""
+    if not hosts:
+        raise HostError(f"{place} names no host", fix="write one host a line: `node-1 slots=2`")
+    slots: dict[str, int] = {}
+    for host in hosts:
+        slots[host.name] = slots.get(host.name, 0) + host.slots
+    return HostList(tuple(Host(name, number) for name, number in slots.items()))
+
+
+def enough(hosts: HostList, ranks: int) -> HostList:
+    """The hosts that `ranks` ranks are placed on. Raises: UsageError if they do not fit."""
+    if ranks > hosts.slots:
+        raise UsageError(
+            f"-np {ranks}, and {hosts.argument} has room for {hosts.slots}",
+            fix=f"hvdkit run -np {hosts.slots} ... or more slots",
+        )
+    used, left = [], ranks
+    for host in hosts.hosts:
+        if left:
+            used.append(Host(host.name, min(host.slots, left)))
+            left -= used[-1].slots
+    return HostList(tuple(used), hosts.ctrl_port)

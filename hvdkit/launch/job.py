@@ -1,0 +1,154 @@
+"""One job from its start to its end: the ranks watched, the first failure found, nothing left behind."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+import uuid
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from types import FrameType
+
+from hvdkit.errors import HvdkitError
+from hvdkit.launch.horovodrun import Start, command_line
+from hvdkit.launch.lifeline import Lifeline, RankEnd
+from hvdkit.launch.orphans import die_with_parent
+from hvdkit.launch.output import Output, lines
+
+# Seconds for the other ranks to end by themselves, with their own words, once one has failed.
+_FOLLOW_S = 3.0
+_END_S = 15.0
+_LAUNCHER_S = 10.0
+
+
+class ControlPortError(HvdkitError):
+    """The port that the ranks report to is taken."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How a job ended. first: the rank that failed first, None if all ended well or none was started.
+    code: what `hvdkit run` ends with. traceback: of `first`.
+    """
+
+    code: int
+    first: RankEnd | None = None
+    traceback: str = ""
+
+
+def run(
+    start: Start, command: Sequence[str], environ: Mapping[str, str], ctrl_port: int, log_dir: Path | None
+) -> Outcome:
+    """Start a job and stay with it. However this is left, no rank runs on any host afterwards.
+
+    environ: all that the ranks are given. ctrl_port: where they report to, 0 for any.
+    Raises: ControlPortError, LauncherError, KeyboardInterrupt.
+    """
+    token = uuid.uuid4().hex
+    lifeline = _listen(start, ctrl_port, token)
+    shim = [sys.executable, "-m", "hvdkit.launch.rank", "{}:{}".format(*lifeline.address), "--"]
+    full = command_line(start, [*shim, *command])
+    with Output(log_dir, lambda: lifeline.has_failure) as output, _interruptible():
+        launcher = subprocess.Popen(
+            full,
+            env={**environ, "HVDKIT_JOB": token},
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,  # Ctrl-C reaches us alone; the ranks hear it from us
+            preexec_fn=die_with_parent,  # horovodrun hangs when nobody reads what it prints
+        )
+        reader = threading.Thread(target=_forward, args=(launcher, output), daemon=True)
+        reader.start()
+        try:
+            _watch(launcher, lifeline)
+        finally:
+            lifeline.close()
+            lifeline.wait(_END_S)
+            _end(launcher)
+            reader.join(_LAUNCHER_S)
+        return _outcome(launcher.returncode, lifeline.ended, output, start.ranks)
+
+
+def _listen(start: Start, ctrl_port: int, token: str) -> Lifeline:
+    address = start.route.interfaces[start.launcher].address if start.route else "127.0.0.1"
+    try:
+        return Lifeline(address, ctrl_port, token)
+    except OSError as error:
+        raise ControlPortError(
+            f"port {ctrl_port} on {address}: {error.strerror}",
+            why="the ranks report to it; an older job may still hold it",
+            fix="another --ctrl-port, or end the program that `ss -ltnp` names",
+        ) from None
+
+
+def _forward(launcher: subprocess.Popen[bytes], output: Output) -> None:
+    assert launcher.stdout is not None
+    for line in lines(launcher.stdout):
+        output.line(line)
+
+
+def _watch(launcher: subprocess.Popen[bytes], lifeline: Lifeline) -> None:
+    """Return when the launcher has ended, or some time after the first rank has failed."""
+    failed = None
+    while launcher.poll() is None:
+        if failed is None and lifeline.has_failure:
+            failed = time.monotonic()
+        if failed is not None and time.monotonic() - failed > _FOLLOW_S:
+            return
+        time.sleep(0.1)
+
+
+def _outcome(code: int, ended: Sequence[RankEnd], output: Output, ranks: int) -> Outcome:
+    first = first_failure(ended, output)
+    if first is not None:
+        return Outcome(first.code or 1, first, output.traceback(first.rank))
+    if len({end.rank for end in ended}) == ranks:
+        return Outcome(0)
+    # Nobody failed and somebody never was: the launcher's own error, which it has printed.
+    return Outcome(code if code > 0 else 1)
+
+
+def first_failure(ended: Sequence[RankEnd], output: Output) -> RankEnd | None:
+    """Of the ranks that failed the first one that was not merely told of another's failure."""
+    failed = [end for end in ended if end.failed]
+    own = [end for end in failed if not output.was_told(end.rank)]
+    return next(iter(own or failed), None)
+
+
+@contextmanager
+def _interruptible() -> Iterator[None]:
+    """SIGTERM and SIGHUP arrive as Ctrl-C does: a launcher that is told to stop leaves no ranks behind."""
+
+    def interrupt(_signal: int, _frame: FrameType | None) -> None:
+        raise KeyboardInterrupt
+
+    numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+    before = {number: signal.signal(number, interrupt) for number in numbers}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _end(launcher: subprocess.Popen[bytes]) -> None:
+    """Give the launcher time to end by itself, then ask it, then end it and what is in its group."""
+    for number in (None, signal.SIGTERM, signal.SIGKILL):
+        if number is not None:
+            try:
+                os.killpg(launcher.pid, number)
+            except ProcessLookupError:
+                break
+        try:
+            launcher.wait(_LAUNCHER_S)
+            break
+        except subprocess.TimeoutExpired:
+            continue
+    launcher.wait()

@@ -1,0 +1,138 @@
+"""The launcher's end of what holds a job together: one connection from each rank.
+
+A rank says how it ended on it, so the first that failed is known by one clock. While it is open both ends
+show signs of life; when it is silent or closed, the launcher knows that a host is gone and the rank ends
+itself.
+What arrives is JSON and is never unpickled; who does not name the job is not listened to.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import socket
+import threading
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+BEAT_S = 2.0
+# Longer than a machine under full load keeps a small process waiting; the bound that docs/run.md states.
+SILENCE_S = 30.0
+_HELLO_S = 10.0
+
+
+@dataclass(frozen=True)
+class RankEnd:
+    """How a rank ended. code: its exit code, 128 + N for signal N; None: it was never heard of again."""
+
+    rank: int
+    host: str
+    code: int | None
+
+    @property
+    def failed(self) -> bool:
+        """It did not end well."""
+        return self.code != 0
+
+
+class Lifeline:
+    """A server for the ranks of one job, on one address. Close it and every rank ends."""
+
+    def __init__(self, address: str, port: int, job: str) -> None:
+        """Listen. Raises: OSError if the port is taken."""
+        self._job = job
+        self._server = socket.create_server((address, port))
+        self.address: tuple[str, int] = self._server.getsockname()[:2]
+        self._lock = threading.Lock()
+        self._open: dict[int, socket.socket] = {}
+        self._ended: list[RankEnd] = []
+        self._closing = False
+        threading.Thread(target=self._accept, daemon=True).start()
+        threading.Thread(target=self._beat, daemon=True).start()
+
+    @property
+    def ended(self) -> tuple[RankEnd, ...]:
+        """Ranks that ended, in the order in which it was known."""
+        with self._lock:
+            return tuple(self._ended)
+
+    @property
+    def has_failure(self) -> bool:
+        """Whether a rank has failed."""
+        return any(end.failed for end in self.ended)
+
+    @property
+    def alive(self) -> int:
+        """Ranks that are connected."""
+        with self._lock:
+            return len(self._open)
+
+    def close(self) -> None:
+        """Tell every rank to end and take no more."""
+        with self._lock:
+            self._closing = True
+            connections = list(self._open.values())
+        _shut(self._server, socket.SHUT_RDWR)  # wakes the thread that waits in accept
+        self._server.close()
+        for connection in connections:
+            _shut(connection, socket.SHUT_WR)
+
+    def wait(self, seconds: float) -> bool:
+        """Whether all ranks were gone within that time."""
+        end = time.monotonic() + seconds
+        while self.alive and time.monotonic() < end:
+            time.sleep(0.05)
+        return not self.alive
+
+    def _accept(self) -> None:
+        while True:
+            try:
+                connection, _ = self._server.accept()
+            except OSError:
+                return  # closed
+            threading.Thread(target=self._serve, args=(connection,), daemon=True).start()
+
+    def _serve(self, connection: socket.socket) -> None:
+        with connection, connection.makefile("rb") as lines:
+            connection.settimeout(_HELLO_S)
+            try:
+                hello = json.loads(lines.readline(4096))
+                if hello["job"] != self._job:
+                    return
+                rank, host = int(hello["rank"]), str(hello["host"])
+            except (OSError, ValueError, KeyError, TypeError):
+                return
+            connection.settimeout(SILENCE_S)
+            with self._lock:
+                if self._closing:
+                    return
+                self._open[rank] = connection
+            code = None
+            try:
+                connection.sendall(b"\n")  # the rank starts when it hears that it is expected
+                for line in lines:
+                    message: Mapping[str, int] = json.loads(line)
+                    if "exit" in message:
+                        code = int(message["exit"])
+            except (OSError, ValueError):
+                pass  # silent for too long, or broken off: gone without a word
+            with self._lock:
+                self._open.pop(rank, None)
+                self._ended.append(RankEnd(rank, host, code))
+
+    def _beat(self) -> None:
+        while not self._closing:
+            with self._lock:
+                connections = list(self._open.values())
+            for connection in connections:
+                try:
+                    connection.sendall(b"\n")
+                except OSError:
+                    _shut(connection, socket.SHUT_RDWR)  # its reader notices and writes it down
+            time.sleep(BEAT_S)
+
+
+def _shut(connection: socket.socket, how: int) -> None:
+    with contextlib.suppress(OSError):  # the other side was faster
+        connection.shutdown(how)

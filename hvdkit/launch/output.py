@@ -1,0 +1,83 @@
+"""What the ranks print: tagged by horovodrun or mpirun, shown with the rank in front, kept by rank."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections import deque
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import IO
+
+# `[1]<stdout>:` by horovodrun, `[1,1]<stdout>:` by mpirun: job, rank.
+_TAG = re.compile(r"\[(?:\d+,)?(\d+)\]<(stdout|stderr)>:")
+_KEPT = 200  # lines of standard error a rank
+_TRACEBACK = "Traceback (most recent call last):"
+# A rank that says this was told of another's failure by Horovod.
+_TOLD = ("HorovodInternalError", "Horovod has been shut down")
+
+
+class Output:
+    """A context manager that prints each line where it belongs and remembers the last errors of each rank."""
+
+    def __init__(self, folder: Path | None, has_failed: Callable[[], bool]) -> None:
+        """folder: where rank.N.log files go, made if it is not there; None for no files.
+
+        has_failed: whether a rank has. From then on the launcher's own lines are not shown: it says once
+        more, in its words, what the rank said.
+        """
+        self._folder = folder
+        self._has_failed = has_failed
+        self._files: dict[int, IO[str]] = {}
+        self._errors: dict[int, deque[str]] = {}
+        self._stack = ExitStack()
+
+    def __enter__(self) -> Output:
+        if self._folder is not None:
+            self._folder.mkdir(parents=True, exist_ok=True)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stack.close()
+
+    def line(self, text: str) -> None:
+        """Take one line of the launcher's output."""
+        match = _TAG.match(text)
+        if match is None:
+            if not self._has_failed():
+                print(text, file=sys.stderr, flush=True)
+            return
+        rank, rest = int(match.group(1)), text[match.end() :]
+        if match.group(2) == "stderr":
+            self._errors.setdefault(rank, deque(maxlen=_KEPT)).append(rest)
+            print(f"[{rank}] {rest}", file=sys.stderr, flush=True)
+        else:
+            print(f"[{rank}] {rest}", flush=True)
+        if self._folder is not None:
+            file = self._file(rank)
+            file.write(rest + "\n")
+            file.flush()
+
+    def _file(self, rank: int) -> IO[str]:
+        if rank not in self._files:
+            assert self._folder is not None
+            path = self._folder / f"rank.{rank}.log"
+            self._files[rank] = self._stack.enter_context(path.open("w", encoding="utf-8"))
+        return self._files[rank]
+
+    def traceback(self, rank: int) -> str:
+        """The last traceback that a rank printed; without one its last lines; "" if it printed nothing."""
+        lines = list(self._errors.get(rank, ()))
+        starts = [number for number, line in enumerate(lines) if line.startswith(_TRACEBACK)]
+        return "\n".join(lines[starts[-1] :] if starts else lines[-20:])
+
+    def was_told(self, rank: int) -> bool:
+        """Whether a rank failed because Horovod told it that another one had."""
+        return any(sign in self.traceback(rank) for sign in _TOLD)
+
+
+def lines(stream: IO[bytes]) -> Iterator[str]:
+    """Lines as they come; bytes that are not UTF-8 are replaced."""
+    for line in stream:
+        yield line.decode("utf-8", "replace").rstrip("\r\n")

@@ -1,0 +1,107 @@
+"""One rank's end of the lifeline: `python -m hvdkit.launch.rank ADDRESS:PORT -- COMMAND`, on the rank's host.
+
+Starts the command with the interface of this host that leads to the launcher, tells the launcher how it
+ended, and ends it when the launcher is gone. Whatever ends this process ends the command and its workers.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Mapping
+from types import FrameType
+
+from hvdkit.launch.interfaces import own
+from hvdkit.launch.lifeline import BEAT_S, SILENCE_S
+from hvdkit.launch.orphans import die_with_parent
+
+_GRACE_S = 5.0
+_RANKS = ("HOROVOD_RANK", "OMPI_COMM_WORLD_RANK", "PMI_RANK")
+
+
+def main(address: str, command: list[str]) -> int:
+    """Run the command as this rank; its exit code, 128 + N where signal N ended it."""
+    rank = rank_of(os.environ)
+    name = f"rank {rank} on {socket.gethostname()}"
+    host, _, port = address.rpartition(":")
+    try:
+        line = socket.create_connection((host, int(port)), timeout=SILENCE_S)
+        _send(line, {"job": os.environ.get("HVDKIT_JOB", ""), "rank": rank, "host": socket.gethostname()})
+        if not line.recv(1):
+            raise ConnectionError("it does not expect this rank")
+    except OSError as error:
+        print(f"hvdkit: {name} does not reach the launcher at {address}: {error}", file=sys.stderr)
+        return 1
+    environ = {**os.environ, **interface_variables(line.getsockname()[0])}
+    child = subprocess.Popen(command, env=environ, start_new_session=True, preexec_fn=die_with_parent)
+
+    def end(_signal: int, _frame: FrameType | None) -> None:
+        _end(child)
+
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        signal.signal(number, end)
+    threading.Thread(target=_watch, args=(line, child, name), daemon=True).start()
+    code = child.wait()
+    _end(child)  # workers that it left behind
+    code = code if code >= 0 else 128 - code
+    _send(line, {"exit": code})
+    return code
+
+
+def rank_of(environ: Mapping[str, str]) -> int:
+    """The rank that horovodrun or mpirun gave this process."""
+    return next(int(environ[name]) for name in _RANKS if name in environ)
+
+
+def interface_variables(address: str) -> dict[str, str]:
+    """Gloo and NCCL take the interface that has this address: names differ from host to host."""
+    name = next((each.name for each in own() if each.address == address), "")
+    return {"HOROVOD_GLOO_IFACE": name, "NCCL_SOCKET_IFNAME": name} if name else {}
+
+
+def _watch(line: socket.socket, child: subprocess.Popen[bytes], name: str) -> None:
+    """Show signs of life, and end the child when the launcher shows none."""
+    line.settimeout(BEAT_S)
+    heard = time.monotonic()
+    while time.monotonic() - heard < SILENCE_S:
+        _send(line, {})
+        try:
+            if not line.recv(4096):
+                break
+            heard = time.monotonic()
+        except TimeoutError:
+            continue
+        except OSError:
+            break
+    if child.poll() is None:
+        with contextlib.suppress(OSError):  # whoever read this rank's output may be gone, too
+            print(f"hvdkit: the launcher is gone or ended the job; {name} ends", file=sys.stderr, flush=True)
+        _end(child)
+
+
+def _end(child: subprocess.Popen[bytes]) -> None:
+    """Ask the command and all of its processes to end, then end them."""
+    for number in (signal.SIGTERM, signal.SIGKILL):
+        try:
+            os.killpg(child.pid, number)
+        except ProcessLookupError:
+            return
+        deadline = time.monotonic() + _GRACE_S
+        while child.poll() is None and time.monotonic() < deadline:
+            time.sleep(0.05)
+
+
+def _send(line: socket.socket, message: Mapping[str, object]) -> None:
+    with contextlib.suppress(OSError):  # `_watch` sees it too, and acts
+        line.sendall(json.dumps(message).encode() + b"\n")
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1], sys.argv[3:]))

@@ -1,0 +1,53 @@
+"""The loops over epochs around a loader: their numbers, and whether a sampler hears of them."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from hvdkit.migrate.facts.loops import Loop
+
+if TYPE_CHECKING:
+    from hvdkit.migrate.facts.facts import Facts, Loader
+
+
+def epoch_number(loop: Loop) -> str | None:
+    """The variable that counts the epochs: a for loop's, or the one a while loop tests and adds 1 to."""
+    if isinstance(loop.node, ast.While):
+        tested = {node.id for node in ast.walk(loop.node.test) if isinstance(node, ast.Name)}
+        for statement in loop.node.body:
+            counts = isinstance(statement, ast.AugAssign) and isinstance(statement.op, ast.Add)
+            if counts and isinstance(statement.target, ast.Name) and statement.target.id in tested:  # type: ignore[attr-defined]
+                return statement.target.id  # type: ignore[attr-defined]
+        return None
+    target = loop.node.target
+    if isinstance(target, ast.Tuple) and isinstance(loop.node.iter, ast.Call):
+        if getattr(loop.node.iter.func, "id", "") == "enumerate":
+            target = target.elts[0]
+    return target.id if isinstance(target, ast.Name) else None
+
+
+def epoch_loops(facts: Facts, loader: Loader) -> list[Loop]:
+    """The loops over epochs, each of which runs over the whole loader."""
+    found = (path.epoch for path in facts.loops.paths if loader.value in path.loaders)
+    return list(dict.fromkeys(loop for loop in found if loop is not None))
+
+
+def told_epoch(facts: Facts, loop: Loop) -> bool:
+    """Whether set_epoch is called in a loop, on whatever it is."""
+    return any(
+        names is loop.names and loop.node in names.ancestors(call)
+        for names, call, _ in facts.methods("set_epoch")
+    )
+
+
+def run_once(facts: Facts, loader: Loader) -> bool:
+    """Whether the loader is run through once: its loop stands in no other, up to the module."""
+    paths = [path for path in facts.loops.paths if loader.value in path.loaders]
+    return all(
+        len(path.loops) == 1
+        and isinstance(path.loops[0].node, ast.For)
+        and bool(facts.loops.loaders_in(path.loops[0].names, path.loops[0].node.iter))
+        and path.top is None
+        for path in paths
+    )

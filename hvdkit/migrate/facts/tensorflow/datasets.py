@@ -1,0 +1,333 @@
+"""tf.data pipelines, followed from where they are consumed back to their source."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from hvdkit.migrate.facts.arguments import keyword, passed
+from hvdkit.migrate.facts.order import reaching
+from hvdkit.migrate.facts.tensorflow import vocabulary as words
+from hvdkit.migrate.names import FUNCTIONS, Binding, FunctionNode, Names
+
+if TYPE_CHECKING:
+    from hvdkit.migrate.facts.facts import Facts
+
+MAX_STEPS = 24
+# Datasets made of others.
+MIXES = ("Dataset.zip", "sample_from_datasets", "choose_from_datasets")
+DISTRIBUTES = ("experimental_distribute_dataset",)
+Frame = tuple[FunctionNode, Names, ast.Call]
+
+
+@dataclass(frozen=True)
+class Point:
+    """An expression whose value is the dataset, after `before` operations of its chain."""
+
+    names: Names
+    node: ast.expr
+    before: int
+
+
+@dataclass(frozen=True)
+class Chain:
+    """One way from a source to where a dataset is consumed.
+
+    ops: the method calls on the way, first to last. points: every expression that the dataset passes.
+    """
+
+    source: Point
+    ops: tuple[tuple[Names, ast.Call], ...]
+    points: tuple[Point, ...]
+
+    def named(self, *wanted: str) -> list[int]:
+        """Positions of the operations of some names."""
+        return [i for i, (_, op) in enumerate(self.ops) if operation(op) in wanted]
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """A dataset that is consumed. trains: by a training step; else it evaluates, adapts or is looked at."""
+
+    names: Names
+    node: ast.expr
+    trains: bool
+    chains: tuple[Chain, ...]
+
+
+def operation(call: ast.Call) -> str:
+    """The name of the method that a call calls."""
+    return call.func.attr if isinstance(call.func, ast.Attribute) else ""
+
+
+class Chains:
+    """Every dataset that is consumed in the programs to rewrite."""
+
+    def __init__(self, facts: Facts) -> None:
+        self._facts = facts
+
+    @cached_property
+    def drawn(self) -> tuple[Drawn, ...]:
+        """Datasets that fit, evaluate, predict, adapt and loops draw from."""
+        found: list[Drawn] = []
+        for names, node, trains in (*self._by_models(), *self._by_loops()):
+            chains = tuple(self.follow(names, node))
+            if any(chain.ops or self.is_dataset(chain.source) for chain in chains):
+                found.append(Drawn(names, node, trains, chains))
+        return tuple(found)
+
+    @cached_property
+    def training(self) -> tuple[Drawn, ...]:
+        """The datasets that train."""
+        return tuple(drawn for drawn in self.drawn if drawn.trains)
+
+    @cached_property
+    def whole(self) -> frozenset[ast.AST]:
+        """Expressions that a dataset which must stay whole passes."""
+        return frozenset(
+            point.node
+            for drawn in self.drawn
+            if not drawn.trains
+            for chain in drawn.chains
+            for point in chain.points
+        )
+
+    def shared(self, point: Point) -> bool:
+        """Whether an expression may make other datasets, too: known ones, or in a function called twice."""
+        if point.node in self.whole:
+            return True
+        function = point.names.function(point.node)
+        name = getattr(function, "name", "")
+        if function is None or name in self._consumers:
+            return False
+        calls = [call for names in self._facts.files for call in names.calls.get(name, ())]
+        return len(calls) > 1
+
+    @cached_property
+    def _consumers(self) -> frozenset[str]:
+        """Functions that consume a training dataset: a pipeline inside is made where it is used."""
+        functions = (drawn.names.function(drawn.node) for drawn in self.training)
+        return frozenset(getattr(function, "name", "") for function in functions)
+
+    def is_dataset(self, point: Point) -> bool:
+        """Whether a source is a tf.data.Dataset by where it comes from."""
+        return any(
+            name.startswith((words.DATASETS, words.TFDS)) or name in words.SHUFFLED_BATCHES
+            for name in self.made(point)
+        )
+
+    def made(self, point: Point) -> set[str]:
+        """Qualified names of what may have made a source."""
+        return self._facts.flow.made(point.names, point.node)
+
+    def _by_models(self) -> Iterator[tuple[Names, ast.expr, bool]]:
+        for call in self._facts.tf.calls:
+            if call.names not in self._facts.tf.trained:
+                continue
+            for parameter, trains in (("x", call.method.startswith("fit")), ("validation_data", False)):
+                given = call.argument(parameter)
+                if given is not None and call.method != "compile":
+                    yield call.names, given, trains
+        for names, adapt, _ in self._facts.methods("adapt"):
+            if names in self._facts.tf.trained and adapt.args:
+                yield names, adapt.args[0], False
+
+    def _by_loops(self) -> Iterator[tuple[Names, ast.expr, bool]]:
+        training = {loop.node for loop in self._facts.tf.loops}
+        # What a strategy distributes each replica draws a part of, in evaluation, too.
+        for names in self._facts.tf.trained:
+            for loop in names.loops:
+                if isinstance(loop, ast.While):
+                    continue
+                for iterated in _iterated(loop.iter):
+                    parts = self._distributed(names, iterated)
+                    yield names, iterated, loop in training or parts
+
+    def _distributed(self, names: Names, node: ast.expr) -> bool:
+        values = self._facts.flow.values(names, node)
+        return any(
+            isinstance(value.node, ast.Call) and operation(value.node) in DISTRIBUTES for value in values
+        )
+
+    # --- back to the source --------------------------------------------------------------------
+
+    def follow(
+        self, names: Names, node: ast.expr, frames: tuple[Frame, ...] = (), steps: int = 0
+    ) -> Iterator[Chain]:
+        """Every way from a source to an expression."""
+        for chain in self._before(names, node, frames, steps) if steps < MAX_STEPS else ():
+            point = Point(names, node, len(chain.ops))
+            yield Chain(chain.source, chain.ops, (*chain.points, point))
+
+    def _before(self, names: Names, node: ast.expr, frames: tuple[Frame, ...], steps: int) -> Iterator[Chain]:
+        source = Point(names, node, 0)
+        if isinstance(node, ast.Call):
+            yield from self._call(names, node, frames, steps)
+        elif isinstance(node, (ast.Name, ast.Attribute)):
+            found = False
+            for where, value, inner in self._values(names, node, frames):
+                found = True
+                yield from self.follow(where, value, inner, steps + 1)
+            if not found:
+                yield Chain(source, (), ())
+        else:
+            yield Chain(source, (), ())
+
+    def _call(self, names: Names, node: ast.Call, frames: tuple[Frame, ...], steps: int) -> Iterator[Chain]:
+        function = node.func
+        if isinstance(function, ast.Attribute) and not self._facts.flow.qualified(names, function):
+            if function.attr in words.CHAIN:
+                for chain in self.follow(names, function.value, frames, steps + 1):
+                    yield Chain(chain.source, (*chain.ops, (names, node)), chain.points)
+                return
+            if function.attr in DISTRIBUTES and node.args:
+                yield from self.follow(names, node.args[0], frames, steps + 1)
+                return
+        found = False
+        for where, called in self._facts.flow.functions(names, node):
+            for result in where.returns.get(called, ()):
+                found = True
+                yield from self.follow(where, result, (*frames, (called, names, node)), steps + 1)
+        if not found:
+            yield Chain(Point(names, node, 0), (), ())
+
+    def _values(
+        self, names: Names, node: ast.Name | ast.Attribute, frames: tuple[Frame, ...]
+    ) -> Iterator[tuple[Names, ast.expr, tuple[Frame, ...]]]:
+        if isinstance(node, ast.Name):
+            bindings = [(names, binding) for binding in reaching(names, node.id, node)]
+            # Of several assignments in a row in one block only the last above the use counts.
+            bindings = _last(names, node, bindings)
+        else:
+            bindings = self._facts.flow.stored(names, node)
+        for where, binding in bindings:
+            yield from self._bound(where, binding, frames)
+
+    def _bound(
+        self, names: Names, binding: Binding, frames: tuple[Frame, ...]
+    ) -> Iterator[tuple[Names, ast.expr, tuple[Frame, ...]]]:
+        value = binding.value
+        if binding.kind == "assign" and value is not None:
+            if not binding.path:
+                yield names, value, frames
+                return
+            if isinstance(value, (ast.Tuple, ast.List)) and len(binding.path) == 1:
+                yield names, value.elts[binding.path[0]], frames
+            elif isinstance(value, ast.Call) and len(binding.path) == 1:
+                for where, called in self._facts.flow.functions(names, value):
+                    for result in where.returns.get(called, ()):
+                        if isinstance(result, ast.Tuple) and -1 < binding.path[0] < len(result.elts):
+                            yield where, result.elts[binding.path[0]], (*frames, (called, names, value))
+        elif binding.kind == "param" and isinstance(binding.node, ast.arg):
+            yield from self._parameter(names, binding.node, frames)
+
+    def _parameter(
+        self, names: Names, arg: ast.arg, frames: tuple[Frame, ...]
+    ) -> Iterator[tuple[Names, ast.expr, tuple[Frame, ...]]]:
+        function = names.parents[names.parents[arg]]
+        if not isinstance(function, FUNCTIONS):
+            return
+        if frames and frames[-1][0] is function:
+            calls = [frames[-1][1:]]
+        else:
+            calls = list(self._facts.flow.call_sites(names, function))
+        for where, call in calls:
+            given = passed(names, function, where, call, arg.arg)
+            if given is not None:
+                yield where, given, frames[:-1]
+
+
+def _last(names: Names, use: ast.Name, bindings: list[tuple[Names, Binding]]) -> list[tuple[Names, Binding]]:
+    """Without the assignments that another one below them, in a block around the use, makes void."""
+    blocks = set(names.ancestors(use))
+    above = [
+        binding
+        for _, binding in bindings
+        if binding.kind == "assign"
+        and names.parents.get(names.statement(binding.node)) in blocks
+        and names.statement(binding.node).lineno < use.lineno
+    ]
+    if not above:
+        return bindings
+    last = max(names.statement(binding.node).lineno for binding in above)
+    return [
+        (where, binding)
+        for where, binding in bindings
+        if names.statement(binding.node).lineno >= last and binding.kind != "param"
+    ]
+
+
+def _iterated(node: ast.expr) -> Iterator[ast.expr]:
+    """What a loop runs over: without enumerate, iter, tqdm and zip around it."""
+    if isinstance(node, ast.Call) and node.args:
+        name = getattr(node.func, "id", getattr(node.func, "attr", ""))
+        if name in ("enumerate", "iter", "tqdm", "zip", "trange") and not isinstance(
+            node.args[0], ast.Starred
+        ):
+            for argument in node.args if name == "zip" else node.args[:1]:
+                yield from _iterated(argument)
+            return
+    yield node
+
+
+def disorder(facts: Facts, chain: Chain, before: int) -> str:
+    """Why the ranks may see the elements in different orders before an operation; "" when they do not."""
+    for _, call in chain.ops[:before]:
+        name = operation(call)
+        if name == "shuffle" and keyword(call, "seed") is None and len(call.args) < 2:
+            return f"shuffle in line {call.lineno} has no seed, so every rank has another order"
+        deterministic = keyword(call, "deterministic")
+        if isinstance(deterministic, ast.Constant) and deterministic.value is False:
+            return f"{name} in line {call.lineno} is not deterministic"
+    return _disordered_source(facts, chain.source)
+
+
+def _disordered_source(facts: Facts, source: Point) -> str:
+    for value in facts.flow.values(source.names, source.node):
+        call = value.node
+        if value.kind != "made" or not isinstance(call, ast.Call):
+            continue
+        short, line = value.name.partition("[")[0], call.lineno
+        if short.endswith("Dataset.list_files"):
+            if not _false(keyword(call, "shuffle")) and keyword(call, "seed") is None:
+                return f"list_files in line {line} shuffles without a seed"
+        elif short in words.SHUFFLED_BATCHES:
+            if not _false(keyword(call, "shuffle")) and keyword(call, "seed") is None:
+                return f"line {line} shuffles without a seed"
+        elif short == words.TFDS:
+            files = keyword(call, "shuffle_files")
+            if files is not None and not _false(files):
+                return f"shuffle_files in line {line} gives every rank another order"
+        elif short.endswith(MIXES):
+            for part in ast.walk(call):
+                if isinstance(part, (ast.Name, ast.Attribute)) and isinstance(part.ctx, ast.Load):
+                    for chain in facts.tf.chains.follow(value.names, part):
+                        why = (
+                            disorder(facts, chain, len(chain.ops))
+                            if chain.source.node is not source.node
+                            else ""
+                        )
+                        if why:
+                            return why
+        elif short.endswith((".from_generator", "make_csv_dataset")):
+            return f"what line {line} gives may have another order on every rank"
+    return ""
+
+
+def _false(node: ast.expr | None) -> bool:
+    return isinstance(node, ast.Constant) and node.value is False
+
+
+def countless(facts: Facts, chain: Chain, before: int) -> str:
+    """Why TensorFlow cannot tell how many elements there are before an operation; "" when it can."""
+    for _, call in chain.ops[:before]:
+        if operation(call) in ("filter", "flat_map", "interleave", "unbatch", "take_while", "ignore_errors"):
+            return f"{operation(call)} in line {call.lineno}"
+    for value in facts.flow.values(chain.source.names, chain.source.node):
+        name = value.name.partition("[")[0]
+        if value.kind == "made" and name.endswith(("TFRecordDataset", "TextLineDataset", "from_generator")):
+            return f"{name.rpartition('.')[2]} in line {getattr(value.node, 'lineno', 0)}"
+    return ""

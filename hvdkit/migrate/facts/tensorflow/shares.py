@@ -1,0 +1,50 @@
+"""Whether what a rank trains on is its own share."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from hvdkit.migrate.facts.tensorflow.datasets import Chain, operation
+from hvdkit.migrate.names import Names
+
+if TYPE_CHECKING:
+    from hvdkit.migrate.facts.facts import Facts
+
+
+def is_cut(facts: Facts, chain: Chain) -> bool:
+    """Whether a pipeline is cut by rank on its way, or made by a function that is told its rank."""
+    return _made_by_rank(facts, chain) or any(_cuts(facts, names, call) for names, call in chain.ops)
+
+
+def _cuts(facts: Facts, names: Names, call: ast.Call) -> bool:
+    if operation(call) == "shard":
+        return True
+    if operation(call) != "apply" or not call.args:
+        return False
+    named = facts.flow.qualified(names, call.args[0])
+    return facts.ranks.inside(names, call) or any(name.endswith(".shard_dataset") for name in named)
+
+
+def _made_by_rank(facts: Facts, chain: Chain) -> bool:
+    """A strategy's dataset function, before HVD707 and after it."""
+    node = chain.source.node
+    if not isinstance(node, ast.Call):
+        return False
+    told = any(isinstance(a, ast.Call) and operation(a) == "InputContext" for a in node.args)
+    from_function = "from_function" in operation(node)
+    return (
+        told
+        or from_function
+        or any(name.endswith(".shard_dataset") for name in facts.tf.chains.made(chain.source))
+    )
+
+
+def is_own_part(facts: Facts, names: Names, array: ast.expr) -> bool:
+    """Whether an array is this rank's rows: a slice that begins at the rank, or hvd.shard_arrays(...)."""
+    if any(name.partition("[")[0].endswith(".shard_arrays") for name in facts.flow.made(names, array)):
+        return True
+    if isinstance(array, ast.Name):
+        values = [b.value for b in names.bindings(array.id, array) if b.kind == "assign" and not b.path]
+        return any(isinstance(v, ast.Subscript) and facts.ranks.inside(names, v.slice) for v in values)
+    return isinstance(array, ast.Subscript) and facts.ranks.inside(names, array.slice)

@@ -1,0 +1,131 @@
+"""The names of TensorFlow and Keras that facts are made of, canonical as names.canonical gives them."""
+
+from __future__ import annotations
+
+KINDS = ("tf-single", "tf-strategy")  # the kinds of program that the 7xx rules rewrite
+MODULES = (
+    "horovod.tensorflow",
+    "horovod.tensorflow.keras",
+    "horovod.keras",
+    "hvdkit.tensorflow",
+    "hvdkit.tensorflow.keras",
+    "hvdkit.keras",
+)
+INITS = frozenset(f"{module}.init" for module in MODULES)
+OPTIMIZERS = frozenset(f"{module}.DistributedOptimizer" for module in MODULES)
+TAPES = frozenset(f"{module}.DistributedGradientTape" for module in MODULES)
+BROADCASTS = frozenset(f"{module}.broadcast_variables" for module in MODULES)
+BROADCAST_CALLBACK = "BroadcastGlobalVariablesCallback"
+
+# Strategies that keep a copy of the model per device and add up the gradients, as Horovod does.
+MIRRORED = frozenset(
+    f"tensorflow.distribute.{name}"
+    for name in ("MirroredStrategy", "MultiWorkerMirroredStrategy", "OneDeviceStrategy")
+)
+# What has no counterpart, and why.
+REFUSED = {
+    "tensorflow.distribute.TPUStrategy": "a TPU is driven by one process, and Horovod has no TPU backend",
+    "tensorflow.distribute.ParameterServerStrategy": "parameter servers keep the weights; Horovod has none",
+    "tensorflow.distribute.experimental.CentralStorageStrategy": "its weights live on the CPU, once",
+    "tensorflow.distribute.experimental.coordinator.": "a coordinator sends out steps; ranks are equal",
+    "tensorflow.distribute.coordinator.": "a coordinator sends out steps; ranks are equal",
+    "tensorflow.estimator.": "an Estimator owns the loop, and is gone from TensorFlow",
+    "tensorflow.compat.v1.estimator.": "an Estimator owns the loop, and is gone from TensorFlow",
+    "tensorflow.Session": "a session of TensorFlow 1 runs a graph",
+    "tensorflow.InteractiveSession": "a session of TensorFlow 1 runs a graph",
+    "tensorflow.compat.v1.Session": "a session of TensorFlow 1 runs a graph",
+    "tensorflow.compat.v1.InteractiveSession": "a session of TensorFlow 1 runs a graph",
+    "tensorflow.compat.v1.train.MonitoredTrainingSession": "a TensorFlow 1 session owns the loop",
+    "tensorflow.train.MonitoredTrainingSession": "a TensorFlow 1 session owns the loop",
+    "tensorflow.contrib.": "tf.contrib is TensorFlow 1's",
+    "tensorflow.compat.v1.disable_v2_behavior": "it is a TensorFlow 1 program",
+    "tensorflow.compat.v1.disable_eager_execution": "without eager execution it is a TensorFlow 1 program",
+    "keras_tuner.": "the tuner builds and fits the models itself, many at a time",
+    "kerastuner.": "the tuner builds and fits the models itself, many at a time",
+    "transformers.TFTrainer": "TFTrainer makes its own strategy",
+    "keras.distribution.": "Keras' own distribution lays out the variables of one process over devices",
+    "tensorflow.experimental.dtensor.": "a mesh splits tensors over devices",
+    "tf_agents.": "TF-Agents owns the loop",
+    "autokeras.": "AutoKeras builds and fits the models itself",
+    "official.": "the Model Garden makes its own strategy and loop",
+    "orbit.": "Orbit owns the loop",
+}
+
+TAPE = "tensorflow.GradientTape"
+MODELS = ("keras.Sequential", "keras.Model", "keras.applications.", "keras.models.")
+BASES = frozenset(("keras.Model", "keras.Sequential"))
+COMPILE = ("optimizer", "loss", "metrics", "loss_weights", "weighted_metrics", "jit_compile", "run_eagerly")
+FIT = (
+    "x",
+    "y",
+    "batch_size",
+    "epochs",
+    "verbose",
+    "callbacks",
+    "validation_split",
+    "validation_data",
+    "shuffle",
+    "class_weight",
+    "sample_weight",
+    "initial_epoch",
+    "steps_per_epoch",
+    "validation_steps",
+)
+FIT_GENERATOR = ("x", "steps_per_epoch", "epochs", "verbose", "callbacks", "validation_data")
+EVALUATE = ("x", "y", "batch_size", "verbose", "sample_weight", "steps", "callbacks")
+PREDICT = ("x", "batch_size", "verbose", "steps", "callbacks")
+
+# Methods of a tf.data.Dataset that give a dataset.
+CHAIN = frozenset(
+    (
+        "apply",
+        "batch",
+        "bucket_by_sequence_length",
+        "cache",
+        "concatenate",
+        "enumerate",
+        "filter",
+        "flat_map",
+        "group_by_window",
+        "ignore_errors",
+        "interleave",
+        "map",
+        "padded_batch",
+        "prefetch",
+        "ragged_batch",
+        "rebatch",
+        "repeat",
+        "scan",
+        "shard",
+        "shuffle",
+        "skip",
+        "snapshot",
+        "take",
+        "take_while",
+        "unbatch",
+        "unique",
+        "window",
+        "with_options",
+    )
+)
+# Those after which a rank's elements are no longer every size-th of the source.
+ORDERING = frozenset(("shuffle", "repeat"))
+BATCHING = frozenset(
+    ("batch", "padded_batch", "ragged_batch", "bucket_by_sequence_length", "group_by_window")
+)
+DATASETS = "tensorflow.data."
+# Functions that give a shuffled dataset in batches: argument that says whether, and that seeds it.
+SHUFFLED_BATCHES = {
+    f"keras.{module}.{name}": ("shuffle", "seed")
+    for module in ("utils", "preprocessing")
+    for name in (
+        "image_dataset_from_directory",
+        "text_dataset_from_directory",
+        "audio_dataset_from_directory",
+    )
+}
+TFDS = "tensorflow_datasets.load"
+
+# Callbacks that write files.
+WRITERS = ("ModelCheckpoint", "TensorBoard", "CSVLogger")
+BACKUP = "keras.callbacks.BackupAndRestore"

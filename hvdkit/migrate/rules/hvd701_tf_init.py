@@ -1,0 +1,196 @@
+"""HVD701: a TensorFlow program gets hvd.init() and, per process, the GPU of its local rank."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from hvdkit.migrate import edits
+from hvdkit.migrate.facts import Facts
+from hvdkit.migrate.facts.programs import ProgramFacts
+from hvdkit.migrate.facts.tensorflow.vocabulary import KINDS
+from hvdkit.migrate.names import Names
+from hvdkit.migrate.plan import Edit, Finding
+from hvdkit.migrate.rule import Change, Keep, Rule
+from hvdkit.migrate.starting import at_start
+from hvdkit.migrate.tensorflow_edits import tf
+
+VISIBLE = ("tensorflow.config.set_visible_devices", "tensorflow.config.experimental.set_visible_devices")
+
+
+def check(facts: Facts) -> Iterator[Finding]:
+    for program in facts.programs:
+        if program.kind not in KINDS:
+            continue
+        chosen = next(_chosen(facts, program), None)
+        names = program.entry
+        if chosen is not None:
+            where, node = chosen
+            advice = f"remove it: {facts.hvd(names)}.local_rank() chooses the GPU of each process"
+            yield facts.manual("HVD701", where, node, "every process would work on the same GPU", advice)
+        message = "Horovod starts first, and each process takes the GPU of its local rank"
+        first = names.source.tree.body[0]
+        yield facts.required("HVD701", names, first, message, _edit, facts, program)
+
+
+def _chosen(facts: Facts, program: ProgramFacts) -> Iterator[tuple[Names, ast.AST]]:
+    """Where a program picks GPUs itself."""
+    for site in facts.calls(*VISIBLE):
+        if site.names in program.files and not facts.ranks.inside(site.names, site.node, "local_rank"):
+            yield site.names, site.node
+    for names in program.files:
+        for target, _ in names.stores.get("['CUDA_VISIBLE_DEVICES']", ()):
+            if "os.environ" in names.qualified(target):
+                yield names, target
+
+
+def _edit(facts: Facts, program: ProgramFacts) -> Edit:
+    names = program.entry
+    hvd, tensorflow = facts.hvd(names), tf(names)
+    lines = [f"{hvd}.init()"]
+    if facts.options.target == "horovod":
+        taken = any("gpus" in scope.names for scope in names.scopes.values())
+        gpus = "local_gpus" if taken else "gpus"
+        lines += [
+            f'{gpus} = {tensorflow}.config.list_physical_devices("GPU")',
+            f"for gpu in {gpus}:",
+            f"\t{tensorflow}.config.experimental.set_memory_growth(gpu, True)",
+            f"if {gpus}:",
+            f'\t{tensorflow}.config.set_visible_devices({gpus}[{hvd}.local_rank()], "GPU")',
+        ]
+    if not names.source.tree.body:
+        raise edits.CannotEdit("the file is empty")
+    return at_start(names, lines)
+
+
+RULE = Rule(
+    id="HVD701",
+    title="a TensorFlow program starts Horovod",
+    what=(
+        "Adds hvd.init() at the program's start, and gives each process the GPU of its local rank, with memory "
+        "that grows as it is needed."
+    ),
+    why=(
+        "TensorFlow takes the whole memory of every GPU that it sees: two processes on one host would leave each "
+        "other none. It has to be told before the first operation."
+    ),
+    safety="Safe: on one process it changes only how GPU memory is taken.",
+    check=check,
+    changes=(
+        Change(
+            """\
+            import tensorflow as tf
+
+            def main():
+                model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+                model.compile(loss="mse")
+                model.fit(x, y)
+
+            if __name__ == "__main__":
+                main()
+            """,
+            """\
+            import horovod.tensorflow.keras as hvd
+            import tensorflow as tf
+
+            def main():
+                model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+                model.compile(loss="mse")
+                model.fit(x, y)
+
+            if __name__ == "__main__":
+                hvd.init()
+                gpus = tf.config.list_physical_devices("GPU")
+                for gpu in gpus:
+                    tf.config.experimental.set_memory_growth(gpu, True)
+                if gpus:
+                    tf.config.set_visible_devices(gpus[hvd.local_rank()], "GPU")
+                main()
+            """,
+        ),
+        Change(
+            """\
+            import os
+            from tensorflow import keras
+
+            model = keras.Sequential([keras.layers.Dense(1)])
+            model.compile(loss="mse")
+            model.fit(x, y)
+            """,
+            """\
+            import os
+            import hvdkit.tensorflow.keras as hvd
+            from tensorflow import keras
+
+            hvd.init()
+
+            model = keras.Sequential([keras.layers.Dense(1)])
+            model.compile(loss="mse")
+            model.fit(x, y)
+            """,
+            target="hvdkit",
+            note="hvdkit.tensorflow's init() chooses the GPU itself.",
+        ),
+        Change(
+            """\
+            import tensorflow as tf
+
+            strategy = tf.distribute.MirroredStrategy()
+            for x, y in strategy.experimental_distribute_dataset(data):
+                with tf.GradientTape() as tape:
+                    loss = model(x)
+                optimizer.apply_gradients(zip(tape.gradient(loss, model.variables), model.variables))
+            """,
+            """\
+            import horovod.tensorflow as hvd
+            import tensorflow as tf
+
+            hvd.init()
+            gpus = tf.config.list_physical_devices("GPU")
+            for gpu in gpus:
+                tf.config.experimental.set_memory_growth(gpu, True)
+            if gpus:
+                tf.config.set_visible_devices(gpus[hvd.local_rank()], "GPU")
+
+            strategy = tf.distribute.MirroredStrategy()
+            for x, y in strategy.experimental_distribute_dataset(data):
+                with tf.GradientTape() as tape:
+                    loss = model(x)
+                optimizer.apply_gradients(zip(tape.gradient(loss, model.variables), model.variables))
+            """,
+            note="A loop around a tape needs horovod.tensorflow, compile and fit horovod.tensorflow.keras.",
+        ),
+    ),
+    keeps=(
+        Keep(
+            """\
+            import tensorflow as tf
+
+            model = tf.keras.models.load_model("model.h5")
+            print(model.predict(x))
+            """,
+            reason="nothing is trained",
+        ),
+        Keep(
+            """\
+            import horovod.tensorflow.keras as hvd
+            import tensorflow as tf
+
+            hvd.init()
+            model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+            model.compile(loss="mse")
+            model.fit(x, y)
+            """,
+            reason="it is a Horovod program already",
+        ),
+        Keep(
+            """\
+            from sklearn.linear_model import LogisticRegression
+            import tensorflow as tf
+
+            LogisticRegression().fit(x, y)
+            """,
+            reason="the fit of another library trains no Keras model",
+        ),
+    ),
+)

@@ -1,0 +1,151 @@
+"""HVD702: a mirrored strategy goes; Horovod's ranks take the place of its replicas."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from hvdkit.migrate import edits
+from hvdkit.migrate.facts import Facts, Site
+from hvdkit.migrate.facts.tensorflow.strategies import plain_variable
+from hvdkit.migrate.plan import Edit, Finding
+from hvdkit.migrate.rule import Change, Keep, Rule
+from hvdkit.migrate.tensorflow_edits import placed, tf
+
+
+def check(facts: Facts) -> Iterator[Finding]:
+    strategies = facts.tf.strategies
+    made = {site.node for site in strategies.made}
+    handed = any(node not in made for _, node in strategies.handed)
+    for site in strategies.made:
+        short = site.name.rpartition(".")[2]
+        message = f"the ranks of the job take the place of the replicas of {short}"
+        yield facts.required("HVD702", site.names, site.node, message, _edit, facts, site, handed)
+
+
+def _edit(facts: Facts, site: Site, handed: bool) -> list[Edit]:
+    names = site.names
+    statement = plain_variable(names, site.node)
+    if statement is None or handed:
+        return [edits.replace(names.source, site.node, f"{tf(names)}.distribute.get_strategy()")]
+    return placed(facts, names, statement, [edits.delete(names, statement)])
+
+
+RULE = Rule(
+    id="HVD702",
+    title="mirrored strategies go",
+    what=(
+        "Removes tf.distribute.MirroredStrategy, MultiWorkerMirroredStrategy and OneDeviceStrategy. Where the "
+        "strategy is handed to functions or kept in objects, TensorFlow's default strategy takes its place, which "
+        "has one replica and changes nothing."
+    ),
+    why="A process of a Horovod job works on one device: a strategy inside it would take all of them.",
+    safety="Safe with HVD703 to HVD709, which rewrite every use; a use that they do not know refuses the program (HVD790).",
+    check=check,
+    changes=(
+        Change(
+            """\
+            import tensorflow as tf
+
+            strategy = tf.distribute.MirroredStrategy(devices=["/gpu:0", "/gpu:1"])
+            with strategy.scope():
+                model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+            model.fit(data)
+            """,
+            """\
+            import tensorflow as tf
+
+            with strategy.scope():
+                model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+            model.fit(data)
+            """,
+            note="(This rule alone: HVD703 takes the scope away.)",
+        ),
+        Change(
+            """\
+            import tensorflow as tf
+
+            if several_hosts:
+                strategy = tf.distribute.experimental.MultiWorkerMirroredStrategy()
+            else:
+                strategy = tf.distribute.MirroredStrategy()
+            with strategy.scope():
+                model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+            model.fit(data)
+            """,
+            """\
+            import tensorflow as tf
+
+            if several_hosts:
+                pass
+            else:
+                pass
+            with strategy.scope():
+                model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+            model.fit(data)
+            """,
+        ),
+        Change(
+            """\
+            import tensorflow as tf
+
+            class Train:
+                def __init__(self, strategy):
+                    self.strategy = strategy
+
+                def step(self, x):
+                    with tf.GradientTape() as tape:
+                        loss = model(x)
+                    optimizer.apply_gradients(zip(tape.gradient(loss, model.variables), model.variables))
+
+                def run(self, data):
+                    for x in data:
+                        self.strategy.run(self.step, args=(x,))
+
+            Train(tf.distribute.MirroredStrategy()).run(data)
+            """,
+            """\
+            import tensorflow as tf
+
+            class Train:
+                def __init__(self, strategy):
+                    self.strategy = strategy
+
+                def step(self, x):
+                    with tf.GradientTape() as tape:
+                        loss = model(x)
+                    optimizer.apply_gradients(zip(tape.gradient(loss, model.variables), model.variables))
+
+                def run(self, data):
+                    for x in data:
+                        self.strategy.run(self.step, args=(x,))
+
+            Train(tf.distribute.get_strategy()).run(data)
+            """,
+            note="The strategy is handed on: the default one, which has one replica, is handed on instead.",
+        ),
+    ),
+    keeps=(
+        Keep(
+            """\
+            import tensorflow as tf
+
+            strategy = tf.distribute.MirroredStrategy()
+            with strategy.scope():
+                model = tf.keras.models.load_model("model.h5")
+            print(model.predict(x))
+            """,
+            reason="nothing is trained: all GPUs of the host may well work on the predictions",
+        ),
+        Keep(
+            """\
+            import tensorflow as tf
+
+            strategy = tf.distribute.get_strategy()
+            with strategy.scope():
+                model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+            model.fit(x, y)
+            """,
+            reason="the default strategy has one replica",
+        ),
+    ),
+)

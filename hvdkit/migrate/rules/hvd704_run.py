@@ -1,0 +1,152 @@
+"""HVD704: strategy.run(step, args=(x,)) becomes step(x)."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from hvdkit.migrate import edits
+from hvdkit.migrate.facts import Facts
+from hvdkit.migrate.facts.arguments import keyword
+from hvdkit.migrate.facts.tensorflow.strategies import Use
+from hvdkit.migrate.plan import Edit, Finding
+from hvdkit.migrate.rule import Change, Keep, Rule
+
+
+def check(facts: Facts) -> Iterator[Finding]:
+    for use in facts.tf.strategies.of("run", "experimental_run_v2"):
+        message = "each rank is one replica, and runs the step itself"
+        yield facts.required("HVD704", use.names, use.node, message, _edit, use)
+
+
+def _edit(use: Use) -> list[Edit]:
+    names, call = use.names, use.call
+    assert call is not None
+    function = keyword(call, "fn") or (call.args[0] if call.args else None)
+    args = keyword(call, "args") or (call.args[1] if len(call.args) > 1 else None)
+    kwargs = keyword(call, "kwargs") or (call.args[2] if len(call.args) > 2 else None)
+    if function is None or any(isinstance(a, ast.Starred) for a in call.args) or keyword(call, "options"):
+        raise edits.CannotEdit("its arguments cannot be told apart")
+    head: list[str | ast.expr] = (
+        ["(", function, ")("] if isinstance(function, ast.Lambda) else [function, "("]
+    )
+    parts = [*head]
+    for position, (part, stars) in enumerate(_arguments(args, kwargs)):
+        parts += [", " * bool(position) + stars, part]
+    return edits.recast(names.source, call, [*parts, ")"])
+
+
+def _arguments(args: ast.expr | None, kwargs: ast.expr | None) -> Iterator[tuple[ast.expr, str]]:
+    if isinstance(args, (ast.Tuple, ast.List)):
+        for element in args.elts:
+            yield element, ""
+    elif args is not None:
+        yield args, "*"
+    if kwargs is not None:
+        yield kwargs, "**"
+
+
+RULE = Rule(
+    id="HVD704",
+    title="strategy.run calls the step",
+    what="Rewrites strategy.run(step, args=(x,), kwargs=k) as step(x, **k).",
+    why="strategy.run runs a step once per replica of the process. A rank is one replica.",
+    safety="Safe: it is what strategy.run does with one replica. What the replicas' values become is HVD705's.",
+    check=check,
+    changes=(
+        Change(
+            """\
+            import tensorflow as tf
+
+            strategy = tf.distribute.MirroredStrategy()
+
+            def step(x, y):
+                with tf.GradientTape() as tape:
+                    loss = model(x)
+                optimizer.apply_gradients(zip(tape.gradient(loss, model.variables), model.variables))
+
+            @tf.function
+            def distributed(x, y):
+                return strategy.run(step, args=(x, y))
+
+            for x, y in data:
+                distributed(x, y)
+            """,
+            """\
+            import tensorflow as tf
+
+            strategy = tf.distribute.MirroredStrategy()
+
+            def step(x, y):
+                with tf.GradientTape() as tape:
+                    loss = model(x)
+                optimizer.apply_gradients(zip(tape.gradient(loss, model.variables), model.variables))
+
+            @tf.function
+            def distributed(x, y):
+                return step(x, y)
+
+            for x, y in data:
+                distributed(x, y)
+            """,
+        ),
+        Change(
+            """\
+            import tensorflow as tf
+
+            strategy = tf.distribute.MirroredStrategy()
+
+            def step(x):
+                with tf.GradientTape() as tape:
+                    loss = model(x)
+                optimizer.apply_gradients(zip(tape.gradient(loss, model.variables), model.variables))
+
+            for batch in data:
+                strategy.experimental_run_v2(step, batch)
+                strategy.run(step, (next(it),))
+                strategy.run(step, kwargs={"x": batch})
+            """,
+            """\
+            import tensorflow as tf
+
+            strategy = tf.distribute.MirroredStrategy()
+
+            def step(x):
+                with tf.GradientTape() as tape:
+                    loss = model(x)
+                optimizer.apply_gradients(zip(tape.gradient(loss, model.variables), model.variables))
+
+            for batch in data:
+                step(*batch)
+                step(next(it))
+                step(**{"x": batch})
+            """,
+        ),
+    ),
+    keeps=(
+        Keep(
+            """\
+            import subprocess
+            import tensorflow as tf
+
+            strategy = tf.distribute.MirroredStrategy()
+            subprocess.run(["ls"])
+            model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+            model.fit(data)
+            """,
+            reason="run is subprocess' own",
+        ),
+        Keep(
+            """\
+            import tensorflow as tf
+
+            strategy = tf.distribute.MirroredStrategy()
+            model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+            model.fit(data)
+            strategy.run(*everything)
+            """,
+            reason="the step is hidden in a starred argument",
+            reported=True,
+        ),
+    ),
+)

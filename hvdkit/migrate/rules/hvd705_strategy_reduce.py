@@ -1,0 +1,139 @@
+"""HVD705: what strategy.reduce, gather and experimental_local_results gave, Horovod's collectives give."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from hvdkit.migrate import edits
+from hvdkit.migrate.facts import Facts
+from hvdkit.migrate.facts.arguments import keyword
+from hvdkit.migrate.facts.tensorflow.strategies import Use
+from hvdkit.migrate.names import Names
+from hvdkit.migrate.plan import Edit, Finding
+from hvdkit.migrate.rule import Change, Keep, Rule
+from hvdkit.migrate.tensorflow_edits import tf
+
+REDUCE_OP = "tensorflow.distribute.ReduceOp."
+KINDS = {"SUM": ("Sum", "reduce_sum"), "MEAN": ("Average", "reduce_mean")}
+
+
+def check(facts: Facts) -> Iterator[Finding]:
+    for use in facts.tf.strategies.of("reduce", "gather", "experimental_local_results"):
+        message = f"{use.node.attr} over the replicas becomes what Horovod does over the ranks"
+        yield facts.required("HVD705", use.names, use.node, message, _edit, facts, use)
+
+
+def _edit(facts: Facts, use: Use) -> list[Edit]:
+    names, call, hvd = use.names, use.call, facts.hvd(use.names)
+    assert call is not None
+    given = _given(use, call)
+    value, axis = given.get("value"), given.get("axis")
+    if value is None or any(isinstance(argument, ast.Starred) for argument in call.args):
+        raise edits.CannotEdit("its arguments cannot be told apart")
+    if use.node.attr == "experimental_local_results":
+        return edits.recast(names.source, call, ["(", value, ",)"])
+    if use.node.attr == "gather":
+        if not _is_zero(axis):
+            raise edits.CannotEdit("hvd.allgather joins along the first axis")
+        return edits.recast(names.source, call, [f"{hvd}.allgather(", value, ")"])
+    op, function = _reduction(facts, names, given.get("reduce_op"))
+    if axis is None or (isinstance(axis, ast.Constant) and axis.value is None):
+        return edits.recast(names.source, call, [f"{hvd}.allreduce(", value, f", op={hvd}.{op})"])
+    if not _is_zero(axis):
+        raise edits.CannotEdit("the axis is not 0")
+    text = f"{tf(names)}.{function}({hvd}.allgather("
+    return edits.recast(names.source, call, [text, value, "), axis=0)"])
+
+
+def _given(use: Use, call: ast.Call) -> dict[str, ast.expr]:
+    order = ("reduce_op", "value", "axis") if use.node.attr == "reduce" else ("value", "axis")
+    named = {item: keyword(call, item) for item in order}
+    return {**dict(zip(order, call.args)), **{name: node for name, node in named.items() if node is not None}}
+
+
+def _reduction(facts: Facts, names: Names, node: ast.expr | None) -> tuple[str, str]:
+    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        kind = node.value.upper()
+    else:
+        found = facts.flow.qualified(names, node) if node is not None else frozenset()
+        kind = next((name.removeprefix(REDUCE_OP) for name in found if name.startswith(REDUCE_OP)), "")
+    if kind not in KINDS:
+        raise edits.CannotEdit("the reduction is not written as ReduceOp.SUM or ReduceOp.MEAN")
+    return KINDS[kind]
+
+
+def _is_zero(node: ast.expr | None) -> bool:
+    return isinstance(node, ast.Constant) and node.value == 0 and node.value is not False
+
+
+HEAD = """\
+import tensorflow as tf
+
+strategy = tf.distribute.MirroredStrategy()
+"""
+STEP = """\
+
+def step(x):
+    with tf.GradientTape() as tape:
+        loss = model(x)
+    optimizer.apply_gradients(zip(tape.gradient(loss, model.variables), model.variables))
+    return loss
+
+for x in data:
+    losses = strategy.run(step, args=(x,))
+"""
+AFTER = "import horovod.tensorflow as hvd\n" + HEAD + STEP
+
+RULE = Rule(
+    id="HVD705",
+    title="strategy.reduce becomes a collective",
+    what=(
+        "Rewrites strategy.reduce with SUM or MEAN as hvd.allreduce with op=hvd.Sum or hvd.Average, over axis 0 as the "
+        "sum or mean of hvd.allgather; strategy.gather as hvd.allgather; experimental_local_results as a tuple of one."
+    ),
+    why="The value of each replica is the value of each rank, and the reduction runs over the job.",
+    safety="Safe: the same numbers are added. Another axis or reduction refuses the program.",
+    check=check,
+    changes=(
+        Change(
+            HEAD + STEP + "    total = strategy.reduce(tf.distribute.ReduceOp.SUM, losses, axis=None)\n",
+            AFTER + "    total = hvd.allreduce(losses, op=hvd.Sum)\n",
+        ),
+        Change(
+            HEAD + STEP + '    total = strategy.reduce("MEAN", value=losses, axis=None)\n',
+            AFTER + "    total = hvd.allreduce(losses, op=hvd.Average)\n",
+        ),
+        Change(
+            HEAD + STEP + "    mean = strategy.reduce(tf.distribute.ReduceOp.MEAN, losses, axis=0)\n",
+            AFTER + "    mean = tf.reduce_mean(hvd.allgather(losses), axis=0)\n",
+            note="The mean over all elements, however many each rank has.",
+        ),
+        Change(
+            HEAD
+            + STEP
+            + "    for loss in strategy.experimental_local_results(losses):\n        print(loss)\n",
+            HEAD + STEP + "    for loss in (losses,):\n        print(loss)\n",
+        ),
+        Change(
+            HEAD + STEP + "    every = strategy.gather(losses, axis=0)\n",
+            AFTER + "    every = hvd.allgather(losses)\n",
+        ),
+    ),
+    keeps=(
+        Keep(
+            HEAD + STEP + "    every = strategy.gather(losses, axis=1)\n",
+            reason="hvd.allgather joins along the first axis only",
+            reported=True,
+        ),
+        Keep(
+            HEAD + STEP + "    total = strategy.reduce(how, losses, axis=None)\n",
+            reason="which reduction it is cannot be seen",
+            reported=True,
+        ),
+        Keep(
+            "import functools\n" + HEAD + STEP + "    total = functools.reduce(max, losses)\n",
+            reason="reduce is functools' own",
+        ),
+    ),
+)

@@ -1,0 +1,107 @@
+"""HVD706: strategy.num_replicas_in_sync becomes hvd.size()."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from hvdkit.migrate import edits
+from hvdkit.migrate.facts import Facts
+from hvdkit.migrate.plan import Finding
+from hvdkit.migrate.rule import Change, Keep, Rule
+
+
+def check(facts: Facts) -> Iterator[Finding]:
+    for use in facts.tf.strategies.of("num_replicas_in_sync"):
+        text = f"{facts.hvd(use.names)}.size()"
+        message = f"as many replicas as ranks: {text}"
+        yield facts.safe(
+            "HVD706", use.names, use.node, message, edits.replace, use.names.source, use.node, text
+        )
+
+
+RULE = Rule(
+    id="HVD706",
+    title="replicas become ranks",
+    what="Rewrites strategy.num_replicas_in_sync as hvd.size().",
+    why="Batch sizes and learning rates are multiplied by it: after the migration a rank is a replica.",
+    safety="Safe: start as many processes as there were replicas, and every number is what it was.",
+    check=check,
+    changes=(
+        Change(
+            """\
+            import tensorflow as tf
+
+            strategy = tf.distribute.MirroredStrategy()
+            BATCH_SIZE = 64 * strategy.num_replicas_in_sync
+            print("Number of devices: {}".format(strategy.num_replicas_in_sync))
+            model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+            model.fit(data)
+            """,
+            """\
+            import horovod.tensorflow.keras as hvd
+            import tensorflow as tf
+
+            strategy = tf.distribute.MirroredStrategy()
+            BATCH_SIZE = 64 * hvd.size()
+            print("Number of devices: {}".format(hvd.size()))
+            model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+            model.fit(data)
+            """,
+        ),
+        Change(
+            """\
+            import tensorflow as tf
+            from tensorflow.keras import Sequential, layers, optimizers
+
+            class Job:
+                def __init__(self):
+                    self.strategy = tf.distribute.MultiWorkerMirroredStrategy()
+                    self.lr = 0.1 * self.strategy.num_replicas_in_sync
+
+                def run(self, data):
+                    model = Sequential([layers.Dense(1)])
+                    model.compile(optimizers.SGD(self.lr), loss="mse")
+                    model.fit(data)
+            """,
+            """\
+            import horovod.tensorflow.keras as hvd
+            import tensorflow as tf
+            from tensorflow.keras import Sequential, layers, optimizers
+
+            class Job:
+                def __init__(self):
+                    self.strategy = tf.distribute.MultiWorkerMirroredStrategy()
+                    self.lr = 0.1 * hvd.size()
+
+                def run(self, data):
+                    model = Sequential([layers.Dense(1)])
+                    model.compile(optimizers.SGD(self.lr), loss="mse")
+                    model.fit(data)
+            """,
+        ),
+    ),
+    keeps=(
+        Keep(
+            """\
+            import tensorflow as tf
+
+            strategy = tf.distribute.get_strategy()
+            scale = 1 / strategy.num_replicas_in_sync
+            model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+            model.fit(x, y)
+            """,
+            reason="the default strategy has one replica, before and after",
+        ),
+        Keep(
+            """\
+            import tensorflow as tf
+
+            strategy = tf.distribute.TPUStrategy(resolver)
+            batch = 64 * strategy.num_replicas_in_sync
+            model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+            model.fit(x, y)
+            """,
+            reason="the replicas of a TPU are no ranks (HVD790 refuses the program)",
+        ),
+    ),
+)

@@ -1,0 +1,119 @@
+"""HVD707: distributed datasets become the datasets themselves; a dataset function is told its rank."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from hvdkit.migrate import edits
+from hvdkit.migrate.facts import Facts
+from hvdkit.migrate.facts.arguments import keyword
+from hvdkit.migrate.facts.tensorflow.strategies import Use
+from hvdkit.migrate.plan import Edit, Finding
+from hvdkit.migrate.rule import Change, Keep, Rule
+from hvdkit.migrate.tensorflow_edits import tf
+
+FUNCTIONS = ("distribute_datasets_from_function", "experimental_distribute_datasets_from_function")
+
+
+def check(facts: Facts) -> Iterator[Finding]:
+    for use in facts.tf.strategies.of("experimental_distribute_dataset"):
+        message = "the dataset itself: HVD710 gives each rank its share, HVD709 its batch"
+        yield facts.required("HVD707", use.names, use.node, message, _dataset, use)
+    for use in facts.tf.strategies.of(*FUNCTIONS):
+        message = "the function is told that this rank is one of size() input pipelines"
+        if _asks(facts, use):
+            yield facts.required("HVD707", use.names, use.node, message, _function, facts, use)
+            continue
+        advice = "call the function and shard what it gives by rank, right before shuffle and batch"
+        message = "the function of this dataset does not ask for its pipeline: every rank would draw all of the data"
+        yield facts.refused("HVD707", use.names, use.node, message, advice)
+
+
+def _dataset(use: Use) -> list[Edit]:
+    call = use.call
+    if call is None or not call.args:
+        raise edits.CannotEdit("its dataset is not its first argument")
+    return edits.unwrap(use.names.source, call, call.args[0])
+
+
+def _asks(facts: Facts, use: Use) -> bool:
+    """Whether the function reads the pipeline's number from its context."""
+    call = use.call
+    function = call.args[0] if call is not None and call.args else None
+    found = facts.flow.values(use.names, function)
+    return bool(found) and all(
+        value.kind == "function"
+        and any(isinstance(n, ast.Attribute) and n.attr == "input_pipeline_id" for n in ast.walk(value.node))
+        for value in found
+    )
+
+
+def _function(facts: Facts, use: Use) -> list[Edit]:
+    names, call, hvd = use.names, use.call, facts.hvd(use.names)
+    if call is None or not call.args or keyword(call, "options"):
+        raise edits.CannotEdit("its function is not its first argument")
+    context = f"{tf(names)}.distribute.InputContext({hvd}.size(), {hvd}.rank(), {hvd}.size())"
+    return edits.recast(names.source, call, [call.args[0], f"({context})"])
+
+
+HEAD = """\
+import tensorflow as tf
+
+strategy = tf.distribute.MirroredStrategy()
+"""
+LOOP = """\
+for x in batches:
+    with tf.GradientTape() as tape:
+        loss = model(x)
+    optimizer.apply_gradients(zip(tape.gradient(loss, model.variables), model.variables))
+"""
+MAKE = """\
+
+def make(context):
+    data = tf.data.Dataset.range(100).shard(context.num_input_pipelines, context.input_pipeline_id)
+    return data.batch(context.get_per_replica_batch_size(64))
+
+"""
+
+RULE = Rule(
+    id="HVD707",
+    title="distributed datasets",
+    what=(
+        "Takes strategy.experimental_distribute_dataset(dataset) away, and calls the function of "
+        "distribute_datasets_from_function with a context in which each rank is one input pipeline and one replica."
+    ),
+    why="The strategy deals each batch to its replicas. A rank draws its own share instead.",
+    safety="Safe together with HVD709 and HVD710. A dataset function that never asks for its pipeline is refused.",
+    check=check,
+    changes=(
+        Change(
+            HEAD
+            + "batches = strategy.experimental_distribute_dataset(tf.data.Dataset.range(100).batch(8))\n"
+            + LOOP,
+            HEAD + "batches = tf.data.Dataset.range(100).batch(8)\n" + LOOP,
+        ),
+        Change(
+            HEAD + MAKE + "batches = strategy.distribute_datasets_from_function(make)\n" + LOOP,
+            "import horovod.tensorflow as hvd\n"
+            + HEAD
+            + MAKE
+            + "batches = make(tf.distribute.InputContext(hvd.size(), hvd.rank(), hvd.size()))\n"
+            + LOOP,
+        ),
+    ),
+    keeps=(
+        Keep(
+            HEAD
+            + "\ndef make(context):\n    return tf.data.Dataset.range(100).shuffle(100).batch(8)\n\n"
+            + "batches = strategy.distribute_datasets_from_function(make)\n"
+            + LOOP,
+            reason="the function does not divide the data",
+            reported=True,
+        ),
+        Keep(
+            HEAD + "batches = tf.data.Dataset.range(100).batch(8)\n" + LOOP,
+            reason="nothing is distributed",
+        ),
+    ),
+)

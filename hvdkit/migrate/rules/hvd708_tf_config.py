@@ -1,0 +1,95 @@
+"""HVD708: TF_CONFIG is not written any more: the launcher says who the ranks are."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from hvdkit.migrate import edits
+from hvdkit.migrate.facts import Facts
+from hvdkit.migrate.names import Names
+from hvdkit.migrate.plan import Edit, Finding
+from hvdkit.migrate.rule import Change, Keep, Rule
+from hvdkit.migrate.tensorflow_edits import placed
+
+NAME = "TF_CONFIG"
+
+
+def check(facts: Facts) -> Iterator[Finding]:
+    for names in facts.tf.files:
+        if not facts.tf.strategic(names):
+            continue
+        written = {}
+        for target, binding in names.stores.get(f"[{NAME!r}]", ()):
+            if "os.environ" in names.qualified(target):
+                written[binding.node] = names.statement(binding.node)
+        for node, statement in written.items():
+            message = "the launcher tells each process its rank"
+            yield facts.safe("HVD708", names, node, message, _delete, facts, names, statement)
+        for constant in names.texts.get(NAME, ()):
+            if names.parents.get(constant) in written:
+                continue
+            hvd = facts.hvd(names)
+            advice = f"take the number of workers from {hvd}.size() and the index from {hvd}.rank()"
+            message = "TF_CONFIG is read here, and no launcher of Horovod's sets it"
+            yield facts.manual("HVD708", names, constant, message, advice)
+
+
+def _delete(facts: Facts, names: Names, statement: ast.stmt) -> list[Edit]:
+    if not isinstance(statement, ast.Assign) or len(statement.targets) != 1:
+        raise edits.CannotEdit("it is assigned together with something else")
+    return placed(facts, names, statement, [edits.delete(names, statement)])
+
+
+HEAD = """\
+import json
+import os
+import tensorflow as tf
+
+"""
+TAIL = """\
+strategy = tf.distribute.MultiWorkerMirroredStrategy()
+with strategy.scope():
+    model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+model.fit(data)
+"""
+
+RULE = Rule(
+    id="HVD708",
+    title="TF_CONFIG goes",
+    what="Deletes the assignments of os.environ['TF_CONFIG'] in programs whose strategy goes.",
+    why="TF_CONFIG names the workers of a tf.distribute cluster. With Horovod horovodrun or mpirun starts the ranks.",
+    safety="Safe: only tf.distribute reads it. Where the program itself reads it, that is left to the person.",
+    check=check,
+    changes=(
+        Change(
+            HEAD
+            + 'os.environ["TF_CONFIG"] = json.dumps({"cluster": {"worker": ["a:1", "b:1"]}, "task": {"index": 0}})\n'
+            + TAIL,
+            "import tensorflow as tf\n\n" + TAIL,
+        ),
+        Change(
+            HEAD + "if several:\n    config = {}\n    os.environ['TF_CONFIG'] = json.dumps(config)\n" + TAIL,
+            "import tensorflow as tf\n\nif several:\n    config = {}\n" + TAIL,
+        ),
+    ),
+    keeps=(
+        Keep(
+            HEAD + 'workers = json.loads(os.environ["TF_CONFIG"])["cluster"]["worker"]\n' + TAIL,
+            reason="what becomes of the workers cannot be seen",
+            reported=True,
+        ),
+        Keep(
+            HEAD
+            + 'os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"\n'
+            + "model = tf.keras.Sequential([tf.keras.layers.Dense(1)])\nmodel.fit(x, y)\n",
+            reason="it is another variable",
+        ),
+        Keep(
+            HEAD
+            + 'os.environ["TF_CONFIG"] = json.dumps({})\n'
+            + "model = tf.keras.Sequential([tf.keras.layers.Dense(1)])\nmodel.fit(x, y)\n",
+            reason="this program has no strategy that would read it",
+        ),
+    ),
+)

@@ -1,0 +1,332 @@
+"""HVD710: each rank trains on its own share of the data, cut before shuffle and batch."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from hvdkit.migrate import edits
+from hvdkit.migrate.facts import Facts
+from hvdkit.migrate.facts.tensorflow import vocabulary as words
+from hvdkit.migrate.facts.tensorflow.datasets import Chain, Point, countless, disorder, operation
+from hvdkit.migrate.facts.tensorflow.models import ModelCall
+from hvdkit.migrate.facts.tensorflow.shares import is_cut, is_own_part
+from hvdkit.migrate.names import Names
+from hvdkit.migrate.plan import Edit, Finding
+from hvdkit.migrate.rule import Change, Keep, Rule
+from hvdkit.migrate.tensorflow_edits import appended
+
+MESSAGE = "each rank trains on its own share, as many elements on every rank"
+ARRAYS = ("x", "y", "sample_weight")
+
+
+def check(facts: Facts) -> Iterator[Finding]:
+    drawn = [dataset for dataset in facts.tf.chains.training if dataset.names in facts.tf.files]
+    seen: set[ast.AST] = set()
+    for dataset in drawn:
+        for chain in dataset.chains:
+            if not is_cut(facts, chain):
+                yield from _dataset(facts, dataset.names, dataset.node, chain, seen)
+    followed = {dataset.node for dataset in drawn}
+    for call in facts.tf.fits():
+        if call.argument("x") not in followed:
+            yield from _arrays(facts, call)
+    for loop in {loop.node: loop for loop in facts.tf.loops if loop.names in facts.tf.files}.values():
+        over = set() if isinstance(loop.node, ast.While) else set(ast.walk(loop.node.iter))
+        if not over & followed:
+            message = (
+                "no dataset was found that this training loop draws from: every rank may see all of the data"
+            )
+            yield facts.manual("HVD710", loop.names, loop.node, message, _advice(facts, loop.names))
+
+
+def _advice(facts: Facts, names: Names) -> str:
+    hvd = facts.hvd(names)
+    return f"give rank {hvd}.rank() of {hvd}.size() its own share, with as many batches on every rank"
+
+
+def _dataset(
+    facts: Facts, names: Names, node: ast.expr, chain: Chain, seen: set[ast.AST]
+) -> Iterator[Finding]:
+    point = _place(facts, chain)
+    why = "a dataset that is not for training goes the same way" if point is None else ""
+    if point is not None:
+        if point.node in seen:
+            return
+        seen.add(point.node)
+        if not chain.ops and not facts.tf.chains.is_dataset(chain.source):
+            return
+        why = disorder(facts, chain, point.before) or (
+            countless(facts, chain, point.before) and _unequal(facts, chain, point)
+        )
+        if not facts.tf.chains.is_dataset(chain.source):
+            why = why or "in which order it gives its elements is not known"
+    if why or point is None:
+        message = f"every rank would train on all of this data: {why}"
+        hvd = facts.hvd(names)
+        advice = (
+            f"write .shard({hvd}.size(), {hvd}.rank()) before shuffle and batch, where all ranks see the same order, "
+            "and take care that every rank gets as many batches"
+        )
+        yield facts.manual("HVD710", names, node, message, advice)
+        return
+    yield facts.safe("HVD710", point.names, point.node, MESSAGE, _shard, facts, point)
+
+
+def _unequal(facts: Facts, chain: Chain, point: Point) -> str:
+    """A dataset without a known length is cut evenly where it has no end, and by hvd.shard_dataset."""
+    if facts.options.target == "hvdkit":
+        return ""
+    repeats = [call for _, call in chain.ops if operation(call) == "repeat"]
+    if any(not call.args and not call.keywords for call in repeats):
+        return ""
+    return f"its length is not known ({countless(facts, chain, point.before)}), and ranks with more batches would wait forever"
+
+
+def _place(facts: Facts, chain: Chain) -> Point | None:
+    """The last expression before the elements are mixed that no dataset for evaluation passes."""
+    wanted = (*words.ORDERING, *words.BATCHING)
+    first = next((i for i, (_, call) in enumerate(chain.ops) if operation(call) in wanted), len(chain.ops))
+    free = [point for point in chain.points if not facts.tf.chains.shared(point)]
+    before = [point for point in free if point.before <= first]
+    if before:
+        return max(before, key=lambda point: (point.before, chain.points.index(point)))
+    return free[0] if free else None
+
+
+def _shard(facts: Facts, point: Point) -> list[Edit]:
+    names, hvd = point.names, facts.hvd(point.names)
+    if facts.options.target == "hvdkit":
+        return appended(names, point.node, f".apply({hvd}.shard_dataset)")
+    even = f"data.take(data.cardinality() // {hvd}.size() * {hvd}.size())"
+    return appended(names, point.node, f".apply(lambda data: {even}.shard({hvd}.size(), {hvd}.rank()))")
+
+
+def _arrays(facts: Facts, call: ModelCall) -> Iterator[Finding]:
+    names = call.names
+    x, y = call.argument("x"), call.argument("y")
+    if call.spread or x is None:
+        message = "what this fit trains on comes from * or **: every rank may see all of the data"
+        yield facts.manual("HVD710", names, call.node, message, _advice(facts, names))
+    elif y is None or isinstance(y, ast.Constant):
+        if not facts.ranks.inside(names, x):
+            message = (
+                "what this gives is not a dataset that could be followed: every rank may see all of the data"
+            )
+            yield facts.manual("HVD710", names, x, message, _advice(facts, names))
+    elif any(isinstance(v.node, (ast.Dict, ast.List, ast.Tuple)) for v in facts.flow.values(names, x)):
+        message = "several inputs at once: every rank would train on all of them"
+        yield facts.manual("HVD710", names, x, message, _advice(facts, names))
+    else:
+        for array in (call.argument(name) for name in ARRAYS):
+            if (
+                array is not None
+                and not isinstance(array, ast.Constant)
+                and not is_own_part(facts, names, array)
+            ):
+                yield facts.safe("HVD710", names, array, MESSAGE, _slice, facts, names, array)
+
+
+def _slice(facts: Facts, names: Names, array: ast.expr) -> list[Edit]:
+    hvd, text = facts.hvd(names), names.source.segment(array)
+    if facts.options.target == "hvdkit":
+        return edits.wrap(names.source, array, f"{hvd}.shard_arrays(", ")")
+    if not isinstance(array, (ast.Name, ast.Attribute, ast.Subscript)):
+        raise edits.CannotEdit(
+            "it is computed in the call, and its length would be asked for by computing it twice"
+        )
+    even = f"len({text}) // {hvd}.size() * {hvd}.size()"
+    return appended(names, array, f"[{hvd}.rank() : {even} : {hvd}.size()]")
+
+
+HEAD = """\
+import tensorflow as tf
+
+model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+model.compile(loss="mse")
+"""
+HVD = "import horovod.tensorflow.keras as hvd\n"
+SHARD = (
+    ".apply(lambda data: data.take(data.cardinality() // hvd.size() * hvd.size())"
+    ".shard(hvd.size(), hvd.rank()))"
+)
+DATA = "tf.data.Dataset.from_tensor_slices((x, y))"
+LOOP = """\
+for x, y in train.prefetch(1):
+    with tf.GradientTape() as tape:
+        loss = model(x)
+    optimizer.apply_gradients(zip(tape.gradient(loss, model.variables), model.variables))
+"""
+
+RULE = Rule(
+    id="HVD710",
+    title="training data in shares",
+    what=(
+        "Cuts tf.data pipelines that train right before the first shuffle, repeat or batch, and slices the arrays that "
+        "fit is given, so that each rank has its own part. Data for evaluation stays whole on every rank. At most "
+        "size() - 1 elements at the end are left out: all ranks have to make as many steps."
+    ),
+    why=(
+        "Otherwise every rank sees all of the data: an epoch would be as many passes as there are ranks. A rank with "
+        "one batch more than the others waits for them forever."
+    ),
+    safety=(
+        "Safe where all ranks see the elements in the same order before the cut. A shuffle without a seed before it, "
+        "a generator, a length that nothing tells, or a pipeline that evaluation shares are left to the person."
+    ),
+    check=check,
+    changes=(
+        Change(
+            HEAD + f"train = {DATA}.cache().shuffle(100).batch(8).prefetch(1)\nmodel.fit(train)\n",
+            HVD
+            + HEAD
+            + f"train = {DATA}.cache(){SHARD}.shuffle(100).batch(8).prefetch(1)\nmodel.fit(train)\n",
+        ),
+        Change(
+            HEAD
+            + f"train = {DATA}.map(read)\ntrain = train.batch(8)\nmodel.fit(train, validation_data={DATA}.batch(8))\n",
+            "import hvdkit.tensorflow.keras as hvd\n"
+            + HEAD
+            + f"train = {DATA}.map(read)\ntrain = train.apply(hvd.shard_dataset).batch(8)\n"
+            + f"model.fit(train, validation_data={DATA}.batch(8))\n",
+            target="hvdkit",
+        ),
+        Change(
+            HEAD
+            + "\ndef prepare(data):\n    return data.shuffle(100).batch(8)\n\n"
+            + "(x, y), (a, b) = tf.keras.datasets.mnist.load_data()\n"
+            + f"train = {DATA}\ntest = tf.data.Dataset.from_tensor_slices((a, b))\n"
+            + "model.fit(prepare(train), validation_data=prepare(test))\n",
+            HVD
+            + HEAD
+            + "\ndef prepare(data):\n    return data.shuffle(100).batch(8)\n\n"
+            + "(x, y), (a, b) = tf.keras.datasets.mnist.load_data()\n"
+            + f"train = {DATA}\ntest = tf.data.Dataset.from_tensor_slices((a, b))\n"
+            + f"model.fit(prepare(train{SHARD}), validation_data=prepare(test))\n",
+            note="Evaluation goes through the same function: the cut is made where the training data goes into it.",
+        ),
+        Change(
+            HEAD
+            + f"every = {DATA}\ntrain, test = every.skip(10), every.take(10)\nmodel.fit(train.batch(8))\n"
+            "model.evaluate(test.batch(8))\n",
+            HVD
+            + HEAD
+            + f"every = {DATA}\ntrain, test = every.skip(10), every.take(10)\nmodel.fit(train{SHARD}.batch(8))\n"
+            "model.evaluate(test.batch(8))\n",
+        ),
+        Change(
+            HEAD + "model.fit(x_train, y_train, 32, sample_weight=w)\nmodel.evaluate(x_test, y_test)\n",
+            HVD
+            + HEAD
+            + "model.fit(x_train[hvd.rank() : len(x_train) // hvd.size() * hvd.size() : hvd.size()], "
+            + "y_train[hvd.rank() : len(y_train) // hvd.size() * hvd.size() : hvd.size()], 32, "
+            + "sample_weight=w[hvd.rank() : len(w) // hvd.size() * hvd.size() : hvd.size()])\n"
+            + "model.evaluate(x_test, y_test)\n",
+        ),
+        Change(
+            HEAD + "model.fit(x_train, y_train)\n",
+            "import hvdkit.tensorflow.keras as hvd\n"
+            + HEAD
+            + "model.fit(hvd.shard_arrays(x_train), hvd.shard_arrays(y_train))\n",
+            target="hvdkit",
+        ),
+        Change(
+            HEAD + "train = tf.data.TFRecordDataset(files).map(parse).batch(8)\nmodel.fit(train)\n",
+            "import hvdkit.tensorflow.keras as hvd\n"
+            + HEAD
+            + "train = tf.data.TFRecordDataset(files).map(parse).apply(hvd.shard_dataset).batch(8)\nmodel.fit(train)\n",
+            target="hvdkit",
+            note="hvd.shard_dataset gives all ranks as many records, however many there are.",
+        ),
+        Change(
+            "import tensorflow as tf\n\n" + f"train = {DATA}.repeat().shuffle(10, seed=1).batch(8)\n" + LOOP,
+            "import horovod.tensorflow as hvd\nimport tensorflow as tf\n\n"
+            + f"train = {DATA}{SHARD}.repeat().shuffle(10, seed=1).batch(8)\n"
+            + LOOP,
+        ),
+        Change(
+            HEAD
+            + 'train = tf.keras.utils.image_dataset_from_directory("images", seed=1)\nmodel.fit(train.prefetch(1))\n',
+            HVD
+            + HEAD
+            + 'train = tf.keras.utils.image_dataset_from_directory("images", seed=1)\n'
+            + f"model.fit(train.prefetch(1){SHARD})\n",
+            note="Shuffled with a seed, so that all ranks see the same order: whole batches are dealt.",
+        ),
+        Change(
+            HEAD + "import tensorflow_datasets as tfds\n"
+            'train, test = tfds.load("mnist", split=["train", "test"], as_supervised=True)\n'
+            "train = train.map(scale).shuffle(100).batch(8)\nmodel.fit(train, validation_data=test.batch(8))\n",
+            HVD + HEAD + "import tensorflow_datasets as tfds\n"
+            'train, test = tfds.load("mnist", split=["train", "test"], as_supervised=True)\n'
+            f"train = train.map(scale){SHARD}.shuffle(100).batch(8)\n"
+            "model.fit(train, validation_data=test.batch(8))\n",
+        ),
+        Change(
+            HEAD
+            + "\ndef pipeline(split):\n    return tf.data.Dataset.from_tensor_slices(split).batch(8)\n\n"
+            + "model.fit(pipeline(train))\nevaluate(model, pipeline(test))\n",
+            HVD
+            + HEAD
+            + "\ndef pipeline(split):\n    return tf.data.Dataset.from_tensor_slices(split).batch(8)\n\n"
+            + f"model.fit(pipeline(train){SHARD})\nevaluate(model, pipeline(test))\n",
+            note="The function is called for other data, too: whole batches are dealt where fit takes them.",
+        ),
+    ),
+    keeps=(
+        Keep(
+            HEAD + "one, two = tf.data.Dataset.range(9).shuffle(9), tf.data.Dataset.range(9)\n"
+            "model.fit(tf.data.Dataset.zip((one, two)).batch(3))\n",
+            reason="one of the datasets inside is shuffled without a seed",
+            reported=True,
+        ),
+        Keep(
+            "import horovod.tensorflow.keras as hvd\n"
+            + HEAD
+            + f"model.fit({DATA}.shard(hvd.size(), hvd.rank()).batch(8))\n",
+            reason="it is cut already",
+        ),
+        Keep(
+            HEAD
+            + f"every = {DATA}.shuffle(100)\nmodel.fit(every.skip(10).batch(8))\nmodel.evaluate(every.take(10).batch(8))\n",
+            reason="it is shuffled, without a seed, before training and evaluation part",
+            reported=True,
+        ),
+        Keep(
+            HEAD + 'files = tf.data.Dataset.list_files("*.png")\nmodel.fit(files.map(read).batch(8))\n',
+            reason="list_files shuffles, in another order on every rank",
+            reported=True,
+        ),
+        Keep(
+            HEAD + "train = tf.data.TFRecordDataset(files).map(parse).batch(8)\nmodel.fit(train)\n",
+            reason="how many records there are is not known: a rank with one batch more would wait forever",
+            reported=True,
+        ),
+        Keep(
+            HEAD + "train = tf.data.Dataset.from_generator(lines, tf.string).batch(8)\nmodel.fit(train)\n",
+            reason="a generator may give another order on every rank",
+            reported=True,
+        ),
+        Keep(
+            HEAD + "model.fit(generator, epochs=3)\n",
+            reason="it is no dataset that could be followed",
+            reported=True,
+        ),
+        Keep(
+            HEAD + "model.fit([left, right], y)\n",
+            reason="there are several inputs",
+            reported=True,
+        ),
+        Keep(
+            HEAD + "model.evaluate(x_test, y_test)\nmodel.predict(x_test)\n",
+            reason="nothing is trained",
+        ),
+        Keep(
+            "import tensorflow as tf\n\nfor step in range(100):\n    x = draw()\n"
+            + "    with tf.GradientTape() as tape:\n        loss = model(x)\n"
+            + "    optimizer.apply_gradients(zip(tape.gradient(loss, model.variables), model.variables))\n",
+            reason="the loop draws its batches by hand",
+            reported=True,
+        ),
+    ),
+)

@@ -1,0 +1,215 @@
+"""HVD712: the optimizer of compile becomes a DistributedOptimizer."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from hvdkit.migrate import edits
+from hvdkit.migrate.facts import Facts
+from hvdkit.migrate.facts.flow import Value
+from hvdkit.migrate.facts.tensorflow import vocabulary as words
+from hvdkit.migrate.facts.tensorflow.models import ModelCall
+from hvdkit.migrate.names import Names
+from hvdkit.migrate.plan import Edit, Finding
+from hvdkit.migrate.rule import Change, Keep, Rule
+from hvdkit.migrate.tensorflow_edits import keras
+
+MESSAGE = "the gradients are averaged over the ranks before they are applied"
+SCALED = ("keras.mixed_precision.LossScaleOptimizer", "keras.mixed_precision.experimental.LossScaleOptimizer")
+
+
+def check(facts: Facts) -> Iterator[Finding]:
+    fitted = {value for call in facts.tf.fits() for value in _model(facts, call)}
+    by_hand = {v for step in facts.tf.applied for v in facts.flow.values(step.names, step.optimizer)}
+    seen: set[ast.AST] = set()
+    for call in facts.tf.compiles():
+        names = call.names
+        if not _model(facts, call) & fitted and not _trained_on_batches(facts, call):
+            continue
+        optimizer = call.argument("optimizer")
+        if optimizer is None and call.spread:
+            advice = f"give it {facts.hvd(names)}.DistributedOptimizer(...)"
+            message = "which optimizer this compile is given cannot be told"
+            yield facts.refused("HVD712", names, call.node, message, advice)
+            continue
+        made = facts.flow.values(names, optimizer)
+        if any(value.name in words.OPTIMIZERS for value in made):
+            continue
+        if facts.options.target == "horovod" and any(value.name in SCALED for value in made):
+            advice = (
+                f"wrap the optimizer inside: LossScaleOptimizer({facts.hvd(names)}.DistributedOptimizer(...))"
+            )
+            message = "the loss scale has to come off before the gradients are averaged"
+            yield facts.refused("HVD712", names, optimizer or call.node, message, advice)
+            continue
+        yield from _wrapped(facts, call, optimizer, made, bool(made & by_hand), seen)
+
+
+def _model(facts: Facts, call: ModelCall) -> frozenset[Value]:
+    return facts.flow.values(call.names, call.model)
+
+
+def _trained_on_batches(facts: Facts, call: ModelCall) -> bool:
+    return any(
+        other.method == "train_on_batch" and _model(facts, other) & _model(facts, call)
+        for other in facts.tf.calls
+    )
+
+
+def _wrapped(
+    facts: Facts,
+    call: ModelCall,
+    optimizer: ast.expr | None,
+    made: frozenset[Value],
+    by_hand: bool,
+    seen: set[ast.AST],
+) -> Iterator[Finding]:
+    names, hvd = call.names, facts.hvd(call.names)
+    own = [value for value in made if value.name.startswith("keras.optimizers.") and value.kind == "made"]
+    if isinstance(optimizer, ast.Name) and own and len(own) == len(made) and not by_hand:
+        for value in own:  # where it is made, so that a checkpoint or a print of it means the same object
+            if value.node not in seen:
+                seen.add(value.node)
+                yield facts.required(
+                    "HVD712", value.names, value.node, MESSAGE, _around, facts, value.names, value.node
+                )
+    elif optimizer is None:
+        text = f'optimizer={hvd}.DistributedOptimizer({keras(names)}.optimizers.get("rmsprop"))'
+        yield facts.required(
+            "HVD712", names, call.node, MESSAGE, edits.add_arguments, names.source, call.node, [text]
+        )
+    elif optimizer not in seen:
+        seen.add(optimizer)
+        yield facts.required("HVD712", names, optimizer, MESSAGE, _around, facts, names, optimizer)
+
+
+def _around(facts: Facts, names: Names, node: ast.expr) -> list[Edit]:
+    hvd = facts.hvd(names)
+    if isinstance(node, ast.Constant):
+        return edits.wrap(
+            names.source, node, f"{hvd}.DistributedOptimizer({keras(names)}.optimizers.get(", "))"
+        )
+    if isinstance(node, ast.Name) and _text(names, node):
+        return edits.wrap(
+            names.source, node, f"{hvd}.DistributedOptimizer({keras(names)}.optimizers.get(", "))"
+        )
+    return edits.wrap(names.source, node, f"{hvd}.DistributedOptimizer(", ")")
+
+
+def _text(names: Names, node: ast.Name) -> bool:
+    """Whether a variable may hold an optimizer's name, or something that cannot be told."""
+    values = [binding.value for binding in names.bindings(node.id, node)]
+    return not all(isinstance(value, ast.Call) for value in values)
+
+
+HEAD = """\
+import tensorflow as tf
+
+model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+"""
+HVD = "import horovod.tensorflow.keras as hvd\n"
+FIT = "model.fit(data)\n"
+MODEL = """\
+import tensorflow as tf
+
+class Net(tf.keras.Model):
+    def train_step(self, data):
+        with tf.GradientTape() as tape:
+            loss = self(data)
+        gradients = tape.gradient(loss, self.trainable_variables)
+        self.optimizer.apply_gradients(zip(gradients, self.trainable_variables))
+        return {}
+
+model = Net()
+"""
+
+RULE = Rule(
+    id="HVD712",
+    title="DistributedOptimizer in compile",
+    what=(
+        "Wraps the optimizer of a model that fit trains in hvd.DistributedOptimizer: where it is made, or in the call of "
+        'compile. A name such as "adam" becomes keras.optimizers.get("adam") first.'
+    ),
+    why="It averages the gradients of all ranks before they are applied. Without it every rank trains a model of its own.",
+    safety=(
+        "Safe with Keras 2 (TensorFlow 2.15 and earlier). Keras 3 never asks plain Horovod's wrapper for the gradients: "
+        "there --target hvdkit is needed (HVD791), as it is around a LossScaleOptimizer."
+    ),
+    check=check,
+    changes=(
+        Change(
+            HEAD + 'model.compile(optimizer=tf.keras.optimizers.SGD(0.1), loss="mse")\n' + FIT,
+            HVD
+            + HEAD
+            + 'model.compile(optimizer=hvd.DistributedOptimizer(tf.keras.optimizers.SGD(0.1)), loss="mse")\n'
+            + FIT,
+        ),
+        Change(
+            HEAD
+            + 'optimizer = tf.keras.optimizers.Adam()\nmodel.compile(optimizer, "mse")\n'
+            + FIT
+            + "print(optimizer.lr)\n",
+            HVD
+            + HEAD
+            + 'optimizer = hvd.DistributedOptimizer(tf.keras.optimizers.Adam())\nmodel.compile(optimizer, "mse")\n'
+            + FIT
+            + "print(optimizer.lr)\n",
+            note="Wrapped where it is made: the wrapper is another object, and the script goes on using the name.",
+        ),
+        Change(
+            HEAD + 'model.compile("adam", loss="mse")\n' + FIT,
+            HVD
+            + HEAD
+            + 'model.compile(hvd.DistributedOptimizer(tf.keras.optimizers.get("adam")), loss="mse")\n'
+            + FIT,
+        ),
+        Change(
+            "from tensorflow import keras\n\nmodel = keras.Sequential([keras.layers.Dense(1)])\n"
+            'model.compile(loss="mse")\nmodel.fit(x, y)\n',
+            HVD + "from tensorflow import keras\n\nmodel = keras.Sequential([keras.layers.Dense(1)])\n"
+            'model.compile(loss="mse", optimizer=hvd.DistributedOptimizer(keras.optimizers.get("rmsprop")))\n'
+            "model.fit(x, y)\n",
+            note="rmsprop is Keras' default.",
+        ),
+        Change(
+            HEAD
+            + '\ndef train(optimizer):\n    model.compile(optimizer=optimizer, loss="mse")\n    model.fit(data)\n',
+            HVD
+            + HEAD
+            + "\ndef train(optimizer):\n    model.compile(optimizer=hvd.DistributedOptimizer("
+            + 'tf.keras.optimizers.get(optimizer)), loss="mse")\n    model.fit(data)\n',
+            note="A name or an optimizer: keras.optimizers.get takes both.",
+        ),
+    ),
+    keeps=(
+        Keep(
+            HVD
+            + HEAD
+            + 'model.compile(hvd.DistributedOptimizer(tf.keras.optimizers.SGD(0.1)), loss="mse")\n'
+            + FIT,
+            reason="it is wrapped already",
+        ),
+        Keep(
+            MODEL + 'model.compile(optimizer="adam")\n' + FIT,
+            reason="this model has a train_step of its own: HVD713 averages in its tape, and twice would be once too often",
+        ),
+        Keep(
+            HEAD
+            + 'model.compile("adam", loss="mse")\nprint(model.evaluate(x, y))\nother = tf.keras.Sequential([])\n'
+            "other.fit(x, y)\n",
+            reason="this model is compiled to be evaluated",
+        ),
+        Keep(
+            HEAD + "options = read()\nmodel.compile(**options)\n" + FIT,
+            reason="the optimizer is among the arguments that come from **",
+            reported=True,
+        ),
+        Keep(
+            HEAD + "from tensorflow.keras.mixed_precision import LossScaleOptimizer\n"
+            'model.compile(LossScaleOptimizer(tf.keras.optimizers.SGD(0.1)), loss="mse")\n' + FIT,
+            reason="the loss scale belongs around the DistributedOptimizer",
+            reported=True,
+        ),
+    ),
+)

@@ -1,0 +1,228 @@
+"""HVD715: fit gets the callbacks that broadcast the first weights and average the metrics."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from hvdkit.migrate import edits
+from hvdkit.migrate.facts import Facts
+from hvdkit.migrate.facts.tensorflow import vocabulary as words
+from hvdkit.migrate.facts.tensorflow.models import ModelCall
+from hvdkit.migrate.names import Names
+from hvdkit.migrate.plan import Edit, Finding
+from hvdkit.migrate.rule import Change, Keep, Rule
+from hvdkit.migrate.tensorflow_edits import callbacks
+
+MESSAGE = "rank 0's first weights go to all ranks, and metrics are averaged over them"
+
+
+def check(facts: Facts) -> Iterator[Finding]:
+    seen: set[ast.AST] = set()
+    for call in facts.tf.fits():
+        names, given = call.names, call.argument("callbacks")
+        if given is None and call.spread:
+            message = "which callbacks this fit is given cannot be told"
+            advice = f"put {_text(facts, names)} first among them"
+            yield facts.refused("HVD715", names, call.node, message, advice)
+            continue
+        if facts.options.target == "hvdkit":
+            yield from _list(facts, call, given)
+            continue
+        found = [v for v in facts.flow.values(names, given) if isinstance(v.node, ast.List)] if given else []
+        if any(_is_there(value.node) for value in found) or (given is not None and _is_there(given)):
+            continue
+        if given is None or (isinstance(given, ast.Constant) and given.value is None):
+            text = f"callbacks=[{_text(facts, names)}]"
+            make = (edits.replace, names.source, _keyword(call), text) if given is not None else None
+            if make is None:
+                make = (edits.add_arguments, names.source, call.node, [text])  # type: ignore[assignment]
+            yield facts.required("HVD715", names, call.node, MESSAGE, *make)  # type: ignore[misc]
+        elif len(found) == 1 and _made_once(facts, call, given) and isinstance(found[0].node, ast.List):
+            if found[0].node not in seen:
+                seen.add(found[0].node)
+                where = found[0].names
+                yield facts.required(
+                    "HVD715", where, found[0].node, MESSAGE, _first, facts, where, found[0].node
+                )
+        else:
+            yield facts.required("HVD715", names, given, MESSAGE, _around, facts, call, given)
+
+
+def _list(facts: Facts, call: ModelCall, given: ast.expr | None) -> Iterator[Finding]:
+    """hvd.callbacks(...) around what fit is given: it keeps those that write to rank 0, too."""
+    names = call.names
+    hvd = facts.hvd(names)
+    name = f"{hvd}.callbacks" if facts.module(names).endswith(".keras") else "hvd_callbacks"
+    made = facts.flow.values(names, given)
+    if any("callbacks" in value.name and value.name.startswith("hvdkit.") for value in made):
+        return
+    if given is None or (isinstance(given, ast.Constant) and given.value is None):
+        if given is None:
+            make = (edits.add_arguments, names.source, call.node, [f"callbacks={name}()"])
+            yield facts.required("HVD715", names, call.node, MESSAGE, *make)
+        else:
+            yield facts.required(
+                "HVD715", names, given, MESSAGE, edits.replace, names.source, given, f"{name}()"
+            )
+        return
+    single = any(value.name.startswith("keras.callbacks.") or value.kind == "object" for value in made)
+    unknown = not all(isinstance(value.node, ast.List) for value in made) or not made
+    before, after = ("[", "]") if single else ("", " or []" if unknown else "")
+    around = (edits.wrap, names.source, given, f"{name}({before}", f"{after})")
+    yield facts.required("HVD715", names, given, MESSAGE, *around)
+
+
+def _keyword(call: ModelCall) -> ast.AST:
+    return next(
+        (k for k in call.node.keywords if k.arg == "callbacks"), call.argument("callbacks") or call.node
+    )
+
+
+def _is_there(node: ast.AST) -> bool:
+    """Whether Horovod's broadcast, or hvdkit's list, is among some callbacks."""
+    return any(
+        isinstance(part, ast.Call)
+        and getattr(part.func, "attr", getattr(part.func, "id", "")) == words.BROADCAST_CALLBACK
+        for part in ast.walk(node)
+    )
+
+
+def _text(facts: Facts, names: Names) -> str:
+    module = callbacks(facts, names)
+    return f"{module}.BroadcastGlobalVariablesCallback(0), {module}.MetricAverageCallback()"
+
+
+def _made_once(facts: Facts, call: ModelCall, given: ast.expr) -> bool:
+    """Whether a list that fit is given is nothing but that list: written there, or held by one variable."""
+    if isinstance(given, ast.List):
+        return True
+    values = facts.flow.values(call.names, given)
+    return isinstance(given, (ast.Name, ast.Attribute)) and len(values) == 1
+
+
+def _first(facts: Facts, names: Names, node: ast.List) -> Edit:
+    """The two callbacks before the first element, in the layout of the list."""
+    text, source = _text(facts, names), names.source
+    start = source.start(node) + 1
+    if not node.elts:
+        return Edit(start, start, text)
+    first = source.start(node.elts[0])
+    if source.line_at(first) != source.line_at(start):
+        gap = source.newline + source.indent(source.line_at(first))
+        return Edit(first, first, text.replace(", ", f",{gap}") + f",{gap}")
+    return Edit(first, first, f"{text}, ")
+
+
+def _around(facts: Facts, call: ModelCall, given: ast.expr) -> list[Edit]:
+    names = call.names
+    values = facts.flow.values(names, given)
+    if any(value.name.startswith("keras.callbacks.") or value.kind == "object" for value in values):
+        return edits.wrap(names.source, given, f"[{_text(facts, names)}, ", "]")
+    return edits.wrap(names.source, given, f"[{_text(facts, names)}, *(", " or [])]")
+
+
+HEAD = """\
+import tensorflow as tf
+
+model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+model.compile(loss="mse")
+"""
+HVD = "import horovod.tensorflow.keras as hvd\n"
+BOTH = "hvd.callbacks.BroadcastGlobalVariablesCallback(0), hvd.callbacks.MetricAverageCallback()"
+STOP = "tf.keras.callbacks.EarlyStopping()"
+
+RULE = Rule(
+    id="HVD715",
+    title="broadcast and metric average in fit",
+    what=(
+        "Puts hvd.callbacks.BroadcastGlobalVariablesCallback(0) and hvd.callbacks.MetricAverageCallback() first among the "
+        "callbacks of every fit."
+    ),
+    why=(
+        "Each rank draws its own first weights. And EarlyStopping, ReduceLROnPlateau and checkpoints that look at a metric "
+        "must see the same number on every rank, or the ranks part ways and wait for each other forever."
+    ),
+    safety="Safe: the broadcast happens once, after the first batch; the averages come before other callbacks look.",
+    check=check,
+    changes=(
+        Change(
+            HEAD + "model.fit(data, epochs=2)\n",
+            HVD + HEAD + f"model.fit(data, epochs=2, callbacks=[{BOTH}])\n",
+        ),
+        Change(
+            HEAD + f"model.fit(data, callbacks=[{STOP}])\n",
+            HVD + HEAD + f"model.fit(data, callbacks=[{BOTH}, {STOP}])\n",
+        ),
+        Change(
+            HEAD + f"stop = [\n    {STOP},  # soon\n]\nmodel.fit(data, callbacks=stop)\n",
+            HVD
+            + HEAD
+            + "stop = [\n    hvd.callbacks.BroadcastGlobalVariablesCallback(0),\n"
+            + f"    hvd.callbacks.MetricAverageCallback(),\n    {STOP},  # soon\n]\nmodel.fit(data, callbacks=stop)\n",
+        ),
+        Change(
+            HEAD + "\ndef train(callbacks=None):\n    model.fit(data, callbacks=callbacks)\n",
+            HVD
+            + HEAD
+            + f"\ndef train(callbacks=None):\n    model.fit(data, callbacks=[{BOTH}, *(callbacks or [])])\n",
+        ),
+        Change(
+            HEAD + f"model.fit(data, callbacks={STOP})\n",
+            HVD + HEAD + f"model.fit(data, callbacks=[{BOTH}, {STOP}])\n",
+        ),
+        Change(
+            HEAD + f"model.fit(data, epochs=2)\nmodel.fit(data, callbacks=[{STOP}])\n",
+            "import hvdkit.tensorflow.keras as hvd\n"
+            + HEAD
+            + f"model.fit(data, epochs=2, callbacks=hvd.callbacks())\nmodel.fit(data, callbacks=hvd.callbacks([{STOP}]))\n",
+            target="hvdkit",
+            note="hvd.callbacks gives the whole list, those that write on rank 0 only.",
+        ),
+        Change(
+            """\
+            import tensorflow as tf
+
+            class Net(tf.keras.Model):
+                def train_step(self, data):
+                    with tf.GradientTape() as tape:
+                        loss = self(data)
+                    gradients = tape.gradient(loss, self.trainable_variables)
+                    self.optimizer.apply_gradients(zip(gradients, self.trainable_variables))
+                    return {}
+
+            Net().fit(data)
+            """,
+            """\
+            import tensorflow as tf
+            from horovod.tensorflow.keras import callbacks as hvd_callbacks
+
+            class Net(tf.keras.Model):
+                def train_step(self, data):
+                    with tf.GradientTape() as tape:
+                        loss = self(data)
+                    gradients = tape.gradient(loss, self.trainable_variables)
+                    self.optimizer.apply_gradients(zip(gradients, self.trainable_variables))
+                    return {}
+
+            Net().fit(data, callbacks=[hvd_callbacks.BroadcastGlobalVariablesCallback(0), hvd_callbacks.MetricAverageCallback()])
+            """,
+            note="horovod.tensorflow has the tape, horovod.tensorflow.keras the callbacks.",
+        ),
+    ),
+    keeps=(
+        Keep(
+            HVD + HEAD + "model.fit(data, callbacks=[hvd.callbacks.BroadcastGlobalVariablesCallback(0)])\n",
+            reason="the broadcast is there",
+        ),
+        Keep(
+            HEAD + "options = read()\nmodel.fit(data, **options)\n",
+            reason="callbacks may be among the arguments that come from **",
+            reported=True,
+        ),
+        Keep(
+            HEAD + f"model.evaluate(data, callbacks=[{STOP}])\nmodel.predict(data)\n",
+            reason="evaluation changes no weights",
+        ),
+    ),
+)

@@ -1,0 +1,201 @@
+"""HVD716: callbacks that write files live on rank 0."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from hvdkit.migrate import edits
+from hvdkit.migrate.facts import Facts
+from hvdkit.migrate.facts.flow import Value
+from hvdkit.migrate.facts.guards import Where, where_runs
+from hvdkit.migrate.facts.tensorflow import vocabulary as words
+from hvdkit.migrate.names import Names
+from hvdkit.migrate.plan import Finding
+from hvdkit.migrate.rule import Change, Keep, Rule
+from hvdkit.migrate.tensorflow_edits import guard
+
+CLASSES = frozenset(f"keras.callbacks.{name}" for name in words.WRITERS)
+MESSAGE = "rank 0 writes these files; the weights are the same on all ranks"
+
+
+def check(facts: Facts) -> Iterator[Finding]:
+    plain = facts.options.target == "horovod"  # else hvd.callbacks does it (HVD715)
+    for names, call in _made(facts) if plain else ():
+        if where_runs(facts, names, call) is Where.ALL:
+            yield from _placed(facts, names, call)
+    for site in facts.calls(words.BACKUP):
+        if site.names in facts.tf.files and not facts.ranks.inside(site.names, site.node):
+            advice = (
+                "keep a ModelCheckpoint; to resume, load it on all ranks and give fit the same initial_epoch"
+            )
+            message = "every rank would write this backup, and every rank has to read one to go on from the same epoch"
+            yield facts.manual("HVD716", site.names, site.node, message, advice)
+
+
+def _made(facts: Facts) -> Iterator[tuple[Names, ast.Call]]:
+    """Constructions of callbacks that write, and of the project's own subclasses of them."""
+    for site in facts.calls(*CLASSES):
+        if site.names in facts.tf.files:
+            yield site.names, site.node
+    for names in facts.tf.files:
+        for calls in names.calls.values():
+            for call in calls:
+                for value in facts.flow.values(names, call.func):
+                    if value.kind == "class" and facts.flow.bases(value) & CLASSES:
+                        yield names, call
+
+
+def _placed(facts: Facts, names: Names, call: ast.Call) -> Iterator[Finding]:
+    parent = names.parents[call]
+    if isinstance(parent, ast.List):
+        yield _in_list(facts, names, call)
+    elif _appends(names, call):
+        yield _append(facts, names, call)
+    elif (
+        isinstance(parent, ast.Assign)
+        and len(parent.targets) == 1
+        and isinstance(parent.targets[0], ast.Name)
+    ):
+        yield from _uses(facts, names, call)
+    elif isinstance(parent, ast.keyword) and parent.arg == "callbacks":
+        text = f" if {facts.hvd(names)}.rank() == 0 else []"
+        yield facts.safe(
+            "HVD716", names, call, MESSAGE, edits.wrap, names.source, call, "*([", "]" + text + ")"
+        )
+    else:
+        yield _left(facts, names, call)
+
+
+def _uses(facts: Facts, names: Names, call: ast.Call) -> Iterator[Finding]:
+    """What becomes of a callback that a variable holds."""
+    for where, use in _held(facts, names, call):
+        parent = where.parents[use]
+        if isinstance(parent, ast.Attribute):
+            continue  # best = checkpoint.best: asking it writes nothing
+        if where_runs(facts, where, use) is not Where.ALL:
+            continue
+        if isinstance(parent, ast.List):
+            yield _in_list(facts, where, use)
+        elif _appends(where, use):
+            yield _append(facts, where, use)
+        else:
+            yield _left(facts, where, use)
+
+
+def _held(facts: Facts, names: Names, call: ast.Call) -> Iterator[tuple[Names, ast.Name]]:
+    for uses in names.uses.values():
+        for use in uses:
+            if isinstance(use.ctx, ast.Load):
+                values: frozenset[Value] = facts.flow.values(names, use)
+                if any(value.node is call for value in values) or _is_object_of(facts, names, use, call):
+                    yield names, use
+
+
+def _is_object_of(facts: Facts, names: Names, use: ast.Name, call: ast.Call) -> bool:
+    return any(b.kind == "assign" and b.value is call for b in names.bindings(use.id, use))
+
+
+def _appends(names: Names, node: ast.expr) -> bool:
+    parent = names.parents[node]
+    statement = names.parents.get(parent)
+    return (
+        isinstance(parent, ast.Call)
+        and isinstance(parent.func, ast.Attribute)
+        and parent.func.attr == "append"
+        and isinstance(statement, ast.Expr)
+    )
+
+
+def _in_list(facts: Facts, names: Names, node: ast.expr) -> Finding:
+    after = f"] if {facts.hvd(names)}.rank() == 0 else [])"
+    return facts.safe("HVD716", names, node, MESSAGE, edits.wrap, names.source, node, "*([", after)
+
+
+def _append(facts: Facts, names: Names, node: ast.expr) -> Finding:
+    condition = f"{facts.hvd(names)}.rank() == 0"
+    return facts.safe("HVD716", names, node, MESSAGE, guard, facts, names, [names.statement(node)], condition)
+
+
+def _left(facts: Facts, names: Names, node: ast.expr) -> Finding:
+    message = "every rank would write these files, and where the callback goes cannot be told"
+    advice = f"give it to fit on rank 0 only: *([callback] if {facts.hvd(names)}.rank() == 0 else [])"
+    return facts.manual("HVD716", names, node, message, advice)
+
+
+HEAD = """\
+import tensorflow as tf
+from tensorflow.keras.callbacks import CSVLogger, EarlyStopping, ModelCheckpoint, TensorBoard
+
+model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+model.compile(loss="mse")
+"""
+HVD = "import horovod.tensorflow.keras as hvd\n"
+
+RULE = Rule(
+    id="HVD716",
+    title="callbacks that write live on rank 0",
+    what="Keeps ModelCheckpoint, TensorBoard and CSVLogger, and classes derived from them, to rank 0.",
+    why="N processes writing one checkpoint or log at once leave a broken one.",
+    safety=(
+        "Safe: these callbacks write and change no weights. BackupAndRestore is left to the person: every rank has to "
+        "restore, or the ranks would go on from different epochs."
+    ),
+    check=check,
+    changes=(
+        Change(
+            HEAD + 'model.fit(data, callbacks=[EarlyStopping(), ModelCheckpoint("m.h5")])\n',
+            HVD
+            + HEAD
+            + 'model.fit(data, callbacks=[EarlyStopping(), *([ModelCheckpoint("m.h5")] if hvd.rank() == 0 else [])])\n',
+        ),
+        Change(
+            HEAD + 'log = CSVLogger("log.csv")\nmodel.fit(data, callbacks=[log, EarlyStopping()])\n',
+            HVD
+            + HEAD
+            + 'log = CSVLogger("log.csv")\n'
+            + "model.fit(data, callbacks=[*([log] if hvd.rank() == 0 else []), EarlyStopping()])\n",
+        ),
+        Change(
+            HEAD
+            + 'every = [EarlyStopping()]\nevery.append(TensorBoard("logs"))\nmodel.fit(data, callbacks=every)\n',
+            HVD
+            + HEAD
+            + 'every = [EarlyStopping()]\nif hvd.rank() == 0:\n    every.append(TensorBoard("logs"))\n'
+            + "model.fit(data, callbacks=every)\n",
+        ),
+        Change(
+            HEAD
+            + "\nclass Best(ModelCheckpoint):\n    pass\n\n"
+            + 'model.fit(\n    data,\n    callbacks=[\n        Best("m.h5"),\n        EarlyStopping(),\n    ],\n)\n',
+            HVD
+            + HEAD
+            + "\nclass Best(ModelCheckpoint):\n    pass\n\n"
+            + 'model.fit(\n    data,\n    callbacks=[\n        *([Best("m.h5")] if hvd.rank() == 0 else []),\n'
+            + "        EarlyStopping(),\n    ],\n)\n",
+        ),
+    ),
+    keeps=(
+        Keep(
+            HVD
+            + HEAD
+            + "every = []\nif hvd.rank() == 0:\n    every.append(TensorBoard())\nmodel.fit(data, callbacks=every)\n",
+            reason="it is rank 0's already",
+        ),
+        Keep(
+            HEAD + "model.fit(data, callbacks=[EarlyStopping()])\n",
+            reason="every rank has to stop at the same time",
+        ),
+        Keep(
+            HEAD
+            + 'backup = tf.keras.callbacks.BackupAndRestore("backup")\nmodel.fit(data, callbacks=[backup])\n',
+            reason="all ranks have to restore",
+            reported=True,
+        ),
+        Keep(
+            HEAD + 'every = {"log": CSVLogger("log.csv")}\nmodel.fit(data, callbacks=choose(every))\n',
+            reason="where the callback goes cannot be told",
+            reported=True,
+        ),
+    ),
+)

@@ -1,0 +1,101 @@
+"""HVD717: one progress bar per job."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from hvdkit.migrate import edits
+from hvdkit.migrate.facts import Facts
+from hvdkit.migrate.names import Names
+from hvdkit.migrate.plan import Edit, Finding
+from hvdkit.migrate.rule import Change, Keep, Rule
+from hvdkit.migrate.tensorflow_edits import PLAIN
+
+METHODS = ("fit", "fit_generator", "evaluate", "predict")
+MESSAGE = "rank 0 shows the progress"
+
+
+def check(facts: Facts) -> Iterator[Finding]:
+    for call in facts.tf.calls:
+        if call.method not in METHODS or not facts.tf.mine(call) or call.spread:
+            continue
+        names, given = call.names, call.argument("verbose")
+        if given is None:
+            text, source = f"verbose={_default(facts, names)}", names.source
+            yield facts.safe(
+                "HVD717", names, call.node, MESSAGE, edits.add_arguments, source, call.node, [text]
+            )
+        elif not _by_rank(facts, names, given) and not (isinstance(given, ast.Constant) and given.value == 0):
+            yield facts.safe("HVD717", names, given, MESSAGE, _edit, facts, names, given)
+
+
+def _by_rank(facts: Facts, names: Names, given: ast.expr) -> bool:
+    asked = isinstance(given, ast.Call) and any(n.endswith(".verbose") for n in names.qualified(given.func))
+    return asked or facts.ranks.inside(names, given)
+
+
+def _default(facts: Facts, names: Names) -> str:
+    hvd = facts.hvd(names)
+    return f"1 if {hvd}.rank() == 0 else 0" if facts.options.target == "horovod" else f"{hvd}.verbose()"
+
+
+def _edit(facts: Facts, names: Names, given: ast.expr) -> list[Edit]:
+    if facts.options.target == "hvdkit":
+        return edits.wrap(names.source, given, f"{facts.hvd(names)}.verbose(", ")")
+    quiet = f" if {facts.hvd(names)}.rank() == 0 else 0"
+    if isinstance(given, PLAIN):
+        return edits.wrap(names.source, given, "", quiet)
+    return edits.wrap(names.source, given, "(", f"){quiet}")
+
+
+HEAD = """\
+import tensorflow as tf
+
+model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+model.compile(loss="mse")
+"""
+HVD = "import horovod.tensorflow.keras as hvd\n"
+
+RULE = Rule(
+    id="HVD717",
+    title="progress on rank 0",
+    what="Sets verbose of fit, evaluate and predict to 0 on all ranks but rank 0.",
+    why="Every rank would draw its progress bar over the others'.",
+    safety="Safe: verbose computes nothing.",
+    check=check,
+    changes=(
+        Change(
+            HEAD + "model.fit(data, epochs=3)\n",
+            HVD + HEAD + "model.fit(data, epochs=3, verbose=1 if hvd.rank() == 0 else 0)\n",
+        ),
+        Change(
+            HEAD + "model.fit(data, verbose=2)\nmodel.evaluate(x, y, 32, args.verbose)\n",
+            HVD
+            + HEAD
+            + "model.fit(data, verbose=2 if hvd.rank() == 0 else 0)\n"
+            + "model.evaluate(x, y, 32, args.verbose if hvd.rank() == 0 else 0)\n",
+        ),
+        Change(
+            HEAD + "model.fit(\n    data,\n    epochs=3,\n)\n",
+            HVD
+            + HEAD
+            + "model.fit(\n    data,\n    epochs=3,\n    verbose=1 if hvd.rank() == 0 else 0,\n)\n",
+        ),
+        Change(
+            HEAD + "model.fit(data, verbose=2)\nmodel.evaluate(data)\n",
+            "import hvdkit.tensorflow.keras as hvd\n"
+            + HEAD
+            + "model.fit(data, verbose=hvd.verbose(2))\nmodel.evaluate(data, verbose=hvd.verbose())\n",
+            target="hvdkit",
+        ),
+    ),
+    keeps=(
+        Keep(HEAD + "model.fit(data, verbose=0)\n", reason="it shows nothing"),
+        Keep(
+            HVD + HEAD + "model.fit(data, verbose=1 if hvd.rank() == 0 else 0)\n",
+            reason="it asks for the rank",
+        ),
+        Keep(HEAD + "model.fit(data, **options)\n", reason="verbose may be among the options"),
+    ),
+)

@@ -1,0 +1,170 @@
+"""HVD718: checkpoints, models and summaries of a TensorFlow program are written by rank 0."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from hvdkit.migrate import edits
+from hvdkit.migrate.facts import Facts
+from hvdkit.migrate.facts.guards import Where
+from hvdkit.migrate.facts.tensorflow.saving import Saved, saves, summaries
+from hvdkit.migrate.facts.writers import calls_project_code
+from hvdkit.migrate.names import Names
+from hvdkit.migrate.plan import Edit, Finding
+from hvdkit.migrate.rule import Change, Keep, Rule
+from hvdkit.migrate.tensorflow_edits import guard, tf
+
+MESSAGE = "every rank would write this file; rank 0 writes it"
+
+
+def check(facts: Facts) -> Iterator[Finding]:
+    plain: dict[Names, list[ast.stmt]] = {}
+    for saved in saves(facts):
+        names, call = saved.names, saved.node
+        if names not in facts.tf.files or saved.where is not Where.ALL or facts.ranks.inside(names, call):
+            continue
+        statement = names.statement(call)
+        alone = isinstance(statement, ast.Expr) and statement.value is call
+        if alone and not calls_project_code(facts, names, call):
+            plain.setdefault(names, []).append(statement)
+        elif _only_told(facts, saved):
+            text = f" if {facts.hvd(names)}.rank() == 0 else None"
+            yield facts.safe("HVD718", names, call, MESSAGE, edits.wrap, names.source, call, "", text)
+        else:
+            advice = f"put the writing under `if {facts.hvd(names)}.rank() == 0:`, what all ranks have to run outside"
+            yield facts.manual(
+                "HVD718", names, call, f"every rank would write the file of this {saved.what}", advice
+            )
+    for names, statements in plain.items():
+        for row in edits.rows(names, list(dict.fromkeys(statements))):
+            condition = f"{facts.hvd(names)}.rank() == 0"
+            yield facts.safe("HVD718", names, row[0], MESSAGE, guard, facts, names, row, condition)
+    for saved in summaries(facts):
+        names = saved.names
+        if names in facts.tf.files and saved.where is Where.ALL and not facts.ranks.inside(names, saved.node):
+            message = "rank 0 writes the summaries, the others' writer does nothing"
+            yield facts.safe("HVD718", names, saved.node, message, _summary, facts, saved)
+
+
+def _only_told(facts: Facts, saved: Saved) -> bool:
+    """Whether the path that a save gives is put in a variable that is only printed."""
+    names, call = saved.names, saved.node
+    parent = names.parents[call]
+    if (
+        not isinstance(parent, ast.Assign)
+        or len(parent.targets) != 1
+        or calls_project_code(facts, names, call)
+    ):
+        return False
+    target = parent.targets[0]
+    if not isinstance(target, ast.Name):
+        return False
+    uses = [use for use in names.uses.get(target.id, ()) if isinstance(use.ctx, ast.Load)]
+    return all(_is_printed(names, use) for use in uses)
+
+
+def _is_printed(names: Names, use: ast.Name) -> bool:
+    statement = names.statement(use)
+    call = statement.value if isinstance(statement, ast.Expr) else None
+    return isinstance(call, ast.Call) and getattr(call.func, "id", getattr(call.func, "attr", "")) in (
+        "print",
+        "info",
+    )
+
+
+def _summary(facts: Facts, saved: Saved) -> list[Edit]:
+    names = saved.names
+    other = f"{tf(names)}.summary.create_noop_writer()"
+    parent = names.parents[saved.node]
+    before, after = "", f" if {facts.hvd(names)}.rank() == 0 else {other}"
+    if isinstance(parent, ast.Attribute):  # create_file_writer(...).as_default()
+        before, after = "(", f"{after})"
+    return edits.wrap(names.source, saved.node, before, after)
+
+
+HEAD = """\
+import tensorflow as tf
+
+model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+model.compile(loss="mse")
+model.fit(data)
+"""
+HVD = "import horovod.tensorflow.keras as hvd\n"
+LOOP = """\
+import tensorflow as tf
+
+for x in data:
+    with tf.GradientTape() as tape:
+        loss = model(x)
+    optimizer.apply_gradients(zip(tape.gradient(loss, model.variables), model.variables))
+"""
+
+RULE = Rule(
+    id="HVD718",
+    title="TensorFlow files are written by rank 0",
+    what=(
+        "Puts model.save, save_weights, export, tf.saved_model.save, Checkpoint and CheckpointManager saves, plots and numpy "
+        "saves under `if hvd.rank() == 0:`, and gives other ranks a summary writer that does nothing."
+    ),
+    why="N processes writing one file at once leave a broken one.",
+    safety=(
+        "Safe: the weights are the same on all ranks. A call whose arguments run the script's own functions, or whose "
+        "result is used, is left to the person."
+    ),
+    check=check,
+    changes=(
+        Change(
+            HEAD + 'model.save("m.keras")\nmodel.save_weights("w.h5")\nprint("done")\n',
+            HVD
+            + HEAD
+            + 'if hvd.rank() == 0:\n    model.save("m.keras")\n    model.save_weights("w.h5")\nprint("done")\n',
+        ),
+        Change(
+            LOOP
+            + "    if step % 100 == 0:\n        path = manager.save()\n        print(path)\n"
+            + "manager = tf.train.CheckpointManager(tf.train.Checkpoint(model=model), 'ckpt', 3)\n",
+            "import horovod.tensorflow as hvd\n"
+            + LOOP
+            + "    if step % 100 == 0:\n        path = manager.save() if hvd.rank() == 0 else None\n        print(path)\n"
+            + "manager = tf.train.CheckpointManager(tf.train.Checkpoint(model=model), 'ckpt', 3)\n",
+        ),
+        Change(
+            LOOP
+            + 'writer = tf.summary.create_file_writer("logs")\nwith writer.as_default():\n    tf.summary.scalar("a", 1)\n',
+            "import horovod.tensorflow as hvd\n"
+            + LOOP
+            + 'writer = tf.summary.create_file_writer("logs") if hvd.rank() == 0 else tf.summary.create_noop_writer()\n'
+            + 'with writer.as_default():\n    tf.summary.scalar("a", 1)\n',
+            note="Every rank goes on calling it; only rank 0's writes.",
+        ),
+        Change(
+            "import tensorflow as tf\n\nstrategy = tf.distribute.MirroredStrategy()\nwith strategy.scope():\n"
+            "    model = tf.keras.Sequential([tf.keras.layers.Dense(1)])\n    model.fit(data)\n"
+            '    tf.saved_model.save(model, "m")\n',
+            HVD
+            + "import tensorflow as tf\n\nstrategy = tf.distribute.MirroredStrategy()\nwith strategy.scope():\n"
+            "    model = tf.keras.Sequential([tf.keras.layers.Dense(1)])\n    model.fit(data)\n"
+            '    if hvd.rank() == 0:\n        tf.saved_model.save(model, "m")\n',
+        ),
+    ),
+    keeps=(
+        Keep(
+            HVD + HEAD + 'if hvd.rank() == 0:\n    model.save("m.keras")\n',
+            reason="it is guarded already",
+        ),
+        Keep(
+            HEAD + "\ndef name():\n    return input()\n\nmodel.save(name())\n",
+            reason="the script's own function may be one that all ranks have to run",
+            reported=True,
+        ),
+        Keep(
+            HEAD + "from PIL import Image\n\nImage.open('a.png').save('b.png')\n",
+            reason="it is no model (and HVD718 knows no images)",
+        ),
+        Keep(
+            HVD + HEAD + 'model.save_weights(f"rank{hvd.rank()}.h5")\n',
+            reason="every rank has a file of its own",
+        ),
+    ),
+)

@@ -1,0 +1,157 @@
+"""HVD719: a metric that a strategy's replicas counted together is averaged over the ranks where it is read."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from hvdkit.migrate import edits
+from hvdkit.migrate.facts import Facts
+from hvdkit.migrate.facts.guards import Where, where_runs
+from hvdkit.migrate.names import Names
+from hvdkit.migrate.plan import Edit, Finding
+from hvdkit.migrate.rule import Change, Keep, Rule
+from hvdkit.migrate.tensorflow_edits import before
+
+METRICS = "keras.metrics."
+# Metrics that are means over samples: over ranks with as many samples their mean is that of the whole.
+MEANS = ("Accuracy", "Mean", "MeanSquaredError", "MeanAbsoluteError", "Crossentropy", "MeanTensor", "Hinge")
+SIMPLE = (ast.Expr, ast.Assign, ast.AugAssign, ast.AnnAssign)
+
+
+def check(facts: Facts) -> Iterator[Finding]:
+    if not facts.tf.strategies.of("run", "experimental_run_v2"):
+        return
+    rows: dict[ast.stmt, list[tuple[Names, ast.Call]]] = {}
+    for names, call, receiver in facts.methods("result"):
+        made = {name for name in facts.flow.made(names, receiver) if name.startswith(METRICS)}
+        if not made or not facts.tf.strategic(names) or call.args or call.keywords:
+            continue
+        statement = names.statement(call)
+        hvd = facts.hvd(names)
+        advice = f"average it on all ranks: {hvd}.allreduce(metric.result(), op={hvd}.Average), outside any test of the rank"
+        if not all(name.endswith(MEANS) for name in made):
+            message = "each rank has counted its own share, and this metric is no mean that could be averaged"
+            yield facts.manual("HVD719", names, call, message, f"count it on all of the data, or {advice}")
+        elif _averaged(facts, names, call):
+            continue
+        elif (
+            not isinstance(statement, SIMPLE)
+            or where_runs(facts, names, call) is not Where.ALL
+            or _later(names, call)
+        ):
+            message = "each rank has counted its own share, and this statement may not run on all ranks"
+            yield facts.manual("HVD719", names, call, message, advice)
+        else:
+            rows.setdefault(statement, []).append((names, call))
+    for statement, calls in rows.items():
+        names = calls[0][0]
+        message = "each rank has counted its own share: the mean over ranks is that of the whole"
+        yield facts.safe(
+            "HVD719", names, statement, message, _edit, facts, names, statement, [c for _, c in calls]
+        )
+
+
+def _averaged(facts: Facts, names: Names, call: ast.Call) -> bool:
+    parent = names.parents[call]
+    return isinstance(parent, ast.Call) and getattr(parent.func, "attr", "") in ("allreduce", "average")
+
+
+def _later(names: Names, call: ast.Call) -> bool:
+    """Whether a call runs another number of times than its statement: in a lambda, comprehension or condition."""
+    later = (ast.Lambda, ast.ListComp, ast.GeneratorExp, ast.DictComp, ast.SetComp, ast.IfExp, ast.BoolOp)
+    for parent in names.ancestors(call):
+        if isinstance(parent, later):
+            return True
+        if isinstance(parent, ast.stmt):
+            return False
+    return False
+
+
+def _edit(facts: Facts, names: Names, statement: ast.stmt, calls: list[ast.Call]) -> list[Edit]:
+    lines: dict[str, str] = {}
+    made: list[Edit] = []
+    hvd = facts.hvd(names)
+    for call in calls:
+        metric = call.func.value if isinstance(call.func, ast.Attribute) else call
+        text = names.source.segment(metric)
+        variable = text.rpartition(".")[2] + "_of_all"
+        if not variable.isidentifier() or variable in names.uses:
+            raise edits.CannotEdit("no name for its mean was found")
+        lines[variable] = f"{variable} = {hvd}.allreduce({text}.result(), op={hvd}.Average)"
+        made.append(edits.replace(names.source, call, variable))
+    return [*before(facts, names, statement, list(lines.values())), *made]
+
+
+HEAD = """\
+import tensorflow as tf
+
+strategy = tf.distribute.MirroredStrategy()
+accuracy = tf.keras.metrics.SparseCategoricalAccuracy()
+
+def step(x, y):
+    with tf.GradientTape() as tape:
+        out = model(x)
+        loss = f(out, y)
+    optimizer.apply_gradients(zip(tape.gradient(loss, model.variables), model.variables))
+    accuracy.update_state(y, out)
+
+for x, y in data:
+    strategy.run(step, args=(x, y))
+"""
+HVD = "import horovod.tensorflow as hvd\n"
+
+RULE = Rule(
+    id="HVD719",
+    title="metrics of all ranks",
+    what=(
+        "Where a program ran its steps under a strategy and reads metric.result(), puts the mean over the ranks in a "
+        "variable above the statement and reads that."
+    ),
+    why="Under a strategy the replicas count one metric together. Each rank counts its own share of the data.",
+    safety=(
+        "Safe for metrics that are means: all ranks have as many samples. The reduction stands in a statement of its own, "
+        "which all ranks run, so that the print below it can be rank 0's. Others (AUC, Precision) are left to the person."
+    ),
+    check=check,
+    changes=(
+        Change(
+            HEAD + 'print("accuracy", 100 * accuracy.result())\naccuracy.reset_state()\n',
+            HVD
+            + HEAD
+            + "accuracy_of_all = hvd.allreduce(accuracy.result(), op=hvd.Average)\n"
+            + 'print("accuracy", 100 * accuracy_of_all)\naccuracy.reset_state()\n',
+        ),
+        Change(
+            HEAD + "for epoch in range(3):\n    print(epoch, accuracy.result())\n",
+            "import hvdkit.tensorflow as hvd\n"
+            + HEAD
+            + "for epoch in range(3):\n    accuracy_of_all = hvd.allreduce(accuracy.result(), op=hvd.Average)\n"
+            + "    print(epoch, accuracy_of_all)\n",
+            target="hvdkit",
+        ),
+    ),
+    keeps=(
+        Keep(
+            HEAD.replace("SparseCategoricalAccuracy", "AUC") + "print(accuracy.result())\n",
+            reason="the mean of two AUCs is not the AUC of the whole",
+            reported=True,
+        ),
+        Keep(
+            HEAD + "if best < accuracy.result():\n    print(1)\n",
+            reason="it is read in the head of a compound statement",
+            reported=True,
+        ),
+        Keep(
+            HVD + HEAD + "value = hvd.allreduce(accuracy.result(), op=hvd.Average)\n",
+            reason="it is averaged already",
+        ),
+        Keep(
+            "import tensorflow as tf\n\naccuracy = tf.keras.metrics.Accuracy()\nfor x in data:\n"
+            "    with tf.GradientTape() as tape:\n        loss = model(x)\n"
+            "    optimizer.apply_gradients(zip(tape.gradient(loss, model.variables), model.variables))\n"
+            "print(accuracy.result())\n",
+            reason="without a strategy evaluation runs on all of the data on every rank; a training metric is rank 0's share",
+        ),
+    ),
+)

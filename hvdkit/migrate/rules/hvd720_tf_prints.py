@@ -1,0 +1,135 @@
+"""HVD720: a TensorFlow script that was one process prints once, not once per rank."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from hvdkit.migrate import edits
+from hvdkit.migrate.facts import Facts
+from hvdkit.migrate.facts.guards import Where, where_runs
+from hvdkit.migrate.facts.tensorflow.vocabulary import KINDS
+from hvdkit.migrate.facts.writers import calls_project_code
+from hvdkit.migrate.names import Names
+from hvdkit.migrate.plan import Finding
+from hvdkit.migrate.rule import Change, Keep, Rule
+from hvdkit.migrate.starting import started
+from hvdkit.migrate.tensorflow_edits import guard
+
+# Methods that all ranks have to run together.
+TOGETHER = frozenset(("fit", "fit_generator", "train_on_batch", "run", "reduce", "gather", "apply_gradients"))
+
+
+def check(facts: Facts) -> Iterator[Finding]:
+    for names in facts.tf.files:
+        if not _only_started(facts, names):
+            continue
+        prints = [
+            names.statement(call) for call in names.calls.get("print", ()) if _prints(facts, names, call)
+        ]
+        # One that reads a metric stands alone: HVD719 puts a reduction above it, which all ranks run.
+        reading = [statement for statement in prints if _reads_metric(statement)]
+        rows = [*edits.rows(names, [s for s in prints if s not in reading]), *([s] for s in reading)]
+        for row in sorted(rows, key=lambda row: row[0].lineno):
+            condition = f"{facts.hvd(names)}.rank() == 0"
+            message = "printed by rank 0 only"
+            yield facts.safe("HVD720", names, row[0], message, guard, facts, names, row, condition)
+
+
+def _only_started(facts: Facts, names: Names) -> bool:
+    """Whether every program that a file runs in starts Horovod; one that only tries the file does not count."""
+    programs = [program for program in facts.programs if names in program.files]
+    return all(p.kind in KINDS or (p.entry is names and p.kind == "none") for p in programs)
+
+
+def _prints(facts: Facts, names: Names, call: ast.Call) -> bool:
+    """Whether a call is a plain print, after Horovod's start, that every rank would run."""
+    statement = names.statement(call)
+    whole = isinstance(statement, ast.Expr) and statement.value is call
+    own = isinstance(call.func, ast.Name) and not names.bindings("print", call)
+    if not whole or not own or any(_is_together(part) for part in ast.walk(call)):
+        return False
+    if names.function(call) is None and not _after_start(facts, names, call):
+        return False
+    return not calls_project_code(facts, names, call) and where_runs(facts, names, call) is Where.ALL
+
+
+def _reads_metric(statement: ast.stmt) -> bool:
+    return any(
+        isinstance(n, ast.Call) and getattr(n.func, "attr", "") == "result" for n in ast.walk(statement)
+    )
+
+
+def _is_together(node: ast.AST) -> bool:
+    """Whether a node is a call that all ranks have to run together, before the migration or after it."""
+    if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
+        return False
+    return node.func.attr in TOGETHER or node.func.attr.startswith("all")
+
+
+def _after_start(facts: Facts, names: Names, call: ast.Call) -> bool:
+    entry = any(program.entry is names for program in facts.programs if program.kind in KINDS)
+    try:
+        return entry and started(names, call)
+    except edits.CannotEdit:
+        return False
+
+
+HEAD = """\
+import tensorflow as tf
+
+model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+model.compile(loss="mse")
+"""
+HVD = "import horovod.tensorflow.keras as hvd\n"
+
+RULE = Rule(
+    id="HVD720",
+    title="TensorFlow scripts print once",
+    what="Puts a plain print of a script that was one process under `if hvd.rank() == 0:`.",
+    why="Each line would come once per rank.",
+    safety=(
+        "Safe: a print computes nothing. One whose arguments train, reduce or run the script's own functions stays: all "
+        "ranks may have to run those."
+    ),
+    check=check,
+    changes=(
+        Change(
+            HEAD + 'model.fit(data)\nprint("trained")\nprint(len(data))\n',
+            HVD + HEAD + 'model.fit(data)\nif hvd.rank() == 0:\n    print("trained")\n    print(len(data))\n',
+        ),
+        Change(
+            "import tensorflow as tf\n\nstrategy = tf.distribute.MirroredStrategy()\n"
+            "print(strategy.num_replicas_in_sync)\nwith strategy.scope():\n"
+            '    model = tf.keras.Sequential([tf.keras.layers.Dense(1)])\n    print("built")\nmodel.fit(data)\n',
+            HVD + "import tensorflow as tf\n\nstrategy = tf.distribute.MirroredStrategy()\n"
+            "if hvd.rank() == 0:\n    print(strategy.num_replicas_in_sync)\nwith strategy.scope():\n"
+            "    model = tf.keras.Sequential([tf.keras.layers.Dense(1)])\n"
+            '    if hvd.rank() == 0:\n        print("built")\nmodel.fit(data)\n',
+        ),
+        Change(
+            HEAD
+            + "\nclass Log(tf.keras.callbacks.Callback):\n    def on_epoch_end(self, epoch, logs=None):\n"
+            "        print(epoch, logs)\n\nmodel.fit(data, callbacks=[Log()])\n",
+            HVD
+            + HEAD
+            + "\nclass Log(tf.keras.callbacks.Callback):\n    def on_epoch_end(self, epoch, logs=None):\n"
+            "        if hvd.rank() == 0:\n            print(epoch, logs)\n\nmodel.fit(data, callbacks=[Log()])\n",
+        ),
+    ),
+    keeps=(
+        Keep(HEAD + "print(model.fit(data).history)\n", reason="all ranks have to train"),
+        Keep(
+            HEAD + "\ndef score():\n    return model.evaluate(x, y)\n\nmodel.fit(data)\nprint(score())\n",
+            reason="the script's own function may be one that all ranks have to run",
+        ),
+        Keep(
+            HVD + HEAD + "model.fit(data)\nif hvd.rank() == 0:\n    print(1)\n",
+            reason="it is rank 0's already",
+        ),
+        Keep(
+            "import tensorflow as tf\n\nmodel = tf.keras.models.load_model('m')\nprint(model.predict(x))\n",
+            reason="nothing is trained: it stays a program of one process",
+        ),
+    ),
+)

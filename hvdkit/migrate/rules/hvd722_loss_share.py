@@ -1,0 +1,120 @@
+"""HVD722: losses that asked TensorFlow for the number of replicas are divided by that of the ranks."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from hvdkit.migrate import edits
+from hvdkit.migrate.facts import Facts, Site
+from hvdkit.migrate.facts.arguments import keyword
+from hvdkit.migrate.plan import Edit, Finding
+from hvdkit.migrate.rule import Change, Keep, Rule
+from hvdkit.migrate.tensorflow_edits import is_divided
+
+AVERAGE = "tensorflow.nn.compute_average_loss"
+REGULARIZE = "tensorflow.nn.scale_regularization_loss"
+
+
+def check(facts: Facts) -> Iterator[Finding]:
+    for site in facts.calls(AVERAGE, REGULARIZE):
+        if not facts.tf.strategic(site.names) or _has_global_batch(site):
+            continue
+        parent = site.names.parents[site.node]
+        if (
+            isinstance(parent, ast.BinOp)
+            and parent.left is site.node
+            and is_divided(facts, site.names, parent)
+        ):
+            continue
+        message = "TensorFlow divided by its replicas, of which there is one in a rank: by hvd.size() instead"
+        yield facts.required("HVD722", site.names, site.node, message, _edit, facts, site)
+
+
+def _has_global_batch(site: Site) -> bool:
+    """Whether the global batch size is given: then it is what it was, and the loss stays the share that it was."""
+    given = keyword(site.node, "global_batch_size") or (
+        site.node.args[2] if len(site.node.args) > 2 else None
+    )
+    return site.name == AVERAGE and given is not None
+
+
+def _edit(facts: Facts, site: Site) -> list[Edit]:
+    parent = site.names.parents[site.node]
+    divisor = f" / {facts.hvd(site.names)}.size()"
+    if isinstance(parent, (ast.BinOp, ast.Attribute)):
+        return edits.wrap(site.names.source, site.node, "(", f"{divisor})")
+    return edits.wrap(site.names.source, site.node, "", divisor)
+
+
+HEAD = """\
+import tensorflow as tf
+
+strategy = tf.distribute.MirroredStrategy()
+"""
+STEP = """\
+
+def step(x, y):
+    with tf.GradientTape() as tape:
+        loss = compute(y, model(x))
+    optimizer.apply_gradients(zip(tape.gradient(loss, model.variables), model.variables))
+    return loss
+
+for x, y in data:
+    strategy.run(step, args=(x, y))
+"""
+HVD = "import horovod.tensorflow as hvd\n"
+
+RULE = Rule(
+    id="HVD722",
+    title="shares of the loss",
+    what=(
+        "Divides tf.nn.compute_average_loss without a global_batch_size, and tf.nn.scale_regularization_loss, by "
+        "hvd.size() in programs whose strategy goes."
+    ),
+    why=(
+        "Both divide by the number of replicas that TensorFlow knows, so that the sum over the replicas is the mean. After "
+        "the migration TensorFlow knows one replica, and the gradients of the ranks are still summed (HVD713)."
+    ),
+    safety="Safe: the same number is divided by. With a global_batch_size nothing changes: it is the whole job's.",
+    check=check,
+    changes=(
+        Change(
+            HEAD + "\ndef compute(y, out):\n    return tf.nn.compute_average_loss(loss(y, out))\n" + STEP,
+            HVD
+            + HEAD
+            + "\ndef compute(y, out):\n    return tf.nn.compute_average_loss(loss(y, out)) / hvd.size()\n"
+            + STEP,
+        ),
+        Change(
+            HEAD
+            + "\ndef compute(y, out):\n    share = tf.nn.compute_average_loss(loss(y, out), global_batch_size=64)\n"
+            + "    return share + tf.nn.scale_regularization_loss(tf.add_n(model.losses))\n"
+            + STEP,
+            HVD
+            + HEAD
+            + "\ndef compute(y, out):\n    share = tf.nn.compute_average_loss(loss(y, out), global_batch_size=64)\n"
+            + "    return share + (tf.nn.scale_regularization_loss(tf.add_n(model.losses)) / hvd.size())\n"
+            + STEP,
+        ),
+    ),
+    keeps=(
+        Keep(
+            HEAD
+            + "\ndef compute(y, out):\n    return tf.nn.compute_average_loss(loss(y, out), global_batch_size=64)\n"
+            + STEP,
+            reason="the global batch is said",
+        ),
+        Keep(
+            HVD
+            + HEAD
+            + "\ndef compute(y, out):\n    return tf.nn.compute_average_loss(loss(y, out)) / hvd.size()\n"
+            + STEP,
+            reason="it is divided already",
+        ),
+        Keep(
+            "import tensorflow as tf\n\nloss = tf.nn.compute_average_loss(each)\nmodel = tf.keras.Sequential([])\nmodel.fit(data)\n",
+            reason="without a strategy there was one replica, and the gradients are averaged",
+        ),
+    ),
+)

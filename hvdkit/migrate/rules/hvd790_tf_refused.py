@@ -1,0 +1,172 @@
+"""HVD790: TensorFlow programs that have no counterpart in Horovod are left as they are."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from hvdkit.migrate.facts import Facts
+from hvdkit.migrate.facts.mentions import mentions
+from hvdkit.migrate.facts.tensorflow import vocabulary as words
+from hvdkit.migrate.plan import Finding
+from hvdkit.migrate.rule import Keep, Rule
+
+
+def check(facts: Facts) -> Iterator[Finding]:
+    if not facts.tf.mentioned:
+        return
+    seen: set[ast.AST] = set()
+    for names, node, qualified, match in mentions(facts, tuple(words.REFUSED)):
+        horovod = {"tf-horovod", "horovod"} & facts.kinds(names)
+        if node in seen or horovod or facts.kinds(names) & {"ddp", "single"}:
+            continue
+        seen.add(node)
+        message = f"{qualified} has no counterpart in Horovod: {words.REFUSED[match]}"
+        advice = "write the training with Keras' fit or a GradientTape loop, or stay with what it uses"
+        yield facts.refused("HVD790", names, node, message, advice)
+    for names, node in facts.tf.strategies.strange:
+        text = names.source.segment(node)
+        message = f"what becomes of {text} without the strategy is not known"
+        advice = "take this use of the strategy out first, or write what rank 0 of the job should do here"
+        yield facts.refused("HVD790", names, node, message, advice)
+
+
+RULE = Rule(
+    id="HVD790",
+    title="no counterpart in Horovod",
+    what=(
+        "Leaves programs alone that use TPUs, parameter servers, Estimators, TensorFlow 1 sessions, Keras Tuner, the Model "
+        "Garden or TF-Agents, and those that use a strategy in a way that no rule knows."
+    ),
+    why="No edit of the script reaches a loop that a library owns, and Horovod has no servers and no TPUs.",
+    safety="Nothing is edited in any file of the program.",
+    check=check,
+    changes=(),
+    keeps=(
+        Keep(
+            """\
+            import tensorflow as tf
+
+            resolver = tf.distribute.cluster_resolver.TPUClusterResolver()
+            strategy = tf.distribute.TPUStrategy(resolver)
+            with strategy.scope():
+                model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+            model.fit(data)
+            """,
+            reason="a TPU is driven by one process",
+            reported=True,
+        ),
+        Keep(
+            """\
+            import tensorflow as tf
+
+            strategy = tf.distribute.experimental.ParameterServerStrategy(resolver)
+            with strategy.scope():
+                model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+            model.fit(data)
+            """,
+            reason="servers keep the weights",
+            reported=True,
+        ),
+        Keep(
+            """\
+            import tensorflow as tf
+
+            estimator = tf.estimator.Estimator(model_fn, config=tf.estimator.RunConfig())
+            estimator.train(input_fn, steps=100)
+            """,
+            reason="an Estimator owns the loop",
+            reported=True,
+        ),
+        Keep(
+            """\
+            import tensorflow.compat.v1 as tf
+
+            with tf.Session() as session:
+                session.run(train_op)
+            """,
+            reason="a graph of TensorFlow 1",
+            reported=True,
+        ),
+        Keep(
+            """\
+            import tensorflow as tf
+
+            tf.compat.v1.disable_v2_behavior()
+            model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+            model.fit(data)
+            """,
+            reason="without eager execution",
+            reported=True,
+        ),
+        Keep(
+            """\
+            import keras_tuner
+            import tensorflow as tf
+
+            tuner = keras_tuner.RandomSearch(build, objective="val_loss")
+            tuner.search(x, y)
+            """,
+            reason="the tuner fits many models itself",
+            reported=True,
+        ),
+        Keep(
+            """\
+            import tensorflow as tf
+
+            strategy = tf.distribute.experimental.CentralStorageStrategy()
+            with strategy.scope():
+                model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+            model.fit(data)
+            """,
+            reason="the weights live once, on the CPU",
+            reported=True,
+        ),
+        Keep(
+            """\
+            import tensorflow as tf
+
+            strategy = tf.distribute.MultiWorkerMirroredStrategy()
+            chief = strategy.cluster_resolver.task_id == 0
+            with strategy.scope():
+                model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+            model.fit(data)
+            """,
+            reason="what the resolver said has to come from elsewhere",
+            reported=True,
+        ),
+        Keep(
+            """\
+            import library
+            import tensorflow as tf
+
+            strategy = tf.distribute.MirroredStrategy()
+            library.train(strategy)
+            model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+            model.fit(data)
+            """,
+            reason="a library is handed the strategy",
+            reported=True,
+        ),
+        Keep(
+            """\
+            import tensorflow as tf
+
+            def build(strategy: tf.distribute.Strategy):
+                return isinstance(strategy, tf.distribute.TPUStrategy)
+            """,
+            reason="asking for a class uses nothing",
+        ),
+        Keep(
+            """\
+            import horovod.tensorflow as hvd
+            import tensorflow.compat.v1 as tf
+
+            hvd.init()
+            with tf.Session() as session:
+                session.run(train_op)
+            """,
+            reason="it is a Horovod program already",
+        ),
+    ),
+)

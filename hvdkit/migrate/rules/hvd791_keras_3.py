@@ -1,0 +1,128 @@
+"""HVD791: plain Horovod averages nothing under Keras 3: such programs are for --target hvdkit."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+
+from hvdkit.migrate.facts import Facts
+from hvdkit.migrate.facts.mentions import mentions
+from hvdkit.migrate.names import Names
+from hvdkit.migrate.plan import Finding
+from hvdkit.migrate.rule import Keep, Rule
+
+# What only Keras 3 has.
+ONLY_KERAS_3 = (
+    "keras.ops.",
+    "keras.random.",
+    "keras.distribution.",
+    "keras.KerasTensor",
+    "keras.StatelessScope",
+)
+BACKEND = "KERAS_BACKEND"
+PINS = re.compile(r"^\s*(tensorflow(?:-cpu|-gpu)?|keras)\s*(?:==|>=|~=)\s*(\d+)\.(\d+)", re.M)
+
+
+def check(facts: Facts) -> Iterator[Finding]:
+    if facts.options.target != "horovod":
+        return
+    for names in facts.tf.files:
+        sign = _sign(facts, names)
+        if sign is None:
+            continue
+        node, what = sign
+        message = f"{what}: under Keras 3 plain Horovod's DistributedOptimizer is taken and averages nothing"
+        advice = (
+            "run `hvdkit migrate --target hvdkit`, whose optimizer and callbacks are made for Keras 2 and 3"
+        )
+        yield facts.refused("HVD791", names, node, message, advice)
+
+
+def _sign(facts: Facts, names: Names) -> tuple[ast.AST, str] | None:
+    """The first thing that says that a file runs on Keras 3."""
+    for where, node, qualified, _ in mentions(facts, ONLY_KERAS_3):
+        if where is names:
+            return node, f"{qualified} is Keras 3's"
+    for constant in names.texts.get(BACKEND, ()):
+        return constant, "KERAS_BACKEND is Keras 3's"
+    pinned = _pinned(names)
+    return (names.source.tree.body[0], pinned) if pinned else None
+
+
+def _pinned(names: Names) -> str:
+    """What a requirements file beside the script says of Keras 3, or of TensorFlow 2.16 and later."""
+    requirements = names.source.path.parent / "requirements.txt"
+    try:
+        text = requirements.read_text(encoding="utf-8") if requirements.is_file() else ""
+    except (OSError, UnicodeDecodeError):
+        return ""
+    if re.search(r"^\s*tf[-_]keras\b", text, re.M):
+        return ""
+    for name, major, minor in PINS.findall(text):
+        if (int(major), int(minor)) >= ((3, 0) if name == "keras" else (2, 16)):
+            return f"requirements.txt asks for {name} {major}.{minor}"
+    return ""
+
+
+RULE = Rule(
+    id="HVD791",
+    title="Keras 3 needs hvdkit's optimizer",
+    what=(
+        "Refuses the plain target for programs that show that they run on Keras 3: keras.ops, keras.random, KERAS_BACKEND, "
+        "or a requirements.txt with TensorFlow 2.16 or Keras 3 and no tf-keras."
+    ),
+    why=(
+        "Keras 3 takes Horovod's optimizer, and never asks it for the gradients: fit runs, and every rank trains a model of "
+        "its own. Measured with Horovod 0.28.1 and TensorFlow 2.18."
+    ),
+    safety="Nothing is edited in any file of the program. --target hvdkit migrates it.",
+    check=check,
+    changes=(),
+    keeps=(
+        Keep(
+            """\
+            import keras
+
+            model = keras.Sequential([keras.layers.Dense(1)])
+            model.compile(loss=lambda y, p: keras.ops.mean(y - p))
+            model.fit(x, y)
+            """,
+            reason="keras.ops is Keras 3's",
+            reported=True,
+        ),
+        Keep(
+            """\
+            import os
+            os.environ["KERAS_BACKEND"] = "tensorflow"
+            import keras
+
+            model = keras.Sequential([keras.layers.Dense(1)])
+            model.fit(x, y)
+            """,
+            reason="only Keras 3 has backends to choose from",
+            reported=True,
+        ),
+        Keep(
+            """\
+            import tensorflow as tf
+
+            model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+            model.fit(x, y)
+            """,
+            reason="the requirements ask for a TensorFlow that brings Keras 3",
+            reported=True,
+            files=(("requirements.txt", "numpy\ntensorflow==2.18.1\n"),),
+        ),
+        Keep(
+            """\
+            import tensorflow as tf
+
+            model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+            model.fit(x, y)
+            """,
+            reason="nothing shows which Keras it is; docs/migrate.md says which TensorFlow goes with plain Horovod",
+            files=(("requirements.txt", "tensorflow>=2.15\n"),),
+        ),
+    ),
+)

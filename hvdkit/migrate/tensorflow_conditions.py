@@ -1,0 +1,176 @@
+"""The post-conditions of a migrated TensorFlow program, each proven from its facts, or open."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable
+
+from hvdkit.migrate.facts import Facts
+from hvdkit.migrate.facts.guards import Where, where_runs
+from hvdkit.migrate.facts.programs import ProgramFacts
+from hvdkit.migrate.facts.tensorflow import vocabulary as words
+from hvdkit.migrate.facts.tensorflow.models import ModelCall, custom_step
+from hvdkit.migrate.facts.tensorflow.saving import saves, summaries
+from hvdkit.migrate.facts.tensorflow.shares import is_cut, is_own_part
+from hvdkit.migrate.names import Names
+from hvdkit.migrate.plan import Condition, State
+
+Place = tuple[Names, ast.AST]
+WRITERS = tuple(f"keras.callbacks.{name}" for name in words.WRITERS)
+VISIBLE = ("tensorflow.config.set_visible_devices", "tensorflow.config.experimental.set_visible_devices")
+BROADCASTS = (*words.BROADCASTS, "hvdkit.tensorflow.broadcast", "hvdkit.tensorflow.keras.broadcast")
+
+
+def tensorflow_conditions(facts: Facts, program: ProgramFacts) -> tuple[Condition, ...]:
+    """The table for a TensorFlow program."""
+    return tuple(Condition(name, *check(facts, program)) for name, check in ROWS.items())
+
+
+def _init(facts: Facts, program: ProgramFacts) -> tuple[State, str]:
+    sites = [site for site in facts.calls(*words.INITS) if site.names in program.files]
+    if not sites:
+        return State.OPEN, "no hvd.init() was found"
+    return State.PROVEN, f"hvd.init() at {_places((s.names, s.node) for s in sites)}"
+
+
+def _device(facts: Facts, program: ProgramFacts) -> tuple[State, str]:
+    for site in facts.calls(*words.INITS):
+        if site.names in program.files and site.name.startswith("hvdkit."):
+            return State.PROVEN, f"hvd.init() chooses it at {_places([(site.names, site.node)])}"
+    for site in facts.calls(*VISIBLE):
+        if site.names in program.files and facts.ranks.inside(site.names, site.node, "local_rank"):
+            return State.PROVEN, f"by local_rank at {_places([(site.names, site.node)])}"
+    return State.OPEN, "no tf.config.set_visible_devices by local_rank was found"
+
+
+def _sharded(facts: Facts, program: ProgramFacts) -> tuple[State, str]:
+    drawn = [dataset for dataset in facts.tf.chains.training if dataset.names in program.files]
+    whole: list[Place] = [(d.names, d.node) for d in drawn if not all(is_cut(facts, c) for c in d.chains)]
+    followed = {dataset.node for dataset in drawn}
+    for call in _fits(facts, program):
+        x = call.argument("x")
+        if x is not None and x not in followed and not is_own_part(facts, call.names, x):
+            whole.append((call.names, x))
+        if x is not None:
+            followed.add(x)
+    for loop in (loop for loop in facts.tf.loops if loop.names in program.files):
+        over = set() if isinstance(loop.node, ast.While) else set(ast.walk(loop.node.iter))
+        if not over & {dataset.node for dataset in drawn}:
+            whole.append((loop.names, loop.node))
+    if whole:
+        return State.OPEN, f"every rank may see all of the data at {_places(whole)}"
+    if not followed:
+        return State.NONE, "nothing was found that draws data"
+    return State.PROVEN, "each rank has its own share"
+
+
+def _fits(facts: Facts, program: ProgramFacts) -> list[ModelCall]:
+    return [c for c in facts.tf.calls if c.names in program.files and c.method in ("fit", "fit_generator")]
+
+
+def _optimizer(facts: Facts, program: ProgramFacts) -> tuple[State, str]:
+    bare: list[Place] = []
+    done: list[Place] = []
+    fitted = {v for call in _fits(facts, program) for v in facts.flow.values(call.names, call.model)}
+    for call in (c for c in facts.tf.calls if c.method == "compile" and c.names in program.files):
+        if custom_step(facts, call) or not facts.flow.values(call.names, call.model) & fitted:
+            continue
+        optimizer = call.argument("optimizer")
+        wrapped = facts.flow.made(call.names, optimizer) & words.OPTIMIZERS
+        (done if wrapped else bare).append((call.names, call.node))
+    for step in (step for step in facts.tf.applied if step.names in program.files):
+        for names, gradient in step.gradients:
+            tape = gradient.func.value if isinstance(gradient.func, ast.Attribute) else gradient
+            (done if facts.flow.made(names, tape) & words.TAPES else bare).append((names, gradient))
+    if bare:
+        return State.OPEN, f"gradients are not averaged at {_places(bare)}"
+    if not done:
+        return State.OPEN, "no optimizer was found"
+    return State.PROVEN, f"DistributedOptimizer or DistributedGradientTape at {_places(done)}"
+
+
+def _broadcast(facts: Facts, program: ProgramFacts) -> tuple[State, str]:
+    missing: list[Place] = []
+    sites: list[Place] = [(s.names, s.node) for s in facts.calls(*BROADCASTS) if s.names in program.files]
+    in_loops = {names for names, _ in sites}
+    for loop in facts.tf.loops:
+        if loop.names in program.files and loop.names not in in_loops:
+            missing.append((loop.names, loop.node))
+    for call in _fits(facts, program):
+        given = call.argument("callbacks")
+        if given is not None and _broadcasts(facts, call.names, given):
+            sites.append((call.names, given))
+        else:
+            missing.append((call.names, call.node))
+    if missing:
+        return State.OPEN, f"no broadcast from rank 0 for {_places(missing)}"
+    return (
+        (State.PROVEN, f"broadcast at {_places(sites)}") if sites else (State.OPEN, "no broadcast was found")
+    )
+
+
+def _broadcasts(facts: Facts, names: Names, given: ast.expr) -> bool:
+    """Whether callbacks hold Horovod's broadcast: a list, a variable's, or hvd.callbacks(...)."""
+    values = facts.flow.values(names, given)
+    if any(v.name.startswith("hvdkit.") and v.name.endswith("callbacks") for v in values):
+        return True
+    nodes = [given, *(value.node for value in values)]
+    return any(
+        isinstance(part, ast.Call) and getattr(part.func, "attr", "") == words.BROADCAST_CALLBACK
+        for node in nodes
+        for part in ast.walk(node)
+    )
+
+
+def _writers(facts: Facts, program: ProgramFacts) -> tuple[State, str]:
+    found = [s for s in (*saves(facts), *summaries(facts)) if s.names in program.files]
+    every: list[Place] = [
+        (s.names, s.node) for s in found if s.where is Where.ALL and not facts.ranks.inside(s.names, s.node)
+    ]
+    kept = any(site.names in program.files for site in facts.calls("hvdkit.tensorflow.keras.callbacks"))
+    for site in facts.calls(*WRITERS):
+        if site.names in program.files:
+            found.append(site)  # type: ignore[arg-type]
+            if not kept and not _on_rank_0(facts, site.names, site.node):
+                every.append((site.names, site.node))
+    if every:
+        return State.OPEN, f"every rank writes at {_places(every)}"
+    return (State.PROVEN, "rank 0 writes") if found else (State.NONE, "no call was found that writes a file")
+
+
+def _on_rank_0(facts: Facts, names: Names, call: ast.Call) -> bool:
+    """Whether a callback that writes is made on rank 0, or only given to fit there."""
+    if where_runs(facts, names, call) is not Where.ALL:
+        return True
+    parent = names.parents[call]
+    if not isinstance(parent, ast.Assign) or not isinstance(parent.targets[0], ast.Name):
+        return False
+    uses = [use for use in names.uses.get(parent.targets[0].id, ()) if isinstance(use.ctx, ast.Load)]
+    uses = [use for use in uses if not isinstance(names.parents[use], ast.Attribute)]
+    return all(where_runs(facts, names, use) is not Where.ALL for use in uses)
+
+
+def _leftovers(facts: Facts, program: ProgramFacts) -> tuple[State, str]:
+    sites = [(s.names, s.node) for s in facts.calls(*words.MIRRORED) if s.names in program.files]
+    if sites:
+        return State.OPEN, f"a strategy is made at {_places(sites)}"
+    return State.PROVEN, "no mirrored strategy is made"
+
+
+ROWS = {
+    "Horovod is initialised before TensorFlow works": _init,
+    "each process has its own device": _device,
+    "training data is sharded by rank": _sharded,
+    "every optimizer averages gradients": _optimizer,
+    "ranks start from the same weights": _broadcast,
+    "files are written by rank 0 only": _writers,
+    "no strategy is left": _leftovers,
+}
+
+
+def _places(found: Iterable[Place], most: int = 3) -> str:
+    """`train.py:12, util.py:3 and 2 more`."""
+    places = [f"{names.source.path.name}:{getattr(node, 'lineno', 1)}" for names, node in found]
+    unique = list(dict.fromkeys(places))
+    more = f" and {len(unique) - most} more" if len(unique) > most else ""
+    return ", ".join(unique[:most]) + more

@@ -1,0 +1,115 @@
+"""What the 7xx rules write, and where: expressions, and lines that keep their place when a scope goes."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Sequence
+
+from hvdkit.migrate import edits
+from hvdkit.migrate.facts import Facts
+from hvdkit.migrate.names import Names
+from hvdkit.migrate.plan import Edit
+
+SCOPE_RULE = "HVD703"
+PLAIN = (ast.Name, ast.Attribute, ast.Call, ast.Subscript, ast.Constant)
+
+
+def tf(names: Names) -> str:
+    """The name under which a file has, or will have, TensorFlow."""
+    for name, bindings in names.module.names.items():
+        if any(b.kind == "import" and b.qualified == "tensorflow" for b in bindings):
+            return name
+    return "tf"
+
+
+def keras(names: Names) -> str:
+    """The name under which a file has, or will have, Keras."""
+    for name, bindings in names.module.names.items():
+        if any(
+            b.kind == "import" and b.qualified in ("keras", "tensorflow.keras", "tf_keras") for b in bindings
+        ):
+            return name
+    return f"{tf(names)}.keras"
+
+
+def callbacks(facts: Facts, names: Names) -> str:
+    """How a file writes Horovod's callbacks for Keras."""
+    return f"{facts.hvd(names)}.callbacks" if facts.module(names).endswith(".keras") else "hvd_callbacks"
+
+
+def appended(names: Names, node: ast.expr, text: str) -> list[Edit]:
+    """An expression with more text behind it, in parentheses where it needs them."""
+    if isinstance(node, PLAIN):
+        return edits.wrap(names.source, node, "", text)
+    return edits.wrap(names.source, node, "(", f"){text}")
+
+
+def divided(facts: Facts, names: Names, node: ast.expr) -> list[Edit]:
+    """`x` as `x // hvd.size()`."""
+    divisor = f" // {facts.hvd(names)}.size()"
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult):
+        return edits.wrap(names.source, node, "", divisor)  # a * b // c is (a * b) // c
+    return appended(names, node, divisor)
+
+
+def is_divided(facts: Facts, names: Names, node: ast.expr) -> bool:
+    """Whether an expression, or the variable that it is, is divided by the number of ranks."""
+    if isinstance(node, ast.BinOp):
+        return isinstance(node.op, (ast.FloorDiv, ast.Div)) and _is_size(facts, names, node.right)
+    if isinstance(node, ast.Name):
+        values = [b.value for b in names.bindings(node.id, node) if b.kind == "assign" and not b.path]
+        return any(isinstance(value, ast.BinOp) and is_divided(facts, names, value) for value in values)
+    return False
+
+
+def _is_size(facts: Facts, names: Names, node: ast.expr) -> bool:
+    return "size" in facts.ranks.of(names, node)
+
+
+def before(facts: Facts, names: Names, statement: ast.stmt, lines: Sequence[str]) -> list[Edit]:
+    """Lines above a statement, moved out with it where a strategy's scope around it goes."""
+    return placed(facts, names, statement, [edits.before(names.source, statement, lines)])
+
+
+def after(facts: Facts, names: Names, statement: ast.stmt, lines: Sequence[str]) -> list[Edit]:
+    """Lines below a statement, moved out with it where a strategy's scope around it goes."""
+    return placed(facts, names, statement, [edits.after(names.source, statement, lines)])
+
+
+def guard(facts: Facts, names: Names, row: Sequence[ast.stmt], condition: str) -> list[Edit]:
+    """Statements under `if condition:`, moved out with them where a strategy's scope around them goes."""
+    return placed(facts, names, row[0], edits.guard(names.source, row, condition))
+
+
+def placed(facts: Facts, names: Names, statement: ast.stmt, made: Iterable[Edit]) -> list[Edit]:
+    """Edits whose new lines are moved out as far as the scopes around a statement that will be opened."""
+    text = names.source.text
+    extra = _extra(facts, names, statement)
+    found = []
+    for edit in made:
+        new_line = (
+            edit.start == edit.end and edit.text.strip() and text[edit.start - 1 : edit.start] in "\r\n"
+        )
+        if extra and new_line:
+            lines = edit.text.splitlines(keepends=True)
+            edit = Edit(edit.start, edit.end, "".join(line.removeprefix(extra) for line in lines))
+        found.append(edit)
+    return found
+
+
+def _extra(facts: Facts, names: Names, statement: ast.stmt) -> str:
+    """The indentation that goes with the scopes around a statement."""
+    if not facts.options.allows(SCOPE_RULE):
+        return ""
+    scopes = {use.call for use in facts.tf.strategies.of("scope")}
+    extra, child = "", statement
+    for parent in names.ancestors(statement):
+        if isinstance(parent, ast.With) and child in parent.body and len(parent.items) == 1:
+            if parent.items[0].context_expr in scopes:
+                source = names.source
+                outer = source.indent(source.line_at(source.start(parent)))
+                inner = source.indent(source.line_at(source.start(parent.body[0])))
+                extra += inner.removeprefix(outer)
+        if isinstance(parent, ast.stmt):
+            child = parent
+    return extra

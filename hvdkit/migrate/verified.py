@@ -1,0 +1,72 @@
+"""`hvdkit migrate --verify`: run the script as it is and as the plan would leave it, before it is written."""
+
+from __future__ import annotations
+
+import signal
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from hvdkit.errors import HvdkitError, UsageError
+from hvdkit.migrate.plan import Plan
+
+if TYPE_CHECKING:
+    from hvdkit.verify.session import Verification
+
+
+class NotHorovod(HvdkitError):
+    """The plan leaves the script without Horovod, so that there is nothing to run."""
+
+
+def verified(plan: Plan, script: Path, arguments: tuple[str, ...], run: dict[str, Any]) -> Verification:
+    """Run the script and its migration side by side; the migrated files exist in a temporary copy only.
+
+    script: absolute. arguments: the script's own. run: the remaining fields of a verify request.
+    Raises what `verify` raises when either cannot be run to a result.
+    """
+    from hvdkit.verify.detect import Launcher, how_to_start
+    from hvdkit.verify.options import show_progress
+    from hvdkit.verify.session import Request, verify
+    from hvdkit.verify.workcopy import make_work_copy, put_file
+
+    here = Path.cwd()
+    _check_places(plan, script, here)
+    # As Ctrl-C: a command that is told to stop must not leave two jobs behind.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    with tempfile.TemporaryDirectory(prefix="hvdkit-migrate-") as scratch:
+        project = Path(scratch).resolve() / "project"
+        make_work_copy(here, project)
+        for file in plan.changed:
+            put_file(project, file.path.relative_to(here), file.after.encode(file.encoding))
+        migrated = project / script.relative_to(here)
+        if how_to_start(migrated).launcher is not Launcher.HOROVOD:
+            raise NotHorovod(
+                f"{script.name} does not use Horovod after the rewrite: nothing was run, nothing was written",
+                "what was left or refused stands in the way, or another file is the one to start",
+                f"hvdkit migrate {script.relative_to(here)} shows what is left",
+            )
+        return verify(Request(script, migrated, arguments, **run, migrated_in=project), show_progress)
+
+
+def _check_places(plan: Plan, script: Path, here: Path) -> None:
+    """Both runs are made in copies of the current folder; what lies elsewhere would not be in them."""
+    outside = [path for path in (script, *(file.path for file in plan.changed)) if here not in path.parents]
+    if outside:
+        raise UsageError(
+            f"{outside[0]} lies outside the current folder",
+            "--verify runs the script in copies of the current folder, one with the migrated files",
+            "cd to the project's folder and run it there",
+        )
+
+
+def script_to_run(paths: list[Path]) -> Path:
+    """The script among the paths: the first that is a file. Raises UsageError when all are folders."""
+    script = next((path for path in paths if path.suffix == ".py" and path.is_file()), None)
+    if script is None:
+        raise UsageError(
+            f"--verify runs one script, and {' '.join(path.name for path in paths)} names none",
+            "a folder does not say which of its files is started",
+            f"hvdkit migrate train.py {' '.join(path.name or '.' for path in paths)} --verify, "
+            "the script first",
+        )
+    return script

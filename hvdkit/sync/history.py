@@ -1,0 +1,29 @@
+"""What this process did that may part it from the other ranks. Kept here, judged in `causes`."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+
+
+@dataclass
+class History:
+    """What was seen of one process. watched: whether anybody looked; where not, the rest says nothing.
+
+    counts: how often each kind of event happened. last: a number that grows with each event, by its kind.
+    sent: addresses of tensors that were broadcast. skipped: steps that a GradScaler did not take.
+    """
+
+    watched: bool = False
+    counts: Counter[str] = field(default_factory=Counter)
+    last: dict[str, int] = field(default_factory=dict)
+    sent: set[int] = field(default_factory=set)
+    skipped: int = 0
+
+    def note(self, what: str) -> None:
+        """An event of this kind happened."""
+        self.counts[what] += 1
+        self.last[what] = sum(self.counts.values())
+
+
+HISTORY = History()

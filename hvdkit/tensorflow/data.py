@@ -1,0 +1,114 @@
+"""`shard_dataset()` and `shard_arrays()`: this rank's share of the data, as many samples on each rank.
+
+Ranks with different numbers of batches would wait for each other at the end of the epoch, forever.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import horovod.tensorflow as hvd
+import numpy as np
+import tensorflow as tf
+
+from hvdkit.errors import HvdkitError, UsageError
+
+
+class ShardedTooLateError(HvdkitError):
+    """The dataset is shuffled already: each rank would take its share of another order."""
+
+
+class NothingToShardError(HvdkitError):
+    """The dataset is empty."""
+
+
+def shard_dataset(dataset: Any, *, process_set: Any = hvd.global_process_set) -> Any:
+    """Every size-th element of a tf.data.Dataset, from the rank-th on; the same number on every rank.
+
+    Call it right before `shuffle` and `batch`: the batch size stays, per rank.
+
+        dataset = hvd.shard_dataset(tf.data.Dataset.from_tensor_slices((x, y)))
+        dataset = dataset.shuffle(10_000).batch(32)
+
+    What does not divide is filled up with the first elements where the length is known, and left out where
+    it is not (generators, filters, record files). With as many files as ranks or more, share out the names
+    instead of the records, so that each rank reads its own files only, and give `fit` a number of steps:
+
+        files = hvd.shard_dataset(tf.data.Dataset.from_tensor_slices(names))
+        dataset = files.interleave(tf.data.TFRecordDataset).repeat().shuffle(10_000).batch(32)
+
+    Raises:
+        ShardedTooLateError: a shuffle is before it, or files are listed in random order.
+        NothingToShardError: the dataset has no elements.
+    """
+    rank, size = process_set.rank(), process_set.size()
+    shuffle = next((part for part in _upstream(dataset) if "Shuffle" in type(part).__name__), None)
+    if shuffle is not None:
+        raise ShardedTooLateError(
+            "the dataset is shuffled before it is shared out",
+            why="each rank shuffles by itself: some samples would be on two ranks and others on none",
+            fix="call hvd.shard_dataset before .shuffle(...); for tf.data.Dataset.list_files pass "
+            "shuffle=False, for tensorflow_datasets shuffle_files=False",
+        )
+    if size == 1:
+        return dataset
+    count = int(dataset.cardinality())
+    if count == 0:
+        raise NothingToShardError(
+            "the dataset is empty", why="no rank would train on anything", fix="look at where it comes from"
+        )
+    if count == tf.data.INFINITE_CARDINALITY:
+        return dataset.shard(size, rank)
+    if count == tf.data.UNKNOWN_CARDINALITY:
+        return _complete_rounds(dataset, rank, size)
+    missing = -count % size
+    return (
+        dataset.concatenate(dataset.repeat().take(missing)).shard(size, rank)
+        if missing
+        else dataset.shard(size, rank)
+    )
+
+
+def shard_arrays(*arrays: Any, process_set: Any = hvd.global_process_set) -> Any:
+    """Every size-th row of each array, from the rank-th on; the same number on every rank.
+
+    For `model.fit(x, y)`. Rows that do not divide are filled up with the first ones. Takes numpy arrays and
+    tensors of equal length in their first dimension; returns one array for one, a tuple for several.
+
+    Raises UsageError for arrays of different lengths, and NothingToShardError for empty ones.
+    """
+    lengths = {len(array) for array in arrays}
+    if len(lengths) != 1:
+        raise UsageError(
+            f"arrays of {', '.join(map(str, sorted(lengths))) or 'no'} rows",
+            fix="pass arrays with a row for each sample, all of one length",
+        )
+    length = lengths.pop()
+    if length == 0:
+        raise NothingToShardError("the arrays have no rows", why="no rank would train on anything")
+    rank, size = process_set.rank(), process_set.size()
+    rows = np.arange(-(-length // size)) * size + rank
+    shares = tuple(
+        tf.gather(array, rows % length) if tf.is_tensor(array) else np.asarray(array)[rows % length]
+        for array in arrays
+    )
+    return shares[0] if len(shares) == 1 else shares
+
+
+def _complete_rounds(dataset: Any, rank: int, size: int) -> Any:
+    """The rank-th of each `size` elements, without the last ones where they are fewer."""
+    structure = dataset.element_spec
+
+    def pick(*parts: Any) -> Any:
+        nested = parts if isinstance(structure, tuple) else parts[0]
+        return tf.data.Dataset.zip(nested).skip(rank).take(1)
+
+    return dataset.window(size, drop_remainder=True).flat_map(pick)
+
+
+def _upstream(dataset: Any) -> Iterator[Any]:
+    """The dataset and all that it is made from."""
+    yield dataset
+    for part in dataset._inputs():
+        yield from _upstream(part)

@@ -1,0 +1,90 @@
+"""An optimizer step as the script means it, once, whatever it is made of.
+
+Steps come from torch's own global hooks (torch 2.0 and later): they fire for every optimizer class, and for
+the classes that Horovod makes on the fly. A wrapping optimizer's step calls the wrapped one's, and Horovod
+takes steps for its own ends: those are parts.
+"""
+
+from __future__ import annotations
+
+import functools
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import torch
+from torch.optim.optimizer import register_optimizer_step_post_hook, register_optimizer_step_pre_hook
+
+OfOptimizer = Callable[[torch.optim.Optimizer], None]
+Tell = Callable[[str, str], None]
+
+_depth = threading.local()
+
+
+@contextmanager
+def part_of_a_step() -> Iterator[None]:
+    """Steps taken in here belong to something larger."""
+    _depth.value = getattr(_depth, "value", 0) + 1
+    try:
+        yield
+    finally:
+        _depth.value -= 1
+
+
+def inside_a_step() -> bool:
+    """Whether this thread is in a step, or in what steps belong to."""
+    return bool(getattr(_depth, "value", 0))
+
+
+def around_steps(before_step: OfOptimizer, before_update: OfOptimizer, after_step: OfOptimizer) -> None:
+    """Call back around each step.
+
+    Only the outermost call is a step of the script, and only the innermost sees the gradients that are
+    applied: before_update is called for each, the others for the outermost.
+    """
+
+    def before(optimizer: torch.optim.Optimizer, *_: Any) -> None:
+        if not inside_a_step():
+            before_step(optimizer)
+        before_update(optimizer)
+        _depth.value = getattr(_depth, "value", 0) + 1
+
+    def after(optimizer: torch.optim.Optimizer, *_: Any) -> None:
+        _depth.value -= 1
+        if not _depth.value:
+            after_step(optimizer)
+
+    register_optimizer_step_pre_hook(before)
+    register_optimizer_step_post_hook(after)
+
+
+def hide_state_steps(tell: Tell) -> None:
+    """Make Horovod's own step inside broadcast_optimizer_state a part; tell ("phantom step", optimizer)."""
+    import horovod.torch.functions as functions
+
+    send_state = functions.broadcast_optimizer_state
+
+    @functools.wraps(send_state)
+    def broadcast_optimizer_state(optimizer: torch.optim.Optimizer, *args: Any, **kwargs: Any) -> Any:
+        fresh = not optimizer.state_dict()["state"]
+        with part_of_a_step():
+            result = send_state(optimizer, *args, **kwargs)
+        if fresh:
+            tell("phantom step", type(optimizer).__name__)
+        return result
+
+    functions.broadcast_optimizer_state = broadcast_optimizer_state
+
+
+def hide_adasum_steps() -> None:
+    """Adasum steps once per parameter inside backward(); only its step() is one of the script's."""
+    from horovod.torch.optimizer import _DistributedAdasumOptimizer as Adasum
+
+    update = Adasum._allreduce_grad_async
+
+    def update_of_one(self: torch.optim.Optimizer, parameter: torch.Tensor) -> Any:
+        with part_of_a_step():
+            return update(self, parameter)
+
+    Adasum._allreduce_grad_async = update_of_one

@@ -1,0 +1,74 @@
+"""The options that say how scripts are run; `hvdkit verify` and `hvdkit migrate --verify` take the same."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from typing import Any
+
+DEFAULT_STEPS = 5
+
+
+def add_run_options(parser: argparse.ArgumentParser | argparse._ArgumentGroup) -> None:
+    """Add the options to a parser or to a group of one."""
+    parser.add_argument("--np", type=_positive, default=2, metavar="N", help="ranks (default 2)")
+    parser.add_argument(
+        "--steps",
+        type=_positive,
+        default=DEFAULT_STEPS,
+        metavar="N",
+        help=f"optimizer steps (default {DEFAULT_STEPS})",
+    )
+    parser.add_argument("--controller", choices=("gloo", "mpi"), default="gloo", help="of horovodrun")
+    parser.add_argument(
+        "--device", choices=("auto", "cpu"), default="auto", help="cpu: run CUDA scripts without CUDA"
+    )
+    parser.add_argument(
+        "--tolerance", type=float, metavar="X", help="relative difference allowed (default: none)"
+    )
+    parser.add_argument(
+        "--timeout",
+        type=_seconds,
+        default=300.0,
+        metavar="S",
+        help="seconds without a step until it counts as hung",
+    )
+
+
+def request_fields(asked: argparse.Namespace) -> dict[str, Any]:
+    """What the options say, as the fields of a `session.Request`."""
+    return {
+        "world": asked.np,
+        "steps": asked.steps,
+        "controller": asked.controller,
+        "cpu": asked.device == "cpu",
+        "tolerance": asked.tolerance,
+        "timeout": asked.timeout,
+    }
+
+
+def split_arguments(arguments: list[str]) -> tuple[list[str], tuple[str, ...]]:
+    """What stands before the first `--`, and what after: the script's own."""
+    if "--" not in arguments:
+        return arguments, ()
+    at = arguments.index("--")
+    return arguments[:at], tuple(arguments[at + 1 :])
+
+
+def show_progress(line: str) -> None:
+    """One line to standard error."""
+    print(line, file=sys.stderr)
+
+
+def _positive(text: str) -> int:
+    number = int(text)
+    if number < 1:
+        raise argparse.ArgumentTypeError("must be at least 1")
+    return number
+
+
+def _seconds(text: str) -> float:
+    seconds = float(text)
+    if not seconds > 0:
+        raise argparse.ArgumentTypeError("must be more than 0")
+    return seconds

@@ -1,0 +1,103 @@
+"""What node 0 makes of what the nodes say, and of what they do not say."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+
+from hvdkit.bootstrap.board import SILENCE_SECONDS, Board, Failure
+from hvdkit.bootstrap.control import Message
+from hvdkit.launch.hosts import Host
+
+HOSTS = (Host("10.0.0.1", 2), Host("10.0.0.2", 2), Host("10.0.0.3", 1))
+KILLED = Failure("rank 3 on b was killed by SIGKILL", by_signal=True)
+ENDED = Failure("rank 0 on a ended with exit code 1", by_signal=False)
+
+
+class Clock:
+    now = 100.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+class Job:
+    """A board, its clock, and nodes that speak."""
+
+    def __init__(self) -> None:
+        self.clock = Clock()
+        self.board = Board(HOSTS, 30, self.clock)
+
+    def say(self, node: int, done: bool = False, failure: Failure | None = None, who: str = "") -> Message:
+        told = asdict(failure) if failure else None
+        return self.board.answer(
+            {"node": node, "who": who or f"process {node}", "done": done, "failure": told},
+            f"10.0.0.{node + 1}",
+        )
+
+    def all_say(self, *nodes: int) -> list[str]:
+        return [self.say(node)["stop"] for node in nodes or range(3)]
+
+
+def test_a_node_that_never_comes_is_named() -> None:
+    job = Job()
+    job.say(0)
+    job.say(2)
+    assert job.board.missing() == ["node 1 (10.0.0.2, ranks 2 to 3)"]
+    job.clock.now += 19
+    job.all_say(0, 2)
+    job.clock.now += 12
+    assert job.say(0)["stop"] == "node 1 (10.0.0.2, ranks 2 to 3) did not come within 30 s"
+
+
+def test_a_silent_node_ends_the_job() -> None:
+    job = Job()
+    job.all_say()
+    for _ in range(int(SILENCE_SECONDS)):
+        job.clock.now += 1
+        assert job.all_say(0, 1) == ["", ""]
+    job.clock.now += 1
+    stop = "nothing was heard of node 2 (10.0.0.3, rank 4) for 20 s"
+    assert job.all_say(0, 1) == [stop, stop]
+    assert job.board.all_told(), "the lost one need not be told"
+
+
+def test_a_node_that_is_done_may_be_silent() -> None:
+    job = Job()
+    job.all_say()
+    job.say(2, done=True)
+    job.clock.now += SILENCE_SECONDS - 1
+    job.all_say(0, 1)
+    job.clock.now += 2
+    assert job.all_say(0, 1) == ["", ""]
+
+
+def test_the_cause_is_named_not_what_followed_from_it() -> None:
+    job = Job()
+    job.all_say()
+    job.clock.now += 1
+    assert job.say(0, failure=ENDED)["stop"] == "", "another rank may have failed first"
+    job.clock.now += 0.1
+    job.say(1, failure=KILLED)
+    job.clock.now += 1
+    job.say(2)
+    assert job.say(0)["stop"] == KILLED.text
+
+
+def test_a_failure_waits_for_a_node_that_may_be_lost() -> None:
+    job = Job()
+    job.all_say()
+    job.clock.now += 5
+    job.say(0, failure=ENDED)
+    for _ in range(14):
+        job.clock.now += 1
+        assert job.all_say(0, 1) == ["", ""]
+    job.clock.now += 2
+    assert job.say(0)["stop"] == "nothing was heard of node 2 (10.0.0.3, rank 4) for 20 s"
+
+
+def test_a_second_process_of_a_node_is_refused() -> None:
+    job = Job()
+    job.say(1)
+    assert job.say(1, who="process 9 on b") == {
+        "refused": "node 1 (10.0.0.2, ranks 2 to 3) is in this job already: process 1"
+    }

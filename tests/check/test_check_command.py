@@ -1,0 +1,140 @@
+"""`hvdkit check` as a command: exit codes, fixes and their undo, what it prints for machines, bad input."""
+
+from __future__ import annotations
+
+import io
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+from hvdkit.cli import main
+
+FIXABLE = """\
+import horovod.torch as hvd
+
+hvd.init()
+loss = hvd.allreduce(local_loss) / hvd.size()
+"""
+MANUAL = """\
+import horovod.torch as hvd
+
+hvd.init()
+if hvd.rank() == 0:
+    loss = hvd.allreduce(local_loss)
+"""
+CLEAN = """\
+import horovod.torch as hvd
+
+hvd.init()
+loss = hvd.allreduce(local_loss)
+"""
+
+
+def write(folder: Path, text: str, name: str = "train.py") -> Path:
+    script = folder / name
+    script.write_text(text, encoding="utf-8")
+    return script
+
+
+def test_exit_codes(tmp_path: Path) -> None:
+    script = write(tmp_path, CLEAN)
+    assert main(["check", str(script)]) == 0
+    script.write_text(FIXABLE)
+    assert main(["check", str(script)]) == 1
+    assert script.read_text() == FIXABLE
+    assert main(["check", str(tmp_path / "missing.py")]) == 2
+    assert main(["check"]) == 2
+
+
+def test_a_finding_names_place_and_remedy(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    script = write(tmp_path, MANUAL)
+    assert main(["check", str(script)]) == 1
+    out = capsys.readouterr().out
+    assert "train.py:5: HVD805" in out
+    assert "on every rank" in out
+    assert "1 finding(s) in 1 of 1 file(s)" in out
+
+
+def test_fix_and_undo(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    script = write(tmp_path, FIXABLE)
+    assert main(["check", str(script), "--fix"]) == 2, "no version control"
+    assert script.read_text() == FIXABLE
+    assert main(["check", str(script), "--fix", "--allow-no-vcs"]) == 0
+    assert script.read_text() == FIXABLE.replace(" / hvd.size()", "")
+    assert main(["check", str(script)]) == 0
+    assert main(["check", "--undo", str(script)]) == 0
+    assert script.read_text() == FIXABLE
+    assert "restored" in capsys.readouterr().out
+
+
+def test_what_is_left_gets_one_marker(tmp_path: Path) -> None:
+    script = write(tmp_path, MANUAL)
+    assert main(["check", str(script), "--fix", "--allow-no-vcs"]) == 1
+    once = script.read_text()
+    assert once.count("# hvdkit: TODO[HVD805]") == 1
+    assert main(["check", str(script), "--fix", "--allow-no-vcs"]) == 1
+    assert script.read_text() == once
+
+
+def test_diff_writes_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    script = write(tmp_path, FIXABLE)
+    assert main(["check", str(script), "--diff"]) == 1
+    assert "-loss = hvd.allreduce(local_loss) / hvd.size()" in capsys.readouterr().out
+    assert script.read_text() == FIXABLE
+
+
+def test_json_and_sarif(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    script = write(tmp_path, FIXABLE)
+    assert main(["check", str(script), "--json", "-"]) == 1
+    found = json.loads(capsys.readouterr().out)["findings"]
+    assert [(row["rule"], row["line"], row["applicability"]) for row in found] == [("HVD804", 4, "safe")]
+    report = tmp_path / "report.sarif"
+    assert main(["check", str(script), "--sarif", str(report)]) == 1
+    run = json.loads(report.read_text())["runs"][0]
+    assert [(result["ruleId"], result["level"]) for result in run["results"]] == [("HVD804", "warning")]
+    assert all(rule["id"].startswith("HVD8") for rule in run["tool"]["driver"]["rules"])
+
+
+def test_select_ignore_and_pyproject(tmp_path: Path) -> None:
+    script = write(tmp_path, FIXABLE + MANUAL)
+    assert main(["check", str(script), "--select", "HVD81"]) == 0
+    assert main(["check", str(script), "--ignore", "HVD804,HVD805"]) == 0
+    write(tmp_path, '[tool.hvdkit.check]\nignore = ["HVD80"]\n', "pyproject.toml")
+    assert main(["check", str(script)]) == 0
+    assert main(["check", str(script), "--ignore", "HVD804"]) == 1
+    write(tmp_path, '[tool.hvdkit.check]\ntarget = "hvdkit"\n', "pyproject.toml")
+    assert main(["check", str(script)]) == 2, "check has no target"
+
+
+def test_standard_input(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(MANUAL.encode())))
+    assert main(["check", "-"]) == 1
+    assert "HVD805" in capsys.readouterr().out
+    assert main(["check", "-", "--fix"]) == 2
+
+
+def test_notebook_cells(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    cells = [FIXABLE.split("\n\n")[0], FIXABLE.split("\n\n")[1]]
+    notebook = {
+        "cells": [
+            {"cell_type": "code", "execution_count": None, "metadata": {}, "outputs": [], "source": [text]}
+            for text in cells
+        ],
+        "metadata": {},
+        "nbformat": 4,
+        "nbformat_minor": 5,
+    }
+    write(tmp_path, json.dumps(notebook), "train.ipynb")
+    assert main(["check", str(tmp_path)]) == 1
+    assert "train.ipynb:cell 2:2: HVD804" in capsys.readouterr().out
+
+
+def test_bad_input(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write(tmp_path, "import horovod.torch\ndef broken(:\n")
+    assert main(["check", str(tmp_path)]) == 1
+    assert "left alone" in capsys.readouterr().out
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    assert main(["check", str(empty)]) == 0

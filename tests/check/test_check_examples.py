@@ -1,0 +1,60 @@
+"""Every rule's own examples: what it mends, what it reports, and what it must not say anything about."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from hvdkit.check.command import make_plan
+from hvdkit.check.rules import all_rules
+from hvdkit.migrate.facts import Options
+from hvdkit.migrate.plan import FilePlan
+from hvdkit.migrate.rule import Change, Keep, Rule
+
+CHANGES = [(rule, change) for rule in all_rules() for change in rule.changes]
+KEEPS = [(rule, keep) for rule in all_rules() for keep in rule.keeps]
+
+
+def checked(folder: Path, text: str, files: tuple[tuple[str, str], ...], options: Options) -> FilePlan:
+    """The plan for train.py beside other files."""
+    for name, content in files:
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(content)
+    script = folder / "train.py"
+    script.write_text(text)
+    plan = make_plan([folder], options)
+    assert not plan.unreadable
+    return next(file for file in plan.files if file.path == script)
+
+
+@pytest.mark.parametrize(("rule", "change"), CHANGES, ids=lambda item: getattr(item, "id", None))
+def test_changes(rule: Rule, change: Change, tmp_path: Path) -> None:
+    before, after = change.texts()
+    file = checked(tmp_path, before, change.files, Options(change.target, change.suggested, (rule.id,)))
+    assert not file.problem
+    assert file.after == after
+
+
+@pytest.mark.parametrize(("rule", "keep"), KEEPS, ids=lambda item: getattr(item, "id", None))
+def test_keeps(rule: Rule, keep: Keep, tmp_path: Path) -> None:
+    file = checked(tmp_path, keep.text(), keep.files, Options("horovod", keep.suggested, (rule.id,)))
+    without_markers = [line for line in file.after.splitlines() if "# hvdkit: TODO[" not in line]
+    assert without_markers == file.before.splitlines()
+    assert bool(file.findings) == keep.reported
+
+
+@pytest.mark.parametrize("rule", all_rules(), ids=lambda rule: rule.id)
+def test_every_rule_says_what_it_must_not_report(rule: Rule) -> None:
+    assert rule.changes or rule.safety.startswith("Nothing is"), "a rule that edits shows what it edits"
+    assert any(not keep.reported for keep in rule.keeps), "a program on which the rule is silent"
+    assert rule.changes or any(keep.reported for keep in rule.keeps), "a program on which it is not"
+    assert all(text.strip() for text in (rule.title, rule.what, rule.why, rule.safety))
+
+
+@pytest.mark.parametrize(("rule", "change"), CHANGES, ids=lambda item: getattr(item, "id", None))
+def test_what_is_mended_is_found_no_more(rule: Rule, change: Change, tmp_path: Path) -> None:
+    _, after = change.texts()
+    file = checked(tmp_path, after, change.files, Options(change.target, True, (rule.id,)))
+    assert [finding for finding in file.findings if finding.edits] == []

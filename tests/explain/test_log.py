@@ -1,0 +1,56 @@
+"""Reading a log: tags, pieces, tracebacks."""
+
+from __future__ import annotations
+
+from hvdkit.explain.log import parse
+
+
+def texts(log: str) -> list[tuple[int | None, str]]:
+    return [(line.rank, line.text) for line in parse(log).lines]
+
+
+def test_gloo_and_mpi_tags_and_times_are_taken_off() -> None:
+    assert texts("[3]<stderr>:a\n[1,2]<stdout>:b\nSat Nov  1 01:02:03 2025[0]<stderr>:c\nd") == [
+        (3, "a"),
+        (2, "b"),
+        (0, "c"),
+        (None, "d"),
+    ]
+
+
+def test_the_pieces_of_a_line_are_put_together_past_other_ranks() -> None:
+    log = "[1,0]<stderr>:Key[1,0]<stderr>:Error[1,1]<stderr>:Value\n[1,0]<stderr>:: 'a'\n[1,1]<stderr>:tail\n"
+    assert texts(log) == [(1, "Value"), (0, "KeyError: 'a'"), (1, "tail")]
+
+
+def test_colours_and_progress_bars_do_not_hide_a_line() -> None:
+    assert texts("\x1b[31mred\x1b[0m\r50%\rdone") == [(None, "red"), (None, "50%"), (None, "done")]
+
+
+def test_a_traceback_ends_with_its_error_in_the_authors_file() -> None:
+    log = """\
+[1]<stderr>:Traceback (most recent call last):
+[0]<stderr>:something else
+[1]<stderr>:  File "/home/me/train.py", line 7, in <module>
+[1]<stderr>:    load()
+[1]<stderr>:  File "/opt/lib/python3.11/json/decoder.py", line 3, in load
+[1]<stderr>:    raise ValueError
+[1]<stderr>:ValueError: no
+"""
+    (traceback,) = parse(log).tracebacks
+    assert (traceback.rank, traceback.error, traceback.place) == (1, "ValueError: no", "/home/me/train.py:7")
+
+
+def test_of_a_chain_the_last_counts() -> None:
+    log = """\
+Traceback (most recent call last):
+  File "a.py", line 1, in f
+KeyError: 1
+
+During handling of the above exception, another exception occurred:
+
+Traceback (most recent call last):
+  File "a.py", line 2, in g
+RuntimeError: lost
+"""
+    assert [one.error for one in parse(log).tracebacks] == ["RuntimeError: lost"]

@@ -1,0 +1,74 @@
+"""The cause of each log that was taken from a failure really provoked, and `unknown` for everything else."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from hvdkit.explain import report
+from hvdkit.explain.cause import Cause
+from hvdkit.explain.causes import all_causes
+from hvdkit.explain.log import parse
+from hvdkit.explain.page import page
+from hvdkit.explain.verdict import judge
+
+HERE = Path(__file__).parent
+LOGS = sorted(HERE.glob("logs/*/*.log"))
+UNRELATED = sorted(HERE.glob("unrelated/*.log"))
+CAUSES = {cause.id: cause for cause in all_causes()}
+
+
+def name(path: Path) -> str:
+    return f"{path.parent.name}/{path.stem}"
+
+
+@pytest.mark.parametrize("path", LOGS, ids=name)
+def test_the_cause_is_named(path: Path) -> None:
+    verdict = judge(parse(path.read_text()))
+    assert [found.cause.id for found in verdict.found][:1] == [path.parent.name]
+    told = report.text(verdict, "job.log")
+    assert told.startswith("cause: ") and "  fix: " in told
+    assert "{" not in verdict.found[0].title + verdict.found[0].why, "a name that the log does not give"
+
+
+@pytest.mark.parametrize("path", UNRELATED, ids=name)
+def test_an_unrelated_log_is_unknown(path: Path) -> None:
+    verdict = judge(parse(path.read_text()))
+    assert verdict.found == ()
+    assert report.text(verdict, "x.log").startswith("unknown: ")
+
+
+def test_there_are_enough_of_both() -> None:
+    assert len({path.parent.name for path in LOGS}) >= 20
+    assert len(UNRELATED) >= 10
+
+
+@pytest.mark.parametrize("cause", CAUSES.values(), ids=CAUSES)
+def test_every_cause_was_provoked_or_says_that_it_takes_a_gpu(cause: Cause) -> None:
+    logs = sorted((HERE / "logs" / cause.id).glob("*.log"))
+    if cause.on_gpu:
+        assert not logs and not cause.excerpt
+        return
+    lines = {line.text.rstrip() for path in logs for line in parse(path.read_text()).lines}
+    for shown in cause.excerpt.splitlines():
+        start = shown.removesuffix(" ...")
+        assert any(line.startswith(start) for line in lines), f"in no log of {cause.id}: {shown}"
+
+
+def test_the_launchers_words_are_not_the_scripts_own_error() -> None:
+    """Rank 1 fails, rank 0 and horovodrun complain: the first is the cause."""
+    for path in (HERE / "logs" / "own_error").glob("one_rank_*.log"):
+        first = judge(parse(path.read_text())).found[0]
+        assert first.title == "rank 1 failed at /proj/train.py:14: KeyError: 'label'"
+
+
+def test_a_stall_names_rank_and_tensor() -> None:
+    for path in (HERE / "logs" / "stalled").glob("*.log"):
+        title = judge(parse(path.read_text())).found[0].title
+        assert title.startswith("rank 1 never reaches allreduce.")
+
+
+def test_the_page_is_made_from_the_causes() -> None:
+    committed = (HERE.parents[1] / "docs" / "explain.md").read_text()
+    assert committed == page(), "run scripts/docs"

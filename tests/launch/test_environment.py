@@ -1,0 +1,38 @@
+"""What a job is given of the environment, and what stays where it is."""
+
+from __future__ import annotations
+
+import pytest
+
+from hvdkit.errors import UsageError
+from hvdkit.launch.environment import passed
+
+HERE = {
+    "PATH": "/bin",
+    "HOROVOD_TIMELINE": "t.json",
+    "NCCL_DEBUG": "INFO",
+    "OMP_NUM_THREADS": "2",
+    "AWS_SECRET_ACCESS_KEY": "s3cret",
+    "http_proxy": "http://user:password@proxy",
+    "HOROVOD_RANK": "3",
+    "HOROVOD_GLOO_RENDEZVOUS_PORT": "1234",
+    "OMPI_COMM_WORLD_RANK": "3",
+    "_HOROVOD_SECRET_KEY": "k",
+}
+
+
+def test_needed_and_nothing_else() -> None:
+    assert set(passed(HERE)) == {"PATH", "HOROVOD_TIMELINE", "NCCL_DEBUG", "OMP_NUM_THREADS"}
+
+
+def test_named() -> None:
+    assert passed(HERE, ["AWS_SECRET_ACCESS_KEY", "MODE=a b"]).items() >= {
+        ("AWS_SECRET_ACCESS_KEY", "s3cret"),
+        ("MODE", "a b"),
+    }
+
+
+@pytest.mark.parametrize("entry", ["NOT_SET", "1A=2", "A;B=1", "", "=x", "A B"])
+def test_a_bad_name_is_refused(entry: str) -> None:
+    with pytest.raises(UsageError, match="-x"):
+        passed(HERE, [entry])

@@ -1,0 +1,45 @@
+"""The command line of horovodrun for each kind of network."""
+
+from __future__ import annotations
+
+from hvdkit.launch.horovodrun import Start, command_line
+from hvdkit.launch.hosts import parse_hosts
+from hvdkit.launch.interfaces import Interface, Route
+from hvdkit.launch.ssh import Ssh
+
+ETH = Interface("eth0", "10.0.0.1", "10.0.0.0/24")
+ENS = Interface("ens3", "10.0.0.2", "10.0.0.0/24")
+HOSTS = parse_hosts("a:2,b:2")
+
+
+def words(start: Start) -> list[str]:
+    made = command_line(start, ["python", "train.py"])
+    assert made[0].endswith("horovodrun")
+    assert made[-2:] == ["python", "train.py"]
+    return made[1:-2]
+
+
+def test_one_machine() -> None:
+    start = Start(2, parse_hosts("localhost:2"), "gloo")
+    assert words(start) == ["-np", "2", "-H", "localhost:2", "--disable-cache", "--gloo"]
+
+
+def test_one_name() -> None:
+    route = Route({"a": ETH, "b": Interface("eth0", "10.0.0.2", "10.0.0.0/24")})
+    assert words(Start(4, HOSTS, "gloo", "a", route))[-2:] == ["--network-interfaces", "eth0"]
+    made = words(Start(4, HOSTS, "mpi", "a", route, Ssh(2222), crowded=True, mpi_args="--report-bindings"))
+    assert made[-5:-1] == ["--network-interfaces", "eth0", "-p", "2222"]
+    assert made[-1] == (
+        "--mpi-args=--mca mpi_yield_when_idle 1 --mca oob_tcp_if_include eth0 --report-bindings"
+    )
+
+
+def test_two_names_become_one_network_for_mpi_and_the_launchers_own_for_gloo() -> None:
+    route = Route({"a": ETH, "b": ENS})
+    assert words(Start(4, HOSTS, "gloo", "b", route))[-2:] == ["--network-interfaces", "ens3"]
+    made = words(Start(4, HOSTS, "mpi", "a", route))
+    assert made[-3:] == [
+        "--network-interfaces",
+        "10.0.0.0/24",
+        "--mpi-args=--mca oob_tcp_if_include 10.0.0.0/24",
+    ]

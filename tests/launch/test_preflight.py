@@ -1,0 +1,77 @@
+"""What stops a start, and what a start takes from the report."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hvdkit.doctor.finding import Finding, Level
+from hvdkit.doctor.session import Report
+from hvdkit.launch.horovodrun import Start
+from hvdkit.launch.hosts import parse_hosts
+from hvdkit.launch.preflight import (
+    PreflightError,
+    UnfinishedError,
+    judge,
+    refuse_unfinished,
+    script_of,
+    start,
+)
+
+LOADED = {"mpi": False, "gloo": True, "nccl": False}
+TORCH = {"version": "2.13.0", "cuda": None, "gpus": 0, "horovod": LOADED}
+
+
+def report(*levels: Level, cores: int = 8) -> Report:
+    facts: dict[str, Any] = {
+        "horovod": {"value": {"torch": TORCH, "tensorflow": None}},
+        "threads": {"value": {"cores": cores, "threads": 1}},
+    }
+    findings = tuple(Finding(level, "seen", "why", "fix", "shm", "a") for level in levels)
+    return Report(findings, {"localhost": facts}, None, ("localhost",))
+
+
+@pytest.mark.parametrize("level", [Level.OK, Level.NOTE, Level.WARNING, Level.UNKNOWN])
+def test_only_errors_stop(level: Level, capsys: pytest.CaptureFixture[str]) -> None:
+    judge(report(level), force=False)
+    assert ("seen" in capsys.readouterr().err) == level.counts
+
+
+def test_an_error_stops_unless_forced() -> None:
+    with pytest.raises(PreflightError, match="shm"):
+        judge(report(Level.ERROR), force=False)
+    judge(report(Level.ERROR), force=True)
+
+
+@pytest.mark.parametrize(
+    ("command", "script"),
+    [
+        (["python", "-u", "train.py", "--lr", "1"], "train.py"),
+        (["python", "-m", "package"], ""),
+        (["python", "-c", "pass"], ""),
+    ],
+)
+def test_script_of(command: list[str], script: str) -> None:
+    assert script_of(command) == script
+
+
+def test_markers_are_named_with_their_places(tmp_path: Path) -> None:
+    file = tmp_path / "train.py"
+    file.write_text("a = 1\n    # hvdkit: TODO[HVD304] shard it\n# hvdkit: TODO[HVD510] join it\n")
+    with pytest.raises(UnfinishedError, match=r"train.py:2: HVD304: shard it\n.*train.py:3: HVD510"):
+        refuse_unfinished(str(file))
+    file.write_text("# TODO something else\n")
+    refuse_unfinished(str(file))
+
+
+def test_a_start_takes_controller_and_cores_from_the_report() -> None:
+    made = start(report(cores=2), Start(2, parse_hosts("localhost:2"), ""))
+    assert (made.controller, made.crowded, made.launcher) == ("gloo", True, "localhost")
+    assert not start(report(cores=3), Start(2, parse_hosts("localhost:2"), "")).crowded
+
+
+def test_without_a_network_nothing_is_started_even_by_force() -> None:
+    with pytest.raises(PreflightError, match="no network"):
+        start(report(), Start(2, parse_hosts("192.0.2.77:2"), "gloo"))

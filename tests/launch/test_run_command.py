@@ -1,0 +1,112 @@
+"""`hvdkit run` on one machine: what it refuses, what it prints, how it ends."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import psutil
+import pytest
+
+from hvdkit.cli import main
+
+SCRIPT = """\
+import os, sys, time
+rank = int(os.environ.get("HOROVOD_RANK", os.environ.get("OMPI_COMM_WORLD_RANK", "0")))
+print("rank", rank, "token", os.environ.get("TOKEN"), "named", os.environ.get("NAMED"), flush=True)
+if sys.argv[1:] == ["fail"]:
+    if rank == 1:
+        raise ValueError("boom")
+    time.sleep(600)
+if sys.argv[1:] == ["sleep"]:
+    time.sleep(600)
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    (tmp_path / "train.py").write_text(SCRIPT)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def start(*arguments: str, **variables: str) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [sys.executable, "-m", "hvdkit", "run", *arguments],
+        env={**os.environ, **variables},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "part"),
+    [
+        ([], "no command to run"),
+        (["-np", "0", "python"], "-np 0"),
+        (["-np", "2", "-H", "a;id:2", "python"], "not a host name"),
+        (["-np", "3", "-H", "localhost:2", "python"], "has room for 2"),
+        (["no-such-program"], "no such program"),
+        (["-x", "NOT_SET_HERE", "python"], "it is not set here"),
+        (["--hostfile", "none", "python"], "No such file"),
+    ],
+)
+def test_bad_input(arguments: list[str], part: str, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["run", *arguments]) == 2
+    assert part in capsys.readouterr().err
+
+
+def test_an_unfinished_migration_is_refused(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (folder / "train.py").write_text("x = 1\n# hvdkit: TODO[HVD204] say which ranks are in the group\n")
+    assert main(["run", "-np", "2", "python", "train.py"]) == 2
+    assert "train.py:2: HVD204: say which ranks" in capsys.readouterr().err
+
+
+@pytest.mark.launch
+@pytest.mark.parametrize("controller", ["--gloo", "--mpi"])
+def test_the_first_failure_is_told_last(folder: Path, controller: str) -> None:
+    job = start(
+        *("-np", "2", controller, "-x", "NAMED", "--log-dir", "logs", "python", "train.py", "fail"),
+        TOKEN="not for ranks",
+        NAMED="for ranks",
+    )
+    out, err = job.communicate(timeout=300)
+    assert job.returncode == 1
+    assert sorted(out.splitlines()) == [f"[{rank}] rank {rank} token None named for ranks" for rank in (0, 1)]
+    last = err.splitlines()[-2:]
+    assert last[0] == "ValueError: boom"
+    assert "rank 1 on" in last[1] and last[1].endswith("failed first: exit code 1")
+    assert "ValueError: boom" in (folder / "logs" / "rank.1.log").read_text()
+    assert (folder / "logs" / "rank.0.log").read_text().startswith("rank 0 token None named for ranks\n")
+
+
+@pytest.mark.launch
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_interrupted_leaves_no_rank(folder: Path, number: signal.Signals) -> None:
+    job = start("-np", "2", "--gloo", "python", "train.py", "sleep")
+    assert job.stdout is not None
+    for _ in range(2):
+        assert "token None" in job.stdout.readline()
+    job.send_signal(number)
+    assert job.wait(120) == 130
+    deadline = time.monotonic() + 60
+    while left(folder) and time.monotonic() < deadline:
+        time.sleep(0.1)
+    assert left(folder) == []
+
+
+def left(folder: Path) -> list[list[str]]:
+    """Processes that run in the folder of the test."""
+    found = []
+    for process in psutil.process_iter():
+        try:
+            if process.cwd() == str(folder) and process.pid != os.getpid():
+                found.append(process.cmdline())
+        except psutil.Error:
+            continue
+    return found

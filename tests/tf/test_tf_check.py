@@ -1,0 +1,156 @@
+"""On 2 ranks: the bugs of hvdkit check's HVD89x happen, and are gone as the rules say."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import horovod.tensorflow as horovod
+import horovod.tensorflow.keras as plain
+import pytest
+import tensorflow as tf
+
+import hvdkit.keras as hvd
+from hvdkit.keras.backend import keras
+
+pytestmark = pytest.mark.ranks
+
+KERAS_3 = int(keras.__version__.split(".")[0]) >= 3
+
+
+def gathered(value: Any) -> list[Any]:
+    """Every rank's value, in rank order."""
+    return horovod.allgather_object(value)  # type: ignore[no-any-return]
+
+
+def net(seed: int | None = 0) -> Any:
+    """A linear model with the same weights on every rank, or each rank's own for seed=None."""
+    keras.utils.set_random_seed(horovod.rank() + 1 if seed is None else seed)
+    return keras.Sequential([keras.Input((3,)), keras.layers.Dense(1)])
+
+
+def same(model: Any) -> bool:
+    """Whether all ranks have equal weights."""
+    found = gathered([[round(float(x), 5) for x in w.flatten()] for w in model.get_weights()])
+    return bool(found[0] == found[1])
+
+
+def data() -> tuple[Any, Any]:
+    """Inputs and targets that differ between the ranks."""
+    return tf.fill((4, 3), float(horovod.rank() + 1)), tf.zeros((4, 1))
+
+
+def fit(model: Any, optimizer: Any, **options: Any) -> Any:
+    """One epoch and more of a compiled model."""
+    model.compile(optimizer, "mse")
+    return model.fit(*data(), batch_size=4, verbose=0, **options)
+
+
+def tape_step(model: Any, distributed: bool) -> None:
+    """One step of plain SGD by a tape."""
+    x, y = data()
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_mean((model(x) - y) ** 2)
+    if distributed:
+        tape = horovod.DistributedGradientTape(tape)
+    # Horovod's tape knows TensorFlow's variables, not those of Keras 3 around them.
+    sources = [variable.value if KERAS_3 else variable for variable in model.trainable_variables]
+    gradients = tape.gradient(loss, sources)
+    keras.optimizers.SGD(0.1).apply_gradients(zip(gradients, model.trainable_variables))
+
+
+def test_hvd890_keras_3_averages_nothing() -> None:
+    """With Keras 2 Horovod's own optimizer averages, and the rule is silent."""
+    model = net()
+    fit(model, plain.DistributedOptimizer(keras.optimizers.SGD(0.1)))
+    assert same(model) != KERAS_3
+    model = net()
+    fit(model, hvd.DistributedOptimizer(keras.optimizers.SGD(0.1)))
+    assert same(model)
+
+
+def test_hvd891_no_common_first_weights() -> None:
+    model = net(seed=None)
+    tape_step(model, distributed=True)
+    assert not same(model)
+    horovod.broadcast_variables([getattr(v, "value", v) if KERAS_3 else v for v in model.variables], 0)
+    tape_step(model, distributed=True)
+    assert same(model)
+
+
+def test_hvd892_every_rank_writes(tmp_path: Path) -> None:
+    """Each rank into a folder of its own here, so that the writes can be counted."""
+    for guarded in (False, True):
+        path = tmp_path / f"{guarded}.weights.h5"
+        saver = keras.callbacks.ModelCheckpoint(str(path), save_weights_only=True)
+        callbacks = [saver] if horovod.rank() == 0 or not guarded else []
+        fit(net(), keras.optimizers.SGD(0.1), callbacks=callbacks)
+        assert gathered(path.exists()) == [True, not guarded]
+
+
+def test_hvd893_a_plain_tape() -> None:
+    model = net()
+    tape_step(model, distributed=False)
+    assert not same(model)
+    model = net()
+    tape_step(model, distributed=True)
+    assert same(model)
+
+
+def test_hvd894_the_callback_is_told_no_rate() -> None:
+    with pytest.raises(TypeError, match="initial_lr"):
+        plain.callbacks.LearningRateWarmupCallback(warmup_epochs=5)
+    plain.callbacks.LearningRateWarmupCallback(initial_lr=0.1, warmup_epochs=5)
+
+
+class Measured(keras.callbacks.Callback):  # type: ignore[misc, name-defined]
+    """A metric that gets better on rank 0 and worse on rank 1."""
+
+    def on_epoch_end(self, epoch: int, logs: dict[str, float] | None = None) -> None:
+        """Put the metric where the callbacks behind this one read it."""
+        assert logs is not None
+        logs["metric"] = float(-epoch if horovod.rank() == 0 else epoch)
+
+
+class Averaged(keras.callbacks.Callback):  # type: ignore[misc, name-defined]
+    """What MetricAverageCallback does, for that metric."""
+
+    def on_epoch_end(self, epoch: int, logs: dict[str, float] | None = None) -> None:
+        """Average it for the callbacks behind this one. The ranks that have stopped no longer come."""
+        assert logs is not None
+        logs["metric"] = float(horovod.allreduce(tf.constant(logs["metric"]), name=f"metric.{epoch}"))
+
+
+def _epochs(*callbacks: Any) -> list[int]:
+    """How many epochs each rank ran."""
+    return gathered(len(fit(net(), keras.optimizers.SGD(0.1), epochs=4, callbacks=list(callbacks)).epoch))
+
+
+def _stop() -> Any:
+    return keras.callbacks.EarlyStopping(monitor="metric", mode="min", patience=0)
+
+
+def test_hvd895_each_rank_stops_by_its_own_metric() -> None:
+    wrong = _epochs(Measured(), _stop())
+    assert wrong[0] != wrong[1]
+    right = _epochs(Measured(), Averaged(), _stop())
+    assert right[0] == right[1]
+
+
+def test_hvd896_averaged_behind_the_callback_that_stops() -> None:
+    """One rank decides to stop after an epoch that the other goes on from: seen before either has left."""
+    decided = {}
+    for order in ("behind", "before"):
+        stop = _stop()
+        row = [Measured(), stop, Averaged()] if order == "behind" else [Measured(), Averaged(), stop]
+        model = net()
+        model.compile(keras.optimizers.SGD(0.1), "mse")
+        stop.set_model(model)
+        stop.on_train_begin()
+        for epoch in range(2):
+            logs: dict[str, float] = {}
+            for callback in row:
+                callback.on_epoch_end(epoch, logs)
+        decided[order] = gathered(stop.stopped_epoch)
+    assert decided["behind"][0] != decided["behind"][1]
+    assert decided["before"][0] == decided["before"][1]

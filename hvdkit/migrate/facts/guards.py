@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 
 MAX_CALLERS = 6
 _LEAVES = (ast.Return, ast.Raise, ast.Continue, ast.Break)
+# A size compared so, with this number, says that there is one process, or that there are several.
+_ONE: dict[type, int] = {ast.Eq: 1, ast.LtE: 1, ast.Lt: 2}
+_SEVERAL: dict[type, int] = {ast.NotEq: 1, ast.Gt: 1, ast.GtE: 2}
 _STARTED = frozenset(("torch.distributed.is_initialized", *(f"{m}.is_initialized" for m in EVERY_HOROVOD)))
 
 
@@ -45,11 +48,6 @@ def where_runs(facts: Facts, names: Names, node: ast.AST, depth: int = 0) -> Whe
             return max(best, _of_function(facts, names, parent, depth))
         child = parent
     return best
-
-
-def on_rank_0(facts: Facts, names: Names, node: ast.AST) -> bool:
-    """Whether a node runs on rank 0 of the whole job only."""
-    return where_runs(facts, names, node) is Where.RANK_0
 
 
 def _of_function(facts: Facts, names: Names, function: FunctionNode, depth: int) -> Where:
@@ -226,10 +224,9 @@ def _alone(facts: Facts, names: Names, test: ast.AST, holds: bool) -> bool:
     if isinstance(test, ast.BoolOp):
         alone = [_alone(facts, names, value, holds) for value in test.values]
         return any(alone) if isinstance(test.op, ast.And) == holds else all(alone)
-    if isinstance(test, ast.Compare) and len(test.ops) == 1 and "size" in facts.ranks.of(names, test.left):
-        one = _number(test.comparators[0]) == 1
-        several = isinstance(test.ops[0], (ast.Gt, ast.NotEq))
-        return one and (several != holds) and isinstance(test.ops[0], (ast.Gt, ast.NotEq, ast.Eq, ast.LtE))
+    if isinstance(test, ast.Compare) and len(test.ops) == 1 and "size" in _kinds(facts, names, test.left):
+        bound = (_ONE if holds else _SEVERAL).get(type(test.ops[0]))
+        return bound is not None and _number(test.comparators[0]) == bound
     return not holds and says_distributed(facts, names, test)
 
 
@@ -289,12 +286,18 @@ def _set_at_start(facts: Facts, names: Names, value: ast.expr | None, node: ast.
 
 
 def _rank(facts: Facts, names: Names, node: ast.AST) -> Where:
-    kinds = facts.ranks.of(names, node) - {CONSTANT}
-    if UNKNOWN in kinds and isinstance(node, ast.expr):
-        kinds = frozenset(facts.launch.meaning(names, node))  # it goes into init_process_group, say
+    kinds = _kinds(facts, names, node)
     if kinds == {"rank"}:
         return Where.RANK_0
     return Where.ONE_PER_NODE if kinds and kinds <= {"rank", "local_rank"} else Where.ALL
+
+
+def _kinds(facts: Facts, names: Names, node: ast.AST) -> frozenset[str]:
+    """What a number counts: a rank, a size."""
+    kinds = facts.ranks.of(names, node) - {CONSTANT}
+    if UNKNOWN in kinds and isinstance(node, ast.expr):
+        return frozenset(facts.launch.meaning(names, node))  # it goes into init_process_group, say
+    return kinds
 
 
 def _is_number(facts: Facts, names: Names, node: ast.AST) -> bool:

@@ -176,11 +176,12 @@ class Launch:
             for binding in names.bindings(node.id, node):
                 yield from self._binding(names, binding, seen)
         elif isinstance(node, ast.Attribute):
-            bases = self._facts.flow.values(names, node.value)
-            for other in self._facts.files:
-                for target, binding in other.stores.get(node.attr, ()):
-                    if bases & self._facts.flow.values(other, target):
-                        yield from self._binding(other, binding, seen)
+            for value in self._facts.flow.values(names, node.value):
+                if value.kind == "module":  # `config.RANK`, of a module of the project
+                    for binding in value.names.module.names.get(node.attr, ()):
+                        yield from self._binding(value.names, binding, seen)
+            for where, binding in self._facts.flow.stored(names, node):
+                yield from self._binding(where, binding, seen)
             for option in self.options.of(names, node.value, node.attr):
                 yield Origin("option", option.names, option.node, option)
         elif isinstance(node, ast.IfExp):
@@ -211,15 +212,10 @@ class Launch:
 
     def _binding(self, names: Names, binding: Binding, seen: tuple[ast.AST, ...]) -> Iterator[Origin]:
         if binding.kind == "assign" and binding.value is not None:
-            value: ast.expr | None = binding.value
-            for position in binding.path:
-                elements = value.elts if isinstance(value, (ast.Tuple, ast.List)) else []
-                value = elements[position] if 0 <= position < len(elements) else None
-            if value is None:
-                return
-            for origin in self._origins(names, value, seen):
-                alias = isinstance(value, (ast.Name, ast.Attribute)) and origin.alias is None
-                yield replace(origin, alias=(names, value)) if alias else origin
+            for where, value in self._elements(names, binding.value, binding.path):
+                for origin in self._origins(where, value, seen):
+                    alias = isinstance(value, (ast.Name, ast.Attribute)) and origin.alias is None
+                    yield replace(origin, alias=(where, value)) if alias else origin
         elif binding.kind == "other" and isinstance(binding.node, (ast.Name, ast.Attribute)):
             if isinstance(names.parents.get(binding.node), ast.AugAssign):
                 yield Origin("augmented", names, binding.node)
@@ -230,6 +226,21 @@ class Launch:
             module = self._facts.project.module(head, names.source.path) if head.strip(".") else None
             for inner in module.module.names.get(member, ()) if module is not None else ():
                 yield from self._binding(module, inner, seen)  # type: ignore[arg-type]
+
+    def _elements(
+        self, names: Names, value: ast.expr, path: tuple[int, ...]
+    ) -> Iterator[tuple[Names, ast.expr]]:
+        """The part of a tuple that a path leads to: `rank, size = 0, 4`, and what functions return so."""
+        if not path:
+            yield names, value
+        elif isinstance(value, (ast.Tuple, ast.List)):
+            if 0 <= path[0] < len(value.elts):
+                yield from self._elements(names, value.elts[path[0]], path[1:])
+        elif isinstance(value, ast.Call):
+            for where, function in self._facts.flow.functions(names, value):
+                for result in where.returns.get(function, ()):
+                    if isinstance(result, (ast.Tuple, ast.List)):
+                        yield from self._elements(where, result, path)
 
     def _parameter(self, names: Names, arg: ast.arg, seen: tuple[ast.AST, ...]) -> Iterator[Origin]:
         function = names.parents[names.parents[arg]]

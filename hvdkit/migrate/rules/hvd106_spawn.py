@@ -146,6 +146,31 @@ RULE = Rule(
                     2)
             """,
         ),
+        Change(
+            """\
+            import torch.distributed as dist
+            import torch.multiprocessing as mp
+
+            def worker(rank, size, port):
+                dist.init_process_group("gloo", init_method=f"tcp://localhost:{port}", rank=rank, world_size=size)
+
+            if __name__ == "__main__":
+                arguments = (4, 29500)
+                mp.spawn(worker, arguments, 4)
+            """,
+            """\
+            import horovod.torch as hvd
+            import torch.distributed as dist
+
+            def worker(rank, size, port):
+                dist.init_process_group("gloo", init_method=f"tcp://localhost:{port}", rank=rank, world_size=size)
+
+            if __name__ == "__main__":
+                arguments = (4, 29500)
+                worker(hvd.local_rank(), *arguments)
+            """,
+            note="Arguments from a variable.",
+        ),
     ),
     keeps=(
         Keep(
@@ -174,6 +199,84 @@ RULE = Rule(
             """,
             reason="the person waits for the processes by hand, and what else hangs on them is not known",
             reported=True,
+        ),
+        Keep(
+            """\
+            import torch.distributed as dist
+            import torch.multiprocessing as mp
+
+            def worker(rank, size):
+                dist.init_process_group("gloo", rank=rank, world_size=size)
+
+            if __name__ == "__main__":
+                context = mp.spawn(worker, args=(4,), nprocs=4, join=False)
+                while not context.join():
+                    pass
+            """,
+            reason="the processes are joined by hand: what stands between is the parent's own",
+            reported=True,
+        ),
+        Keep(
+            """\
+            import torch.distributed as dist
+            import torch.multiprocessing as mp
+
+            def worker(rank, size):
+                dist.init_process_group("gloo", rank=rank, world_size=size)
+
+            if __name__ == "__main__":
+                mp.spawn(
+                    worker,
+                    args=(  # the rank comes first
+                        4,
+                    ),
+                    nprocs=4,
+                )
+            """,
+            reason="a comment among the arguments would be lost, or stand where it says nothing",
+            reported=True,
+        ),
+        Keep(
+            """\
+            import torch.distributed as dist
+            import torch.multiprocessing as mp
+
+            def worker(rank, size):
+                dist.init_process_group("gloo", rank=rank, world_size=size)
+
+            if __name__ == "__main__":
+                mp.spawn(
+                    worker,
+                    args=(
+                        4,  # processes
+                    ),
+                    nprocs=4,
+                )
+            """,
+            reason="a comment stands behind the last argument",
+            reported=True,
+        ),
+        Keep(
+            """\
+            import torch.multiprocessing as mp
+            import torch.distributed as dist
+            from torch.nn.parallel import DistributedDataParallel as DDP
+
+            def even(n):
+                return n == 0 or odd(n - 1)
+
+            def odd(n):
+                return n != 0 and even(n - 1)
+
+            def preprocess(index, folder):
+                print(even(index), folder)
+
+            if __name__ == "__main__":
+                mp.spawn(preprocess, args=("data",), nprocs=4)
+                dist.init_process_group("nccl")
+                model = DDP(net)
+            """,
+            reason="the workers never meet: no process group is made in them, whatever they call",
         ),
     ),
 )

@@ -211,6 +211,46 @@ RULE = Rule(
             """,
             note="The switch decides whether the process group is made, so it must be on in a job.",
         ),
+        Change(
+            """\
+            import argparse
+            import os
+            import torch.distributed as dist
+
+            def main(args):
+                use_ddp = args.ddp
+                if use_ddp and int(os.environ["WORLD_SIZE"]) > 1:
+                    dist.init_process_group("nccl")
+
+            common = argparse.ArgumentParser(add_help=False)
+            common.add_argument("--ddp", action="store_true")
+            common.add_argument("--local_rank", type=int, default=0)
+            parser = argparse.ArgumentParser(parents=[common])
+            parser.add_argument("--lr", type=float, default=0.1)
+            main(parser.parse_args())
+            """,
+            """\
+            import argparse
+            import os
+            import horovod.torch as hvd
+            import torch.distributed as dist
+
+            def main(args):
+                if hvd.size() > 1:
+                    args.ddp = True
+                use_ddp = args.ddp
+                if use_ddp and int(os.environ["WORLD_SIZE"]) > 1:
+                    dist.init_process_group("nccl")
+
+            common = argparse.ArgumentParser(add_help=False)
+            common.add_argument("--ddp", action="store_true")
+            common.add_argument("--local_rank", type=int, default=0)
+            parser = argparse.ArgumentParser(parents=[common])
+            parser.add_argument("--lr", type=float, default=0.1)
+            main(parser.parse_args())
+            """,
+            note="A flag that the other tests leave to the command line.",
+        ),
     ),
     keeps=(
         Keep(
@@ -266,6 +306,19 @@ RULE = Rule(
             print(args.rank, args.local_rank)
             """,
             reason="a program without torch.distributed may mean anything by a rank",
+        ),
+        Keep(
+            """\
+            import argparse
+            import torch.distributed as dist
+
+            dist.init_process_group("nccl")
+            parser = argparse.ArgumentParser()
+            parser.add_argument("--local_rank", type=int, default=0)
+            print(parser.parse_args().local_rank)
+            """,
+            reason="the arguments go nowhere that has a name",
+            reported=True,
         ),
     ),
 )

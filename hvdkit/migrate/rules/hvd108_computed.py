@@ -223,6 +223,105 @@ RULE = Rule(
                 return size
             """,
         ),
+        Change(
+            """\
+            import os
+            import torch.distributed as dist
+
+            def world():
+                return int(os.environ["WORLD_SIZE"])
+
+            def slurm():
+                node, local = int(os.environ["SLURM_NODEID"]), int(os.environ["SLURM_LOCALID"])
+                rank = node * 8 + local
+                return rank
+
+            def main():
+                rank, device = slurm(), 0
+                dist.init_process_group("nccl", rank=int(rank), world_size=world())
+
+            main()
+            """,
+            """\
+            import os
+            import horovod.torch as hvd
+            import torch.distributed as dist
+
+            def world():
+                return int(os.environ["WORLD_SIZE"])
+
+            def slurm():
+                node, local = int(os.environ["SLURM_NODEID"]), int(os.environ["SLURM_LOCALID"])
+                rank = hvd.rank()
+                return rank
+
+            def main():
+                rank, device = slurm(), 0
+                dist.init_process_group("nccl", rank=int(rank), world_size=world())
+
+            main()
+            """,
+            note="Through int(), functions that return it, and tuples.",
+        ),
+        Change(
+            """\
+            import torch.distributed as dist
+
+            def placed(args):
+                return args.node * args.gpus + args.gpu, args.nodes * args.gpus
+
+            def main(args):
+                rank, world_size = placed(args)
+                dist.init_process_group("nccl", rank=rank, world_size=world_size)
+            """,
+            """\
+            import horovod.torch as hvd
+            import torch.distributed as dist
+
+            def placed(args):
+                return hvd.rank(), hvd.size()
+
+            def main(args):
+                rank, world_size = placed(args)
+                dist.init_process_group("nccl", rank=rank, world_size=world_size)
+            """,
+            note="Two answers of one function.",
+        ),
+        Change(
+            """\
+            import torch.distributed as dist
+            import config
+            from config import WORLD_SIZE
+
+            if __name__ == "__main__":
+                config.RANK = config.NODE * 8 + config.GPU
+                dist.init_process_group("nccl", rank=config.RANK, world_size=WORLD_SIZE)
+                print(config.RANK == 0)
+            """,
+            """\
+            import horovod.torch as hvd
+            import torch.distributed as dist
+            import config
+            from config import WORLD_SIZE
+
+            if __name__ == "__main__":
+                config.RANK = hvd.rank()
+                dist.init_process_group("nccl", rank=config.RANK, world_size=WORLD_SIZE)
+                print(config.RANK == 0)
+            """,
+            note="Settings of a module of the project, through either form of import.",
+            files=(
+                (
+                    "config.py",
+                    """\
+NODE = 0
+GPU = 1
+RANK = -1
+WORLD_SIZE = 16
+""",
+                ),
+            ),
+        ),
     ),
     keeps=(
         Keep(

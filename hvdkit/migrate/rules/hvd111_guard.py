@@ -149,5 +149,60 @@ RULE = Rule(
             """,
             reason="every process comes here once",
         ),
+        Keep(
+            """\
+            import argparse
+            import torch
+            import torch.distributed as dist
+
+            parser = argparse.ArgumentParser()
+            parser.add_argument("--world_size", type=int, default=1)
+            parser.add_argument("--rank", type=int, default=0)
+            parser.add_argument("--debug", action="store_true")
+            args = parser.parse_args()
+
+            def is_distributed():
+                return args.world_size > 1
+
+            def setup():
+                dist.init_process_group("nccl", rank=args.rank, world_size=args.world_size)
+
+            if bool(is_distributed()) and not args.world_size <= 1:
+                setup()
+            """,
+            reason="true wherever there are several processes, however it is put together",
+        ),
+        Keep(
+            """\
+            import argparse
+            import torch
+            import torch.distributed as dist
+
+            parser = argparse.ArgumentParser()
+            parser.add_argument("--world_size", type=int, default=1)
+            parser.add_argument("--rank", type=int, default=0)
+            parser.add_argument("--force", action="store_true")
+            args = parser.parse_args()
+            if dist.is_available() and (args.world_size > 1 or args.force):
+                dist.init_process_group("nccl", rank=args.rank, world_size=args.world_size)
+            """,
+            reason="torch says that it can be done at all, and one of several ways to say yes is enough",
+        ),
+        Keep(
+            """\
+            import argparse
+            import os
+            import torch.distributed as dist
+
+            parser = argparse.ArgumentParser()
+            parser.add_argument("--nodes", type=int, default=1)
+            parser.add_argument("--mode", default="ddp")
+            args = parser.parse_args()
+            if args.nodes >= 1 and args.mode == "ddp":
+                dist.init_process_group("nccl")
+            """,
+            reason="what a file or a number that is no rank says is not known",
+            reported=True,
+        ),
     ),
 )

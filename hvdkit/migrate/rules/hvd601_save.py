@@ -106,6 +106,41 @@ RULE = Rule(
             """,
             note="Opening a file for writing empties it, so the opening is guarded, too.",
         ),
+        Change(
+            """\
+            import torch
+            import torch.distributed as dist
+            from torch.nn.parallel import DistributedDataParallel as DDP
+
+            model = DDP(net)
+            for epoch in range(10):
+                loss.backward()
+                if epoch % 5:
+                    torch.save(model.state_dict(), "model.pt")
+                if dist.get_world_size() > 1:
+                    torch.save(model.state_dict(), "last.pt")
+            """,
+            """\
+            import horovod.torch as hvd
+            import torch
+            import torch.distributed as dist
+            from torch.nn.parallel import DistributedDataParallel as DDP
+
+            model = DDP(net)
+            for epoch in range(10):
+                loss.backward()
+                if epoch % 5:
+                    if hvd.rank() == 0:
+                        torch.save(model.state_dict(), "model.pt")
+                if dist.get_world_size() > 1:
+                    if hvd.rank() == 0:
+                        torch.save(model.state_dict(), "last.pt")
+            """,
+            note=(
+                "A test of the epoch alone leaves every rank writing; a size of more than one is not rank 0."
+            ),
+            suggested=True,
+        ),
     ),
     keeps=(
         Keep(
@@ -262,6 +297,187 @@ def save_on_master(*args, **kwargs):
             """,
             reason="the script's own function may be one that all ranks have to run",
             reported=True,
+        ),
+        Keep(
+            """\
+            import os
+            import torch
+            from torch.nn.parallel import DistributedDataParallel as DDP
+            from util import is_main_process, save_on_master
+
+            model = DDP(net)
+            loss.backward()
+            if is_main_process():
+                torch.save(model.state_dict(), "model.pt")
+            save_on_master(model.state_dict(), "last.pt")
+            """,
+            reason=(
+                "a size of one, or rank 0: the helpers ask whether the job started, and answer with True "
+                "where it did not"
+            ),
+            suggested=True,
+            files=(
+                (
+                    "util.py",
+                    """\
+import torch
+import torch.distributed as dist
+
+def is_dist_avail_and_initialized():
+    if not dist.is_available():
+        return False
+    if not dist.is_initialized():
+        return False
+    return True
+
+def get_world_size():
+    if not is_dist_avail_and_initialized():
+        return 1
+    return dist.get_world_size()
+
+def get_rank():
+    if not is_dist_avail_and_initialized():
+        return 0
+    return dist.get_rank()
+
+def is_main_process():
+    if get_world_size() > 1:
+        return get_rank() == 0
+    return True
+
+def save_on_master(*args, **kwargs):
+    if is_main_process():
+        torch.save(*args, **kwargs)
+""",
+                ),
+            ),
+        ),
+        Keep(
+            """\
+            import torch
+            import torch.distributed as dist
+            from torch.nn.parallel import DistributedDataParallel as DDP
+
+            def save(model, path, is_master):
+                if is_master:
+                    torch.save(model.state_dict(), path)
+
+            def train(rank):
+                model = DDP(net)
+                loss.backward()
+                save(model, "model.pt", rank == 0)
+                save(model, "last.pt", is_master=dist.get_rank() == 0)
+
+            train(dist.get_rank())
+            """,
+            reason="whether to write is decided by the caller and handed down",
+            suggested=True,
+        ),
+        Keep(
+            """\
+            import torch
+            import torch.distributed as dist
+            from torch.nn.parallel import DistributedDataParallel as DDP
+
+            def save(model, rank):
+                if rank not in [-1, 0]:
+                    return
+                torch.save(model.state_dict(), "model.pt")
+
+            model = DDP(net)
+            loss.backward()
+            save(model, dist.get_rank())
+            """,
+            reason="ranks that are neither 0 nor the -1 of a job of one left above",
+            suggested=True,
+        ),
+        Keep(
+            """\
+            import torch
+            import torch.distributed as dist
+            from torch.nn.parallel import DistributedDataParallel as DDP
+
+            model = DDP(net)
+            loss.backward()
+            dist.get_rank() == 0 and torch.save(model.state_dict(), "model.pt")
+            dist.get_rank() > 0 or torch.save(model.state_dict(), "last.pt")
+            """,
+            reason="the test stands in the same expression",
+            suggested=True,
+        ),
+        Keep(
+            """\
+            import torch
+            from pytorch_lightning.utilities import rank_zero_only
+            from torch.nn.parallel import DistributedDataParallel as DDP
+
+            @rank_zero_only
+            def save(model):
+                torch.save(model.state_dict(), "model.pt")
+
+            model = DDP(net)
+            loss.backward()
+            save(model)
+            """,
+            reason="a decorator of a library lets rank 0 in alone",
+            suggested=True,
+        ),
+        Keep(
+            """\
+            import argparse
+            import torch
+            import torch.distributed as dist
+            from torch.nn.parallel import DistributedDataParallel as DDP
+
+            def init_distributed_mode(args):
+                if args.world_size < 2:
+                    args.distributed = False
+                    return
+                args.distributed = True
+                dist.init_process_group("nccl", init_method=args.dist_url)
+                args.rank = dist.get_rank()
+
+            parser = argparse.ArgumentParser()
+            parser.add_argument("--world-size", type=int, default=1)
+            parser.add_argument("--dist-url", default="env://")
+            args = parser.parse_args()
+            init_distributed_mode(args)
+            model = DDP(net)
+            loss.backward()
+            if not args.distributed or args.rank == 0:
+                torch.save(model.state_dict(), "model.pt")
+            """,
+            reason="args.distributed is set where the job starts: without it there is one process",
+            suggested=True,
+        ),
+        Keep(
+            """\
+            import argparse
+            import torch
+            import torch.distributed as dist
+            from torch.nn.parallel import DistributedDataParallel as DDP
+
+            parser = argparse.ArgumentParser()
+            parser.add_argument("--rank", type=int, default=-1)
+            parser.add_argument("--world-size", type=int, default=-1)
+            args = parser.parse_args()
+            distributed = args.world_size > 1 or dist.is_initialized()
+            dist.init_process_group("nccl", rank=args.rank, world_size=args.world_size)
+            model = DDP(net)
+            loss.backward()
+            if distributed:
+                is_master = args.rank == 0
+            else:
+                is_master = True
+            if is_master:
+                torch.save(model.state_dict(), "model.pt")
+            if args.world_size <= 1 or args.rank == 0:
+                torch.save(model.state_dict(), "last.pt")
+            """,
+            reason=(
+                "multiprocessing_distributed or a single process: the ImageNet example's way to say rank 0"
+            ),
+            suggested=True,
         ),
     ),
 )

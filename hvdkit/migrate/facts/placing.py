@@ -163,8 +163,8 @@ def _written(facts: Facts, way: _Way, where: Names, root: ast.expr, statement: a
                 break
         if text is not None:
             return text
-    values = facts.flow.unwrap(facts.flow.values(root_file, root))
-    known = [value for value in values if value.kind != "param"]
+    values = facts.flow.values(root_file, root)
+    known = [value for value in values | facts.flow.unwrap(values) if value.kind != "param"]
     return spelled(facts.flow, way.names, statement, known) if known else None
 
 

@@ -10,6 +10,7 @@ from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.parts import hold, is_attribute_of
 from hvdkit.migrate.facts.placing import Place
 from hvdkit.migrate.facts.wraps import find_wraps
+from hvdkit.migrate.names import COMPREHENSIONS
 from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
 
@@ -20,7 +21,7 @@ def check(facts: Facts) -> Iterator[Finding]:
     for place in places:
         mates = [other for other in places if _same_program(facts, place, other)]
         if place.call in averaged:
-            several = any(other.models != place.models for other in mates)
+            several = any(_may_share_names(place, other) for other in mates)
             message = "the optimizer averages the gradients over all ranks before each step"
             yield facts.required("HVD401", place.names, place.call, message, _edits, facts, place, several)
         elif any(other.call in averaged for other in mates):
@@ -53,6 +54,24 @@ def _same_program(facts: Facts, one: Place, other: Place) -> bool:
     return any(one.names in program.files and other.names in program.files for program in facts.programs)
 
 
+def _may_share_names(place: Place, other: Place) -> bool:
+    """Whether another optimizer of the program, without names of its own, would have this one's."""
+    if other.models != place.models:
+        return True
+    return place.models is None and other is not place and not _instead_of(place, other)
+
+
+def _instead_of(place: Place, other: Place) -> bool:
+    """Whether one function makes one of two optimizers: for the same variable, or to return it."""
+    if other.names is not place.names or other.names.function(other.call) is not place.names.function(
+        place.call
+    ):
+        return False
+    if place.target is not None:
+        return place.target == other.target
+    return isinstance(place.statement, ast.Return) and other.statement is not place.statement
+
+
 def _edits(facts: Facts, place: Place, several: bool) -> list[Edit]:
     source = place.names.source
     wrapper = f"{facts.hvd(place.names)}.DistributedOptimizer"
@@ -60,7 +79,7 @@ def _edits(facts: Facts, place: Place, several: bool) -> list[Edit]:
     if place.target is not None:
         line = f"{place.target} = {wrapper}({place.target}{extra})"
         return [edits.after(source, place.statement, [line])]
-    if several and facts.options.target == "horovod" and _repeated(place):
+    if facts.options.target == "horovod" and _repeated(place, several):
         raise edits.CannotEdit("several optimizers made here would give their gradients the same names")
     return edits.wrap(source, place.call, f"{wrapper}(", f"{extra})")
 
@@ -93,10 +112,12 @@ def _prefix(written: str) -> str:
     return written.removeprefix("self.").replace('"', "'")
 
 
-def _repeated(place: Place) -> bool:
-    """Whether an optimizer without a variable is made again and again, into a list or a dict."""
-    kinds = (ast.For, ast.While, ast.ListComp, ast.DictComp, ast.GeneratorExp)
-    return any(isinstance(parent, kinds) for parent in place.names.ancestors(place.call))
+def _repeated(place: Place, several: bool) -> bool:
+    """Whether optimizers without a variable are made into a list or a dict, where all of them live at once."""
+    around = tuple(place.names.ancestors(place.call))
+    return any(isinstance(parent, COMPREHENSIONS) for parent in around) or (
+        several and any(isinstance(parent, (ast.For, ast.While)) for parent in around)
+    )
 
 
 RULE = Rule(
@@ -259,6 +280,220 @@ RULE = Rule(
                     a(x).sum().backward()
             """,
         ),
+        Change(
+            """\
+            import torch
+            from torch.nn.parallel import DistributedDataParallel as DDP
+
+            encoder = DDP(torch.nn.Linear(2, 2))
+            decoder = DDP(torch.nn.Linear(2, 1))
+            optimizer = torch.optim.Adam(list(encoder.parameters()) + list(decoder.parameters()), lr=0.1)
+            critic = DDP(torch.nn.Linear(2, 1))
+            other = torch.optim.SGD([*critic.parameters()], lr=0.1)
+            """,
+            """\
+            import horovod.torch as hvd
+            import torch
+            from torch.nn.parallel import DistributedDataParallel as DDP
+
+            encoder = DDP(torch.nn.Linear(2, 2))
+            decoder = DDP(torch.nn.Linear(2, 1))
+            optimizer = torch.optim.Adam(list(encoder.parameters()) + list(decoder.parameters()), lr=0.1)
+            optimizer = hvd.DistributedOptimizer(optimizer, named_parameters=[*decoder.named_parameters(prefix="decoder"), *encoder.named_parameters(prefix="encoder")])
+            critic = DDP(torch.nn.Linear(2, 1))
+            other = torch.optim.SGD([*critic.parameters()], lr=0.1)
+            other = hvd.DistributedOptimizer(other, named_parameters=critic.named_parameters(prefix="critic"))
+            """,
+            note="Sums, unpacked lists and groups of several models.",
+        ),
+        Change(
+            """\
+            import torch
+            from torch.nn.parallel import DistributedDataParallel as DDP
+
+            def build(args):
+                model = DDP(torch.nn.Linear(2, 1))
+                if args.old:
+                    optimizer = torch.optim.__dict__[args.opt](model.parameters(), args.lr)
+                elif args.plain:
+                    optimizer = torch.optim.SGD(model.parameters(), args.lr)
+                else:
+                    optimizer = getattr(torch.optim, args.opt)(model.parameters(), args.lr)
+                return model, optimizer
+            """,
+            """\
+            import horovod.torch as hvd
+            import torch
+            from torch.nn.parallel import DistributedDataParallel as DDP
+
+            def build(args):
+                model = DDP(torch.nn.Linear(2, 1))
+                if args.old:
+                    optimizer = torch.optim.__dict__[args.opt](model.parameters(), args.lr)
+                elif args.plain:
+                    optimizer = torch.optim.SGD(model.parameters(), args.lr)
+                else:
+                    optimizer = getattr(torch.optim, args.opt)(model.parameters(), args.lr)
+                optimizer = hvd.DistributedOptimizer(optimizer, named_parameters=model.named_parameters())
+                return model, optimizer
+            """,
+            note="An optimizer that is chosen by its name.",
+        ),
+        Change(
+            """\
+            import torch
+            from timm.optim import create_optimizer, param_groups_weight_decay
+            from torch.nn.parallel import DistributedDataParallel as DDP
+
+            def main(args):
+                model = DDP(torch.nn.Linear(2, 1))
+                if args.timm:
+                    optimizer = create_optimizer(args, model)
+                else:
+                    groups = param_groups_weight_decay(model, args.weight_decay)
+                    optimizer = torch.optim.AdamW(groups, lr=args.lr)
+            """,
+            """\
+            import horovod.torch as hvd
+            import torch
+            from timm.optim import create_optimizer, param_groups_weight_decay
+            from torch.nn.parallel import DistributedDataParallel as DDP
+
+            def main(args):
+                model = DDP(torch.nn.Linear(2, 1))
+                if args.timm:
+                    optimizer = create_optimizer(args, model)
+                else:
+                    groups = param_groups_weight_decay(model, args.weight_decay)
+                    optimizer = torch.optim.AdamW(groups, lr=args.lr)
+                optimizer = hvd.DistributedOptimizer(optimizer, named_parameters=model.named_parameters())
+            """,
+            note="An optimizer that a library makes, and parameter groups that it makes.",
+        ),
+        Change(
+            """\
+            import torch
+            from torch.nn.parallel import DistributedDataParallel as DDP
+
+            def make(parameters, args):
+                Kind = torch.optim.SGD if args.sgd else torch.optim.Adam
+                optimizer: torch.optim.Optimizer = Kind(parameters, lr=args.lr)
+                return optimizer
+
+            def trainable(net):
+                return [p for p in net.parameters() if p.requires_grad]
+
+            def main(args):
+                model = DDP(torch.nn.Linear(2, 1))
+                optimizer = make(trainable(model) if args.freeze else model.parameters(), args)
+            """,
+            """\
+            import horovod.torch as hvd
+            import torch
+            from torch.nn.parallel import DistributedDataParallel as DDP
+
+            def make(parameters, args):
+                Kind = torch.optim.SGD if args.sgd else torch.optim.Adam
+                optimizer: torch.optim.Optimizer = Kind(parameters, lr=args.lr)
+                return optimizer
+
+            def trainable(net):
+                return [p for p in net.parameters() if p.requires_grad]
+
+            def main(args):
+                model = DDP(torch.nn.Linear(2, 1))
+                optimizer = make(trainable(model) if args.freeze else model.parameters(), args)
+                optimizer = hvd.DistributedOptimizer(optimizer, named_parameters=model.named_parameters())
+            """,
+            note="The class is chosen first; the parameters come through a function's argument.",
+        ),
+        Change(
+            """\
+            import torch
+            from torch.nn.parallel import DistributedDataParallel as DDP
+
+            model = DDP(torch.nn.Linear(2, 1))
+            weights = [p for n, p in model.named_parameters() if "bias" not in n] + [torch.nn.Parameter(torch.ones(1))]
+            biases = [p for n, p in model.named_parameters() if "bias" in n] + [torch.nn.Parameter(torch.ones(1))]
+            first = torch.optim.SGD(weights, lr=0.1)
+            second = torch.optim.SGD(biases, lr=0.1)
+            """,
+            """\
+            import horovod.torch as hvd
+            import torch
+            from torch.nn.parallel import DistributedDataParallel as DDP
+
+            model = DDP(torch.nn.Linear(2, 1))
+            weights = [p for n, p in model.named_parameters() if "bias" not in n] + [torch.nn.Parameter(torch.ones(1))]
+            biases = [p for n, p in model.named_parameters() if "bias" in n] + [torch.nn.Parameter(torch.ones(1))]
+            first = torch.optim.SGD(weights, lr=0.1)
+            first = hvd.DistributedOptimizer(first, named_parameters=[(f"first.{i}", p) for i, p in enumerate(p for group in first.param_groups for p in group["params"])])
+            second = torch.optim.SGD(biases, lr=0.1)
+            second = hvd.DistributedOptimizer(second, named_parameters=[(f"second.{i}", p) for i, p in enumerate(p for group in second.param_groups for p in group["params"])])
+            """,
+            note="Two optimizers over parameters that no model names get names of their own.",
+        ),
+        Change(
+            """\
+            import torch
+            from torch.nn.parallel import DistributedDataParallel as DDP
+
+            model = DDP(torch.nn.Linear(2, 1))
+            optimizer = torch.optim.SGD([torch.nn.Parameter(torch.ones(1)), model.module.weight], lr=0.1)
+            """,
+            """\
+            import hvdkit.torch as hvd
+            import torch
+            from torch.nn.parallel import DistributedDataParallel as DDP
+
+            model = DDP(torch.nn.Linear(2, 1))
+            optimizer = torch.optim.SGD([torch.nn.Parameter(torch.ones(1)), model.module.weight], lr=0.1)
+            optimizer = hvd.DistributedOptimizer(optimizer)
+            """,
+            note="hvdkit finds the names itself.",
+            target="hvdkit",
+        ),
+        Change(
+            """\
+            import torch
+            from torch.nn.parallel import DistributedDataParallel as DDP
+
+            class Pair(torch.nn.Module):
+                def __init__(self, one):
+                    super().__init__()
+                    self.one = one
+                    self.two = torch.nn.Linear(2, 1)
+
+            one, two = torch.nn.Linear(2, 2), torch.nn.Linear(2, 2)
+            pair = DDP(Pair(one))
+            rest = DDP(torch.nn.ModuleList([two]))
+            first = torch.optim.SGD(one.parameters(), lr=0.1)
+            second = torch.optim.SGD(two.parameters(), lr=0.1)
+            third = torch.optim.SGD(pair.module.two.parameters(), lr=0.1)
+            """,
+            """\
+            import horovod.torch as hvd
+            import torch
+            from torch.nn.parallel import DistributedDataParallel as DDP
+
+            class Pair(torch.nn.Module):
+                def __init__(self, one):
+                    super().__init__()
+                    self.one = one
+                    self.two = torch.nn.Linear(2, 1)
+
+            one, two = torch.nn.Linear(2, 2), torch.nn.Linear(2, 2)
+            pair = DDP(Pair(one))
+            rest = DDP(torch.nn.ModuleList([two]))
+            first = torch.optim.SGD(one.parameters(), lr=0.1)
+            first = hvd.DistributedOptimizer(first, named_parameters=one.named_parameters(prefix="one"))
+            second = torch.optim.SGD(two.parameters(), lr=0.1)
+            second = hvd.DistributedOptimizer(second, named_parameters=two.named_parameters(prefix="two"))
+            third = torch.optim.SGD(pair.module.two.parameters(), lr=0.1)
+            third = hvd.DistributedOptimizer(third, named_parameters=pair.two.named_parameters(prefix="pair.two"))
+            """,
+            note="A part of what DDP wraps: a list, a module that holds it, an attribute of it.",
+        ),
     ),
     keeps=(
         Keep(
@@ -291,6 +526,37 @@ RULE = Rule(
             optimizer = torch.optim.SGD(teacher.parameters(), lr=0.1)
             """,
             reason="the model is not the one that DDP synchronised: the program is refused",
+            reported=True,
+        ),
+        Keep(
+            """\
+            import torch
+            from torch.nn.parallel import DistributedDataParallel as DDP
+
+            models = [DDP(torch.nn.Linear(2, 1)) for _ in range(2)]
+            optimizers = [torch.optim.SGD(model.parameters(), lr=0.1) for model in models]
+            """,
+            reason=(
+                "in a list, one for each model: their gradients would have the same names, and Horovod "
+                "reduces by name"
+            ),
+            reported=True,
+        ),
+        Keep(
+            """\
+            import horovod.torch as hvd
+            import torch
+            from torch.nn.parallel import DistributedDataParallel as DDP
+
+            net, probe = torch.nn.Linear(2, 1), torch.nn.Linear(1, 1)
+            model = DDP(net)
+            optimizer = hvd.DistributedOptimizer(torch.optim.SGD(model.parameters(), lr=0.1))
+            own = torch.optim.SGD(probe.parameters(), lr=0.1)
+            """,
+            reason=(
+                "DDP wraps one model, and the other optimizer's was never averaged: whether it is meant to "
+                "be is not known"
+            ),
             reported=True,
         ),
     ),

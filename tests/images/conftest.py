@@ -1,0 +1,65 @@
+"""The CPU image, really built, once for all tests marked `images`."""
+
+from __future__ import annotations
+
+import importlib.util
+import shutil
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.examples.test_mnist import write_idx
+
+from . import pip_settings
+from .images import Store
+
+_ROOT = Path(__file__).parents[2]
+CPU = "localhost/hvdkit:cpu"
+# Beside the files of hvdkit when the image is built, as they lie in people's folders.
+SECRET = "hunter2-6d1f0c9be4"
+SECRET_FILES = (".env", "id_ed25519", "docker/.env", "hvdkit/.netrc")
+
+
+@pytest.fixture(scope="session")
+def store() -> Iterator[Store]:
+    # Not pytest's folder, which outlives the run: this one takes gigabytes.
+    with tempfile.TemporaryDirectory(prefix="hvdkit-images-") as folder:
+        yield Store(Path(folder))
+
+
+@pytest.fixture(scope="session")
+def image(store: Store) -> str:
+    """docker/Dockerfile, target cpu, built from a copy of this project with secrets lying about."""
+    store.make_base()
+    context = store.folder / "context"
+    shutil.copytree(_ROOT, context, ignore=shutil.ignore_patterns(".venv*", ".git", "benchmarks", ".*_cache"))
+    for name in SECRET_FILES:
+        (context / name).write_text(f"PASSWORD={SECRET}\n")
+    options = pip_settings.options(store.folder / "pip")
+    store.build(context, context / "docker" / "Dockerfile", "--target=cpu", *options, image=CPU)
+    return CPU
+
+
+@pytest.fixture(scope="session")
+def files(store: Store, image: str) -> Iterator[Path]:
+    """The root of the image's file system."""
+    with store.container(image) as container:
+        yield store.files(container)
+
+
+@pytest.fixture(scope="session")
+def digits(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """scikit-learn's scans of digits as MNIST's own files: what the examples read from a folder."""
+    spec = importlib.util.spec_from_file_location("digits", _ROOT / "examples" / "mnist" / "digits.py")
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    folder = tmp_path_factory.mktemp("digits")
+    for part, (images, labels) in zip(("train", "t10k"), module.load()):
+        write_idx(folder / f"{part}-images-idx3-ubyte", images)
+        write_idx(folder / f"{part}-labels-idx1-ubyte", labels)
+    folder.chmod(0o755)
+    folder.parent.chmod(0o755)
+    return folder

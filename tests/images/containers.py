@@ -1,7 +1,7 @@
 """Containers of an image on the hosts of a cluster: what a container engine does, from namespaces and mounts.
 
-Each has a root file system, network, hostname, processes and /dev/shm of its own; all of them share the job's keys, a
-volume at ~/.ssh. A command runs as the image says: its user, its folder and its variables, and nothing else.
+Each has a root file system, network, hostname, processes and /dev/shm of its own; all of them share the job's
+keys, a volume at ~/.ssh. A command runs as the image says: its user, its folder, its variables, nothing else.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ _HOME = "/home/hvdkit"
 class Containers:
     """One container on each host of `cluster`.
 
-    root: the image's files, only read. config: its configuration. volumes: folder of this machine to path in the
-    container, for all of them.
+    root: the image's files, only read. config: its configuration. volumes: folder of this machine to path in
+    every container.
     """
 
     def __init__(

@@ -1,7 +1,7 @@
 """This machine's pip settings inside a build: where its packages come from, and whom it trusts.
 
-A build sees nothing of the machine that it runs on. Behind a mirror it needs what pip has here, and none of it may
-stay in the image: so it is mounted, and only while the build runs.
+A build sees nothing of the machine that it runs on. Behind a mirror it needs what pip has here, and none of it
+may stay in the image: so it is mounted, and only while the build runs.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def options(folder: Path) -> list[str]:
 
 
 def _settings() -> dict[str, str]:
-    """pip's settings by option, from its files and then from the environment, which wins as it does in pip."""
+    """pip's settings by option: those of its files, and over them those of the environment, as pip does."""
     listed = subprocess.run(
         [sys.executable, "-m", "pip", "config", "list"], capture_output=True, text=True, check=True
     ).stdout

@@ -160,16 +160,32 @@ class Loops:
                 yield loops + outer, [(where, call), *calls]
 
 
+def _of_parent(receiver: ast.expr) -> bool:
+    """Whether a method is the parent class's: `super()`."""
+    called = receiver.func if isinstance(receiver, ast.Call) else None
+    return isinstance(called, ast.Name) and called.id == "super"
+
+
+def _hands_on(facts: Facts, names: Names, call: ast.Call) -> bool:
+    """`self.backward(loss)` of the project's own class, whose body calls another thing's backward()."""
+    functions = facts.flow.functions(names, call)
+    return bool(functions) and all(
+        any(
+            isinstance(part, ast.Call)
+            and isinstance(part.func, ast.Attribute)
+            and part.func.attr == "backward"
+            and not _of_parent(part.func.value)
+            for part in ast.walk(function)
+        )
+        for _, function in functions
+    )
+
+
 def backward_calls(facts: Facts) -> Iterator[tuple[Names, ast.Call]]:
-    """Calls of `x.backward(...)` that start a backward pass, not definitions calling their parents'."""
+    """Calls of `x.backward(...)` that start a backward pass themselves, not through a method of that name."""
     for names, call, receiver in facts.methods("backward"):
-        if (
-            isinstance(receiver, ast.Call)
-            and isinstance(receiver.func, ast.Name)
-            and receiver.func.id == "super"
-        ):
-            continue
-        yield names, call
+        if not _of_parent(receiver) and not _hands_on(facts, names, call):
+            yield names, call
     for site in facts.calls("torch.autograd.backward"):
         yield site.names, site.node
 

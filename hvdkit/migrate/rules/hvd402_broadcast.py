@@ -76,6 +76,73 @@ RULE = Rule(
             model(x).sum().backward()
             """,
         ),
+        Change(
+            """\
+            import torch
+
+            def make(net):
+                return torch.optim.SGD(net.parameters(), lr=0.1)
+
+            model = torch.nn.Linear(2, 1)
+            optimizer = make(model)
+            for x in torch.utils.data.DataLoader(data):
+                optimizer.zero_grad()
+                model(x).sum().backward()
+                optimizer.step()
+            """,
+            """\
+            import hvdkit.torch as hvd
+            import torch
+
+            def make(net):
+                return torch.optim.SGD(net.parameters(), lr=0.1)
+
+            model = torch.nn.Linear(2, 1)
+            optimizer = make(model)
+            hvd.broadcast(model)
+            for x in torch.utils.data.DataLoader(data):
+                optimizer.zero_grad()
+                model(x).sum().backward()
+                optimizer.step()
+            """,
+            note="hvdkit.torch broadcasts a model, an optimizer or both.",
+            target="hvdkit",
+        ),
+        Change(
+            """\
+            import torch
+
+            def build(args):
+                model = torch.nn.Linear(2, 1)
+                if args.compile:
+                    model = torch.compile(model)
+                return torch.optim.SGD(model.parameters(), lr=args.lr)
+
+            optimizer, loader = build(args), torch.utils.data.DataLoader(data)
+            for x in loader:
+                optimizer.zero_grad()
+                loss(x).backward()
+                optimizer.step()
+            """,
+            """\
+            import horovod.torch as hvd
+            import torch
+
+            def build(args):
+                model = torch.nn.Linear(2, 1)
+                if args.compile:
+                    model = torch.compile(model)
+                hvd.broadcast_parameters(model.state_dict(), root_rank=0)
+                return torch.optim.SGD(model.parameters(), lr=args.lr)
+
+            optimizer, loader = build(args), torch.utils.data.DataLoader(data)
+            for x in loader:
+                optimizer.zero_grad()
+                loss(x).backward()
+                optimizer.step()
+            """,
+            note="An optimizer that is returned: the broadcast goes above.",
+        ),
     ),
     keeps=(
         Keep(
@@ -88,6 +155,20 @@ RULE = Rule(
             model(x).sum().backward()
             """,
             reason="HVD201 puts the broadcast where DDP did it",
+        ),
+        Keep(
+            """\
+            import torch
+
+            weight = torch.nn.Parameter(torch.ones(2))
+            optimizer = torch.optim.SGD([weight], lr=0.1)
+            for x in torch.utils.data.DataLoader(data):
+                optimizer.zero_grad()
+                (weight * x).sum().backward()
+                optimizer.step()
+            """,
+            reason="the optimizer's parameters have no module with a name here",
+            reported=True,
         ),
     ),
 )

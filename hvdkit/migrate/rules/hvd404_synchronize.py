@@ -317,6 +317,109 @@ RULE = Rule(
             """,
             note="HVD911 leaves apex itself to the person.",
         ),
+        Change(
+            """\
+            import torch
+            from torch.nn.parallel import DistributedDataParallel as DDP
+
+            model = DDP(torch.nn.Linear(2, 1))
+            optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+
+            def norm(parameters):
+                return torch.stack([p.grad.norm() for p in parameters]).norm()
+
+            def loss_of(x):
+                return model(x).sum()
+
+            for x in batches:
+                optimizer.zero_grad()
+                torch.autograd.backward(loss_of(x))
+                print(norm(model.parameters()))
+                optimizer.step()
+            """,
+            """\
+            import torch
+            from torch.nn.parallel import DistributedDataParallel as DDP
+
+            model = DDP(torch.nn.Linear(2, 1))
+            optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+
+            def norm(parameters):
+                return torch.stack([p.grad.norm() for p in parameters]).norm()
+
+            def loss_of(x):
+                return model(x).sum()
+
+            for x in batches:
+                optimizer.zero_grad()
+                torch.autograd.backward(loss_of(x))
+                optimizer.synchronize()
+                print(norm(model.parameters()))
+                with optimizer.skip_synchronize():
+                    optimizer.step()
+            """,
+            note="A helper of the project looks at the gradients; another one computes the loss.",
+        ),
+        Change(
+            """\
+            import torch
+            from torch.nn.parallel import DistributedDataParallel as DDP
+
+            class Trainer:
+                def __init__(self):
+                    self.model = DDP(torch.nn.Linear(2, 1))
+                    self.optimizer = torch.optim.SGD(self.model.parameters(), lr=0.1)
+
+                def backward(self, x):
+                    loss = self.model(x).sum()
+                    loss.backward()
+
+                def clip(self):
+                    torch.nn.utils.clip_grad_norm_(self.model.parameters(), 1.0)
+
+                def update(self):
+                    self.clip()
+                    self.optimizer.step()
+
+                def train(self, batches):
+                    for x in batches:
+                        self.optimizer.zero_grad()
+                        self.backward(x)
+                        self.update()
+            """,
+            """\
+            import torch
+            from torch.nn.parallel import DistributedDataParallel as DDP
+
+            class Trainer:
+                def __init__(self):
+                    self.model = DDP(torch.nn.Linear(2, 1))
+                    self.optimizer = torch.optim.SGD(self.model.parameters(), lr=0.1)
+
+                def backward(self, x):
+                    loss = self.model(x).sum()
+                    loss.backward()
+                    self.optimizer.synchronize()
+
+                def clip(self):
+                    torch.nn.utils.clip_grad_norm_(self.model.parameters(), 1.0)
+
+                def update(self):
+                    self.clip()
+                    with self.optimizer.skip_synchronize():
+                        self.optimizer.step()
+
+                def train(self, batches):
+                    for x in batches:
+                        self.optimizer.zero_grad()
+                        self.backward(x)
+                        self.update()
+            """,
+            note=(
+                "A method of the name backward: what it calls is the backward pass, and its own call is not "
+                "a second one."
+            ),
+        ),
     ),
     keeps=(
         Keep(
@@ -382,6 +485,21 @@ RULE = Rule(
             optimizer.step()
             """,
             reason="the program uses Horovod already; hvdkit does not judge it here",
+        ),
+        Keep(
+            """\
+            import torch
+            from torch.nn.parallel import DistributedDataParallel as DDP
+
+            model = DDP(torch.nn.Linear(2, 1))
+            optimizers = {f"{kind}-0": torch.optim.SGD(model.parameters(), lr=0.1) for kind in ["sgd"]}
+            for x in batches:
+                model(x).sum().backward()
+                torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+                optimizers["sgd" + "-0"].step()
+            """,
+            reason="the optimizer is in a dict under a name that is computed",
+            reported=True,
         ),
     ),
 )

@@ -329,6 +329,71 @@ RULE = Rule(
                     optimizer.step()
             """,
         ),
+        Change(
+            """\
+            import torch
+            from torch.nn.parallel import DistributedDataParallel as DDP
+
+            model = DDP(torch.nn.Linear(2, 1))
+            optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+            for x, y in batches:
+                optimizer.zero_grad()
+                model.require_backward_grad_sync = False
+                model(x).sum().backward()
+                model.require_backward_grad_sync = True
+                model(y).sum().backward()
+                optimizer.step()
+            """,
+            """\
+            import torch
+            from torch.nn.parallel import DistributedDataParallel as DDP
+
+            model = DDP(torch.nn.Linear(2, 1))
+            optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+            for x, y in batches:
+                optimizer.zero_grad()
+                optimizer.set_backward_passes_per_step(2)
+                model(x).sum().backward()
+                optimizer.set_backward_passes_per_step(1)
+                model(y).sum().backward()
+                optimizer.step()
+            """,
+            note="One pass without, one with: the model is told by a constant.",
+        ),
+        Change(
+            """\
+            import torch
+            from torch.nn.parallel import DistributedDataParallel as DDP
+
+            model = DDP(torch.nn.Linear(2, 1))
+            first = torch.optim.SGD([p for n, p in model.named_parameters() if "bias" in n], lr=0.1)
+            second = torch.optim.SGD([p for n, p in model.named_parameters() if "bias" not in n], lr=0.1)
+            for i, x in enumerate(batches):
+                model.require_backward_grad_sync = i % 2 == 1
+                model(x).sum().backward()
+                if i % 2 == 1:
+                    first.step()
+                    second.step()
+                    model.zero_grad()
+            """,
+            """\
+            import torch
+            from torch.nn.parallel import DistributedDataParallel as DDP
+
+            model = DDP(torch.nn.Linear(2, 1))
+            first = torch.optim.SGD([p for n, p in model.named_parameters() if "bias" in n], lr=0.1)
+            second = torch.optim.SGD([p for n, p in model.named_parameters() if "bias" not in n], lr=0.1)
+            for i, x in enumerate(batches):
+                first.set_backward_passes_per_step(1 if i % 2 == 1 else 2)
+                second.set_backward_passes_per_step(1 if i % 2 == 1 else 2)
+                model(x).sum().backward()
+                if i % 2 == 1:
+                    first.step()
+                    second.step()
+                    model.zero_grad()
+            """,
+            note="One model, two optimizers: both are told.",
+        ),
     ),
     keeps=(
         Keep(
@@ -361,6 +426,77 @@ RULE = Rule(
             optimizer.step()
             """,
             reason="when the context ends cannot be seen: the program is refused",
+            reported=True,
+        ),
+        Keep(
+            """\
+            import torch
+            from torch.nn.parallel import DistributedDataParallel as DDP
+
+            model = DDP(torch.nn.Linear(2, 1))
+            optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+
+            def run(context, x):
+                with context:
+                    model(x).sum().backward()
+
+            for i, x in enumerate(batches):
+                context = model.no_sync() if i % 2 else quiet()
+                run(context, x)
+                if i % 2:
+                    optimizer.step()
+            """,
+            reason="the context manager is handed on, and the other choice is one of the project's own",
+            reported=True,
+        ),
+        Keep(
+            """\
+            import torch
+            from torch.nn.parallel import DistributedDataParallel as DDP
+
+            model = DDP(torch.nn.Linear(2, 1))
+            optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+            for x, y in batches:
+                with model.no_sync() as quiet:
+                    model(x).sum().backward()
+                model(y).sum().backward()
+                optimizer.step()
+            """,
+            reason="what no_sync() gives is used",
+            reported=True,
+        ),
+        Keep(
+            """\
+            import torch
+            from torch.nn.parallel import DistributedDataParallel as DDP
+
+            model = DDP(torch.nn.Linear(2, 1))
+            for x, y in batches:
+                with model.no_sync():
+                    model(x).sum().backward()
+                model(y).sum().backward()
+            """,
+            reason="no optimizer of this model was found",
+            reported=True,
+        ),
+        Keep(
+            """\
+            import torch
+            from contextlib import nullcontext
+            from torch.nn.parallel import DistributedDataParallel as DDP
+
+            model = DDP(torch.nn.Linear(2, 1))
+            optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+            for i, x in enumerate(batches):
+                context = model.no_sync() if i % 2 else nullcontext()
+                if i == 7:
+                    context = choose(model.no_sync)
+                with context:
+                    model(x).sum().backward()
+                if i % 2 == 0:
+                    optimizer.step()
+            """,
+            reason="the variable is chosen by a function that cannot be followed",
             reported=True,
         ),
     ),

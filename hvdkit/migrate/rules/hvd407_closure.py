@@ -141,5 +141,46 @@ RULE = Rule(
             """,
             reason="no closure",
         ),
+        Keep(
+            """\
+            import torch
+            from torch.nn.parallel import DistributedDataParallel as DDP
+
+            model = DDP(torch.nn.Linear(2, 1))
+            optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+
+            def closure():
+                optimizer.zero_grad()
+                loss = model(x).sum()
+                loss.backward()
+                return loss
+
+            for x in batches:
+                print(optimizer.step(closure).item())
+            """,
+            reason="the step is part of a larger expression",
+            reported=True,
+        ),
+        Keep(
+            """\
+            import torch
+            from timm.optim import Lamb
+            from torch.nn.parallel import DistributedDataParallel as DDP
+
+            model = DDP(torch.nn.Linear(2, 1))
+            optimizer = Lamb(model.parameters(), lr=0.1)
+
+            def closure():
+                optimizer.zero_grad()
+                loss = model(x).sum()
+                loss.backward()
+                return loss
+
+            for x in batches:
+                optimizer.step(closure)
+            """,
+            reason="what another library's optimizer does with its closure is not known",
+            reported=True,
+        ),
     ),
 )

@@ -181,6 +181,43 @@ RULE = Rule(
             optimizer.step()
             """,
         ),
+        Change(
+            """\
+            import torch
+            from torch.nn.parallel import DistributedDataParallel as DDP
+
+            class Lion(torch.optim.Optimizer):
+                def __init__(self, params, lr: float, betas=(0.9, 0.99)):
+                    if not 0.0 <= lr:
+                        raise ValueError(lr)
+                    super().__init__(params, dict(lr=lr, betas=betas))
+                    self.count = 0
+
+                def step(self):
+                    self.count += 1
+
+            model = DDP(torch.nn.Linear(2, 1))
+            optimizer = Lion(model.parameters(), 0.1)
+            """,
+            """\
+            import torch
+            from torch.nn.parallel import DistributedDataParallel as DDP
+
+            class Lion(torch.optim.Optimizer):
+                def __init__(self, params, lr: float = 0.0, betas=(0.9, 0.99)):
+                    if not 0.0 <= lr:
+                        raise ValueError(lr)
+                    super().__init__(params, dict(lr=lr, betas=betas))
+                    self.count = 0
+
+                def step(self, closure=None):
+                    self.count += 1
+
+            model = DDP(torch.nn.Linear(2, 1))
+            optimizer = Lion(model.parameters(), 0.1)
+            """,
+            note="A learning rate of zero passes the constructor's test.",
+        ),
     ),
     keeps=(
         Keep(
@@ -215,6 +252,26 @@ RULE = Rule(
             optimizer.step()
             """,
             reason="the class fits as it is",
+        ),
+        Keep(
+            """\
+            import torch
+            from torch.nn.parallel import DistributedDataParallel as DDP
+
+            class Lion(torch.optim.Optimizer):
+                def __init__(self, params, lr):
+                    if not 0.0 < lr:
+                        raise ValueError(lr)
+                    super().__init__(params, dict(lr=lr))
+
+                def step(self, closure=None):
+                    pass
+
+            model = DDP(torch.nn.Linear(2, 1))
+            optimizer = Lion(model.parameters(), 0.1)
+            """,
+            reason="the constructor refuses a learning rate of zero in a way of its own",
+            reported=True,
         ),
     ),
 )

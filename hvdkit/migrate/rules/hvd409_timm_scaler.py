@@ -123,6 +123,72 @@ RULE = Rule(
             loss_scaler._scaler.update()
             """,
         ),
+        Change(
+            """\
+            import torch
+            from timm.utils import NativeScaler
+            from torch.nn.parallel import DistributedDataParallel
+
+            model = DistributedDataParallel(torch.nn.Linear(2, 1))
+            optimizer = torch.optim.AdamW(model.parameters())
+            loss_scaler = NativeScaler()
+            loss = model(x).sum()
+            loss_scaler(loss, optimizer)
+            loss_scaler(loss, optimizer=optimizer, clip_grad=1.0, parameters=model.parameters())
+            """,
+            """\
+            import torch
+            from timm.utils import NativeScaler
+            from torch.nn.parallel import DistributedDataParallel
+
+            model = DistributedDataParallel(torch.nn.Linear(2, 1))
+            optimizer = torch.optim.AdamW(model.parameters())
+            loss_scaler = NativeScaler()
+            loss = model(x).sum()
+            loss_scaler._scaler.scale(loss).backward()
+            optimizer.synchronize()
+            with optimizer.skip_synchronize():
+                loss_scaler._scaler.step(optimizer)
+            loss_scaler._scaler.update()
+            loss_scaler._scaler.scale(loss).backward()
+            optimizer.synchronize()
+            loss_scaler._scaler.unscale_(optimizer)
+            torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+            with optimizer.skip_synchronize():
+                loss_scaler._scaler.step(optimizer)
+            loss_scaler._scaler.update()
+            """,
+            note="Without clipping; with a norm that is written out.",
+        ),
+        Change(
+            """\
+            import torch
+            from timm.utils import NativeScaler
+            from torch.nn.parallel import DistributedDataParallel
+
+            model = DistributedDataParallel(torch.nn.Linear(2, 1))
+            optimizer = torch.optim.AdamW(model.parameters())
+            loss_scaler = NativeScaler()
+            loss = model(x).sum()
+            loss_scaler(loss, optimizer, clip_grad=None, parameters=model.parameters())
+            """,
+            """\
+            import torch
+            from timm.utils import NativeScaler
+            from torch.nn.parallel import DistributedDataParallel
+
+            model = DistributedDataParallel(torch.nn.Linear(2, 1))
+            optimizer = torch.optim.AdamW(model.parameters())
+            loss_scaler = NativeScaler()
+            loss = model(x).sum()
+            loss_scaler._scaler.scale(loss).backward()
+            optimizer.synchronize()
+            loss_scaler._scaler.step(optimizer)
+            loss_scaler._scaler.update()
+            """,
+            note="The optimizer of hvdkit.torch remembers that it has reduced.",
+            target="hvdkit",
+        ),
     ),
     keeps=(
         Keep(
@@ -149,6 +215,48 @@ RULE = Rule(
             loss_scaler(loss, optimizer)
             """,
             reason="another class of that name: HVD404 looks inside",
+        ),
+        Keep(
+            """\
+            import torch
+            from timm.utils import NativeScaler
+            from torch.nn.parallel import DistributedDataParallel
+
+            model = DistributedDataParallel(torch.nn.Linear(2, 1))
+            optimizer = torch.optim.AdamW(model.parameters())
+            loss_scaler = NativeScaler()
+            norm = loss_scaler(loss, optimizer, clip_grad=1.0, parameters=model.parameters())
+            """,
+            reason="what it returns is used",
+            reported=True,
+        ),
+        Keep(
+            """\
+            import torch
+            from timm.utils import NativeScaler
+            from torch.nn.parallel import DistributedDataParallel
+
+            model = DistributedDataParallel(torch.nn.Linear(2, 1))
+            optimizer = torch.optim.AdamW(model.parameters())
+            loss_scaler = NativeScaler()
+            loss_scaler(loss, optimizer, clip_grad=1.0)
+            """,
+            reason="a norm without parameters: timm would clip nothing, or fail",
+            reported=True,
+        ),
+        Keep(
+            """\
+            import torch
+            from timm.utils import NativeScaler
+            from torch.nn.parallel import DistributedDataParallel
+
+            model = DistributedDataParallel(torch.nn.Linear(2, 1))
+            optimizer = torch.optim.AdamW(model.parameters())
+            loss_scaler = NativeScaler()
+            loss_scaler(model(x).sum(), optimizer)
+            """,
+            reason="the loss is computed in the call",
+            reported=True,
         ),
     ),
 )

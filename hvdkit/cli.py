@@ -20,6 +20,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "explain": ("hvdkit.explain.command", "say what a rule does, or why a job failed: --log FILE"),
     "run": ("hvdkit.launch.command", "look at the hosts, start the ranks, stay with them to the end"),
     "setup-ssh": ("hvdkit.launch.setup_ssh", "say what to copy where until ssh asks nothing any more"),
+    "docker": ("hvdkit.docker.command", "write what runs a script in containers, and on Kubernetes"),
     "doctor": ("hvdkit.doctor.command", "find what is wrong with this machine, or with the hosts of a job"),
     "install-horovod": ("hvdkit.install.command", "build and install a Horovod that fits this environment"),
 }
@@ -31,6 +32,7 @@ examples:
   hvdkit check train.py                     what is silently wrong in a script that uses Horovod
   hvdkit verify train_ddp.py train_hvd.py   both run on 2 ranks, weights compared after each step
   hvdkit run -np 4 -H a:2,b:2 python train.py   look at two hosts, then start four ranks on them
+  hvdkit docker train.py --kubernetes       Dockerfile, compose.yaml and manifests of a Horovod script
   hvdkit doctor -H a:2,b:2                  what stands between two hosts and a job
   hvdkit install-horovod                    Horovod for the torch or TensorFlow installed here
 """

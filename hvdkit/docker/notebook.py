@@ -1,0 +1,43 @@
+"""A notebook as a program that plain Python runs: `python -m hvdkit.docker.notebook train.ipynb train.py`.
+
+The image runs it while it is built, so that the program is always the notebook's. Magics are left out: they
+are IPython's, and a rank is started with python.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from hvdkit.errors import HvdkitError
+from hvdkit.migrate.notebook import Notebook, blanked
+from hvdkit.migrate.source import Unreadable, parse
+
+
+def magics(notebook: Notebook) -> tuple[tuple[int, str], ...]:
+    """(code cell from 1, line) of each magic."""
+    return tuple(
+        (number, line.strip())
+        for number, cell in enumerate(notebook.cells, 1)
+        for line, kept in zip(cell.code.splitlines(), blanked(cell.code).splitlines())
+        if line != kept
+    )
+
+
+def program_of(path: Path) -> str:
+    """The code cells of a notebook as one program. Raises: HvdkitError."""
+    source = parse(path, path.read_bytes())
+    if isinstance(source, Unreadable):
+        raise HvdkitError(f"{path}, line {source.line}: {source.reason}", fix="mend the notebook")
+    return source.text
+
+
+def main(argv: Sequence[str]) -> None:
+    """Write the program of the notebook argv[0] to the file argv[1]."""
+    notebook, program = map(Path, argv)
+    program.write_text(program_of(notebook), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,95 @@
+"""What `hvdkit docker` tells: what it found, what it wrote, what is left, what to type next."""
+
+from __future__ import annotations
+
+import os
+import shlex
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+
+from hvdkit.docker.job import Job
+from hvdkit.docker.requirements import Requirements
+from hvdkit.docker.script import Script
+from hvdkit.migrate.report.text import show_finding
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """One run. written: files that are new or changed; kept: files that were as they should be already.
+
+    left_out: what was asked for and not written, with the reason.
+    """
+
+    script: Script
+    job: Job
+    requirements: Requirements
+    written: tuple[Path, ...]
+    kept: tuple[Path, ...]
+    left_out: tuple[str, ...] = ()
+
+
+def as_json(outcome: Outcome) -> dict[str, Any]:
+    """The run for --json."""
+    script, job, needed = outcome.script, outcome.job, outcome.requirements
+    return {
+        "script": str(script.path),
+        "horovod": list(script.modules),
+        "command": list(job.command),
+        "name": job.name,
+        "image": job.image,
+        "base": job.base,
+        "num_proc": job.ranks,
+        "containers": job.containers,
+        "requirements": {
+            "source": needed.source,
+            "lines": list(needed.lines),
+            "changed": [{"written": line, "instead": instead} for line, instead in needed.changed],
+            "unknown": [
+                {"path": str(path), "line": line, "module": module} for path, line, module in needed.unknown
+            ],
+        },
+        "magics": [{"cell": cell, "text": text} for cell, text in script.magics],
+        "findings": [finding.as_json() for finding in script.findings],
+        "written": [str(path) for path in outcome.written],
+        "unchanged": [str(path) for path in outcome.kept],
+        "left_out": list(outcome.left_out),
+    }
+
+
+def show(outcome: Outcome) -> None:
+    """Print the run for a person."""
+    console = Console()
+
+    def say(text: str, style: str = "") -> None:
+        console.print(text, style=style, soft_wrap=True, highlight=False, markup=False)
+
+    script, job, needed = outcome.script, outcome.job, outcome.requirements
+    say(f"{_here(script.path)}: starts {', '.join(script.modules)}; each rank runs {shlex.join(job.command)}")
+    for finding in script.findings:
+        show_finding(finding, console)
+    for cell, text in script.magics:
+        say(f"cell {cell}: {text!r} is left out: a rank is plain Python", "yellow")
+    say(f"requirements from {needed.source}: {', '.join(needed.lines) or 'none besides the image'}")
+    for written, instead in needed.changed:
+        say(f"    {written}: {instead}")
+    for path, line, module in needed.unknown:
+        say(f"{_here(path)}:{line}: import {module}: no distribution is known for it", "yellow")
+    if needed.unknown:
+        say("    write requirements.txt with all that the project needs, and run this again")
+    for what in outcome.left_out:
+        say(what, "yellow")
+    if outcome.kept:
+        say(f"as it should be already: {', '.join(map(_here, outcome.kept))}")
+    if outcome.written:
+        say(f"wrote {', '.join(map(_here, outcome.written))}")
+    file = "" if job.folder == job.context else f" -f {shlex.quote(job.in_context('compose.yaml'))}"
+    say("next:")
+    say(f"  {job.build_base}    (in a checkout of hvdkit, once)")
+    say(f"  docker compose{file} up --build --exit-code-from launcher")
+
+
+def _here(path: Path) -> str:
+    return os.path.relpath(path)

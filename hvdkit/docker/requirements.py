@@ -1,0 +1,153 @@
+"""What a project needs besides what the image underneath holds: what it says itself, else what it imports."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from hvdkit.docker.distributions import distribution_of
+from hvdkit.docker.layout import find, project_files, top_modules
+from hvdkit.docker.script import Script
+from hvdkit.errors import HvdkitError
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+# In the image already, compiled for each other: another version of one of them would end the others.
+_HELD = re.compile(
+    r"(torch|functorch|triton|horovod|hvdkit|setuptools|pip|tensorflow(-(cpu|gpu|intel))?|tf-keras|keras|nvidia-.+)"
+)
+_HELD_MODULES = frozenset(
+    ("torch", "functorch", "triton", "horovod", "hvdkit", "tensorflow", "keras", "numpy")
+)
+# One release of these fits one release of torch: pip takes the one that fits the image's.
+_FOLLOW_TORCH = frozenset(("torchvision", "torchaudio"))
+_NAME = re.compile(r"[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?")
+_OF_THE_PROJECT = re.compile(r"(-e|--editable)\s+\.|\.(\[|/|$)")
+
+
+class RequirementsError(HvdkitError):
+    """What the project says it needs cannot be read, or cannot be put into the image."""
+
+
+@dataclass(frozen=True)
+class Requirements:
+    """lines: for pip, in the project's order. source: the file that they are from, or "imports".
+
+    changed: (as written, what the image has instead). unknown: (file, line, module) of imports that no
+    distribution is known for.
+    """
+
+    source: str
+    lines: tuple[str, ...]
+    changed: tuple[tuple[str, str], ...] = ()
+    unknown: tuple[tuple[Path, int, str], ...] = ()
+
+
+def find_requirements(context: Path, script: Script) -> Requirements:
+    """What requirements.txt says, else pyproject.toml, else what the script and its files import.
+
+    context: the project's folder. Raises: RequirementsError.
+    """
+    listed = context / "requirements.txt"
+    if listed.is_file():
+        return _for_image(listed.name, _lines(listed, ()))
+    project = _project_table(context / "pyproject.toml")
+    if "dependencies" in project.get("dynamic", ()):
+        raise RequirementsError(
+            f"{context / 'pyproject.toml'}: its dependencies are dynamic: its build backend makes them",
+            "what the script needs would be missing in the image",
+            "pip freeze > requirements.txt in the environment that the script runs in",
+        )
+    if "dependencies" in project:
+        return _for_image("pyproject.toml", project["dependencies"])
+    return _of_imports(context, script)
+
+
+def _for_image(source: str, lines: Iterable[str]) -> Requirements:
+    """Lines without what the image holds, and without versions that only another torch would fit."""
+    kept, changed = [], []
+    for line in lines:
+        found = _NAME.match(line)
+        name = re.sub(r"[-_.]+", "-", found[0]).lower() if found else ""
+        if _OF_THE_PROJECT.match(line):
+            changed.append((line, "the project itself, which is copied"))
+        elif _HELD.fullmatch(name):
+            changed.append((line, "the image's own"))
+        elif name in _FOLLOW_TORCH and line != name:
+            changed.append((line, f"the {name} that fits the image's torch"))
+            kept.append(name)
+        else:
+            kept.append(line)
+    return Requirements(source, tuple(dict.fromkeys(kept)), tuple(changed))
+
+
+def _lines(file: Path, including: tuple[Path, ...]) -> Iterator[str]:
+    """A requirements file's lines without comments, continued ones joined, included files in their place."""
+    try:
+        text = file.read_text(encoding="utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        raise RequirementsError(f"{file} cannot be read: {error}", fix="write it as UTF-8 text") from error
+    for written in text.replace("\\\n", " ").splitlines():
+        line = re.sub(r"(^|\s)#.*", "", written).strip()
+        if "--hash" in line:
+            raise RequirementsError(
+                f"{file} gives hashes: {line.split()[0]}",
+                "pip then asks for the hash of everything, and the image's own torch and Horovod have none",
+                "give hvdkit docker a requirements.txt without hashes",
+            )
+        included = re.fullmatch(r"(?:-r|--requirement)[\s=]+(.+)", line)
+        if included:
+            other = file.parent / included[1]
+            if other in including:
+                raise RequirementsError(f"{file} includes itself by way of {other}", fix="take the line out")
+            yield from _lines(other, (*including, file))
+        elif line:
+            yield line
+
+
+def _project_table(file: Path) -> dict[str, list[str]]:
+    """[project] of pyproject.toml, empty where there is none."""
+    if not file.is_file():
+        return {}
+    try:
+        table = tomllib.loads(file.read_text(encoding="utf-8"))
+    except (OSError, tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise RequirementsError(f"{file} cannot be read: {error}", fix="mend the file") from error
+    if "poetry" in table.get("tool", {}) and "dependencies" not in table.get("project", {}):
+        raise RequirementsError(
+            f"{file}: its dependencies are in Poetry's own table",
+            "pip does not read it: what the script needs would be missing in the image",
+            "poetry export --without-hashes -o requirements.txt",
+        )
+    project: dict[str, list[str]] = table.get("project", {})
+    return project
+
+
+def _of_imports(context: Path, script: Script) -> Requirements:
+    if sys.version_info < (3, 10):
+        raise RequirementsError(
+            f"{context} has no requirements.txt, and this Python is {sys.version.split()[0]}",
+            "which imports are Python's own is known from Python 3.10 on",
+            "pip freeze > requirements.txt in the environment that the script runs in",
+        )
+    lines, unknown = [], []
+    for names in project_files(context, script):
+        for module, line in top_modules(names).items():
+            if (
+                module in sys.stdlib_module_names
+                or module in _HELD_MODULES
+                or find(context, script, names, module)
+            ):
+                continue
+            distribution = distribution_of(module)
+            if distribution:
+                lines.append(distribution)
+            else:
+                unknown.append((names.source.path, line, module))
+    return Requirements("imports", tuple(sorted(set(lines), key=str.lower)), (), tuple(unknown))

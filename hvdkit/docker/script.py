@@ -1,0 +1,121 @@
+"""What `hvdkit docker` has to know of a script, read as migrate and check read it, and never run."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from hvdkit.check.horovod import calls_in
+from hvdkit.check.rules import all_rules
+from hvdkit.docker.notebook import magics
+from hvdkit.errors import HvdkitError
+from hvdkit.launch.preflight import UnfinishedError, refuse_unfinished
+from hvdkit.migrate.engine import make_plan, run_pass
+from hvdkit.migrate.facts import Options
+from hvdkit.migrate.names import Names
+from hvdkit.migrate.plan import Finding
+from hvdkit.migrate.project import Project, imports
+
+_HOROVOD = ("horovod", "tf-horovod")
+_TENSORFLOW = ("tensorflow", "horovod.tensorflow", "horovod.keras", "hvdkit.tensorflow")
+_USES = {
+    "ddp": "uses torch.distributed",
+    "single": "trains in one process",
+    "tf-strategy": "uses tf.distribute",
+    "tf-single": "trains in one process",
+    "none": "neither trains nor starts Horovod",
+}
+
+
+class ScriptError(HvdkitError):
+    """The script cannot be read, or is no program of its own."""
+
+
+class NotHorovodError(HvdkitError):
+    """The script does not start Horovod: its ranks would be unrelated copies."""
+
+
+@dataclass(frozen=True)
+class Script:
+    """A script that starts Horovod. path: absolute. modules: those whose init() it calls.
+
+    tensorflow: it, or what it imports of the project, imports TensorFlow or Horovod for it.
+
+    files: its own and those of the project that it imports. findings: what hvdkit check finds in them.
+    magics: (code cell, line) of a notebook that plain Python does not run.
+    """
+
+    path: Path
+    modules: tuple[str, ...]
+    tensorflow: bool
+    project: Project
+    files: tuple[Names, ...]
+    findings: tuple[Finding, ...]
+    magics: tuple[tuple[int, str], ...]
+
+    @property
+    def connects(self) -> bool:
+        """Whether hvdkit's init() connects its ranks, under any launcher."""
+        return all(module.startswith("hvdkit.") for module in self.modules)
+
+
+def read_script(path: Path) -> Script:
+    """Read a script or a notebook, and what it imports. path: absolute.
+
+    Raises: ScriptError; NotHorovodError; UnfinishedError where `hvdkit migrate` left something to the person.
+    """
+    done = run_pass([path], Options(), all_rules())
+    unreadable = done.project.unreadable.get(path)
+    if unreadable:
+        raise ScriptError(
+            f"{path}, line {unreadable.line}: {unreadable.reason}",
+            "what cannot be read does not run in an image either",
+            "mend the file",
+        )
+    program = next((found for found in done.facts.programs if found.entry.source.path == path), None)
+    if program is None:
+        raise ScriptError(
+            f"{path} is imported by a file that it imports",
+            "which of them is the program cannot be seen",
+            'give the script its `if __name__ == "__main__":`',
+        )
+    if program.kind not in _HOROVOD:
+        raise _not_horovod(path, program.kind)
+    for names in program.files:
+        _refuse_unfinished(names.source.path)
+    notebook = program.entry.source.notebook
+    imported = set().union(*(imports(names) for names in program.files))
+    return Script(
+        path,
+        tuple(sorted({site.name.rpartition(".")[0] for site in calls_in(done.facts, program, "init")})),
+        any(name.startswith(_TENSORFLOW) for name in imported),
+        done.project,
+        tuple(sorted(program.files, key=lambda names: names.source.path)),
+        tuple(finding for file in done.files for finding in file.findings),
+        magics(notebook) if notebook else (),
+    )
+
+
+def _not_horovod(path: Path, kind: str) -> NotHorovodError:
+    """The refusal, with what `hvdkit migrate` would do about it."""
+    seen = f"{path.name} {_USES[kind]}"
+    if kind == "none":
+        return NotHorovodError(
+            seen, "in an image it would run as unrelated copies", "give the script that starts the training"
+        )
+    plan = make_plan([path], Options())
+    would = (
+        f"hvdkit migrate would rewrite {len(plan.changed)} file(s) and leave {len(plan.left)} thing(s) to you"
+    )
+    return NotHorovodError(
+        f"{seen}, not Horovod",
+        f"in several containers it would run as unrelated copies; {would}",
+        f"hvdkit migrate {path.name}, read the diff, then add --write; hvdkit docker after it",
+    )
+
+
+def _refuse_unfinished(path: Path) -> None:
+    try:
+        refuse_unfinished(str(path))
+    except UnfinishedError as error:
+        raise UnfinishedError(error.seen, error.why, "do what each line says, and remove it") from error

@@ -111,9 +111,9 @@ def _dropped(facts: Facts, names: Names, changes: Sequence[Edit]) -> list[Edit]:
         uses = [use for use in names.uses.get(name, ()) if names.scope(use).owner(name) is names.module]
         if not uses or any(binding.kind != "import" for binding in bindings):
             continue
-        if re.search(rf"(?<![\w.]){re.escape(name)}\b", written) or _taken_elsewhere(facts, names, name):
-            continue
         if not all(_covered(names, use, ranges) for use in uses):
+            continue
+        if re.search(rf"(?<![\w.]){re.escape(name)}\b", written) or _taken_elsewhere(facts, names, name):
             continue
         for binding in bindings:
             statement = names.parents[binding.node]

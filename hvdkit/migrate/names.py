@@ -82,6 +82,21 @@ class Names:
     texts: dict[str, list[ast.Constant]] = field(default_factory=lambda: defaultdict(list))  # identifiers
     loops: list[ast.For | ast.AsyncFor | ast.While] = field(default_factory=list)
     stars: list[str] = field(default_factory=list)  # modules imported with *
+    _order: list[ast.AST] = field(default_factory=list)  # every node, each before what is inside it
+    _spans: dict[ast.AST, tuple[int, int]] = field(default_factory=dict)  # node -> its part of _order
+    _qualified: dict[ast.AST, tuple[str, ...]] = field(default_factory=dict)
+    _calls_in: dict[ast.AST, list[ast.Call]] = field(default_factory=dict)
+
+    def walk(self, node: ast.AST) -> list[ast.AST]:
+        """A node and everything inside it, in the order of the file."""
+        start, end = self._spans[node]
+        return self._order[start:end]
+
+    def calls_in(self, node: ast.AST) -> list[ast.Call]:
+        """Every call inside a node, itself included."""
+        if node not in self._calls_in:
+            self._calls_in[node] = [part for part in self.walk(node) if isinstance(part, ast.Call)]
+        return self._calls_in[node]
 
     def ancestors(self, node: ast.AST) -> Iterator[ast.AST]:
         """The nodes around a node, innermost first."""
@@ -113,12 +128,17 @@ class Names:
         owner = self.scope(at).owner(name)
         return owner.names[name] if owner else []
 
-    def qualified(self, node: ast.AST, depth: int = 0) -> tuple[str, ...]:
+    def qualified(self, node: ast.AST) -> tuple[str, ...]:
         """Qualified names that an expression stands for, by imports and plain aliases; () when it is a value.
 
         `DDP` after `from torch.nn.parallel import DistributedDataParallel as DDP` is
         ("torch.nn.parallel.DistributedDataParallel",); a try/except import gives both.
         """
+        if node not in self._qualified:
+            self._qualified[node] = self._qualify(node, 0)
+        return self._qualified[node]
+
+    def _qualify(self, node: ast.AST, depth: int) -> tuple[str, ...]:
         tail: list[str] = []
         while isinstance(node, ast.Attribute):
             tail.append(node.attr)
@@ -131,7 +151,7 @@ class Names:
                 heads.append(binding.qualified)
             elif binding.kind == "assign" and not binding.path and binding.value is not node:
                 if isinstance(binding.value, (ast.Name, ast.Attribute)):
-                    heads.extend(self.qualified(binding.value, depth + 1))
+                    heads.extend(self._qualify(binding.value, depth + 1))
             elif binding.kind == "class":
                 heads.append("")
         suffix = "".join(f".{part}" for part in reversed(tail))
@@ -154,6 +174,7 @@ def index(source: Source) -> Names:
     stack: list[tuple[ast.AST, Scope, ast.AST | None]] = [(source.tree, names.module, None)]
     while stack:
         node, scope, function = stack.pop()
+        names._order.append(node)
         handler = _HANDLERS.get(type(node))
         if handler is not None:
             handler(names, scope, node)
@@ -172,25 +193,37 @@ def index(source: Source) -> Names:
                     names.returns[node].append(node.body)
         # Last in, first out: pushed backwards, nodes are met in the order of the file, so that a `global`
         # is known before the assignments that it changes.
-        for child in reversed(list(_children(node))):
+        for child in reversed(_children(node)):
             names.parents[child] = node
             outside = inner is not scope and _outside(node, child)
             names.within[child] = scope if outside else inner
             stack.append((child, names.within[child], function if outside else within))
+    _measure(names)
     return names
 
 
-def _children(node: ast.AST) -> Iterator[ast.AST]:
+def _children(node: ast.AST) -> list[ast.AST]:
+    found: list[ast.AST] = []
     for name in node._fields:
+        # Load, Store, Add ... are shared singletons without a place: they are no one's child.
+        if name in ("ctx", "op", "ops"):
+            continue
         value = getattr(node, name, None)
         if isinstance(value, ast.AST):
-            # Load, Store, Add ... are shared singletons without a place: they are no one's child.
-            if not isinstance(value, (ast.expr_context, ast.operator, ast.boolop, ast.unaryop)):
-                yield value
+            found.append(value)
         elif isinstance(value, list):
-            for item in value:
-                if isinstance(item, ast.AST) and not isinstance(item, ast.cmpop):
-                    yield item
+            found += [item for item in value if isinstance(item, ast.AST)]
+    return found
+
+
+def _measure(names: Names) -> None:
+    """Find each node's part of the order: what is inside a node follows it without a gap."""
+    ends = list(range(1, len(names._order) + 1))
+    places = {node: place for place, node in enumerate(names._order)}
+    for place in range(len(ends) - 1, 0, -1):
+        outer = places[names.parents[names._order[place]]]
+        ends[outer] = max(ends[outer], ends[place])
+    names._spans = {node: (place, end) for (node, place), end in zip(places.items(), ends)}
 
 
 def _parameters(scope: Scope, node: FunctionNode) -> None:

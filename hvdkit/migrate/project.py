@@ -46,6 +46,7 @@ class Project:
     untouched: int = 0  # files that name no framework
     known: Mapping[Path, Names] = field(default_factory=dict)  # files read before that are still the same
     _found: dict[tuple[str, Path], Path | None] = field(default_factory=dict)
+    _listed: dict[Path, set[str]] = field(default_factory=dict)
 
     def load(self, path: Path, force: bool = True) -> Names | None:
         """Parse a file once. Without `force` a file that names no framework is passed over."""
@@ -104,11 +105,19 @@ class Project:
         return None
 
     def _at(self, folder: Path, parts: list[str]) -> Path | None:
+        if parts and not {parts[0], f"{parts[0]}.py"} & self._entries(folder):
+            return None
         path = folder.joinpath(*parts)
         if parts and path.with_suffix(".py").is_file():
             return path.with_suffix(".py")
         init = path / "__init__.py"
         return init if init.is_file() else None
+
+    def _entries(self, folder: Path) -> set[str]:
+        """What a folder holds, looked up once: most imports are of libraries, and found nowhere."""
+        if folder not in self._listed:
+            self._listed[folder] = set(os.listdir(folder)) if folder.is_dir() else set()
+        return self._listed[folder]
 
 
 def open_project(

@@ -220,15 +220,14 @@ class Order:
             then = any(self._runs(names, inner, depth) for inner in statement.body)
             return then and (asks or any(self._runs(names, inner, depth) for inner in statement.orelse))
         if isinstance(statement, (ast.Expr, ast.Assign, ast.AnnAssign, ast.Return)):
-            for part in ast.walk(statement):
-                if isinstance(part, ast.Call):
-                    if part in self._sites:
-                        return True
-                    if depth < MAX_CALLERS and any(
-                        self._always(where, function, depth + 1)
-                        for where, function in self._facts.flow.functions(names, part)
-                    ):
-                        return True
+            for call in names.calls_in(statement):
+                if call in self._sites:
+                    return True
+                if depth < MAX_CALLERS and any(
+                    self._always(where, function, depth + 1)
+                    for where, function in self._facts.flow.functions(names, call)
+                ):
+                    return True
         return False
 
     def _always(self, names: Names, function: FunctionNode, depth: int) -> bool:
@@ -238,7 +237,7 @@ class Order:
         for statement in function.body:
             if self._runs(names, statement, depth):
                 return True
-            if any(isinstance(part, ast.Return) for part in ast.walk(statement)):
+            if any(isinstance(part, ast.Return) for part in names.walk(statement)):
                 return False
         return False
 

@@ -76,8 +76,8 @@ class _Walk:
         if depth >= MAX_CALLS:
             return
         for where, function in self._facts.flow.functions(names, call):
-            for part in ast.walk(function):
-                if isinstance(part, ast.Call) and part not in self._seen:
+            for part in where.calls_in(function):
+                if part not in self._seen:
                     self._seen.add(part)
                     self._model(where, part.func)
                     self._inside(where, part, depth + 1)

@@ -118,6 +118,10 @@ def _strings_together(names: Names, call: ast.Call) -> bool:
 def _construction(facts: Facts, names: Names, call: ast.Call) -> Value | None:
     """The value of a call that constructs an optimizer."""
     direct = names.qualified(call.func)
+    terminal = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
+    plain = isinstance(call.func, (ast.Attribute, ast.Name))
+    if plain and not direct and not terminal[:1].isupper():
+        return None  # nearly every call of a program
     if any(words.is_optimizer(name) for name in direct):
         return Value("made", next(name for name in direct if words.is_optimizer(name)), call, names)
     if isinstance(call.func, ast.Name) and not names.bindings(call.func.id, call.func) and not names.stars:
@@ -127,7 +131,6 @@ def _construction(facts: Facts, names: Names, call: ast.Call) -> Value | None:
             return Value("made", name, call, names)
     if _chosen_by_name(names, call):
         return next((v for v in facts.flow.values(names, call) if v.node is call), None)
-    terminal = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
     if not terminal[:1].isupper():
         return None
     for value in facts.flow.values(names, call.func):
@@ -181,10 +184,8 @@ def _in_body(names: Names, function: ast.AST) -> list[tuple[Names, ast.expr]]:
     """Every x of `x.parameters()` in a function: its groups are lists filled somewhere inside."""
     return [
         (names, part.func.value)
-        for part in ast.walk(function)
-        if isinstance(part, ast.Call)
-        and isinstance(part.func, ast.Attribute)
-        and part.func.attr in PARAMETERS
+        for part in names.calls_in(function)
+        if isinstance(part.func, ast.Attribute) and part.func.attr in PARAMETERS
     ]
 
 

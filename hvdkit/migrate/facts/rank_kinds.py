@@ -57,7 +57,7 @@ class RankKinds:
         waiting, seen = [(node, 0)], {node}
         while waiting:
             whole, steps = waiting.pop()
-            for part in ast.walk(whole):
+            for part in names.walk(whole):
                 if not isinstance(part, (ast.Name, ast.Attribute, ast.Call)):
                     continue
                 if kind in self.of(names, part):

@@ -82,6 +82,7 @@ class Steps:
     def __init__(self, facts: Facts) -> None:
         self._facts = facts
         self._gradients = GradientUse(facts)
+        self._called: dict[ast.AST, list[ast.Call]] = {}
 
     @cached_property
     def steps(self) -> tuple[Step, ...]:
@@ -120,7 +121,7 @@ class Steps:
     def runs_backward(self, node: ast.AST) -> bool:
         """Whether running a node makes a backward pass, itself or through the project's functions."""
         backwards = {call for _, call in self._backwards}
-        return any(self._leads.get(call, set()) & backwards for call in _calls_here(node))
+        return any(self._leads.get(call, set()) & backwards for call in self._calls_here(node))
 
     @cached_property
     def _backwards(self) -> tuple[tuple[Names, ast.Call], ...]:
@@ -142,6 +143,12 @@ class Steps:
                     sites = [*self._facts.flow.call_sites(where, function), *self._given_to(function)]
                     waiting += [(other, site, depth + 1) for other, site in sites]
         return found
+
+    def _calls_here(self, node: ast.AST) -> list[ast.Call]:
+        """The calls that run with a node, those of functions defined inside it left out."""
+        if node not in self._called:
+            self._called[node] = [part for part in walk_here(node) if isinstance(part, ast.Call)]
+        return self._called[node]
 
     def _given_to(self, function: FunctionNode) -> list[tuple[Names, ast.Call]]:
         """The steps that evaluate a function: `optimizer.step(closure)`."""
@@ -219,7 +226,7 @@ class Steps:
         """
         by_call = {call: where for where, call in self._backwards}
         found: list[Backward] = []
-        for node in _calls_here(region):
+        for node in self._calls_here(region):
             origins = self._leads.get(node, set())
             if origins & own:
                 continue
@@ -263,7 +270,7 @@ class Steps:
         """What follows: the step (""), a reason against leaving the reduction to it, or neither (None)."""
         backwards = {call for _, call in self._backwards}
         for statement in statements:
-            runs = set().union(*(self._leads.get(call, ()) for call in _calls_here(statement)))
+            runs = set().union(*(self._leads.get(call, ()) for call in self._calls_here(statement)))
             if runs & backwards and not runs & own:
                 return OTHERS if len(self.steps) > len(own) else ADD_UP
             if self._gradients.looked_at(names, statement):
@@ -290,7 +297,7 @@ class Steps:
         backwards = {call for _, call in self._backwards}
         first = None
         for earlier in reversed(_above(names.parents[statement], statement)):
-            if any(self._leads.get(call, set()) & backwards for call in _calls_here(earlier)):
+            if any(self._leads.get(call, set()) & backwards for call in self._calls_here(earlier)):
                 break
             if self._gradients.looked_at(names, earlier):
                 first = earlier
@@ -310,10 +317,6 @@ def region_of(names: Names, node: ast.AST) -> Region:
     """The function that a node runs in, else the module."""
     function = names.function(node)
     return function if isinstance(function, FUNCTIONS) else names.source.tree
-
-
-def _calls_here(node: ast.AST) -> list[ast.Call]:
-    return [part for part in walk_here(node) if isinstance(part, ast.Call)]
 
 
 def _block(parent: ast.AST, statement: ast.AST) -> Sequence[ast.stmt]:

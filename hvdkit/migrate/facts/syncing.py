@@ -33,13 +33,14 @@ class Sync(Enum):
 def sync_of(names: Names, call: ast.Call) -> Sync:
     """Whether the gradients that a call makes are reduced there."""
     child: ast.AST = call
+    switches = SWITCH in names.attributes or SETTER in names.attributes
     for parent in names.ancestors(call):
         if isinstance(parent, (ast.With, ast.AsyncWith)) and child in parent.body:
             for item in parent.items:
                 found = _context(names, item.context_expr)
                 if found is not Sync.ALWAYS:
                     return found
-        switched = _switched(parent, child)
+        switched = _switched(names, parent, child) if switches else None
         if switched is not None:
             return switched
         if isinstance(parent, FUNCTIONS):
@@ -68,13 +69,13 @@ def _context(names: Names, context: ast.expr) -> Sync:
     return Sync.ALWAYS
 
 
-def _switched(parent: ast.AST, child: ast.AST) -> Sync | None:
+def _switched(names: Names, parent: ast.AST, child: ast.AST) -> Sync | None:
     """What the last switch above a statement, in its own block, says."""
     for block in (getattr(parent, "body", None), getattr(parent, "orelse", None)):
         if not isinstance(block, list) or child not in block:
             continue
         for statement in reversed(block[: block.index(child)]):
-            said = [sync for part in ast.walk(statement) for sync in _said(part)]
+            said = [sync for part in names.walk(statement) for sync in _said(part)]
             if said:
                 plain = isinstance(statement, (ast.Expr, ast.Assign))
                 return said[-1] if plain else Sync.TESTED

@@ -125,9 +125,17 @@ def _homes(environment: Mapping[str, str], packages: Path) -> Iterator[Path]:
     named = [environment[name] for name in ("HOROVOD_CUDA_HOME", "CUDA_HOME") if name in environment]
     on_path = shutil.which("nvcc", path=environment.get("PATH", os.defpath))
     candidates = [Path(name) for name in named]
-    candidates += [Path(on_path).resolve().parent.parent] if on_path else []
+    candidates += [_home_of(Path(on_path))] if on_path else []
     candidates += [_SYSTEM_HOME, *sorted(packages.glob("cu*"), reverse=True)]
     return (home for home in candidates if (home / "bin" / "nvcc").is_file())
+
+
+def _home_of(nvcc: Path) -> Path:
+    """The toolkit of an nvcc, which may be a script that starts one elsewhere: nvcc itself says where."""
+    asked = [str(nvcc), "-v", "--dryrun", "program.cu"]
+    answer = subprocess.run(asked, capture_output=True, text=True, check=False)
+    top = re.search(r"^#\$ TOP=(.+)$", answer.stderr, re.MULTILINE)
+    return Path(top.group(1)).resolve() if top else nvcc.resolve().parent.parent
 
 
 def _nvcc_version(home: Path) -> str:

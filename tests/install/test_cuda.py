@@ -64,6 +64,20 @@ def test_a_system_toolkit(torch: Framework, tmp_path: Path) -> None:
     assert found == cuda.Cuda(home, "13.0", home, "2.27.3", ("80", "90", "100"))
 
 
+def test_a_script_on_the_path_that_starts_the_nvcc_of_a_toolkit(torch: Framework, tmp_path: Path) -> None:
+    home = nccl(toolkit(tmp_path / "cuda-13.0"))
+    real = home / "bin" / "nvcc"
+    answer = f'case "$1" in -v) echo "#\\$ TOP={home}/bin/.." >&2; exit 1;; esac\n'
+    real.write_text(real.read_text().replace("#!/bin/sh\n", f"#!/bin/sh\n{answer}"))
+    script = tmp_path / "bin" / "nvcc"
+    script.parent.mkdir()
+    script.write_text(f'#!/bin/sh\nexec {real} "$@"\n')
+    script.chmod(0o755)
+    found = cuda.look((torch,), {"PATH": str(script.parent)})
+    assert found is not None
+    assert found.home == home
+
+
 def test_python_packages(torch: Framework, tmp_path: Path) -> None:
     packages = torch.root.parent / "nvidia"
     home, nccl_home = toolkit(packages / "cu13"), nccl(packages / "nccl")

@@ -12,6 +12,8 @@ from hvdkit.errors import HvdkitError
 
 RANK_VARIABLES = {"RANK", "LOCAL_RANK", "WORLD_SIZE"}
 SPAWNS = ("spawn", "start_processes")
+STRATEGIES = ("MirroredStrategy", "MultiWorkerMirroredStrategy")
+HOROVOD = ("hvdkit.torch", "hvdkit.tensorflow", "hvdkit.tensorflow.keras", "hvdkit.keras")
 PLAIN = {"LARS"}  # of hvdkit.torch: an ordinary optimizer, in a DDP script as well
 LOCAL_RANK_FLAGS = ("--local-rank", "--local_rank")
 
@@ -26,15 +28,18 @@ class Launcher(Enum):
     TORCHRUN = "torchrun"
     SPAWN = "its own processes"
     SINGLE = "plain python"
+    STRATEGY = "a tf.distribute strategy"
     HOROVOD = "horovodrun"
 
 
 @dataclass(frozen=True)
 class Start:
-    """launcher: who makes the ranks. local_rank_flag: the option through which each learns its local rank."""
+    """launcher: who makes the ranks. local_rank_flag: the option through which each learns its local rank.
+    tensorflow: the script trains with TensorFlow or Keras."""
 
     launcher: Launcher
     local_rank_flag: str = ""
+    tensorflow: bool = False
 
 
 def read_tree(path: Path) -> ast.Module:
@@ -60,13 +65,16 @@ def how_to_start(path: Path) -> Start:
     trees = [read_tree(path), *_local_modules(path)]
     text = set().union(*(set(_traits(tree)) for tree in trees))
     flag = next((flag for flag in LOCAL_RANK_FLAGS if flag in text), "")
+    tensorflow = "tensorflow" in text
     if "horovod" in text:
-        return Start(Launcher.HOROVOD)
+        return Start(Launcher.HOROVOD, tensorflow=tensorflow)
     if "spawn" in text:
         return Start(Launcher.SPAWN)
     if flag or "process group" in text or RANK_VARIABLES & text:
         return Start(Launcher.TORCHRUN, flag)
-    return Start(Launcher.SINGLE)
+    if tensorflow and "strategy" in text:
+        return Start(Launcher.STRATEGY, tensorflow=True)
+    return Start(Launcher.SINGLE, tensorflow=tensorflow)
 
 
 def _traits(tree: ast.Module) -> Iterator[str]:
@@ -74,12 +82,17 @@ def _traits(tree: ast.Module) -> Iterator[str]:
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             yield from ("horovod" for alias in node.names if _is_horovod(alias.name))
+            yield from ("tensorflow" for alias in node.names if _is_tensorflow(alias.name))
         elif isinstance(node, ast.ImportFrom) and _is_horovod(node.module or ""):
             yield from ("horovod" for alias in node.names if alias.name not in PLAIN)
+        elif isinstance(node, ast.ImportFrom) and _is_tensorflow(node.module or ""):
+            yield "tensorflow"
         elif isinstance(node, ast.Call):
             name = _last_name(node.func)
             if name == "init_process_group":
                 yield "process group"
+            elif name in STRATEGIES:
+                yield "strategy"
             elif name in SPAWNS or (name == "Process" and any(key.arg == "target" for key in node.keywords)):
                 yield "spawn"
         elif isinstance(node, ast.Constant) and node.value in (*RANK_VARIABLES, *LOCAL_RANK_FLAGS):
@@ -87,7 +100,11 @@ def _traits(tree: ast.Module) -> Iterator[str]:
 
 
 def _is_horovod(module: str) -> bool:
-    return module.split(".")[0] == "horovod" or module in ("hvdkit.torch", "hvdkit.tensorflow")
+    return module.split(".")[0] == "horovod" or module in HOROVOD
+
+
+def _is_tensorflow(module: str) -> bool:
+    return module.split(".")[0] in ("tensorflow", "keras")
 
 
 def _last_name(function: ast.expr) -> str:

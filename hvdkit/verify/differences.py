@@ -14,6 +14,7 @@ from itertools import zip_longest
 from pathlib import Path
 
 from hvdkit.verify.records import Draw, Run, Step, Tensor
+from hvdkit.verify.values import distance
 
 # Calls that are wrong whatever numbers come out: they race with the reduction.
 WRONG_ORDER = ("clip before synchronize", "unscale before synchronize")
@@ -202,14 +203,8 @@ def _matched(
 
 def _distance(pair: Pair, kind: str, left: Tensor, right: Tensor) -> tuple[float, float | None]:
     """Largest and relative difference over the values that were kept."""
-    import torch
-
     one, other = (
-        torch.load(folder / step.values, weights_only=True)[kind][tensor.name].to(torch.float64)
+        (folder / step.values, tensor.name)
         for folder, step, tensor in zip(pair.folders, (pair.one, pair.other), (left, right))
     )
-    if not one.numel():
-        return 0.0, 0.0
-    norm = float(torch.linalg.vector_norm(one))
-    apart = float(torch.linalg.vector_norm(one - other))
-    return float((one - other).abs().max()), apart / norm if norm else None
+    return distance(one, other, kind)

@@ -24,33 +24,75 @@ class Invariant:
     cause: Cause | None = None
 
 
-def check_invariants(original: Run, migrated: Run) -> tuple[Invariant, ...]:
+@dataclass(frozen=True)
+class Causes:
+    """What to look at when an invariant does not hold.
+
+    start, later: ranks that differ before the first step, or part after it. shard: samples on several ranks.
+    rate: the learning rate. writer: a file that several ranks write.
+    """
+
+    start: Cause
+    later: Cause
+    shard: Cause
+    rate: Cause
+    writer: Cause
+
+
+OF_TORCH = Causes(
+    start=Cause("HVD402", "broadcast the parameters before training"),
+    later=Cause("HVD401", "wrap the optimizer, with every parameter that is trained"),
+    shard=Cause("HVD302", "give the training loader a DistributedSampler with Horovod's rank and size"),
+    rate=Cause("HVD403", "scale the learning rate once, by hvd.size()"),
+    writer=Cause("HVD601", "write files on rank 0 only: if hvd.rank() == 0"),
+)
+
+
+def check_invariants(original: Run, migrated: Run, causes: Causes = OF_TORCH) -> tuple[Invariant, ...]:
     """Ranks equal after each step, shards disjoint and complete, one learning rate, one writer per file."""
     return (
-        _ranks_equal(migrated),
-        *_shards(original, migrated),
-        _rate(original, migrated),
-        _writers(migrated),
+        _ranks_equal(migrated, causes),
+        *_shards(original, migrated, causes.shard),
+        _rate(original, migrated, causes.rate),
+        _writers(migrated, causes.writer),
     )
 
 
-def _ranks_equal(run: Run) -> Invariant:
+def _ranks_equal(run: Run, causes: Causes) -> Invariant:
     name = "all ranks hold the same parameters after each step"
-    at_start = Cause("HVD402", "broadcast the parameters before training")
-    later = Cause("HVD401", "wrap the optimizer, with every parameter that is trained")
+    since = _broadcast_after(run)
     for steps in zip(*run.steps.values()):
+        if steps[0].number <= since:
+            continue
         for tensors in zip(*(step.parameters + step.frozen for step in steps)):
             if len({tensor.digest for tensor in tensors}) > 1:
                 seen = f"{tensors[0].name} differs, {_when(steps[0])}"
-                return Invariant(name, False, seen, later if steps[0].number else at_start)
-    return Invariant(name, True, f"{max(map(run.taken, run.steps))} steps, {run.world} ranks")
+                return Invariant(name, False, seen, causes.later if steps[0].number else causes.start)
+    told = f"{max(map(run.taken, run.steps))} steps, {run.world} ranks"
+    return Invariant(name, True, told if since < 0 else f"{told}, from the broadcast after step {since} on")
+
+
+def _broadcast_after(run: Run) -> int:
+    """The step that a broadcast comes after, where it has to: a model whose weights come with the first batch
+    can be sent after the first step only. -1: before all steps, or too late to be that."""
+    late = {
+        steps_before.number
+        for steps in run.steps.values()
+        for steps_before in steps[1:3]
+        if _is_late(steps_before)
+    }
+    return max(late, default=0) - 1
+
+
+def _is_late(step: Step) -> bool:
+    return any(event.what == "late broadcast" for event in step.events)
 
 
 def _when(step: Step) -> str:
     return f"step {step.number}" if step.number else "before the first step"
 
 
-def _shards(original: Run, migrated: Run) -> Iterator[Invariant]:
+def _shards(original: Run, migrated: Run, sharding: Cause) -> Iterator[Invariant]:
     """For the training loader: the one that is drawn from before most steps."""
     uses = Counter(
         draw.loader for step in migrated.steps[0] for draw in {d.loader: d for d in step.draws}.values()
@@ -58,7 +100,6 @@ def _shards(original: Run, migrated: Run) -> Iterator[Invariant]:
     if not uses:
         return
     loader = uses.most_common(1)[0][0]
-    sharding = Cause("HVD302", "give the training loader a DistributedSampler with Horovod's rank and size")
     shards = [_samples(migrated, rank, loader, 0) for rank in migrated.steps]
     drawn = Counter(index for shard in shards for index in set(shard))
     shared = sum(count > 1 for count in drawn.values())
@@ -95,7 +136,7 @@ def _ended(run: Run, loader: int, epoch: int) -> bool:
     return bool(_samples(run, 0, loader, epoch + 1))
 
 
-def _rate(original: Run, migrated: Run) -> Invariant:
+def _rate(original: Run, migrated: Run, cause: Cause) -> Invariant:
     """Equal, or scaled by the number of ranks, and the same on every rank; either way the number is told.
 
     A rank takes fewer steps in an epoch than the original, so a schedule that counts epochs is compared where
@@ -115,7 +156,7 @@ def _rate(original: Run, migrated: Run) -> Invariant:
         "the learning rate is the original's, or scaled by the number of ranks",
         holds,
         f"{here} here, {before} in the original, at the last step",
-        Cause("HVD403", "scale the learning rate once, by hvd.size()"),
+        cause,
     )
 
 
@@ -153,11 +194,11 @@ def _as_text(rates: list[tuple[float, ...]]) -> list[str]:
     return [f"{rate:g}" for rate in sorted({rate for each in rates for rate in each})]
 
 
-def _writers(run: Run) -> Invariant:
+def _writers(run: Run, cause: Cause) -> Invariant:
     shared = sorted({name for (name, _), ranks in writers(run).items() if len(ranks) > 1})
     return Invariant(
         "each file has one writer",
         not shared,
         f"written by several ranks: {', '.join(shared)}" if shared else "in the recorded steps",
-        Cause("HVD601", "write files on rank 0 only: if hvd.rank() == 0"),
+        cause,
     )

@@ -128,7 +128,7 @@ def _watch(
                 + _own_error(job, log),
                 fix=f"make this run: {shlex.join(_by_hand(job))}",
             )
-        records = list((folder / "values").glob("*.pt"))
+        records = list((folder / "values").glob("rank-*"))
         if len(records) != seen:
             seen, moved = len(records), time.monotonic()
             step = max((int(path.stem.rsplit("-", 1)[1]) for path in records), default=0)

@@ -14,12 +14,13 @@ from pathlib import Path
 
 from hvdkit.errors import HvdkitError
 from hvdkit.launch.horovodrun import find_horovodrun
+from hvdkit.verify import tensorflow
 from hvdkit.verify.causes import Cause, likely_causes
 from hvdkit.verify.compare import Comparison, compare
 from hvdkit.verify.detect import Launcher, Start, how_to_start
 from hvdkit.verify.differences import pairs_of
 from hvdkit.verify.hook.settings import Settings
-from hvdkit.verify.invariants import Invariant, check_invariants
+from hvdkit.verify.invariants import OF_TORCH, Invariant, check_invariants
 from hvdkit.verify.records import Run
 from hvdkit.verify.runner import Job, run_job
 from hvdkit.verify.tolerance import tolerance_for
@@ -40,7 +41,7 @@ class RoleError(HvdkitError):
 
 
 class WorldError(HvdkitError):
-    """The original makes another number of ranks than was asked for."""
+    """The original makes another number of ranks than was asked for, or one that cannot be compared."""
 
 
 @dataclass(frozen=True)
@@ -126,8 +127,8 @@ def verify(request: Request, progress: Callable[[str], None]) -> Verification:
     find_horovodrun()  # before minutes are spent on the original
     with tempfile.TemporaryDirectory(prefix="hvdkit-verify-") as scratch:
         scene = Scene(request, Path.cwd(), Path(scratch).resolve(), progress)
-        if start.launcher is Launcher.SINGLE:
-            return _against_single(scene, start)
+        if start.launcher in (Launcher.SINGLE, Launcher.STRATEGY):
+            return _against_one_process(scene, start)
         return _against_distributed(scene, start)
 
 
@@ -154,36 +155,57 @@ def _against_distributed(scene: Scene, start: Start) -> Verification:
 def judge(scene: Scene, original: Run, migrated: Run, invariants: tuple[Invariant, ...] = ()) -> Verification:
     """Compare two runs of equal world size that this scene made."""
     comparison = compare(original, migrated, tolerance_for(original.world, scene.request.tolerance))
-    notes = tuple(_notes(scene, original, migrated))
-    return Verification(comparison, likely_causes(comparison), invariants, notes)
+    start = how_to_start(scene.request.original)
+    notes = tuple(_notes(scene, start, original, migrated))
+    causes = likely_causes(comparison)
+    if start.tensorflow:
+        causes = tuple(map(tensorflow.named, causes))
+    return Verification(comparison, causes, invariants, notes)
 
 
-def _against_single(scene: Scene, start: Start) -> Verification:
+def _against_one_process(scene: Scene, start: Start) -> Verification:
+    """On as many ranks as the original's strategy has devices, else on one; then alone on those asked for."""
     asked = scene.request
-    settings = Settings("", 1, asked.steps, cpu=asked.cpu, align=True)
+    divided = start.launcher is Launcher.STRATEGY
+    count = asked.world if divided else 1
+    if count > 2 and asked.tolerance is None:
+        raise WorldError(
+            f"{asked.original} uses a tf.distribute strategy, on {count} devices",
+            why="more than two are added in another order than Horovod's, and 1 / n may round",
+            fix="--np 2, where every bit must agree, or --tolerance X",
+        )
+    settings = Settings(
+        "", count, asked.steps, cpu=asked.cpu or divided, align=True, replicas=count if divided else 1
+    )
     horovod = Start(Launcher.HOROVOD)
     original = scene.run("original", asked.original, start, settings)
-    replayed = replace(settings, replay=str(original.folder))
-    alone = scene.run("migrated on 1 rank", asked.migrated, horovod, replayed)
+    replayed = replace(settings, world=original.world, replay=str(original.folder), replicas=1)
+    title = f"migrated on {original.world} rank{'s' if original.world > 1 else ''}"
+    alike = scene.run(title, asked.migrated, horovod, replayed)
     invariants: tuple[Invariant, ...] = ()
     if asked.world > 1:
         wide = Settings("", asked.world, asked.steps, cpu=asked.cpu)
-        together = scene.run(f"migrated on {asked.world} ranks", asked.migrated, horovod, wide)
-        invariants = check_invariants(original, together)
-    return judge(scene, original, alone, invariants)
+        title = f"migrated by itself on {asked.world} ranks"
+        causes = tensorflow.CAUSES if start.tensorflow else OF_TORCH
+        invariants = check_invariants(original, scene.run(title, asked.migrated, horovod, wide), causes)
+    return judge(scene, original, alike, invariants)
 
 
-def _notes(scene: Scene, original: Run, migrated: Run) -> Iterator[str]:
+def _notes(scene: Scene, start: Start, original: Run, migrated: Run) -> Iterator[str]:
     """What a reader should know about how the result came about."""
     asked = scene.request
-    if how_to_start(asked.original).launcher is Launcher.SINGLE:
-        yield REPLAYED
+    if start.launcher is Launcher.SINGLE:
+        yield tensorflow.REPLAYED if start.tensorflow else REPLAYED
+    if start.launcher is Launcher.STRATEGY:
+        yield tensorflow.DIVIDED.format(original.world)
+    if start.tensorflow:
+        yield tensorflow.EAGER
     taken = max(map(original.taken, original.steps))
     if taken < asked.steps:
         yield f"the original ended after {taken} of {asked.steps} steps"
     if asked.cpu:
         yield "--device cpu: what asked for CUDA ran on the CPU, autocast regions in float32"
-    if original.world > 1 and any(step.buffers for step in original.steps[0]):
+    if original.world > 1 and not start.tensorflow and any(step.buffers for step in original.steps[0]):
         yield "buffers are compared on rank 0: DDP copies rank 0's to the others before each forward"
     yield from _collectives(original, migrated)
     outside = {

@@ -9,18 +9,27 @@ import functools
 import os
 import shutil
 import sys
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
-import torch
-
-from hvdkit.verify.hook.recorder import Recorder
+from hvdkit.verify.hook.settings import Settings
 
 WRITING = os.O_WRONLY | os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_TRUNC
 
 
-def watch_files(recorder: Recorder) -> None:
-    """Note every file that this process opens for writing, or renames into place."""
+class Writing(Protocol):
+    """What is told of files: the recorder of either framework."""
+
+    settings: Settings
+    writes: list[str]
+
+
+def watch_files(recorder: Writing) -> Callable[[object], None]:
+    """Note every file that this process opens for writing, or renames into place.
+
+    Gives the function that notes one, for files that are not opened by Python.
+    """
     work = Path.cwd().resolve()
     own = (str(recorder.settings.path), os.environ.get("TMPDIR", "/tmp"), "/dev/", "/proc/")
 
@@ -43,7 +52,12 @@ def watch_files(recorder: Recorder) -> None:
             note(arguments[1])
 
     sys.addaudithook(audit)
-    _watch_save(note)
+    return note
+
+
+def watch_torch_files(recorder: Writing) -> None:
+    """The same, and what torch.save writes."""
+    _watch_save(watch_files(recorder))
 
 
 def _own_copy(path: Path, work: Path) -> None:
@@ -54,7 +68,9 @@ def _own_copy(path: Path, work: Path) -> None:
         shutil.copy2(target, path)
 
 
-def _watch_save(note: Any) -> None:
+def _watch_save(note: Callable[[object], None]) -> None:
+    import torch
+
     save = torch.save
 
     @functools.wraps(save)

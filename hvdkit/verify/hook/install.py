@@ -39,6 +39,11 @@ def install() -> None:
             "horovod.torch.optimizer": _hook_horovod_optimizer,
             "hvdkit.torch.broadcast": _hook_hvdkit_broadcast,
             "horovod.torch.sync_batch_norm": lambda: _hook_horovod_sync_batch_norm(settings),
+            "tensorflow": lambda: _hook_tensorflow(settings),
+            "keras.src.optimizers.optimizer": _hook_keras_optimizer,
+            "keras.src.backend.tensorflow.optimizer": _hook_keras_3_optimizer,
+            "keras.src.optimizers.legacy.optimizer_v2": _hook_legacy_optimizer,
+            "horovod.tensorflow.functions": _hook_horovod_tensorflow_functions,
         }
     )
 
@@ -52,7 +57,7 @@ def _add_local_rank(settings: Settings) -> None:
 def _hook_torch(settings: Settings) -> None:
     """Runs once `import torch` has finished, before the script's next line."""
     from hvdkit.verify.hook.collectives import watch_collectives
-    from hvdkit.verify.hook.files import watch_files
+    from hvdkit.verify.hook.files import watch_torch_files
     from hvdkit.verify.hook.loaders import watch_loaders
     from hvdkit.verify.hook.order import watch_order
     from hvdkit.verify.hook.recorder import Recorder
@@ -71,7 +76,14 @@ def _hook_torch(settings: Settings) -> None:
     make_torch_deterministic()
     seed_everything(start_seed(settings))
     recorder = Recorder.of_process()
-    for watch in (watch_steps, watch_losses, watch_loaders, watch_order, watch_collectives, watch_files):
+    for watch in (
+        watch_steps,
+        watch_losses,
+        watch_loaders,
+        watch_order,
+        watch_collectives,
+        watch_torch_files,
+    ):
         watch(recorder)
 
 
@@ -111,3 +123,48 @@ def _hook_horovod_sync_batch_norm(settings: Settings) -> None:
         from hvdkit.verify.hook.sync_batch_norm import map_horovod
 
         map_horovod()
+
+
+def _hook_tensorflow(settings: Settings) -> None:
+    """Runs once `import tensorflow` has finished, before the script's next line."""
+    from hvdkit.verify.hook.tensorflow.batches import watch_batches
+    from hvdkit.verify.hook.tensorflow.devices import prepare
+    from hvdkit.verify.hook.tensorflow.recorder import Recorder
+    from hvdkit.verify.hook.tensorflow.watch import watch_tapes, watch_tensorflow_files
+
+    prepare(settings)
+    seed_everything(start_seed(settings))
+    recorder = Recorder.of_process()
+    for watch in (watch_batches, watch_tapes, watch_tensorflow_files):
+        watch(recorder)
+
+
+def _hook_keras_optimizer() -> None:
+    from keras.src.optimizers.optimizer import Optimizer
+
+    from hvdkit.verify.hook.tensorflow.watch import watch_updates
+
+    if hasattr(Optimizer, "_distributed_apply_gradients_fn"):  # Keras 2
+        watch_updates(Optimizer, "_distributed_apply_gradients_fn")
+
+
+def _hook_keras_3_optimizer() -> None:
+    from keras.src.backend.tensorflow.optimizer import TFOptimizer
+
+    from hvdkit.verify.hook.tensorflow.watch import watch_updates
+
+    watch_updates(TFOptimizer, "_distributed_tf_update_step")
+
+
+def _hook_legacy_optimizer() -> None:
+    from keras.src.optimizers.legacy.optimizer_v2 import OptimizerV2
+
+    from hvdkit.verify.hook.tensorflow.watch import watch_updates
+
+    watch_updates(OptimizerV2, "_distributed_apply")
+
+
+def _hook_horovod_tensorflow_functions() -> None:
+    from hvdkit.verify.hook.tensorflow.watch import watch_broadcasts
+
+    watch_broadcasts()

@@ -6,8 +6,6 @@ The watchers (watch, loaders) call it; it knows nothing of how they got in.
 from __future__ import annotations
 
 import os
-import sys
-import time
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -15,6 +13,7 @@ from weakref import WeakSet
 
 import torch
 
+from hvdkit.verify.hook.ending import end_process
 from hvdkit.verify.hook.names import (
     Named,
     models_of,
@@ -162,18 +161,7 @@ class Recorder:
                 getattr(self, name).clear()
 
     def _finish(self) -> None:
-        """End this process once every rank has come here, so that none is cut off from a peer.
-
-        Not by an exception: the script would catch it, save a checkpoint, or run its evaluation.
-        """
-        done = self.settings.path / "done"
-        done.mkdir(exist_ok=True)
-        (done / str(process_rank())).touch()
-        sys.stdout.flush()
-        sys.stderr.flush()
-        while len(list(done.iterdir())) < self.settings.world:
-            time.sleep(0.01)  # the command ends the run if a rank never comes
-        os._exit(0)
+        end_process(self.settings, [process_rank()])
 
 
 def _described(tensors: Iterable[tuple[str, torch.Tensor]]) -> tuple[Tensor, ...]:

@@ -17,7 +17,7 @@ from hvdkit.verify.hook.settings import Settings, launcher_rank
 
 def start_seed(settings: Settings) -> int:
     """The seed of this process: by its launcher's rank, else by its place among its parent's children."""
-    rank = launcher_rank()
+    rank = 0 if settings.replay else launcher_rank()
     if rank is None:
         identity: tuple[int, ...] = getattr(current_process(), "_identity", ())
         rank = identity[0] - 1 if identity else 0
@@ -31,6 +31,9 @@ def seed_everything(seed: int) -> None:
     torch = sys.modules.get("torch")
     if torch is not None:
         torch.manual_seed(seed)
+    tensorflow = sys.modules.get("tensorflow")
+    if tensorflow is not None and hasattr(tensorflow, "random"):  # not while it is being imported
+        tensorflow.random.set_seed(seed)
 
 
 def seed_numpy(seed: int) -> None:

@@ -18,10 +18,12 @@ class Settings:
 
     folder: where records go. world: ranks expected. steps: optimizer steps to record.
     local_rank_flag: option that the launcher adds to the script's arguments ("" for none).
-    replay: a record of another run whose sample order is used here ("" for none).
+    replay: a record of another run whose sample order is used here ("" for none); every rank then starts from
+    the same seed, as the devices of the other run's one process did.
     align: set the random state at each batch and each step, so that two ways to draw the sample order
     leave the same random numbers for everything else.
     cpu: run a script that asks for CUDA without it.
+    replicas: devices of a tf.distribute strategy, each recorded as a rank.
     """
 
     folder: str
@@ -32,6 +34,7 @@ class Settings:
     replay: str = ""
     align: bool = False
     cpu: bool = False
+    replicas: int = 1
 
     @property
     def path(self) -> Path:

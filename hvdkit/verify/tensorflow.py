@@ -1,0 +1,49 @@
+"""What is told about TensorFlow programs in other words than about PyTorch's: rules, causes and notes."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from hvdkit.verify.causes import Cause
+from hvdkit.verify.invariants import Causes
+
+# The rules that say the same of TensorFlow.
+RULES = {
+    "HVD301": "HVD710",
+    "HVD302": "HVD710",
+    "HVD401": "HVD712",
+    "HVD402": "HVD714",
+    "HVD403": "HVD721",
+    "HVD601": "HVD718",
+}
+CAUSES = Causes(
+    start=Cause(
+        "HVD714",
+        "send rank 0's variables to all: BroadcastGlobalVariablesCallback(0) in fit, broadcast "
+        "after the first step of a loop",
+    ),
+    later=Cause(
+        "HVD712",
+        "no average over the ranks: DistributedOptimizer for fit, DistributedGradientTape in a loop; under "
+        "Keras 3 hvdkit's, since Horovod's own optimizer reduces nothing there",
+    ),
+    shard=Cause(
+        "HVD710", "shard the training data by Horovod's rank and size, before it is shuffled and batched"
+    ),
+    rate=Cause("HVD721", "scale the learning rate once, by hvd.size()"),
+    writer=Cause("HVD718", "write files on rank 0 only, and give callbacks that write to rank 0 only"),
+)
+EAGER = "every tf.function ran eagerly, in both scripts: what XLA would refuse to compile is not seen"
+REPLAYED = (
+    "the original is one process: on 1 rank its batches were replayed in the migrated run and the random "
+    "state set at each batch and tape in both (a sharded dataset is shuffled in another order)"
+)
+DIVIDED = (
+    "the original's strategy ran on {0} logical CPU devices: each rank of the migrated run was given the "
+    "batches of one device, started from the same seed, and was compared with it"
+)
+
+
+def named(cause: Cause) -> Cause:
+    """The cause with the rule for TensorFlow."""
+    return replace(cause, rule=RULES.get(cause.rule, cause.rule))

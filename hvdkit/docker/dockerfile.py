@@ -41,7 +41,7 @@ _HEAD = """\
 ARG BASE={base}
 FROM ${{BASE}}
 
-USER root
+USER 0
 """
 
 _CPU_INDEX = """\

@@ -47,11 +47,11 @@ def lay_out(context: Path, script: Script) -> Layout:
 
 
 def project_files(context: Path, script: Script) -> list[Names]:
-    """The script's files, and those that it imports from the project's own folders."""
+    """The script's files, and those that they import from the project's own folders."""
     files = list(script.files)
     for names in files:
         for module in _imported(names):
-            found = find(context, script, names, module)
+            found = _find(context, script, names, module)
             loaded = script.project.load(found) if found else None
             if loaded is not None and loaded not in files:
                 files.append(loaded)
@@ -66,26 +66,35 @@ def top_modules(names: Names) -> dict[str, int]:
     return found
 
 
-def find(context: Path, script: Script, names: Names, module: str) -> Path | None:
-    """The project's own file or package of that name, as the file `names` would import it."""
-    local = script.project.find(module, names.source.path)
-    return local or next((found for root in _ROOTS if (found := _at(context / root, module))), None)
+def local_roots(context: Path, script: Script, names: Names) -> dict[str, Path]:
+    """Those of a file's top-level modules that are the project's own, with the folder that each lies in."""
+    roots = {}
+    for module in _imported(names):
+        found = _find(context, script, names, module)
+        if found:
+            parts = module.split(".")
+            roots[parts[0]] = found.parents[len(parts) - (found.name != "__init__.py")]
+    return roots
+
+
+def _find(context: Path, script: Script, names: Names, module: str) -> Path | None:
+    """The project's own file of that name, as the file `names` would import it."""
+    found = script.project.find(module, names.source.path)
+    if found and found.is_relative_to(context):
+        return found
+    path = Path(*module.split("."))
+    candidates = (root / file for root in _ROOTS for file in (path.with_suffix(".py"), path / "__init__.py"))
+    return next((context / file for file in candidates if (context / file).is_file()), None)
 
 
 def _outer_paths(context: Path, script: Script) -> set[str]:
-    """The roots of the project that an import goes to which Python would not find from the script alone."""
-    needed = set()
-    for names in project_files(context, script):
-        for module in top_modules(names):
-            if script.project.find(module, names.source.path) is None:
-                needed |= {root for root in _ROOTS[::-1] if _at(context / root, module)}
-    return needed
-
-
-def _at(root: Path, module: str) -> Path | None:
-    path = root.joinpath(*module.split("."))
-    candidates = (path.with_suffix(".py"), path / "__init__.py")
-    return next((file for file in candidates if file.is_file()), None)
+    """Folders that the project imports from where Python, which looks beside the script, would not look."""
+    roots = {
+        root
+        for names in project_files(context, script)
+        for root in local_roots(context, script, names).values()
+    }
+    return {root.relative_to(context).as_posix() for root in roots - {script.path.parent}}
 
 
 def _imported(names: Names) -> dict[str, int]:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from hvdkit.docker.distributions import distribution_of
-from hvdkit.docker.layout import find, project_files, top_modules
+from hvdkit.docker.layout import local_roots, project_files, top_modules
 from hvdkit.docker.script import Script
 from hvdkit.errors import HvdkitError
 
@@ -94,7 +94,7 @@ def _lines(file: Path, including: tuple[Path, ...]) -> Iterator[str]:
     except (OSError, UnicodeDecodeError) as error:
         raise RequirementsError(f"{file} cannot be read: {error}", fix="write it as UTF-8 text") from error
     for written in text.replace("\\\n", " ").splitlines():
-        line = re.sub(r"(^|\s)#.*", "", written).strip()
+        line = " ".join(re.sub(r"(^|\s)#.*", "", written).split())
         if "--hash" in line:
             raise RequirementsError(
                 f"{file} gives hashes: {line.split()[0]}",
@@ -138,12 +138,9 @@ def _of_imports(context: Path, script: Script) -> Requirements:
         )
     lines, unknown = [], []
     for names in project_files(context, script):
+        known = {*sys.stdlib_module_names, *_HELD_MODULES, *local_roots(context, script, names)}
         for module, line in top_modules(names).items():
-            if (
-                module in sys.stdlib_module_names
-                or module in _HELD_MODULES
-                or find(context, script, names, module)
-            ):
+            if module in known:
                 continue
             distribution = distribution_of(module)
             if distribution:

@@ -1,0 +1,120 @@
+"""What a project needs besides the image: what it says itself, and its imports where it says nothing."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from hvdkit.docker.requirements import Requirements, RequirementsError, find_requirements
+from hvdkit.docker.script import read_script
+
+HOROVOD = "import horovod.torch as hvd\n\nhvd.init()\n"
+
+
+def found(folder: Path, files: dict[str, str], script: str = "train.py") -> Requirements:
+    for name, text in {script: HOROVOD, **files}.items():
+        file = folder / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text, encoding="utf-8")
+    return find_requirements(folder, read_script(folder / script))
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "torch",
+        "Torch==1.13",
+        "torch[opt]>=2 ; python_version > '3'",
+        "tensorflow_cpu",
+        "horovod[torch]==0.28",
+        "nvidia-cudnn-cu12==9.1",
+        "hvdkit",
+        "setuptools",
+        "torch @ https://example.org/torch.whl",
+        "-e .",
+        ".[dev]",
+    ],
+)
+def test_what_the_image_holds_is_not_installed_again(tmp_path: Path, line: str) -> None:
+    needed = found(tmp_path, {"requirements.txt": f"{line}\n"})
+    assert needed.lines == ()
+    assert [written for written, _ in needed.changed] == [line]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "torchmetrics==1.0",
+        "pytorch-lightning",
+        "horovod-extras",
+        "numpy==1.26.4",
+        "tensorflow-datasets",
+        "kerastuner",
+        "git+https://example.org/x.git",
+        "--index-url https://example.org/simple",
+        "x ; extra == 'a#b'",
+    ],
+)
+def test_everything_else_is_kept_as_written(tmp_path: Path, line: str) -> None:
+    needed = found(tmp_path, {"requirements.txt": f"{line}   # why\n"})
+    assert needed.lines == (line,)
+    assert needed.changed == ()
+
+
+def test_what_follows_torch_gets_the_version_that_fits(tmp_path: Path) -> None:
+    needed = found(tmp_path, {"requirements.txt": "torchvision==0.14.1\ntorchaudio\n"})
+    assert needed.lines == ("torchvision", "torchaudio")
+    assert [written for written, _ in needed.changed] == ["torchvision==0.14.1"]
+
+
+def test_included_files_and_continued_lines(tmp_path: Path) -> None:
+    files = {
+        "requirements.txt": "a\n-r sub/b.txt\n--requirement=c.txt\n",
+        "sub/b.txt": "-r ../d.txt\nb\n",
+        "c.txt": "c \\\n  >= 1\n",
+        "d.txt": "d\n",
+    }
+    assert found(tmp_path, files).lines == ("a", "d", "b", "c >= 1")
+
+
+@pytest.mark.parametrize(
+    ("files", "said"),
+    [
+        ({"requirements.txt": "-r requirements.txt\n"}, "includes itself"),
+        ({"requirements.txt": "-r missing.txt\n"}, "missing.txt cannot be read"),
+        ({"requirements.txt": "x==1 --hash=sha256:00\n"}, "gives hashes"),
+        ({"pyproject.toml": "[project\n"}, "cannot be read"),
+        ({"pyproject.toml": "[project]\nname='x'\ndynamic=['dependencies']\n"}, "are dynamic"),
+        ({"pyproject.toml": "[tool.poetry.dependencies]\nx='*'\n"}, "Poetry's own table"),
+    ],
+)
+def test_what_cannot_be_put_into_the_image_is_refused(
+    tmp_path: Path, files: dict[str, str], said: str
+) -> None:
+    with pytest.raises(RequirementsError, match=said) as refused:
+        found(tmp_path, files)
+    assert refused.value.fix
+
+
+def test_requirements_win_over_pyproject_and_pyproject_over_imports(tmp_path: Path) -> None:
+    script = {"train.py": "import sklearn\n" + HOROVOD}
+    assert found(tmp_path, script).lines == ("scikit-learn",)
+    tool = {**script, "pyproject.toml": "[tool.ruff]\n"}
+    assert found(tmp_path, tool).lines == ("scikit-learn",)
+    project = {**script, "pyproject.toml": "[project]\nname = 'x'\ndependencies = ['torch', 'b>1']\n"}
+    assert found(tmp_path, project).lines == ("b>1",)
+    assert found(tmp_path, {**project, "requirements.txt": "a\n"}).lines == ("a",)
+
+
+def test_imports_of_every_file_of_the_project_that_is_used(tmp_path: Path) -> None:
+    files = {
+        "tools/train.py": "import os, cv2\nfrom models.net import Net\nimport helper\n" + HOROVOD,
+        "tools/helper.py": "import PIL.Image\nfrom . import nothing\n",
+        "src/models/__init__.py": "",
+        "src/models/net.py": "import torch, numpy, yaml\nimport unheard_of_module.part\n",
+        "unused.py": "import pandas\n",
+    }
+    needed = found(tmp_path, files, "tools/train.py")
+    assert needed.lines == ("opencv-python-headless", "pillow", "pyyaml")
+    assert needed.unknown == ((tmp_path / "src/models/net.py", 2, "unheard_of_module"),)

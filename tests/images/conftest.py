@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import os
 import shutil
 import tempfile
 from collections.abc import Iterator
@@ -10,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from hvdkit.install import cache
 from tests.examples.test_mnist import write_idx
 
 from . import pip_settings
@@ -38,6 +40,10 @@ def image(store: Store) -> str:
     for name in SECRET_FILES:
         (context / name).write_text(f"PASSWORD={SECRET}\n")
     options = pip_settings.options(store.folder / "pip")
+    # hvdkit's wheels, by all that changes them: compiled here, unless this machine has one that is the same.
+    wheels = cache.root(os.environ)
+    wheels.mkdir(parents=True, exist_ok=True)
+    options.append(f"--volume={wheels}:/root/.cache/hvdkit")
     store.build(context, context / "docker" / "Dockerfile", "--target=cpu", *options, image=CPU)
     return CPU
 

@@ -1,19 +1,18 @@
 """Containers of an image on the hosts of a cluster: what a container engine does, from namespaces and mounts.
 
-Each has a root file system, network, hostname, processes and /dev/shm of its own; all of them share the job's
-keys, a volume at ~/.ssh. A command runs as the image says: its user, its folder, its variables, nothing else.
+Each has a root file system, network, hostname, processes and /dev/shm of its own; they share their volumes.
+A command runs as the image says: its user, its folder, its variables, and nothing else.
 """
 
 from __future__ import annotations
 
-import os
 import subprocess
 from pathlib import Path
 from typing import Any
 
 from tests.cluster.hosts import Cluster
 
-_HOME = "/home/hvdkit"
+HOME = "/home/hvdkit"
 
 
 class Containers:
@@ -28,16 +27,13 @@ class Containers:
     ) -> None:
         self.cluster = cluster
         self.config = config
-        self.keys = cluster.directory / "keys"
-        self.keys.mkdir(mode=0o700)
-        os.chown(self.keys, int(config["User"]), int(config["User"]))
         for name in cluster.names:
-            self._mount(name, root, {**volumes, self.keys: f"{_HOME}/.ssh"})
+            self._mount(name, root, volumes)
 
     def command(self, name: str, *words: str) -> list[str]:
         """`words` as the container `name` runs them, for `Cluster.run` and its like."""
         user = self.config["User"]
-        variables = [f"HOME={_HOME}", "OMP_NUM_THREADS=1", *self.config["Env"]]
+        variables = [f"HOME={HOME}", "OMP_NUM_THREADS=1", *self.config["Env"]]
         inside = ["/usr/bin/env", "-i", "-C", self.config["WorkingDir"], *variables, *words]
         return ["chroot", f"--userspec={user}:{user}", str(self._root(name)), *inside]
 

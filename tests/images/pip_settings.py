@@ -1,6 +1,6 @@
 """This machine's pip settings inside a build: where its packages come from, and whom it trusts.
 
-A build sees nothing of the machine that it runs on. Behind a mirror it needs what pip has here, and none of it
+A build sees nothing of the machine that runs it. Behind a mirror it needs what pip has here, and none of it
 may stay in the image: so it is mounted, and only while the build runs.
 """
 

@@ -1,6 +1,7 @@
 """Every place where one rank's step differs between two runs, in the order of cause and effect.
 
-Within a step: order of calls, samples, batches, loss, gradient, learning rate, parameters, buffers, untrained
+Within a step: order of calls, samples, batches, loss, gradient, learning rate, reduction,
+parameters, buffers, untrained
 modules.
 """
 
@@ -13,7 +14,7 @@ from enum import Enum
 from itertools import zip_longest
 from pathlib import Path
 
-from hvdkit.verify.records import Draw, Run, Step, Tensor
+from hvdkit.verify.records import ADASUM_OFF, Draw, Run, Step, Tensor
 from hvdkit.verify.values import distance
 
 # Calls that are wrong whatever numbers come out: they race with the reduction.
@@ -29,6 +30,7 @@ class Stage(Enum):
     LOSS = "loss"
     GRADIENT = "gradient"
     RATE = "learning rate"
+    REDUCTION = "reduction"
     PARAMETER = "parameter"
     FROZEN = "frozen parameter"
     BUFFER = "buffer"
@@ -115,6 +117,7 @@ def differences_in(pair: Pair) -> Iterator[Difference]:
     yield from _numbers(pair, Stage.LOSS, pair.one.losses, pair.other.losses)
     yield from _tensors(pair, Stage.GRADIENT, "gradients")
     yield from _numbers(pair, Stage.RATE, pair.one.rates, pair.other.rates)
+    yield from _reductions(pair)
     yield from _tensors(pair, Stage.PARAMETER, "parameters")
     yield from _tensors(pair, Stage.FROZEN, "frozen")
     if pair.rank == 0:
@@ -128,6 +131,12 @@ def _order(pair: Pair) -> Iterator[Difference]:
     for event in pair.other.events:
         if event.what in WRONG_ORDER and event not in pair.one.events:
             yield pair.differ(Stage.ORDER, event.what, "-", event.detail)
+
+
+def _reductions(pair: Pair) -> Iterator[Difference]:
+    for event in pair.other.events:
+        if event.what == ADASUM_OFF:
+            yield pair.differ(Stage.REDUCTION, event.what, "closed form", event.detail)
 
 
 def _samples(pair: Pair) -> Iterator[Difference]:

@@ -11,6 +11,12 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+# Events that say how the migrated reduces: the original is run again with the same arithmetic.
+FLOAT16 = "gradients in float16"
+ADASUM = "Adasum"
+# A result of Adasum that is further from the closed form than rounding explains.
+ADASUM_OFF = "Adasum off"
+
 TENSOR_FIELDS = ("parameters", "gradients", "frozen", "buffers", "untrained", "untrained_buffers")
 
 

@@ -21,7 +21,7 @@ from hvdkit.verify.detect import Launcher, Start, how_to_start
 from hvdkit.verify.differences import pairs_of
 from hvdkit.verify.hook.settings import Settings
 from hvdkit.verify.invariants import OF_TORCH, Invariant, check_invariants
-from hvdkit.verify.records import Run
+from hvdkit.verify.records import ADASUM, FLOAT16, Run
 from hvdkit.verify.runner import Job, run_job
 from hvdkit.verify.tolerance import tolerance_for
 from hvdkit.verify.workcopy import inside_copy, make_surroundings, make_work_copy
@@ -29,6 +29,14 @@ from hvdkit.verify.workcopy import inside_copy, make_surroundings, make_work_cop
 REPLAYED = (
     "the original is one process: on 1 rank its sample order was replayed in the migrated run and the random "
     "state set at each batch and step in both (a sharding sampler draws another order than shuffle=True)"
+)
+FLOAT16_IN_BOTH = (
+    "the migrated compresses gradients to float16: DDP's average had the same roundings in the original "
+    "(of each gradient, of their sum, of that by the ranks)"
+)
+ADASUM_IN_BOTH = (
+    "the migrated combines updates by Adasum: each of Horovod's results is held against the closed form, "
+    "which took the place of DDP's average in the original"
 )
 UNREPEATABLE = (
     "the original does not repeat itself: two runs of it differ too, first in {0.stage.value} {0.name}, step "
@@ -143,6 +151,7 @@ def _against_distributed(scene: Scene, start: Start) -> Verification:
             fix=f"--np {original.world}",
         )
     migrated = scene.run("migrated", asked.migrated, Start(Launcher.HOROVOD), settings)
+    original, settings = _original_alike(scene, start, settings, original, migrated)
     result = judge(scene, original, migrated)
     if result.holds:
         return result
@@ -150,6 +159,22 @@ def _against_distributed(scene: Scene, start: Start) -> Verification:
     if again.holds:
         return result
     return replace(result, notes=(*result.notes, UNREPEATABLE.format(again.comparison.differences[0])))
+
+
+def _original_alike(
+    scene: Scene, start: Start, settings: Settings, original: Run, migrated: Run
+) -> tuple[Run, Settings]:
+    """The original's run that reduces as the migrated one did, and its settings; another where it must be."""
+    alike = reducing_alike(settings, migrated)
+    if alike == settings:
+        return original, settings
+    return scene.run("original, reducing alike", scene.request.original, start, alike), alike
+
+
+def reducing_alike(settings: Settings, migrated: Run) -> Settings:
+    """The settings under which an original reduces its gradients as this run of Horovod did."""
+    seen = {event.what for steps in migrated.steps.values() for step in steps for event in step.events}
+    return replace(settings, float16=FLOAT16 in seen, adasum=ADASUM in seen)
 
 
 def judge(scene: Scene, original: Run, migrated: Run, invariants: tuple[Invariant, ...] = ()) -> Verification:
@@ -188,6 +213,7 @@ def _against_one_process(scene: Scene, start: Start) -> Verification:
         title = f"migrated by itself on {asked.world} ranks"
         causes = tensorflow.CAUSES if start.tensorflow else OF_TORCH
         invariants = check_invariants(original, scene.run(title, asked.migrated, horovod, wide), causes)
+    original, _ = _original_alike(scene, start, settings, original, alike)
     return judge(scene, original, alike, invariants)
 
 
@@ -207,6 +233,9 @@ def _notes(scene: Scene, start: Start, original: Run, migrated: Run) -> Iterator
         yield "--device cpu: what asked for CUDA ran on the CPU, autocast regions in float32"
     if original.world > 1 and not start.tensorflow and any(step.buffers for step in original.steps[0]):
         yield "buffers are compared on rank 0: DDP copies rank 0's to the others before each forward"
+    alike = reducing_alike(Settings("", original.world, asked.steps), migrated)
+    yield from ((FLOAT16_IN_BOTH,) if alike.float16 else ())
+    yield from ((ADASUM_IN_BOTH,) if alike.adasum else ())
     yield from _collectives(original, migrated)
     outside = {
         name

@@ -12,7 +12,8 @@ import pytest
 
 from hvdkit.verify.detect import Launcher, Start, how_to_start
 from hvdkit.verify.hook.settings import Settings
-from hvdkit.verify.session import Request, Scene, Verification, judge
+from hvdkit.verify.records import Run
+from hvdkit.verify.session import Request, Scene, Verification, judge, reducing_alike
 
 FIXTURES = Path(__file__).parent / "fixtures"
 ARGUMENTS = {"local_rank": ("--resume", "start.pt")}
@@ -33,11 +34,27 @@ class Stage:
         self.scene = Scene(request, self.here, folder, lambda line: print(line, file=sys.stderr))
         self.settings = Settings("", request.world, request.steps, cpu=request.cpu)
         self.count = 0
-        start = how_to_start(request.original)
-        self.original = self.scene.run("original", request.original, start, self.settings)
+        self.originals: dict[Settings, Run] = {}
+
+    @property
+    def original(self) -> Run:
+        """The original's run."""
+        return self.reducing(self.settings)
+
+    def reducing(self, settings: Settings) -> Run:
+        """The original's run under these settings, made on first use."""
+        if settings not in self.originals:
+            script = self.scene.request.original
+            title = f"original {len(self.originals) + 1}"
+            self.originals[settings] = self.scene.run(title, script, how_to_start(script), settings)
+        return self.originals[settings]
 
     def migrated(self, edits: dict[str, str] | None = None, controller: str = "gloo") -> Verification:
         """Run the migrated script, with these texts replaced, and compare it with the original."""
+        return self.compared(self.edited(edits), controller)
+
+    def edited(self, edits: dict[str, str] | None = None) -> Path:
+        """The migrated script with these texts replaced, in a file of its own."""
         text = (self.here / "migrated.py").read_text()
         for old, new in (edits or {}).items():
             assert old in text, f"the fixture has changed: {old!r} is not in it"
@@ -45,14 +62,18 @@ class Stage:
         self.count += 1
         script = self.here / f"migrated_{self.count}.py"
         script.write_text(text)
-        return self.compared(script, controller)
+        return script
 
     def compared(self, script: Path, controller: str = "gloo") -> Verification:
         """Run this Horovod script and compare it with the original."""
-        self.count += 1
         scene = replace(self.scene, request=replace(self.scene.request, controller=controller))
-        run = scene.run(f"run{self.count}", script, Start(Launcher.HOROVOD), self.settings)
-        return judge(scene, self.original, run)
+        run = self.run(script, scene)
+        return judge(scene, self.reducing(reducing_alike(self.settings, run)), run)
+
+    def run(self, script: Path, scene: Scene) -> Run:
+        """Run this Horovod script by itself."""
+        self.count += 1
+        return scene.run(f"run{self.count}", script, Start(Launcher.HOROVOD), self.settings)
 
 
 def _write_checkpoint(path: Path) -> None:

@@ -69,10 +69,7 @@ def _hook_torch(settings: Settings) -> None:
 
         run_without_cuda(settings)
         map_torch()
-    if settings.world > 2:
-        from hvdkit.verify.hook.float64 import widen_ddp
-
-        widen_ddp()
+    _hook_reduction(settings)
     make_torch_deterministic()
     seed_everything(start_seed(settings))
     recorder = Recorder.of_process()
@@ -85,6 +82,22 @@ def _hook_torch(settings: Settings) -> None:
         watch_torch_files,
     ):
         watch(recorder)
+
+
+def _hook_reduction(settings: Settings) -> None:
+    """What takes the place of DDP's average; before the watchers, which are to see what comes of it."""
+    if settings.adasum:
+        from hvdkit.verify.hook.adasum import adasum_in_ddp
+
+        adasum_in_ddp(settings)
+    elif settings.world > 2:
+        from hvdkit.verify.hook.float64 import widen_ddp
+
+        widen_ddp(settings.float16)
+    elif settings.float16:
+        from hvdkit.verify.hook.float16 import narrow_ddp
+
+        narrow_ddp()
 
 
 def _hook_horovod_compression(settings: Settings) -> None:
@@ -107,9 +120,14 @@ def _hook_horovod_functions() -> None:
 
 
 def _hook_horovod_optimizer() -> None:
-    from hvdkit.verify.hook.watch import watch_horovod_adasum
+    from hvdkit.verify.hook.adasum import check_adasum
+    from hvdkit.verify.hook.recorder import Recorder
+    from hvdkit.verify.hook.watch import watch_adasum_steps, watch_compression
 
-    watch_horovod_adasum()
+    recorder = Recorder.of_process()
+    watch_compression(recorder)
+    watch_adasum_steps(recorder)
+    check_adasum(recorder)
 
 
 def _hook_hvdkit_broadcast() -> None:

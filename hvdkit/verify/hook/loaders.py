@@ -75,7 +75,8 @@ def watch_loaders(recorder: Recorder) -> None:
     @functools.wraps(begin)
     def iterate(self: DataLoader[Any]) -> Any:
         begun = loaders.begin(self)
-        align(settings, "begin", begun)
+        # Not with the sampler, which is another in the migrated: workers are seeded from this state.
+        align(settings, "begin", begun.loader, begun.epoch)
         # Workers are sent their first indices in here; a persistent iterator is used again.
         if self.num_workers and self.persistent_workers and self._iterator is not None:
             iterators[self._iterator] = Drawn(begun)

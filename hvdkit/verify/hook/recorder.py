@@ -74,6 +74,11 @@ class Recorder:
 
     # -- called by the watchers -----------------------------------------------------------------
 
+    def note_once(self, what: str) -> None:
+        """Something that counts once for each step, however often it happens."""
+        if all(event.what != what for event in self.events):
+            self.events.append(Event(what))
+
     def before_step(self, optimizer: torch.optim.Optimizer) -> None:
         """The script has called step(): end the run if the steps are done, note a new optimizer."""
         self.gradients, self.gradient_values = (), {}

@@ -23,6 +23,8 @@ class Settings:
     align: set the random state at each batch and each step, so that two ways to draw the sample order
     leave the same random numbers for everything else.
     cpu: run a script that asks for CUDA without it.
+    float16: gradients are averaged as Horovod does under fp16 compression.
+    adasum: updates are combined by Adasum instead of gradients averaged.
     replicas: devices of a tf.distribute strategy, each recorded as a rank.
     """
 
@@ -34,6 +36,8 @@ class Settings:
     replay: str = ""
     align: bool = False
     cpu: bool = False
+    float16: bool = False
+    adasum: bool = False
     replicas: int = 1
 
     @property

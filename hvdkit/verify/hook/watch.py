@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import functools
 import sys
+import threading
 from typing import Any
 
 import torch
 
 from hvdkit.verify.hook.recorder import Recorder
 from hvdkit.verify.hook.seeds import align
-from hvdkit.verify.hook.steps import around_steps, hide_adasum_steps, hide_state_steps
-from hvdkit.verify.records import Event
+from hvdkit.verify.hook.steps import around_steps, hide_adasum_steps, hide_state_steps, inside_a_step
+from hvdkit.verify.records import FLOAT16, Event
 
 
 def watch_steps(recorder: Recorder) -> None:
@@ -70,6 +71,53 @@ def watch_hvdkit_broadcast() -> None:
     module.broadcast = broadcast
 
 
-def watch_horovod_adasum() -> None:
-    """Adasum's steps inside backward() are no steps of the script."""
+def watch_compression(recorder: Recorder) -> None:
+    """Note that gradients are compressed to float16, whoever asked Horovod's optimizer for it."""
+    from horovod.torch.compression import FP16Compressor
+    from horovod.torch.optimizer import _DistributedAdasumOptimizer, _DistributedOptimizer
+
+    compress = FP16Compressor.compress
+    sending = threading.local()
+
+    @functools.wraps(compress)
+    def watched(tensor: torch.Tensor) -> Any:
+        if getattr(sending, "gradient", False):
+            recorder.note_once(FLOAT16)
+        return compress(tensor)
+
+    def sends(send: Any) -> Any:
+        @functools.wraps(send)
+        def of_optimizer(*args: Any) -> Any:
+            sending.gradient = True
+            try:
+                return send(*args)
+            finally:
+                sending.gradient = False
+
+        return of_optimizer
+
+    FP16Compressor.compress = staticmethod(watched)
+    for made in (_DistributedOptimizer, _DistributedAdasumOptimizer):
+        made._allreduce_grad_async = sends(made._allreduce_grad_async)
+    _DistributedOptimizer._grouped_allreduce_grad_async = sends(
+        _DistributedOptimizer._grouped_allreduce_grad_async
+    )
+
+
+def watch_adasum_steps(recorder: Recorder) -> None:
+    """Adasum's steps inside backward() are no steps of the script; the first of all comes after its start."""
+    from horovod.torch.optimizer import _DistributedAdasumOptimizer as Adasum
+
     hide_adasum_steps()
+    update = Adasum._allreduce_grad_async
+
+    @functools.wraps(update)
+    def update_of_one(self: torch.optim.Optimizer, parameter: torch.Tensor) -> Any:
+        if not inside_a_step():
+            recorder.before_step(self)  # in backward(), where its parameters are as they were
+        gradients = recorder.gradients, recorder.gradient_values
+        handle = update(self, parameter)
+        recorder.gradients, recorder.gradient_values = gradients  # of all parameters, not of this one
+        return handle
+
+    Adasum._allreduce_grad_async = update_of_one

@@ -48,14 +48,16 @@ def unwrap(source: Source, node: ast.AST, keep: ast.AST) -> list[Edit]:
 def recast(source: Source, node: ast.AST, parts: Sequence[str | ast.expr]) -> list[Edit]:
     """A node rewritten as text around some of its own parts, which other edits may still change.
 
-    Parts in another order than the source's are copied as text; then an edit inside them is lost, which the
-    second pass finds. Raises CannotEdit where a comment would go.
+    Parts in another order than the source's are copied as text, where an edit inside them would be lost.
+    Raises CannotEdit where a comment would go, or where a copied part makes calls, which may be edited.
     """
     kept = [part for part in parts if not isinstance(part, str)]
     places = [source.start(part) for part in kept]
     if places != sorted(set(places)):
         if "#" in source.segment(node):
             raise CannotEdit("a comment stands between the arguments")
+        if any(isinstance(inner, ast.Call) for part in kept for inner in ast.walk(part)):
+            raise CannotEdit("its arguments stand in another order than Horovod's, and make calls themselves")
         text = "".join(part if isinstance(part, str) else source.segment(part) for part in parts)
         return [replace(source, node, text)]
     found: list[Edit] = []

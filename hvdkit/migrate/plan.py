@@ -170,17 +170,27 @@ class EditConflict(Exception):
 def merge(edits: Iterable[Edit]) -> list[Edit]:
     """Edits in order, those inside a larger one dropped. Raises EditConflict.
 
-    Insertions at one place keep the order in which they were given, which is the order of the rules.
+    Insertions at one place keep the order in which they were given, which is the order of the rules. Behind
+    the others come arguments that are added, since the others belong to the argument above; behind these
+    what indents a line, so that a line put above it does not come between.
     """
     kept: list[Edit] = []
     unique = list(dict.fromkeys(edits))
-    for edit in sorted(unique, key=lambda edit: (edit.start, edit.end > edit.start, -edit.end)):
+    for edit in sorted(
+        unique, key=lambda edit: (edit.start, edit.end > edit.start, -edit.end, _lateness(edit))
+    ):
         if kept and edit.start < kept[-1].end:
             if edit.end <= kept[-1].end:
                 continue
             raise EditConflict(f"{kept[-1]} and {edit}")
         kept.append(edit)
     return kept
+
+
+def _lateness(edit: Edit) -> int:
+    if edit.text.isspace() and not edit.text.endswith(("\n", "\r")):
+        return 2
+    return int(edit.text.startswith(","))
 
 
 def apply_edits(text: str, edits: Iterable[Edit]) -> str:

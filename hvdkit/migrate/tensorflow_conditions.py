@@ -16,7 +16,6 @@ from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Condition, State
 
 Place = tuple[Names, ast.AST]
-WRITERS = tuple(f"keras.callbacks.{name}" for name in words.WRITERS)
 VISIBLE = ("tensorflow.config.set_visible_devices", "tensorflow.config.experimental.set_visible_devices")
 BROADCASTS = (*words.BROADCASTS, "hvdkit.tensorflow.broadcast", "hvdkit.tensorflow.keras.broadcast")
 
@@ -128,7 +127,7 @@ def _writers(facts: Facts, program: ProgramFacts) -> tuple[State, str]:
         (s.names, s.node) for s in found if s.where is Where.ALL and not facts.ranks.inside(s.names, s.node)
     ]
     kept = any(site.names in program.files for site in facts.calls("hvdkit.tensorflow.keras.callbacks"))
-    for site in facts.calls(*WRITERS):
+    for site in facts.calls(*words.WRITING_CALLBACKS):
         if site.names in program.files:
             found.append(site)  # type: ignore[arg-type]
             if not kept and not _on_rank_0(facts, site.names, site.node):

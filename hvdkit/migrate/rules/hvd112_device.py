@@ -125,6 +125,30 @@ RULE = Rule(
                     self.model = torch.nn.Linear(1, 1).cuda(hvd.local_rank())
             """,
         ),
+        Change(
+            """\
+            import torch
+            import torch.distributed as dist
+
+            rank = dist.get_rank()
+            device = torch.device("cuda:{}".format(rank))
+            other = torch.device("cuda:" + str(rank))
+            third = torch.device(f"cuda:{rank}")
+            model = torch.nn.Linear(2, 1).to(f"cuda:{rank}").cuda(rank)
+            """,
+            """\
+            import horovod.torch as hvd
+            import torch
+            import torch.distributed as dist
+
+            rank = dist.get_rank()
+            device = torch.device("cuda:{}".format(hvd.local_rank()))
+            other = torch.device("cuda:" + str(hvd.local_rank()))
+            third = torch.device(f"cuda:{hvd.local_rank()}")
+            model = torch.nn.Linear(2, 1).to(f"cuda:{hvd.local_rank()}").cuda(hvd.local_rank())
+            """,
+            note="The number in a text, in each way to write it.",
+        ),
     ),
     keeps=(
         Keep(
@@ -150,6 +174,22 @@ RULE = Rule(
             names = [1, 2].index(dist.get_rank())
             """,
             reason="the rank within the host by arithmetic is a device of the host; a list's index is no device",
+        ),
+        Keep(
+            """\
+            import torch
+            import torch.distributed as dist
+
+            rank = dist.get_rank()
+            one = torch.device("cuda:{}".format())
+            two = torch.device("cuda:" + rank)
+            three = torch.device("cuda:" + str())
+            four = torch.device(f"{kind}:{rank}")
+            five = torch.device("cpu" + str(rank))
+            six = torch.device("meta:{}".format(rank))
+            seven = model.to()
+            """,
+            reason="a text about something else, or the number of something else",
         ),
     ),
 )

@@ -192,6 +192,28 @@ RULE = Rule(
             hvd.allreduce_(total, op=hvd.Sum, process_set=pair)
             """,
         ),
+        Change(
+            """\
+            import torch.distributed as dist
+
+            dist.all_reduce(total, async_op=True)
+            work = dist.all_reduce(first, async_op=True)
+            work.wait()
+            work = dist.broadcast(second, 0, async_op=True)
+            work.wait()
+            """,
+            """\
+            import horovod.torch as hvd
+            import torch.distributed as dist
+
+            hvd.allreduce_(total, op=hvd.Sum)
+            work = hvd.allreduce_async_(first, op=hvd.Sum)
+            hvd.synchronize(work)
+            work = dist.broadcast(second, 0, async_op=True)
+            work.wait()
+            """,
+            note="Nobody waits; one handle after another in one variable.",
+        ),
     ),
     keeps=(
         Keep(
@@ -251,6 +273,74 @@ RULE = Rule(
             Ring().all_reduce(total)
             """,
             reason="a method of that name is not torch.distributed's",
+        ),
+        Keep(
+            """\
+            import torch.distributed as dist
+
+            done = dist.all_reduce(total, async_op=True).wait()
+            dist.all_reduce(total, async_op=True).wait(timeout)
+            work = dist.all_reduce(total, async_op=True)
+            print(work)
+            """,
+            reason="the handle is asked in ways that Horovod's has no answer for",
+            reported=True,
+        ),
+        Keep(
+            """\
+            import torch.distributed as dist
+
+            if large:
+                work = dist.all_reduce(total, async_op=True)
+            else:
+                work = dist.broadcast(total, 0, async_op=True)
+            work.wait()
+            """,
+            reason="which of several collectives the variable's handle is of is not known",
+            reported=True,
+        ),
+        Keep(
+            """\
+            import torch.distributed as dist
+
+            def started(works):
+                works = [first]
+                works.append(dist.all_reduce(a, async_op=True))
+                return works
+
+            def mixed():
+                works = []
+                works.append(dist.all_reduce(a, async_op=True))
+                works.append(other)
+                for work in works:
+                    work.wait()
+
+            def pairs():
+                works = []
+                works.append(dist.all_reduce(a, async_op=True))
+                for work, name in works:
+                    work.wait()
+
+            def replaced():
+                works = []
+                works.append(dist.all_reduce(a, async_op=True))
+                for work in works:
+                    work = work.wait
+                    work()
+
+            def shown():
+                works = []
+                works.append(dist.all_reduce(a, async_op=True))
+                for work in works:
+                    print(work)
+
+            def counted():
+                works = []
+                works.append(dist.all_reduce(a, async_op=True))
+                return len(works)
+            """,
+            reason="the list may hold something else, or goes somewhere else",
+            reported=True,
         ),
     ),
 )

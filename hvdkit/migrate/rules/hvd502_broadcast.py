@@ -44,14 +44,13 @@ RULE = Rule(
             import torch.distributed as dist
 
             dist.broadcast(centroids, 0)
-            dist.broadcast(src=dist.get_rank() // 8, tensor=flag)
+            dist.broadcast(src=rank // 8, tensor=flag)
             """,
             """\
             import horovod.torch as hvd
-            import torch.distributed as dist
 
             hvd.broadcast_(centroids, root_rank=0)
-            hvd.broadcast_(flag, root_rank=dist.get_rank() // 8)
+            hvd.broadcast_(flag, root_rank=rank // 8)
             """,
         ),
         Change(
@@ -96,6 +95,17 @@ RULE = Rule(
             hvd.broadcast(value, root_rank=0)
             """,
             reason="it is Horovod's already",
+        ),
+        Keep(
+            """\
+            import torch.distributed as dist
+
+            dist.broadcast(src=dist.get_rank() // 8, tensor=flag)
+            """,
+            reason=(
+                "the arguments would change their order, and one of them is a call that other rules rewrite"
+            ),
+            reported=True,
         ),
     ),
 )

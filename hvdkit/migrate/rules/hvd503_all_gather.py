@@ -218,6 +218,51 @@ RULE = Rule(
             """,
             note="Ranks that give no list take part and throw away what they get.",
         ),
+        Change(
+            """\
+            import torch
+            import torch.distributed as dist
+
+            def gather(x, outs):
+                rows = [torch.zeros_like(x) for _ in range(2)]
+                print(rows)
+                dist.all_gather(rows, x)
+                dist.all_gather([out.view(-1) for out in outs], x)
+                mixed = [x, torch.empty_like(x)]
+                dist.all_gather(mixed, x)
+                return rows, mixed
+            """,
+            """\
+            import horovod.torch as hvd
+            import torch
+
+            def gather(x, outs):
+                rows = [torch.zeros_like(x) for _ in range(2)]
+                print(rows)
+                for output, row in zip(rows, hvd.allgather(x.detach().unsqueeze(0))):
+                    output.copy_(row)
+                for output, row in zip([out.view(-1) for out in outs], hvd.allgather(x.detach().unsqueeze(0))):
+                    output.copy_(row)
+                mixed = [x, torch.empty_like(x)]
+                for output, row in zip(mixed, hvd.allgather(x.detach().unsqueeze(0))):
+                    output.copy_(row)
+                return rows, mixed
+            """,
+            note="Lists that were looked at, or that hold tensors known elsewhere, are filled.",
+        ),
+        Change(
+            """\
+            import torch.distributed as dist
+
+            dist.gather(x, dst=0)
+            """,
+            """\
+            import horovod.torch as hvd
+
+            hvd.allgather(x.detach().unsqueeze(0))
+            """,
+            note="Ranks that are no destination give no list.",
+        ),
     ),
     keeps=(
         Keep(

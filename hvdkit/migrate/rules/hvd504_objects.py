@@ -185,6 +185,19 @@ RULE = Rule(
             mine[0] = hvd.broadcast_object(tasks, root_rank=0, name="mine")[hvd.rank()]
             """,
         ),
+        Change(
+            """\
+            import torch.distributed as dist
+
+            dist.gather_object(metrics, dst=0)
+            """,
+            """\
+            import horovod.torch as hvd
+
+            hvd.allgather_object(metrics, name="metrics")
+            """,
+            note="Ranks that are no destination give no list.",
+        ),
     ),
     keeps=(
         Keep(
@@ -212,6 +225,17 @@ RULE = Rule(
             results = hvd.allgather_object(scores)
             """,
             reason="it is Horovod's already",
+        ),
+        Keep(
+            """\
+            import torch.distributed as dist
+
+            group = dist.new_group([0, 1])
+            dist.broadcast_object_list(src=0)
+            dist.all_gather_object(everything, one, group=group)
+            """,
+            reason="an argument is missing, or it gathers within a group",
+            reported=True,
         ),
     ),
 )

@@ -77,5 +77,14 @@ RULE = Rule(
             """,
             reason="functools' reduce has nothing to do with ranks",
         ),
+        Keep(
+            """\
+            import torch.distributed as dist
+
+            dist.reduce(x, 0, op=operations[name])
+            """,
+            reason="the reduction comes from elsewhere, and may be one that Horovod has not",
+            reported=True,
+        ),
     ),
 )

@@ -107,5 +107,24 @@ RULE = Rule(
             reason="the output is a slice of the input: it cannot be shown that both may be read at once",
             reported=True,
         ),
+        Keep(
+            """\
+            import torch.distributed as dist
+
+            dist.reduce_scatter(output)
+            """,
+            reason="the list of inputs is missing",
+            reported=True,
+        ),
+        Keep(
+            """\
+            import torch.distributed as dist
+            from torch import nn
+
+            dist.reduce_scatter(output, [a, b])
+            """,
+            reason="the inputs are stacked, and the file does not import torch by itself",
+            reported=True,
+        ),
     ),
 )

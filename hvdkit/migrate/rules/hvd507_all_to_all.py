@@ -81,5 +81,15 @@ RULE = Rule(
             """,
             reason="it is Horovod's already",
         ),
+        Keep(
+            """\
+            import torch.distributed as dist
+
+            dist.all_to_all_single(output=x)
+            dist.all_to_all_single(make(), x)
+            """,
+            reason="an argument is missing, or the output must not be evaluated twice",
+            reported=True,
+        ),
     ),
 )

@@ -160,6 +160,72 @@ RULE = Rule(
             """,
             note="A loop around a tape needs horovod.tensorflow, compile and fit horovod.tensorflow.keras.",
         ),
+        Change(
+            """\
+            import os
+            import tensorflow as tf
+
+            os.environ["CUDA_VISIBLE_DEVICES"] = "0"
+            config = {}
+            config["CUDA_VISIBLE_DEVICES"] = "0"
+            model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+            model.compile("sgd", "mse")
+            model.fit(x, y)
+            """,
+            """\
+            import os
+            import horovod.tensorflow.keras as hvd
+            import tensorflow as tf
+
+            hvd.init()
+            gpus = tf.config.list_physical_devices("GPU")
+            for gpu in gpus:
+                tf.config.experimental.set_memory_growth(gpu, True)
+            if gpus:
+                tf.config.set_visible_devices(gpus[hvd.local_rank()], "GPU")
+
+            # hvdkit: TODO[HVD701] remove it: hvd.local_rank() chooses the GPU of each process
+            os.environ["CUDA_VISIBLE_DEVICES"] = "0"
+            config = {}
+            config["CUDA_VISIBLE_DEVICES"] = "0"
+            model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+            model.compile("sgd", "mse")
+            model.fit(x, y)
+            """,
+            note="A GPU that the script picks for itself is left and told: every process would work on it.",
+        ),
+        Change(
+            """\
+            import tensorflow as tf
+
+            gpus = tf.config.list_physical_devices("GPU")
+            if gpus:
+                tf.config.set_visible_devices(gpus[0], "GPU")
+            model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+            model.compile("sgd", "mse")
+            model.fit(x, y)
+            """,
+            """\
+            import horovod.tensorflow.keras as hvd
+            import tensorflow as tf
+
+            hvd.init()
+            local_gpus = tf.config.list_physical_devices("GPU")
+            for gpu in local_gpus:
+                tf.config.experimental.set_memory_growth(gpu, True)
+            if local_gpus:
+                tf.config.set_visible_devices(local_gpus[hvd.local_rank()], "GPU")
+
+            gpus = tf.config.list_physical_devices("GPU")
+            if gpus:
+                # hvdkit: TODO[HVD701] remove it: hvd.local_rank() chooses the GPU of each process
+                tf.config.set_visible_devices(gpus[0], "GPU")
+            model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+            model.compile("sgd", "mse")
+            model.fit(x, y)
+            """,
+            note="So is one that is chosen by a call.",
+        ),
     ),
     keeps=(
         Keep(

@@ -150,5 +150,18 @@ RULE = Rule(
             """,
             reason="it is another object's scope",
         ),
+        Keep(
+            """\
+            import tensorflow as tf
+
+            strategy = tf.distribute.MirroredStrategy()
+            with strategy.scope() as scope:
+                model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+                model.compile("sgd", "mse")
+            model.fit(x, y)
+            """,
+            reason="the scope has a name",
+            reported=True,
+        ),
     ),
 )

@@ -135,5 +135,31 @@ RULE = Rule(
             "import functools\n" + HEAD + STEP + "    total = functools.reduce(max, losses)\n",
             reason="reduce is functools' own",
         ),
+        Keep(
+            """\
+            import tensorflow as tf
+
+            strategy = tf.distribute.MirroredStrategy()
+            total = strategy.reduce(*arguments)
+            model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+            model.compile("sgd", "mse")
+            model.fit(x, y)
+            """,
+            reason="its arguments are passed by *",
+            reported=True,
+        ),
+        Keep(
+            """\
+            import tensorflow as tf
+
+            strategy = tf.distribute.MirroredStrategy()
+            total = strategy.reduce(tf.distribute.ReduceOp.SUM, values, axis=1)
+            model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+            model.compile("sgd", "mse")
+            model.fit(x, y)
+            """,
+            reason="hvd.allgather joins along the first axis, and no other",
+            reported=True,
+        ),
     ),
 )

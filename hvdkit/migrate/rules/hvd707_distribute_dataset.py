@@ -31,17 +31,22 @@ def check(facts: Facts) -> Iterator[Finding]:
 
 
 def _dataset(use: Use) -> list[Edit]:
-    call = use.call
-    if call is None or not call.args:
-        raise edits.CannotEdit("its dataset is not its first argument")
-    return edits.unwrap(use.names.source, call, call.args[0])
+    dataset = _first(use, "dataset")
+    if use.call is None or dataset is None:
+        raise edits.CannotEdit("it is not called here with its dataset")
+    return edits.unwrap(use.names.source, use.call, dataset)
+
+
+def _first(use: Use, name: str) -> ast.expr | None:
+    """The first argument of a call, by its place or by its name."""
+    if use.call is None:
+        return None
+    return use.call.args[0] if use.call.args else keyword(use.call, name)
 
 
 def _asks(facts: Facts, use: Use) -> bool:
     """Whether the function reads the pipeline's number from its context."""
-    call = use.call
-    function = call.args[0] if call is not None and call.args else None
-    found = facts.flow.values(use.names, function)
+    found = facts.flow.values(use.names, _first(use, "dataset_fn"))
     return bool(found) and all(
         value.kind == "function"
         and any(isinstance(n, ast.Attribute) and n.attr == "input_pipeline_id" for n in ast.walk(value.node))
@@ -50,11 +55,12 @@ def _asks(facts: Facts, use: Use) -> bool:
 
 
 def _function(facts: Facts, use: Use) -> list[Edit]:
-    names, call, hvd = use.names, use.call, facts.hvd(use.names)
-    if call is None or not call.args or keyword(call, "options"):
-        raise edits.CannotEdit("its function is not its first argument")
+    names, hvd, function = use.names, facts.hvd(use.names), _first(use, "dataset_fn")
+    assert use.call is not None and function is not None, "its function was asked for the pipeline's number"
+    if len(use.call.args) > 1 or keyword(use.call, "options"):
+        raise edits.CannotEdit("its options say how replicas are fed, and ranks have no replicas")
     context = f"{tf(names)}.distribute.InputContext({hvd}.size(), {hvd}.rank(), {hvd}.size())"
-    return edits.recast(names.source, call, [call.args[0], f"({context})"])
+    return edits.recast(names.source, use.call, [function, f"({context})"])
 
 
 HEAD = """\
@@ -101,6 +107,27 @@ RULE = Rule(
             + "batches = make(tf.distribute.InputContext(hvd.size(), hvd.rank(), hvd.size()))\n"
             + LOOP,
         ),
+        Change(
+            """\
+            import tensorflow as tf
+
+            strategy = tf.distribute.MirroredStrategy()
+            data = strategy.experimental_distribute_dataset(dataset=train)
+            model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+            model.compile("sgd", "mse")
+            model.fit(x, y)
+            """,
+            """\
+            import tensorflow as tf
+
+            strategy = tf.distribute.MirroredStrategy()
+            data = train
+            model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+            model.compile("sgd", "mse")
+            model.fit(x, y)
+            """,
+            note="The dataset by its name.",
+        ),
     ),
     keeps=(
         Keep(
@@ -114,6 +141,23 @@ RULE = Rule(
         Keep(
             HEAD + "batches = tf.data.Dataset.range(100).batch(8)\n" + LOOP,
             reason="nothing is distributed",
+        ),
+        Keep(
+            """\
+            import tensorflow as tf
+
+            strategy = tf.distribute.MirroredStrategy()
+
+            def make(context):
+                return tf.data.Dataset.range(8).shard(context.num_input_pipelines, context.input_pipeline_id)
+
+            data = strategy.distribute_datasets_from_function(make, options=tf.distribute.InputOptions())
+            model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+            model.compile("sgd", "mse")
+            model.fit(x, y)
+            """,
+            reason="options of the input change what each replica draws",
+            reported=True,
         ),
     ),
 )

@@ -115,6 +115,34 @@ RULE = Rule(
             + "    return data.shuffle(10).padded_batch((size + 1) // hvd.size(), drop_remainder=True)\n\n"
             + f"train = prepare({DATA}, 63)\nmodel.fit(train)\n",
         ),
+        Change(
+            """\
+            import tensorflow as tf
+
+            strategy = tf.distribute.MirroredStrategy()
+            train = tf.keras.utils.image_dataset_from_directory("data", batch_size=32 * strategy.num_replicas_in_sync)
+            other = tf.keras.utils.image_dataset_from_directory("data", batch_size=64)
+            with strategy.scope():
+                model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+                model.compile("sgd", "mse")
+            model.fit(train)
+            model.fit(other)
+            """,
+            """\
+            import horovod.tensorflow.keras as hvd
+            import tensorflow as tf
+
+            strategy = tf.distribute.MirroredStrategy()
+            train = tf.keras.utils.image_dataset_from_directory("data", batch_size=32 * strategy.num_replicas_in_sync // hvd.size())
+            other = tf.keras.utils.image_dataset_from_directory("data", batch_size=64 // hvd.size())
+            with strategy.scope():
+                model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+                model.compile("sgd", "mse")
+            model.fit(train)
+            model.fit(other)
+            """,
+            note="Sources that give batches.",
+        ),
     ),
     keeps=(
         Keep(
@@ -131,6 +159,17 @@ RULE = Rule(
             + HEAD
             + f"model.fit({DATA}.batch(64 // hvd.size()))\n",
             reason="it is divided already",
+        ),
+        Keep(
+            """\
+            import tensorflow as tf
+
+            train = tf.keras.utils.image_dataset_from_directory("data", batch_size=32)
+            model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+            model.compile("sgd", "mse")
+            model.fit(train)
+            """,
+            reason="without a strategy the batch size of a source is one process's own",
         ),
     ),
 )

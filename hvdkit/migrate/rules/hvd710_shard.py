@@ -272,6 +272,34 @@ RULE = Rule(
             + f"model.fit(pipeline(train){SHARD})\nevaluate(model, pipeline(test))\n",
             note="The function is called for other data, too: whole batches are dealt where fit takes them.",
         ),
+        Change(
+            """\
+            import tensorflow as tf
+
+            def pair():
+                return tf.data.Dataset.range(8), 4
+
+            train, steps = pair()
+            train = train.filter(even).repeat().batch(2)
+            model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+            model.compile("sgd", "mse")
+            model.fit(train, steps_per_epoch=steps)
+            """,
+            """\
+            import horovod.tensorflow.keras as hvd
+            import tensorflow as tf
+
+            def pair():
+                return tf.data.Dataset.range(8), 4
+
+            train, steps = pair()
+            train = train.filter(even).apply(lambda data: data.take(data.cardinality() // hvd.size() * hvd.size()).shard(hvd.size(), hvd.rank())).repeat().batch(2)
+            model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+            model.compile("sgd", "mse")
+            model.fit(train, steps_per_epoch=steps)
+            """,
+            note="Filtered, and without an end: every rank has as many batches as it asks for.",
+        ),
     ),
     keeps=(
         Keep(
@@ -326,6 +354,55 @@ RULE = Rule(
             + "    with tf.GradientTape() as tape:\n        loss = model(x)\n"
             + "    optimizer.apply_gradients(zip(tape.gradient(loss, model.variables), model.variables))\n",
             reason="the loop draws its batches by hand",
+            reported=True,
+        ),
+        Keep(
+            """\
+            import tensorflow as tf
+
+            train = tf.keras.utils.image_dataset_from_directory("data", batch_size=32)
+            model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+            model.compile("sgd", "mse")
+            model.fit(train)
+            model.fit(train)
+            """,
+            reason="its batches are shuffled without a seed, on every rank another way",
+            reported=True,
+        ),
+        Keep(
+            """\
+            import tensorflow as tf
+            import tensorflow_datasets as tfds
+
+            model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+            model.compile("sgd", "mse")
+            model.fit(tfds.load("mnist", split="train", shuffle_files=True).batch(8))
+            model.fit(tf.data.Dataset.range(8).map(read, deterministic=False).shuffle(8).batch(2))
+            """,
+            reason="files are read in another order on every rank, or elements come as they are ready",
+            reported=True,
+        ),
+        Keep(
+            """\
+            import tensorflow as tf
+
+            model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+            model.compile("sgd", "mse")
+            model.fit(**arguments)
+            model.fit(read("x"), read("y"))
+            """,
+            reason="what fit trains on comes from **, or is computed in the call",
+            reported=True,
+        ),
+        Keep(
+            """\
+            import tensorflow as tf
+
+            model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+            model.compile("sgd", "mse")
+            model.fit(tf.data.Dataset.range(8).filter(even).batch(2))
+            """,
+            reason="filtered elements have no length: a rank with more batches would wait for the others",
             reported=True,
         ),
     ),

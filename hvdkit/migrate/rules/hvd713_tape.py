@@ -277,6 +277,31 @@ for x in data:
     optimizer.apply_gradients(zip(gradients, [w, b]))
 """,
         ),
+        Change(
+            """\
+            import tensorflow as tf
+
+            with tf.GradientTape(persistent=True) as tape:
+                loss = tf.reduce_mean(model(x))
+            one = tape.gradient(loss, model.trainable_variables)
+            two = tape.gradient(loss, head.trainable_variables)
+            optimizer.apply_gradients(zip(one, model.trainable_variables))
+            other.apply_gradients(zip(two, head.trainable_variables))
+            """,
+            """\
+            import horovod.tensorflow as hvd
+            import tensorflow as tf
+
+            with tf.GradientTape(persistent=True) as tape:
+                loss = tf.reduce_mean(model(x))
+            tape = hvd.DistributedGradientTape(tape)
+            one = tape.gradient(loss, model.trainable_variables)
+            two = tape.gradient(loss, head.trainable_variables)
+            optimizer.apply_gradients(zip(one, model.trainable_variables))
+            other.apply_gradients(zip(two, head.trainable_variables))
+            """,
+            note="Two gradients of one tape: it is wrapped once, above the first.",
+        ),
     ),
     keeps=(
         Keep(
@@ -334,6 +359,20 @@ model = tf.keras.Sequential([])
 model.fit(x, y)
 """,
             reason="minimize applies what it takes",
+            reported=True,
+        ),
+        Keep(
+            """\
+            import tensorflow as tf
+
+            class Trainer:
+                def step(self, x):
+                    with tf.GradientTape() as self.tape:
+                        loss = tf.reduce_sum(self.model(x))
+                    gradients = self.tape.gradient(loss, self.model.trainable_variables)
+                    self.optimizer.apply_gradients(zip(gradients, self.model.trainable_variables))
+            """,
+            reason="the tape has no name of its own",
             reported=True,
         ),
     ),

@@ -269,6 +269,99 @@ for x, y in data:
         hvd.broadcast_variables(optimizer.variables(), root_rank=0)
 """,
         ),
+        Change(
+            """\
+            import tensorflow as tf
+
+            class Trainer:
+                def __init__(self):
+                    self.encoder = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+                    self.decoder = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+                    self.optimizer = tf.keras.optimizers.Adam()
+
+                def step(self, x):
+                    variables = self.encoder.trainable_variables + self.decoder.trainable_variables
+                    with tf.GradientTape() as tape:
+                        loss = tf.reduce_sum(self.decoder(self.encoder(x)))
+                    gradients = tape.gradient(loss, variables)
+                    self.optimizer.apply_gradients(zip(gradients, variables))
+
+                def train(self, data):
+                    for x in data:
+                        self.step(x)
+            """,
+            """\
+            import hvdkit.tensorflow as hvd
+            import tensorflow as tf
+
+            class Trainer:
+                def __init__(self):
+                    self.encoder = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+                    self.decoder = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+                    self.optimizer = tf.keras.optimizers.Adam()
+
+                def step(self, x):
+                    variables = self.encoder.trainable_variables + self.decoder.trainable_variables
+                    with tf.GradientTape() as tape:
+                        loss = tf.reduce_sum(self.decoder(self.encoder(x)))
+                    gradients = tape.gradient(loss, variables)
+                    self.optimizer.apply_gradients(zip(gradients, variables))
+
+                def train(self, data):
+                    for x in data:
+                        self.step(x)
+                        if self.optimizer.iterations == 1:
+                            hvd.broadcast([self.encoder, self.decoder], self.optimizer)
+            """,
+            note=(
+                "Two models under one optimizer; variables that are put together; another method of the "
+                "class."
+            ),
+            target="hvdkit",
+        ),
+        Change(
+            """\
+            import tensorflow as tf
+
+            class Trainer:
+                def __init__(self, model, optimizer):
+                    self.model = model
+                    self.optimizer = optimizer
+
+                def step(self, x):
+                    with tf.GradientTape() as tape:
+                        loss = tf.reduce_sum(self.model(x))
+                    gradients = tape.gradient(loss, self.model.trainable_variables)
+                    self.optimizer.apply_gradients(zip(gradients, self.model.trainable_variables))
+
+                def train(self, data):
+                    for x in data:
+                        self.step(x)
+            """,
+            """\
+            import horovod.tensorflow as hvd
+            import tensorflow as tf
+
+            class Trainer:
+                def __init__(self, model, optimizer):
+                    self.model = model
+                    self.optimizer = optimizer
+
+                def step(self, x):
+                    with tf.GradientTape() as tape:
+                        loss = tf.reduce_sum(self.model(x))
+                    gradients = tape.gradient(loss, self.model.trainable_variables)
+                    self.optimizer.apply_gradients(zip(gradients, self.model.trainable_variables))
+
+                def train(self, data):
+                    for x in data:
+                        self.step(x)
+                        if self.optimizer.iterations == 1:
+                            hvd.broadcast_variables(self.model.variables, root_rank=0)
+                            hvd.broadcast_variables(self.optimizer.variables(), root_rank=0)
+            """,
+            note="A model that the class was handed, in another method than the loop.",
+        ),
     ),
     keeps=(
         Keep(
@@ -317,6 +410,21 @@ class Net(tf.keras.Model):
 Net().fit(data)
 """,
             reason="fit runs the steps, and its broadcast callback follows the first (HVD715)",
+        ),
+        Keep(
+            """\
+            import tensorflow as tf
+
+            model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+            optimizer = tf.keras.optimizers.Adam()
+            for x in data:
+                with tf.GradientTape() as tape:
+                    loss = tf.reduce_sum(model(x))
+                gradients = tape.gradient(loss, model.layers[0].trainable_variables[:1])
+                optimizer.apply_gradients(zip(gradients, model.layers[0].trainable_variables[:1]))
+            """,
+            reason="the variables are computed, and have no name at the loop",
+            reported=True,
         ),
     ),
 )

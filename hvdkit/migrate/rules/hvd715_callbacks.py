@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
+from hvdkit.migrate.facts.guards import Where, where_runs
 from hvdkit.migrate.facts.tensorflow import vocabulary as words
 from hvdkit.migrate.facts.tensorflow.models import ModelCall
 from hvdkit.migrate.names import Names
@@ -14,6 +15,7 @@ from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
 from hvdkit.migrate.tensorflow_edits import callbacks
 
+WRITERS_RULE = "HVD716"
 MESSAGE = "rank 0's first weights go to all ranks, and metrics are averaged over them"
 
 
@@ -118,8 +120,20 @@ def _around(facts: Facts, call: ModelCall, given: ast.expr) -> list[Edit]:
     names = call.names
     values = facts.flow.values(names, given)
     if any(value.name.startswith("keras.callbacks.") or value.kind == "object" for value in values):
-        return edits.wrap(names.source, given, f"[{_text(facts, names)}, ", "]")
+        before, after = "", ""
+        if facts.options.allows(WRITERS_RULE) and _writes(facts, names, given):
+            before, after = "*([", f"] if {facts.hvd(names)}.rank() == 0 else [])"
+        return edits.wrap(names.source, given, f"[{_text(facts, names)}, {before}", f"{after}]")
     return edits.wrap(names.source, given, f"[{_text(facts, names)}, *(", " or [])]")
+
+
+def _writes(facts: Facts, names: Names, given: ast.expr) -> bool:
+    """Whether a callback that is made right there writes files, on every rank that comes here."""
+    if not isinstance(given, ast.Call) or where_runs(facts, names, given) is not Where.ALL:
+        return False
+    classes = [value for value in facts.flow.values(names, given.func) if value.kind == "class"]
+    made = facts.flow.qualified(names, given.func) | {base for v in classes for base in facts.flow.bases(v)}
+    return bool(made & words.WRITING_CALLBACKS)
 
 
 HEAD = """\
@@ -208,6 +222,67 @@ RULE = Rule(
             Net().fit(data, callbacks=[hvd_callbacks.BroadcastGlobalVariablesCallback(0), hvd_callbacks.MetricAverageCallback()])
             """,
             note="horovod.tensorflow has the tape, horovod.tensorflow.keras the callbacks.",
+        ),
+        Change(
+            """\
+            import tensorflow as tf
+
+            model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+            model.compile("sgd", "mse")
+            callbacks = []
+            model.fit(x, y, callbacks=callbacks)
+            model.fit(x, y, callbacks=None)
+            model.fit(x, y, callbacks=callbacks)
+            """,
+            """\
+            import horovod.tensorflow.keras as hvd
+            import tensorflow as tf
+
+            model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+            model.compile("sgd", "mse")
+            callbacks = [hvd.callbacks.BroadcastGlobalVariablesCallback(0), hvd.callbacks.MetricAverageCallback()]
+            model.fit(x, y, callbacks=callbacks)
+            model.fit(x, y, callbacks=[hvd.callbacks.BroadcastGlobalVariablesCallback(0), hvd.callbacks.MetricAverageCallback()])
+            model.fit(x, y, callbacks=callbacks)
+            """,
+            note="An empty list, and None.",
+        ),
+        Change(
+            """\
+            import tensorflow as tf
+
+            model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+            model.compile("sgd", "mse")
+            model.fit(x, y, callbacks=None)
+            """,
+            """\
+            import hvdkit.tensorflow.keras as hvd
+            import tensorflow as tf
+
+            model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+            model.compile("sgd", "mse")
+            model.fit(x, y, callbacks=hvd.callbacks())
+            """,
+            note="hvd.callbacks in place of None.",
+            target="hvdkit",
+        ),
+        Change(
+            """\
+            import tensorflow as tf
+
+            model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+            model.compile("sgd", "mse")
+            model.fit(x, y, callbacks=tf.keras.callbacks.EarlyStopping())
+            """,
+            """\
+            import horovod.tensorflow.keras as hvd
+            import tensorflow as tf
+
+            model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+            model.compile("sgd", "mse")
+            model.fit(x, y, callbacks=[hvd.callbacks.BroadcastGlobalVariablesCallback(0), hvd.callbacks.MetricAverageCallback(), tf.keras.callbacks.EarlyStopping()])
+            """,
+            note="A callback that is no list.",
         ),
     ),
     keeps=(

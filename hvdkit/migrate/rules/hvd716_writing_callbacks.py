@@ -15,7 +15,7 @@ from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
 from hvdkit.migrate.tensorflow_edits import guard
 
-CLASSES = frozenset(f"keras.callbacks.{name}" for name in words.WRITERS)
+LIST_RULE = "HVD715"
 MESSAGE = "rank 0 writes these files; the weights are the same on all ranks"
 
 
@@ -35,14 +35,14 @@ def check(facts: Facts) -> Iterator[Finding]:
 
 def _made(facts: Facts) -> Iterator[tuple[Names, ast.Call]]:
     """Constructions of callbacks that write, and of the project's own subclasses of them."""
-    for site in facts.calls(*CLASSES):
+    for site in facts.calls(*words.WRITING_CALLBACKS):
         if site.names in facts.tf.files:
             yield site.names, site.node
     for names in facts.tf.files:
         for calls in names.calls.values():
             for call in calls:
                 for value in facts.flow.values(names, call.func):
-                    if value.kind == "class" and facts.flow.bases(value) & CLASSES:
+                    if value.kind == "class" and facts.flow.bases(value) & words.WRITING_CALLBACKS:
                         yield names, call
 
 
@@ -59,10 +59,7 @@ def _placed(facts: Facts, names: Names, call: ast.Call) -> Iterator[Finding]:
     ):
         yield from _uses(facts, names, call)
     elif isinstance(parent, ast.keyword) and parent.arg == "callbacks":
-        text = f" if {facts.hvd(names)}.rank() == 0 else []"
-        yield facts.safe(
-            "HVD716", names, call, MESSAGE, edits.wrap, names.source, call, "*([", "]" + text + ")"
-        )
+        yield from _alone(facts, names, call)
     else:
         yield _left(facts, names, call)
 
@@ -110,6 +107,13 @@ def _appends(names: Names, node: ast.expr) -> bool:
 def _in_list(facts: Facts, names: Names, node: ast.expr) -> Finding:
     after = f"] if {facts.hvd(names)}.rank() == 0 else [])"
     return facts.safe("HVD716", names, node, MESSAGE, edits.wrap, names.source, node, "*([", after)
+
+
+def _alone(facts: Facts, names: Names, call: ast.Call) -> Iterator[Finding]:
+    """`callbacks=ModelCheckpoint(...)`: HVD715 puts a list around it, and says there that rank 0 writes."""
+    if not facts.options.allows(LIST_RULE):
+        after = f"] if {facts.hvd(names)}.rank() == 0 else []"
+        yield facts.safe("HVD716", names, call, MESSAGE, edits.wrap, names.source, call, "[", after)
 
 
 def _append(facts: Facts, names: Names, node: ast.expr) -> Finding:
@@ -174,6 +178,51 @@ RULE = Rule(
             + 'model.fit(\n    data,\n    callbacks=[\n        *([Best("m.h5")] if hvd.rank() == 0 else []),\n'
             + "        EarlyStopping(),\n    ],\n)\n",
         ),
+        Change(
+            """\
+            import tensorflow as tf
+
+            model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+            model.compile("sgd", "mse")
+            callbacks = []
+            best = tf.keras.callbacks.ModelCheckpoint("best.keras")
+            callbacks.append(best)
+            model.fit(x, y, callbacks=callbacks)
+            print(best.best)
+            """,
+            """\
+            import horovod.tensorflow.keras as hvd
+            import tensorflow as tf
+
+            model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+            model.compile("sgd", "mse")
+            callbacks = []
+            best = tf.keras.callbacks.ModelCheckpoint("best.keras")
+            if hvd.rank() == 0:
+                callbacks.append(best)
+            model.fit(x, y, callbacks=callbacks)
+            print(best.best)
+            """,
+            note="One that is appended to a list, and asked afterwards.",
+        ),
+        Change(
+            """\
+            import tensorflow as tf
+
+            model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+            model.compile("sgd", "mse")
+            model.fit(x, y, callbacks=tf.keras.callbacks.TensorBoard("logs"))
+            """,
+            """\
+            import horovod.tensorflow.keras as hvd
+            import tensorflow as tf
+
+            model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+            model.compile("sgd", "mse")
+            model.fit(x, y, callbacks=[tf.keras.callbacks.TensorBoard("logs")] if hvd.rank() == 0 else [])
+            """,
+            note="A callback that is no list.",
+        ),
     ),
     keeps=(
         Keep(
@@ -195,6 +244,18 @@ RULE = Rule(
         Keep(
             HEAD + 'every = {"log": CSVLogger("log.csv")}\nmodel.fit(data, callbacks=choose(every))\n',
             reason="where the callback goes cannot be told",
+            reported=True,
+        ),
+        Keep(
+            """\
+            import tensorflow as tf
+
+            model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+            model.compile("sgd", "mse")
+            best = tf.keras.callbacks.ModelCheckpoint("best.keras")
+            model.fit(x, y, callbacks=all_of(best))
+            """,
+            reason="it is handed to a function that may do anything with it",
             reported=True,
         ),
     ),

@@ -89,6 +89,24 @@ RULE = Rule(
             + "model.fit(data, verbose=hvd.verbose(2))\nmodel.evaluate(data, verbose=hvd.verbose())\n",
             target="hvdkit",
         ),
+        Change(
+            """\
+            import tensorflow as tf
+
+            model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+            model.compile("sgd", "mse")
+            model.fit(x, y, verbose=1 if debug else 2)
+            """,
+            """\
+            import horovod.tensorflow.keras as hvd
+            import tensorflow as tf
+
+            model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+            model.compile("sgd", "mse")
+            model.fit(x, y, verbose=(1 if debug else 2) if hvd.rank() == 0 else 0)
+            """,
+            note="A verbosity that is computed.",
+        ),
     ),
     keeps=(
         Keep(HEAD + "model.fit(data, verbose=0)\n", reason="it shows nothing"),

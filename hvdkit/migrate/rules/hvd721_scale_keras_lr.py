@@ -14,6 +14,7 @@ from hvdkit.migrate.rule import Change, Keep, Rule
 from hvdkit.migrate.tensorflow_edits import PLAIN
 
 OPTIMIZERS = "keras.optimizers."
+SCALED = frozenset(f"hvdkit.{module}.scale_lr" for module in ("tensorflow", "tensorflow.keras"))
 
 
 def check(facts: Facts) -> Iterator[Finding]:
@@ -29,6 +30,8 @@ def check(facts: Facts) -> Iterator[Finding]:
             continue
         rate = keyword(call, "learning_rate") or keyword(call, "lr") or (call.args[0] if call.args else None)
         if rate is None or facts.ranks.of(names, rate) & {"size"} or _has_size(facts, names, rate):
+            continue
+        if facts.flow.made(names, rate) & SCALED:
             continue
         if any(
             v.kind in ("made", "object") and "schedule" in v.name.lower()
@@ -87,6 +90,26 @@ RULE = Rule(
             + HEAD
             + "model.compile(tf.keras.optimizers.legacy.Adam(learning_rate=(a.lr + b) * hvd.size()), 'mse')\n"
             + FIT,
+            suggested=True,
+        ),
+        Change(
+            """\
+            import tensorflow as tf
+
+            model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+            model.compile(tf.keras.optimizers.SGD(0.1), "mse")
+            model.fit(x, y)
+            """,
+            """\
+            import hvdkit.tensorflow.keras as hvd
+            import tensorflow as tf
+
+            model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+            model.compile(tf.keras.optimizers.SGD(hvd.scale_lr(0.1)), "mse")
+            model.fit(x, y)
+            """,
+            note="hvd.scale_lr.",
+            target="hvdkit",
             suggested=True,
         ),
     ),

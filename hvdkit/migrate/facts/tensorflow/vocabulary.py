@@ -127,5 +127,7 @@ SHUFFLED_BATCHES = {
 TFDS = "tensorflow_datasets.load"
 
 # Callbacks that write files.
-WRITERS = ("ModelCheckpoint", "TensorBoard", "CSVLogger")
+WRITING_CALLBACKS = frozenset(
+    f"keras.callbacks.{name}" for name in ("ModelCheckpoint", "TensorBoard", "CSVLogger")
+)
 BACKUP = "keras.callbacks.BackupAndRestore"

@@ -1,0 +1,116 @@
+"""All rules at once: the edits of each combine with the others', and a second run finds nothing to do."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from textwrap import dedent
+
+import pytest
+
+from hvdkit.migrate.engine import make_plan
+from hvdkit.migrate.facts import Options
+from hvdkit.migrate.plan import Plan
+from hvdkit.migrate.rule import Change, Keep
+from hvdkit.migrate.rules import all_rules
+
+EXAMPLES = [(rule.id, example) for rule in all_rules() for example in (*rule.changes, *rule.keeps)]
+
+
+def plan_of(folder: Path, text: str, files: tuple[tuple[str, str], ...], options: Options) -> Plan:
+    """The plan of train.py and other files beside it."""
+    for name, content in (*files, ("train.py", text)):
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(content)
+    return make_plan([folder], options)
+
+
+def migrated(folder: Path, text: str) -> str:
+    """What all rules make of a program in one file."""
+    (file,) = plan_of(folder, dedent(text), (), Options()).files
+    assert not file.problem
+    return file.after
+
+
+@pytest.mark.parametrize(
+    ("rule", "example"), EXAMPLES, ids=lambda item: item if isinstance(item, str) else None
+)
+def test_an_example_of_one_rule_goes_through_all(rule: str, example: Change | Keep, tmp_path: Path) -> None:
+    target = example.target if isinstance(example, Change) else "horovod"
+    text = example.texts()[0] if isinstance(example, Change) else example.text()
+    plan = plan_of(tmp_path, text, example.files, Options(target, example.suggested))
+    assert not plan.unreadable
+    problems = [file.problem for file in plan.files if file.problem]
+    if "init_process_group" not in text:  # a part of a program: nothing starts the job that DDP belongs to
+        problems = [problem for problem in problems if "HVD110" not in problem]
+    assert not problems
+
+
+KERAS = """\
+import tensorflow as tf
+
+model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+model.compile("sgd", "mse")
+"""
+
+
+def test_an_added_argument_stands_behind_what_the_last_one_became(tmp_path: Path) -> None:
+    after = migrated(tmp_path, KERAS + "model.fit(train, verbose=2)\n")
+    first = "hvd.callbacks.BroadcastGlobalVariablesCallback(0), hvd.callbacks.MetricAverageCallback()"
+    assert f"verbose=2 if hvd.rank() == 0 else 0, callbacks=[{first}])\n" in after
+
+
+def test_a_single_callback_that_writes_becomes_one_of_a_list_on_rank_0(tmp_path: Path) -> None:
+    after = migrated(tmp_path, KERAS + 'model.fit(train, callbacks=tf.keras.callbacks.TensorBoard("logs"))\n')
+    assert '*([tf.keras.callbacks.TensorBoard("logs")] if hvd.rank() == 0 else [])]' in after
+
+
+def test_what_is_put_into_a_scope_moves_out_with_it(tmp_path: Path) -> None:
+    after = migrated(
+        tmp_path,
+        """\
+        import tensorflow as tf
+
+        strategy = tf.distribute.MirroredStrategy()
+        with strategy.scope():
+            model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+            optimizer = tf.keras.optimizers.SGD(0.1)
+            for x in tf.data.Dataset.range(8).batch(2):
+                with tf.GradientTape() as tape:
+                    loss = tf.reduce_sum(model(x))
+                gradients = tape.gradient(loss, model.trainable_variables)
+                optimizer.apply_gradients(zip(gradients, model.trainable_variables))
+            model.save("model.keras")
+        """,
+    )
+    assert "\n    tape = hvd.DistributedGradientTape(tape)\n    gradients = " in after
+    assert "\n    if optimizer.iterations == 1:\n        hvd.broadcast_variables(model.variables" in after
+    assert after.endswith('\nif hvd.rank() == 0:\n    model.save("model.keras")\n')
+
+
+def test_a_note_on_a_guarded_statement_stands_inside_the_guard(tmp_path: Path) -> None:
+    after = migrated(
+        tmp_path,
+        """\
+        import tensorflow as tf
+
+        strategy = tf.distribute.MirroredStrategy()
+        model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+        optimizer = tf.keras.optimizers.SGD(0.1)
+        area = tf.keras.metrics.AUC()
+
+        def step(x):
+            with tf.GradientTape() as tape:
+                loss = tf.reduce_sum(model(x))
+            optimizer.apply_gradients(zip(tape.gradient(loss, model.variables), model.variables))
+            area.update_state(x, loss)
+
+        for x in data:
+            strategy.run(step, args=(x,))
+        print(area.result())
+        """,
+    )
+    *_, test, note, printed = after.splitlines()
+    assert test == "if hvd.rank() == 0:"
+    assert note.startswith("# hvdkit: TODO[HVD719] ")
+    assert printed == "    print(area.result())"

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -66,13 +67,13 @@ class Stage:
 
     def compared(self, script: Path, controller: str = "gloo") -> Verification:
         """Run this Horovod script and compare it with the original."""
-        scene = replace(self.scene, request=replace(self.scene.request, controller=controller))
-        run = self.run(script, scene)
-        return judge(scene, self.reducing(reducing_alike(self.settings, run)), run)
+        run = self.run(script, controller=controller)
+        return judge(self.scene, self.reducing(reducing_alike(self.settings, run)), run)
 
-    def run(self, script: Path, scene: Scene) -> Run:
-        """Run this Horovod script by itself."""
+    def run(self, script: Path, **asked: Any) -> Run:
+        """Run this Horovod script by itself; asked: fields of the request that are others."""
         self.count += 1
+        scene = replace(self.scene, request=replace(self.scene.request, **asked))
         return scene.run(f"run{self.count}", script, Start(Launcher.HOROVOD), self.settings)
 
 

@@ -42,10 +42,13 @@ def test_crash_shows_the_scripts_own_traceback(tmp_path, monkeypatch):
     assert "fix: make this run: torchrun --nproc-per-node 2" in said
 
 
-def test_bad_script_argument_shows_its_usage(tmp_path, monkeypatch):
-    parse = "import argparse; argparse.ArgumentParser().parse_args()\n    hvd.init()"
+def test_bad_script_argument_shows_its_usage(stage):
+    plain = stage("plain")
+    script = plain.edited(
+        {"hvd.init()": "import argparse; argparse.ArgumentParser().parse_args(); hvd.init()"}
+    )
     with pytest.raises(RunError, match="unrecognized arguments: --colour"):
-        run(tmp_path, monkeypatch, "migrated.py", "hvd.init()", parse, arguments=("--colour",))
+        plain.run(script, arguments=("--colour",))
 
 
 def test_no_steps(tmp_path, monkeypatch):
@@ -53,13 +56,14 @@ def test_no_steps(tmp_path, monkeypatch):
         run(tmp_path, monkeypatch, "original.py", "range(3)", "range(0)")
 
 
-def test_hang_shows_where_each_rank_is(tmp_path, monkeypatch):
-    wait = "            if rank == 0:\n                hvd.barrier()\n" + STEP
+def test_hang_shows_where_each_rank_is(stage):
+    plain = stage("plain")
+    script = plain.edited({STEP: "            if rank == 0:\n                hvd.barrier()\n" + STEP})
     with pytest.raises(HangError) as error:
-        run(tmp_path, monkeypatch, "migrated.py", STEP, wait, timeout=25.0)
+        plain.run(script, timeout=25.0)
     said = str(error.value)
     assert "rank 0, process" in said and "rank 1, process" in said
-    assert f"{tmp_path}/migrated.py" in said and "barrier" in said
+    assert str(script) in said and "barrier" in said
 
 
 def test_an_original_that_makes_another_number_of_ranks(tmp_path, monkeypatch):

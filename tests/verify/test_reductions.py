@@ -1,4 +1,4 @@
-"""Compression to float16 and Adasum: right migrations agree bit for bit, wrong ones are caught all the same."""
+"""Compression to float16 and Adasum: right migrations agree bit for bit, wrong ones are caught as before."""
 
 from __future__ import annotations
 

@@ -15,7 +15,9 @@ pytestmark = pytest.mark.launch
 FIXTURES = Path(__file__).parent / "fixtures"
 
 
-def verified(folder: Path, monkeypatch: pytest.MonkeyPatch, *edits: tuple[str, str], steps: int = 5):
+def verified(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, *edits: tuple[str, str], steps: int = 5, world: int = 2
+):
     shutil.copytree(FIXTURES / "single", folder / "single")
     monkeypatch.chdir(folder / "single")
     script = Path("migrated.py")
@@ -23,7 +25,8 @@ def verified(folder: Path, monkeypatch: pytest.MonkeyPatch, *edits: tuple[str, s
         assert old in script.read_text()
         script.write_text(script.read_text().replace(old, new))
     return verify(
-        Request(Path("original.py"), script, steps=steps), lambda line: print(line, file=sys.stderr)
+        Request(Path("original.py"), script, steps=steps, world=world),
+        lambda line: print(line, file=sys.stderr),
     )
 
 
@@ -58,6 +61,6 @@ def test_wrong_on_two_ranks_only(tmp_path, monkeypatch):
 
 
 def test_another_model_is_seen_on_one_rank(tmp_path, monkeypatch):
-    result = verified(tmp_path, monkeypatch, ("momentum=0.9", "momentum=0.8"))
+    result = verified(tmp_path, monkeypatch, ("momentum=0.9", "momentum=0.8"), world=1)
     first = result.comparison.differences[0]
     assert (first.stage.value, first.step) == ("parameter", 2)

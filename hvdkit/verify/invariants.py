@@ -75,17 +75,9 @@ def _ranks_equal(run: Run, causes: Causes) -> Invariant:
 def _broadcast_after(run: Run) -> int:
     """The step that a broadcast comes after, where it has to: a model whose weights come with the first batch
     can be sent after the first step only. -1: before all steps, or too late to be that."""
-    late = {
-        steps_before.number
-        for steps in run.steps.values()
-        for steps_before in steps[1:3]
-        if _is_late(steps_before)
-    }
+    early = [step for steps in run.steps.values() for step in steps[1:3]]
+    late = [step.number for step in early if any(event.what == "late broadcast" for event in step.events)]
     return max(late, default=0) - 1
-
-
-def _is_late(step: Step) -> bool:
-    return any(event.what == "late broadcast" for event in step.events)
 
 
 def _when(step: Step) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable
 from typing import Any
 
 import tensorflow as tf
@@ -10,6 +11,7 @@ from tensorflow.python.checkpoint.functional_saver import MultiDeviceSaver
 from tensorflow.python.lib.io.file_io import FileIO
 
 from hvdkit.verify.hook.files import watch_files
+from hvdkit.verify.hook.imports import after_import
 from hvdkit.verify.hook.seeds import align
 from hvdkit.verify.hook.tensorflow.recorder import Recorder
 from hvdkit.verify.records import Event
@@ -80,6 +82,7 @@ def watch_broadcasts() -> None:
 def watch_tensorflow_files(recorder: Recorder) -> None:
     """Note what Python writes, and what TensorFlow does: checkpoints, logs for TensorBoard, tf.io."""
     note = watch_files(recorder)
+    after_import({"h5py": lambda: _watch_h5py(note)})
     save, check, create = MultiDeviceSaver.save, FileIO._prewrite_check, tf.summary.create_file_writer
 
     @functools.wraps(save)
@@ -101,3 +104,18 @@ def watch_tensorflow_files(recorder: Recorder) -> None:
     MultiDeviceSaver.save = watched_save
     FileIO._prewrite_check = watched_check
     tf.summary.create_file_writer = watched_create
+
+
+def _watch_h5py(note: Callable[[object], None]) -> None:
+    """The HDF5 library opens its files itself."""
+    import h5py  # type: ignore[import-untyped]
+
+    build = h5py.File.__init__
+
+    @functools.wraps(build)
+    def init(self: Any, name: Any, mode: str = "r", *args: Any, **kwargs: Any) -> None:
+        if mode != "r":
+            note(name)  # an open file is none to note
+        build(self, name, mode, *args, **kwargs)
+
+    h5py.File.__init__ = init

@@ -1,0 +1,128 @@
+"""hvdkit verify on TensorFlow: right migrations agree bit for bit, wrong ones are caught and named.
+
+Under Gloo with Keras 2 and under MPI with Keras 3, as scripts/test has the two stacks.
+"""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from pathlib import Path
+
+import keras
+import pytest
+
+from hvdkit.verify.report import as_json, verdict
+from hvdkit.verify.session import Request, Verification, WorldError, verify
+
+pytestmark = pytest.mark.launch
+
+KERAS_3 = keras.__version__.startswith("3")
+CONTROLLER = "mpi" if KERAS_3 else "gloo"
+# Plain Horovod reduces nothing under Keras 3: what migrate makes for it is for Keras 2.
+TARGET = "hvdkit" if KERAS_3 else "horovod"
+MNIST = Path(__file__).parents[2] / "examples" / "mnist"
+FIXTURES = Path(__file__).parent / "fixtures"
+ORIGINALS = sorted(
+    path.stem for path in MNIST.glob("keras_*.py") if not path.stem.endswith(("_horovod", "_hvdkit"))
+)
+
+EQUAL = "all ranks hold the same parameters after each step"
+APART = "ranks train on different samples"
+WHOLE = "together they train on all samples"
+RATE = "the learning rate is the original's, or scaled by the number of ranks"
+WRITER = "each file has one writer"
+
+
+def verified(folder: Path, monkeypatch: pytest.MonkeyPatch, original: str, migrated: str, **asked: int):
+    monkeypatch.chdir(folder)
+    request = Request(Path(original), Path(migrated), controller=CONTROLLER, **asked)
+    return verify(request, lambda line: print(line, file=sys.stderr))
+
+
+def of_fixture(folder: Path, monkeypatch: pytest.MonkeyPatch, edits: dict[str, str]) -> Verification:
+    shutil.copytree(FIXTURES, folder / "project")
+    script = folder / "project" / "migrated.py"
+    for old, new in edits.items():
+        assert old in script.read_text(), f"the fixture has changed: {old!r} is not in it"
+        script.write_text(script.read_text().replace(old, new))
+    # Nine steps: both begin a second epoch, and have saved.
+    return verified(folder / "project", monkeypatch, "original.py", "migrated.py", steps=9)
+
+
+def failed(result: Verification) -> dict[str, str]:
+    """Rule that is named, by what does not hold."""
+    return {each.name: each.cause.rule for each in result.invariants if not each.holds and each.cause}
+
+
+@pytest.mark.parametrize("original", ORIGINALS)
+def test_examples_agree_bit_for_bit(original, monkeypatch):
+    result = verified(MNIST, monkeypatch, f"{original}.py", f"{original}_{TARGET}.py")
+    comparison = result.comparison
+    assert comparison.differences == () and comparison.identical
+    assert failed(result) == {} and result.holds
+    assert {each.name for each in result.invariants} == {EQUAL, APART, RATE, WRITER}
+    ranks = 2 if "mirrored" in original else 1
+    assert verdict(result).startswith(f"agree: bit for bit, 5 steps on {ranks} rank")
+    first = comparison.original.steps[0][1]
+    assert len(first.parameters) == len(first.gradients) == 8
+    assert all(tensor.norm > 0 for tensor in first.gradients)
+    assert first.rates == pytest.approx((0.02,))
+    assert len(first.draws) == len(first.batches) == 1 and len(first.draws[0].indices) == 32
+    if ranks == 2:
+        second = comparison.original.steps[1][1]
+        assert second.gradients == first.gradients, "reduced before they are recorded"
+        assert second.batches != first.batches, "each device has its own"
+        assert any("2 logical CPU devices" in note for note in result.notes)
+
+
+def test_unseeded_with_dropout_and_statistics(tmp_path, monkeypatch):
+    """What a script leaves to chance is fixed in both runs; buffers and files are seen."""
+    result = of_fixture(tmp_path, monkeypatch, {})
+    assert result.comparison.differences == () and result.comparison.identical
+    assert failed(result) == {}
+    assert {each.name for each in result.invariants} == {EQUAL, APART, WHOLE, RATE, WRITER}
+    steps = result.comparison.original.steps[0]
+    assert len(steps[1].buffers) == 2 and steps[1].buffers != steps[2].buffers
+    assert "model.weights.h5" in {name for step in steps for name in step.writes}
+    assert as_json(result)["holds"] is True
+
+
+def test_no_broadcast_no_shards_another_rate_and_two_writers(tmp_path, monkeypatch):
+    result = of_fixture(
+        tmp_path,
+        monkeypatch,
+        {
+            "hvd.broadcast(model)\n": "",
+            "hvd.callbacks([": "([",
+            # HDF5 locks its files: two writers of one would end the job.
+            '"model.weights.h5", save_weights_only=True': '"model.keras"',
+            "hvd.shard_dataset(tf.data.Dataset.from_tensor_slices((x, y)))": (
+                "tf.data.Dataset.from_tensor_slices((x, y))"
+            ),
+            "Adam(0.01)": "Adam(0.01 * hvd.size() * hvd.size())",
+        },
+    )
+    assert result.comparison.identical and not result.holds
+    assert failed(result) == {EQUAL: "HVD714", APART: "HVD710", RATE: "HVD721", WRITER: "HVD718"}
+    assert verdict(result).startswith("does not hold")
+
+
+def test_nothing_is_averaged(tmp_path, monkeypatch):
+    """Under Keras 3 by Horovod's own optimizer, which trains on without a word."""
+    wrapped = "hvd.DistributedOptimizer("
+    silent = "horovod.tensorflow.keras.DistributedOptimizer(" if KERAS_3 else "("
+    edits = {
+        wrapped: silent,
+        "hvd.callbacks([": "([",
+        "import numpy": "import horovod.tensorflow.keras\nimport numpy",
+    }
+    result = of_fixture(tmp_path, monkeypatch, edits)
+    assert failed(result)[EQUAL] == "HVD712" and RATE not in failed(result)
+    told = next(each.detail for each in result.invariants if each.name == EQUAL)
+    assert told.endswith("step 1"), "the broadcast was right"
+
+
+def test_a_strategy_on_more_devices_than_can_be_compared(monkeypatch):
+    with pytest.raises(WorldError, match="3 devices"):
+        verified(MNIST, monkeypatch, "keras_fit_mirrored.py", f"keras_fit_mirrored_{TARGET}.py", world=3)

@@ -1,4 +1,4 @@
-"""Writing generated files: all of them or none, and never over a file that is there without being told."""
+"""Writing generated files: none of them where one is there already, unless told, and never half of one."""
 
 from __future__ import annotations
 

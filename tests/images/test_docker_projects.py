@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import os
+import shutil
+import subprocess
 import time
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -20,17 +24,25 @@ from .images import Store
 pytestmark = [pytest.mark.images, pytest.mark.timeout(1800)]
 
 
-def build(store: Store, image: str, project: str, folder: Path, *options: str) -> tuple[str, dict[str, Any]]:
-    """The image of a project as its files say, and its compose.yaml."""
-    with generated(project, folder, *options) as (code, texts):
+@dataclass(frozen=True)
+class Script:
+    """An image's files and configuration, and the text of each file that was written for it."""
+
+    root: Path
+    config: dict[str, Any]
+    texts: dict[str, str]
+
+
+def build(store: Store, image: str, project: str, folder: Path) -> tuple[str, dict[str, str]]:
+    """The image of a project, and the files that it was built by."""
+    with generated(project, folder) as (code, texts):
         assert code == 0
+        (Path.cwd() / ".env").write_text("PASSWORD=secret\n", encoding="utf-8")
         dockerfile = next(path for path in texts if path.endswith("Dockerfile"))
         name = f"localhost/{project}:test"
-        (Path.cwd() / ".env").write_text("PASSWORD=secret\n", encoding="utf-8")
         settings = pip_settings.options(store.folder / "pip")
         store.build(Path.cwd(), Path.cwd() / dockerfile, f"--build-arg=BASE={image}", *settings, image=name)
-        composed = next(text for path, text in texts.items() if path.endswith("compose.yaml"))
-    return name, yaml.safe_load(composed)
+    return name, {Path(path).name: text for path, text in texts.items()}
 
 
 def words(service: dict[str, Any]) -> list[str]:
@@ -40,8 +52,8 @@ def words(service: dict[str, Any]) -> list[str]:
 
 @pytest.mark.parametrize("project", ["notebook", "package"])
 def test_a_project_runs_in_its_image(store: Store, image: str, project: str, tmp_path: Path) -> None:
-    name, composed = build(store, image, project, tmp_path)
-    command = words(composed["services"]["launcher"])
+    name, texts = build(store, image, project, tmp_path)
+    command = words(yaml.safe_load(texts["compose.yaml"])["services"]["launcher"])
     script = command[command.index("python") :]
     with store.container(name) as container:
         output = store.run(container, "horovodrun", "-np", "2", *script, options=("--env=OMP_NUM_THREADS=1",))
@@ -49,45 +61,109 @@ def test_a_project_runs_in_its_image(store: Store, image: str, project: str, tmp
         if project == "notebook":
             held = store.run(container, "ls", "-A").split()
             assert held == [".dockerignore", "docker-requirements.txt", "train.ipynb", "train.py"]
-        # What the image underneath was compiled for is still there.
-        frameworks = store.run(container, "pip", "list", "--format", "freeze")
+        now = frameworks(store, container)
     with store.container(image) as container:
-        before = store.run(container, "pip", "list", "--format", "freeze")
-    kept = ("torch==", "horovod==", "hvdkit==", "setuptools==")
-    assert [line for line in frameworks.splitlines() if line.startswith(kept)] == [
-        line for line in before.splitlines() if line.startswith(kept)
+        assert now == frameworks(store, container), "what Horovod was compiled for is still there"
+
+
+def frameworks(store: Store, container: str) -> list[str]:
+    """What is not to change, with its versions."""
+    installed = store.run(container, "pip", "list", "--format", "freeze").splitlines()
+    return [
+        line for line in installed if line.startswith(("torch==", "horovod==", "hvdkit==", "setuptools=="))
     ]
 
 
 @pytest.fixture(scope="module")
-def composed(
-    store: Store, image: str, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[tuple[Containers, dict[str, Any]]]:
-    """A container for each service of the script's compose.yaml, nothing started yet."""
-    name, document = build(store, image, "script", tmp_path_factory.mktemp("project"))
-    services = document["services"]
+def script(store: Store, image: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Script]:
+    """The script's image, opened, and what its files say."""
+    name, texts = build(store, image, "script", tmp_path_factory.mktemp("project"))
     with store.container(name) as container:
-        with Cluster(tmp_path_factory.mktemp("composed"), list(services)) as cluster:
-            yield Containers(cluster, store.files(container), store.config(name)["config"], {}), services
+        yield Script(store.files(container), store.config(name)["config"], texts)
 
 
-def test_compose_starts_the_job(composed: tuple[Containers, dict[str, Any]]) -> None:
-    containers, services = composed
+def test_compose_starts_the_job(script: Script, tmp_path: Path) -> None:
+    services = yaml.safe_load(script.texts["compose.yaml"])["services"]
     launcher = services["launcher"]
-    assert not any(containers.keys.iterdir()), "no key comes with the image"
-    for name in launcher["depends_on"]:
-        containers.cluster.service(name, containers.command(name, *words(services[name])))
-    for name in launcher["depends_on"]:
-        _until_healthy(containers, name, services[name]["healthcheck"])
-    output = containers.run("launcher", *words(launcher)).stdout
+    with Cluster(tmp_path, list(services)) as cluster:
+        containers = Containers(cluster, script.root, script.config, {})
+        assert not any(containers.keys.iterdir()), "no key comes with the image"
+        for name in launcher["depends_on"]:
+            cluster.service(name, containers.command(name, *words(services[name])))
+        for name in launcher["depends_on"]:
+            check = services[name]["healthcheck"]
+            until_ready(containers, name, check["test"][1:], check["retries"])
+        output = containers.run("launcher", *words(launcher)).stdout
     assert "4 ranks on 2 hosts, equal: True" in output
 
 
-def _until_healthy(containers: Containers, name: str, check: dict[str, Any]) -> None:
-    kind, *command = check["test"]
-    assert kind == "CMD"
-    for _ in range(check["retries"]):
-        if containers.run(name, *command, check=False).returncode == 0:
+def test_the_mpijob_runs_with_what_the_operator_gives_its_pods(script: Script, tmp_path: Path) -> None:
+    """Keys, host list and variables are what mpi-operator's pkg/controller/mpi_job_controller.go makes."""
+    spec = yaml.safe_load(script.texts["mpijob.yaml"])["spec"]
+    pods = {
+        kind: replica["template"]["spec"]["containers"][0]
+        for kind, replica in spec["mpiReplicaSpecs"].items()
+    }
+    workers = [f"script-worker-{number}" for number in range(spec["mpiReplicaSpecs"]["Worker"]["replicas"])]
+    mpi = tmp_path / "mpi"
+    mpi.mkdir()
+    hosts = "".join(f"{worker} slots={spec['slotsPerWorker']}\n" for worker in workers)
+    (mpi / "hostfile").write_text(hosts, encoding="utf-8")
+    given = [
+        "OMPI_MCA_orte_keep_fqdn_hostnames=true",
+        "OMPI_MCA_orte_default_hostfile=/etc/mpi/hostfile",
+        "OMPI_MCA_plm_rsh_args=-o ConnectionAttempts=10",
+        f"OMPI_MCA_orte_set_default_slots={spec['slotsPerWorker']}",
+    ]
+    with Cluster(tmp_path / "pods", [*workers, "script-launcher"]) as cluster:
+        containers = Containers(cluster, script.root, script.config, {mpi: "/etc/mpi"})
+        assert spec["sshAuthMountPath"] == "/home/hvdkit/.ssh", "where Containers mounts the keys"
+        _make_secret(containers.keys)
+        for worker in workers:
+            cluster.service(worker, containers.command(worker, *pods["Worker"]["command"]))
+        port = pods["Worker"]["readinessProbe"]["tcpSocket"]["port"]
+        for worker in workers:
+            until_ready(
+                containers, worker, ["bash", "-c", f": < /dev/tcp/{cluster.address(worker)}/{port}"], 60
+            )
+        output = containers.run("script-launcher", "env", *given, *pods["Launcher"]["command"]).stdout
+        held = sorted(file.name for file in containers.keys.iterdir())
+    assert "4 ranks on 2 hosts, equal: True" in output
+    assert held == ["authorized_keys", "id_rsa", "id_rsa.pub"], "no pair was made beside the operator's"
+
+
+def _make_secret(folder: Path) -> None:
+    """A pair of keys as the operator mounts it: of its own kind and names, owned by root, readable by all."""
+    key = folder / "id_rsa"
+    command = [
+        "ssh-keygen",
+        "-q",
+        "-t",
+        "ecdsa",
+        "-b",
+        "521",
+        "-m",
+        "PEM",
+        "-N",
+        "",
+        "-C",
+        "",
+        "-f",
+        str(key),
+    ]
+    subprocess.run(command, check=True)
+    shutil.copy(f"{key}.pub", folder / "authorized_keys")
+    for file in folder.iterdir():
+        file.chmod(0o644)
+    os.chown(folder, 0, 0)
+    folder.chmod(0o777)
+
+
+def until_ready(containers: Containers, name: str, command: list[str], retries: int) -> None:
+    """Repeat a container's check until it passes."""
+    for _ in range(retries):
+        answer = containers.run(name, *command, check=False)
+        if answer.returncode == 0:
             return
-        time.sleep(float(check["interval"].removesuffix("s")))
-    raise AssertionError(f"{name} is not healthy: {containers.run(name, *command, check=False).stderr}")
+        time.sleep(1)
+    raise AssertionError(f"{name} is not ready: {answer.stderr}")

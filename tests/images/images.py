@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import socket
 import subprocess
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -45,7 +46,11 @@ class Store:
         archive.unlink()
 
     def build(self, context: Path, dockerfile: Path, *options: str, image: str) -> None:
-        """Build `image`. Format docker: OCI's has no HEALTHCHECK."""
+        """Build `image`.
+
+        Format docker: OCI's has no HEALTHCHECK. This machine's hostname: an engine writes a container's into
+        its /etc/hosts, chroot isolation does not, and Gloo looks itself up there.
+        """
         kind = [
             "--isolation=chroot",
             "--format=docker",
@@ -53,7 +58,8 @@ class Store:
             f"--file={dockerfile}",
             f"--tag={image}",
         ]
-        self.buildah("build", *kind, *options, context, timeout=1500)
+        name = ["--uts=host", f"--add-host={socket.gethostname()}:127.0.0.1"]
+        self.buildah("build", *kind, *name, *options, context, timeout=1500)
 
     def config(self, image: str) -> dict[str, Any]:
         """The image's configuration and history, as docker writes them."""
@@ -68,7 +74,7 @@ class Store:
     @contextlib.contextmanager
     def container(self, image: str) -> Iterator[str]:
         """A container's name; `files` opens its file system and `run` starts a command in it."""
-        name = self.buildah("from", "--pull-never", image).strip()
+        name = self.buildah("from", "--pull-never", "--uts=host", image).strip()
         try:
             yield name
         finally:

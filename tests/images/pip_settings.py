@@ -27,8 +27,11 @@ def options(folder: Path) -> list[str]:
         shutil.copy(found["cert"], folder / "ca.crt")
         found["cert"] = str(_IN_BUILD / "ca.crt")
     for name in ("index-url", "extra-index-url", "find-links"):
-        local = {Path(urlparse(place).path) for place in found.get(name, "").split()}
-        mounts.update({place: place for place in local if place.is_absolute() and place.is_dir()})
+        places = [urlparse(place) for place in found.get(name, "").split()]
+        local = [Path(place.path) for place in places if place.scheme in ("", "file")]
+        # The pages of an index point to files that lie beside it.
+        folders = local if name == "find-links" else [place.parent for place in local]
+        mounts.update({place: place for place in folders})
     lines = [f"{name} = {value}" for name, value in found.items()]
     (folder / "pip.conf").write_text("\n".join(["[global]", *lines, ""]), encoding="utf-8")
     asked = [f"--volume={source}:{target}:ro" for source, target in mounts.items()]

@@ -18,7 +18,8 @@ from .images import BASE, Store
 
 pytestmark = [pytest.mark.images, pytest.mark.timeout(1800)]
 
-_EXAMPLES = Path(__file__).parents[2] / "examples"
+_ROOT = Path(__file__).parents[2]
+_EXAMPLES = _ROOT / "examples"
 # Drivers and what they call, under any prefix and version: g++-12, x86_64-linux-gnu-gcc.
 _COMPILERS = re.compile(
     r"(.*-)?(gcc|g\+\+|cc|c\+\+|cc1|cc1plus|cpp|clang(\+\+)?|gfortran|nvcc|cicc|ptxas|as|ld|make|cmake)(-[\d.]+)?"
@@ -78,6 +79,16 @@ def test_horovod_has_what_it_was_built_for(store: Store, image: str) -> None:
     for part in ("PyTorch", "MPI", "Gloo"):
         assert f"[X] {part}" in built
     assert "[ ] NCCL" in built
+
+
+def test_every_version_is_the_one_that_is_pinned(store: Store, image: str) -> None:
+    pins = set((_ROOT / "docker" / "versions.txt").read_text().splitlines())
+    with store.container(image) as container:
+        found = store.run(container, "pip", "list", "--format=freeze").split()
+    # torch's CPU builds are 2.13.0+cpu, which is 2.13.0.
+    names = [re.sub(r"\+.*", "", line.replace("_", "-").lower()) for line in found]
+    ours = re.compile(r"(hvdkit|horovod|pip)==")
+    assert [line for line in names if line not in pins and not ours.match(line)] == []
 
 
 def test_no_compiler_is_left(files: Path) -> None:

@@ -38,7 +38,7 @@ def main():
 
     (x_train, y_train), (x_test, y_test) = load(args.data)
     train_dataset = tf.data.Dataset.from_tensor_slices((scaled(x_train), y_train))
-    train_dataset = train_dataset.apply(lambda data: data.take(data.cardinality() // hvd.size() * hvd.size()).shard(hvd.size(), hvd.rank())).shuffle(len(x_train)).batch(args.batch_size).prefetch(tf.data.AUTOTUNE)
+    train_dataset = train_dataset.apply(lambda data: data.concatenate(data.repeat().take(-data.cardinality() % hvd.size())).shard(hvd.size(), hvd.rank())).shuffle(len(x_train)).batch(args.batch_size).prefetch(tf.data.AUTOTUNE)
     test_dataset = tf.data.Dataset.from_tensor_slices((scaled(x_test), y_test)).batch(256)
 
     model = build_model()

@@ -42,8 +42,8 @@ def main():
 
     (x_train, y_train), (x_test, y_test) = load(args.data)
     train_dataset = tf.data.Dataset.from_tensor_slices((scaled(x_train), y_train))
-    train_dataset = train_dataset.apply(lambda data: data.take(data.cardinality() // hvd.size() * hvd.size()).shard(hvd.size(), hvd.rank())).shuffle(len(x_train)).batch(global_batch_size // hvd.size())
-    test_dataset = tf.data.Dataset.from_tensor_slices((scaled(x_test), y_test)).apply(lambda data: data.take(data.cardinality() // hvd.size() * hvd.size()).shard(hvd.size(), hvd.rank())).batch(global_batch_size // hvd.size())
+    train_dataset = train_dataset.apply(lambda data: data.concatenate(data.repeat().take(-data.cardinality() % hvd.size())).shard(hvd.size(), hvd.rank())).shuffle(len(x_train)).batch(global_batch_size // hvd.size())
+    test_dataset = tf.data.Dataset.from_tensor_slices((scaled(x_test), y_test)).apply(lambda data: data.concatenate(data.repeat().take(-data.cardinality() % hvd.size())).shard(hvd.size(), hvd.rank())).batch(global_batch_size // hvd.size())
 
     train_dist_dataset = train_dataset
     test_dist_dataset = test_dataset

@@ -98,8 +98,8 @@ def _shard(facts: Facts, point: Point) -> list[Edit]:
     names, hvd = point.names, facts.hvd(point.names)
     if facts.options.target == "hvdkit":
         return appended(names, point.node, f".apply({hvd}.shard_dataset)")
-    even = f"data.take(data.cardinality() // {hvd}.size() * {hvd}.size())"
-    return appended(names, point.node, f".apply(lambda data: {even}.shard({hvd}.size(), {hvd}.rank()))")
+    full = f"data.concatenate(data.repeat().take(-data.cardinality() % {hvd}.size()))"
+    return appended(names, point.node, f".apply(lambda data: {full}.shard({hvd}.size(), {hvd}.rank()))")
 
 
 def _arrays(facts: Facts, call: ModelCall) -> Iterator[Finding]:
@@ -147,7 +147,7 @@ model.compile(loss="mse")
 """
 HVD = "import horovod.tensorflow.keras as hvd\n"
 SHARD = (
-    ".apply(lambda data: data.take(data.cardinality() // hvd.size() * hvd.size())"
+    ".apply(lambda data: data.concatenate(data.repeat().take(-data.cardinality() % hvd.size()))"
     ".shard(hvd.size(), hvd.rank()))"
 )
 DATA = "tf.data.Dataset.from_tensor_slices((x, y))"
@@ -163,8 +163,9 @@ RULE = Rule(
     title="training data in shares",
     what=(
         "Cuts tf.data pipelines that train right before the first shuffle, repeat or batch, and slices the arrays that "
-        "fit is given, so that each rank has its own part. Data for evaluation stays whole on every rank. At most "
-        "size() - 1 elements at the end are left out: all ranks have to make as many steps."
+        "fit is given, so that each rank has its own part. Data for evaluation stays whole on every rank. All ranks "
+        "have to make as many steps: a pipeline that does not divide is filled up with its first elements, as a "
+        "DistributedSampler does it, and arrays lose at most size() - 1 rows at the end."
     ),
     why=(
         "Otherwise every rank sees all of the data: an epoch would be as many passes as there are ranks. A rank with "
@@ -293,7 +294,7 @@ RULE = Rule(
                 return tf.data.Dataset.range(8), 4
 
             train, steps = pair()
-            train = train.filter(even).apply(lambda data: data.take(data.cardinality() // hvd.size() * hvd.size()).shard(hvd.size(), hvd.rank())).repeat().batch(2)
+            train = train.filter(even).apply(lambda data: data.concatenate(data.repeat().take(-data.cardinality() % hvd.size())).shard(hvd.size(), hvd.rank())).repeat().batch(2)
             model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
             model.compile("sgd", "mse")
             model.fit(train, steps_per_epoch=steps)

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.guards import Where
-from hvdkit.migrate.facts.tensorflow.saving import Saved, saves, summaries
+from hvdkit.migrate.facts.tensorflow.saving import Saved, deletions, saves, summaries
 from hvdkit.migrate.facts.writers import calls_project_code
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Edit, Finding
@@ -40,6 +40,19 @@ def check(facts: Facts) -> Iterator[Finding]:
         for row in edits.rows(names, list(dict.fromkeys(statements))):
             condition = f"{facts.hvd(names)}.rank() == 0"
             yield facts.safe("HVD718", names, row[0], MESSAGE, guard, facts, names, row, condition)
+    for deleted in deletions(facts):
+        names = deleted.names
+        if (
+            names in facts.tf.files
+            and deleted.where is Where.ALL
+            and not facts.ranks.inside(names, deleted.node)
+        ):
+            message = "every rank would delete this folder, also after another has written into it"
+            advice = (
+                f"put it under `if {facts.hvd(names)}.rank() == 0:`, and {facts.hvd(names)}.barrier() after it where "
+                "the others write or read there"
+            )
+            yield facts.manual("HVD718", names, deleted.node, message, advice)
     for saved in summaries(facts):
         names = saved.names
         if names in facts.tf.files and saved.where is Where.ALL and not facts.ranks.inside(names, saved.node):
@@ -105,7 +118,8 @@ RULE = Rule(
     title="TensorFlow files are written by rank 0",
     what=(
         "Puts model.save, save_weights, export, tf.saved_model.save, Checkpoint and CheckpointManager saves, plots and numpy "
-        "saves under `if hvd.rank() == 0:`, and gives other ranks a summary writer that does nothing."
+        "saves under `if hvd.rank() == 0:`, and gives other ranks a summary writer that does nothing. Folders that "
+        "are deleted are told."
     ),
     why="N processes writing one file at once leave a broken one.",
     safety=(
@@ -187,6 +201,17 @@ RULE = Rule(
         Keep(
             HVD + HEAD + 'model.save_weights(f"rank{hvd.rank()}.h5")\n',
             reason="every rank has a file of its own",
+        ),
+        Keep(
+            "import shutil\n" + HEAD + 'shutil.rmtree("logs")\n',
+            reason="a rank that comes later deletes what another has written; where the others wait is the person's to say",
+            reported=True,
+        ),
+        Keep(
+            "import shutil\nimport tempfile\n"
+            + HEAD
+            + "folder = tempfile.mkdtemp()\nshutil.rmtree(folder)\n",
+            reason="the folder is this process's own",
         ),
     ),
 )

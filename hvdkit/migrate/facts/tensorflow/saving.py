@@ -38,6 +38,7 @@ METHODS = {
     "export": (),
 }
 SUMMARY = "tensorflow.summary.create_file_writer"
+DELETES = ("shutil.rmtree", "tensorflow.io.gfile.rmtree")
 
 
 @dataclass(frozen=True)
@@ -71,3 +72,12 @@ def summaries(facts: Facts) -> Iterator[Saved]:
     for site in facts.calls(SUMMARY):
         if keyword(site.node, "logdir") is not None or site.node.args:
             yield Saved(site.names, site.node, "create_file_writer", where_runs(facts, site.names, site.node))
+
+
+def deletions(facts: Facts) -> Iterator[Saved]:
+    """Every call that deletes a folder, but one that each process made for itself."""
+    for site in facts.calls(*DELETES):
+        folder = site.node.args[0] if site.node.args else keyword(site.node, "path")
+        made = facts.flow.values(site.names, folder) if isinstance(folder, ast.expr) else ()
+        if not any((value.name or "").startswith("tempfile.") for value in made):
+            yield Saved(site.names, site.node, "rmtree", where_runs(facts, site.names, site.node))

@@ -2,9 +2,10 @@
 
     pip install libcst && python benchmarks/migrate.py DIR...
 
-Files are split into those that hvdkit rewrites and those that it leaves; for each group lines per second of
-CPU time on one core are printed, and the ratio to LibCST. Nothing is written. LibCST does what a codemod
-needs at the least: parse, resolve the qualified name of every call, and give the code back.
+Each folder is one project. Files are split into those that hvdkit rewrites and those that it leaves; for
+each group lines per second of CPU time on one core are printed, and the ratio to LibCST. Nothing is written.
+LibCST does what a codemod needs at the least: parse, resolve the qualified name of every call, and give the
+code back.
 """
 
 from __future__ import annotations
@@ -61,16 +62,19 @@ def main() -> int:
         return 2
     plans = [make_plan([folder], Options()) for folder in args.folders]
     rewritten = {file.path for plan in plans for file in plan.changed}
-    everything = [path for folder in args.folders for path in python_files(folder) if path.suffix == ".py"]
+    everything = [[path for path in python_files(folder) if path.suffix == ".py"] for folder in args.folders]
     strange = {path for plan in plans for path, _, _ in plan.unreadable}
     groups = {
-        "rewritten": [path for path in everything if path in rewritten],
-        "left alone": [path for path in everything if path not in rewritten and path not in strange],
+        "rewritten": [[path for path in project if path in rewritten] for project in everything],
+        "left alone": [
+            [path for path in project if path not in rewritten | strange] for project in everything
+        ],
     }
     print(
         f"{'files':<12} {'count':>6} {'lines':>9} {'hvdkit lines/s':>15} {'LibCST lines/s':>15} {'ratio':>7}"
     )
-    for name, paths in groups.items():
+    for name, projects in groups.items():
+        paths = [path for project in projects for path in project]
         if not paths:
             print(f"{name:<12} {0:>6}")
             continue
@@ -78,7 +82,7 @@ def main() -> int:
         lines = sum(text.count("\n") for text in texts)
         ours, theirs = [], []
         for _ in range(args.rounds):
-            ours.append(cpu_seconds(lambda paths=paths: make_plan(paths, Options())))
+            ours.append(cpu_seconds(lambda each=projects: [make_plan(paths, Options()) for paths in each]))
             theirs.append(cpu_seconds(lambda texts=texts: with_libcst(texts)))
         fast, slow = statistics.median(ours), statistics.median(theirs)
         ratio = statistics.median(b / a for a, b in zip(ours, theirs))

@@ -63,7 +63,7 @@ def make_plan(paths: Sequence[Path], options: Options, reader: Reader = Path.rea
 
 @contextmanager
 def _uncollected() -> Iterator[None]:
-    """Leave the garbage collector off: the trees live to the end, and looking through them takes half the time."""
+    """Leave the garbage collector off: the trees live to the end, and it would look through them."""
     was_on = gc.isenabled()
     gc.disable()
     try:

@@ -20,6 +20,8 @@ FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 ANY_KEY = "*"  # a subscript whose key is not written out
 BLOCKS = (*FUNCTIONS, *COMPREHENSIONS, ast.ClassDef)
+# Load, Store, Add ... are shared singletons without a place: they are no one's child. The others are strings.
+_NO_CHILDREN = {"ctx", "op", "ops", "id", "attr", "type_comment", "kind"}
 
 
 @dataclass(frozen=True)
@@ -86,6 +88,7 @@ class Names:
     _spans: dict[ast.AST, tuple[int, int]] = field(default_factory=dict)  # node -> its part of _order
     _qualified: dict[ast.AST, tuple[str, ...]] = field(default_factory=dict)
     _calls_in: dict[ast.AST, list[ast.Call]] = field(default_factory=dict)
+    _imported: dict[str, set[str]] | None = None
 
     def walk(self, node: ast.AST) -> list[ast.AST]:
         """A node and everything inside it, in the order of the file."""
@@ -97,6 +100,17 @@ class Names:
         if node not in self._calls_in:
             self._calls_in[node] = [part for part in self.walk(node) if isinstance(part, ast.Call)]
         return self._calls_in[node]
+
+    def imported(self, top: str) -> set[str]:
+        """Names that some scope imports from a package."""
+        if self._imported is None:
+            self._imported = defaultdict(set)
+            for scope in self.scopes.values():
+                for name, bindings in scope.names.items():
+                    for binding in bindings:
+                        if binding.kind == "import":
+                            self._imported[binding.qualified.partition(".")[0]].add(name)
+        return self._imported.get(top, set())
 
     def ancestors(self, node: ast.AST) -> Iterator[ast.AST]:
         """The nodes around a node, innermost first."""
@@ -171,10 +185,13 @@ def index(source: Source) -> Names:
     """Read one file's scopes, bindings, calls, attribute stores and returns."""
     names = Names(source, Scope(source.tree, None))
     names.scopes[source.tree] = names.module
-    stack: list[tuple[ast.AST, Scope, ast.AST | None]] = [(source.tree, names.module, None)]
+    stack: list[tuple[ast.AST, Scope, ast.AST | None, int]] = [(source.tree, names.module, None, 0)]
+    outer: list[int] = []  # for each node of the order, the place of the one around it
     while stack:
-        node, scope, function = stack.pop()
+        node, scope, function, around = stack.pop()
+        place = len(outer)
         names._order.append(node)
+        outer.append(around)
         handler = _HANDLERS.get(type(node))
         if handler is not None:
             handler(names, scope, node)
@@ -197,17 +214,14 @@ def index(source: Source) -> Names:
             names.parents[child] = node
             outside = inner is not scope and _outside(node, child)
             names.within[child] = scope if outside else inner
-            stack.append((child, names.within[child], function if outside else within))
-    _measure(names)
+            stack.append((child, names.within[child], function if outside else within, place))
+    names._spans = dict(zip(names._order, enumerate(_ends(outer))))
     return names
 
 
 def _children(node: ast.AST) -> list[ast.AST]:
     found: list[ast.AST] = []
-    for name in node._fields:
-        # Load, Store, Add ... are shared singletons without a place: they are no one's child.
-        if name in ("ctx", "op", "ops"):
-            continue
+    for name in _INSIDE[type(node)]:
         value = getattr(node, name, None)
         if isinstance(value, ast.AST):
             found.append(value)
@@ -216,14 +230,12 @@ def _children(node: ast.AST) -> list[ast.AST]:
     return found
 
 
-def _measure(names: Names) -> None:
-    """Find each node's part of the order: what is inside a node follows it without a gap."""
-    ends = list(range(1, len(names._order) + 1))
-    places = {node: place for place, node in enumerate(names._order)}
-    for place in range(len(ends) - 1, 0, -1):
-        outer = places[names.parents[names._order[place]]]
-        ends[outer] = max(ends[outer], ends[place])
-    names._spans = {node: (place, end) for (node, place), end in zip(places.items(), ends)}
+def _ends(outer: list[int]) -> list[int]:
+    """Where each node's part of the order ends: what is inside a node follows it without a gap."""
+    ends = list(range(1, len(outer) + 1))
+    for place in range(len(outer) - 1, 0, -1):
+        ends[outer[place]] = max(ends[outer[place]], ends[place])
+    return ends
 
 
 def _parameters(scope: Scope, node: FunctionNode) -> None:
@@ -361,6 +373,12 @@ def _constant(names: Names, scope: Scope, node: ast.Constant) -> None:
 def _comprehension(names: Names, scope: Scope, node: ast.comprehension) -> None:
     _target(scope, names, node.target, Binding("each", node.target, node.iter))
 
+
+_INSIDE = {
+    kind: tuple(name for name in kind._fields if name not in _NO_CHILDREN)
+    for kind in vars(ast).values()
+    if isinstance(kind, type) and issubclass(kind, ast.AST)
+}
 
 _HANDLERS: dict[type, Callable[[Names, Scope, Any], None]] = {
     ast.Import: _import,

@@ -116,7 +116,7 @@ class Project:
     def _entries(self, folder: Path) -> set[str]:
         """What a folder holds, looked up once: most imports are of libraries, and found nowhere."""
         if folder not in self._listed:
-            self._listed[folder] = set(os.listdir(folder)) if folder.is_dir() else set()
+            self._listed[folder] = {entry.name for entry in folder.iterdir()} if folder.is_dir() else set()
         return self._listed[folder]
 
 

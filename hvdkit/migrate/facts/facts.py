@@ -81,6 +81,7 @@ class Facts:
 
     def __post_init__(self) -> None:
         self.flow = Flow(self.project)
+        self._hvd: dict[Names, str] = {}
         self.answers: dict[object, Any] = {}  # what slow questions about one node were answered
 
     # --- calls ---------------------------------------------------------------------------------
@@ -206,6 +207,11 @@ class Facts:
 
     def hvd(self, names: Names) -> str:
         """The name under which a file has, or will have, Horovod."""
+        if names not in self._hvd:
+            self._hvd[names] = self._find_hvd(names)
+        return self._hvd[names]
+
+    def _find_hvd(self, names: Names) -> str:
         tf = self.kinds(names) & set(tensorflow.KINDS)
         for module in tensorflow.MODULES if tf else words.HOROVOD:
             for name, bindings in names.module.names.items():

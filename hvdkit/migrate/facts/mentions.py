@@ -22,7 +22,7 @@ def mentions(facts: Facts, wanted: tuple[str, ...]) -> Iterator[tuple[Names, ast
     """
     tops = {name.partition(".")[0] for name in wanted}
     for names in facts.files:
-        for name in _imported(names, tops):
+        for name in sorted(set().union(*map(names.imported, tops))):
             for use in names.uses.get(name, ()):
                 if not isinstance(use.ctx, ast.Load):
                     continue
@@ -31,18 +31,6 @@ def mentions(facts: Facts, wanted: tuple[str, ...]) -> Iterator[tuple[Names, ast
                     match = next((name for name in wanted if _matches(qualified, name)), None)
                     if match is not None and _is_use(names, whole):
                         yield names, whole, qualified, match
-
-
-def _imported(names: Names, tops: set[str]) -> list[str]:
-    """Names that some scope of a file imports from one of the packages."""
-    return sorted(
-        {
-            name
-            for scope in names.scopes.values()
-            for name, bindings in scope.names.items()
-            if any(b.kind == "import" and b.qualified.partition(".")[0] in tops for b in bindings)
-        }
-    )
 
 
 def _whole(names: Names, node: ast.expr) -> ast.expr:

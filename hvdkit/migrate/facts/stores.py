@@ -27,6 +27,8 @@ class Stores:
         self._flow = flow
         self._memo = memo
         self._table: dict[tuple[str, Thing], dict[Binding, Names]] = defaultdict(dict)
+        self._keys: set[str] = set()
+        self._read = 0
 
     def values(self, key: str, bases: Iterable[Value]) -> frozenset[Value]:
         """Everything stored under a key in what may be one of the bases."""
@@ -45,7 +47,11 @@ class Stores:
         return [(names, binding) for binding, names in found.items()]
 
     def _known(self, key: str) -> bool:
-        return any(key in names.stores for names in self._flow.project.files.values())
+        files = self._flow.project.files
+        if len(files) != self._read:  # following a name may load a file
+            self._read = len(files)
+            self._keys = set().union(*(names.stores for names in files.values()))
+        return key in self._keys
 
     def _at(self, key: str, thing: Thing) -> frozenset[Value]:
         def compute() -> frozenset[Value]:

@@ -3,8 +3,8 @@
     python benchmarks/verify.py
 
 Alone: `torchrun train_ddp.py` and then `horovodrun train_ddp_horovod.py`, 2 ranks, one epoch. Verified: the
-same pair to its default of 5 steps, and through every step of the epoch. All in turn, so that a machine's noise
-hits each alike. Goal: a median ratio below 3. Exit code 1 when it is missed.
+same pair to its default of 5 steps, and through every step of the epoch. All in turn, so that a machine's
+noise hits each alike. Goal: a median ratio below 3. Exit code 1 when it is missed.
 """
 
 from __future__ import annotations

@@ -170,9 +170,9 @@ class EditConflict(Exception):
 def merge(edits: Iterable[Edit]) -> list[Edit]:
     """Edits in order, those inside a larger one dropped. Raises EditConflict.
 
-    Insertions at one place keep the order in which they were given, which is the order of the rules. Behind
-    the others come arguments that are added, since the others belong to the argument above; behind these
-    what indents a line, so that a line put above it does not come between.
+    Insertions at one place keep the order in which they were given, which is the order of the rules, within
+    these kinds: what belongs to an argument that ends there, arguments that are added behind it and lines
+    above a statement, the line of a block that is put around it, notes, and what indents it.
     """
     kept: list[Edit] = []
     unique = list(dict.fromkeys(edits))
@@ -188,9 +188,13 @@ def merge(edits: Iterable[Edit]) -> list[Edit]:
 
 
 def _lateness(edit: Edit) -> int:
-    if edit.text.isspace() and not edit.text.endswith(("\n", "\r")):
-        return 2
-    return int(edit.text.startswith(","))
+    text = edit.text.strip()
+    ends_line = edit.text.endswith(("\n", "\r"))
+    if not text:
+        return 0 if ends_line or not edit.text else 4
+    if text.startswith("#"):
+        return 3
+    return 2 if ends_line and text.endswith(":") else int(text.startswith(","))
 
 
 def apply_edits(text: str, edits: Iterable[Edit]) -> str:

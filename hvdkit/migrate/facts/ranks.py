@@ -166,7 +166,7 @@ def _of_value(names: Names, node: ast.expr, variable: str, default: ast.expr | N
             return LaunchTest(names, outer, isinstance(operator, ast.Eq), variable)
         if is_none and isinstance(operator, (ast.IsNot, ast.NotEq, ast.Is, ast.Eq)):
             return LaunchTest(names, outer, isinstance(operator, (ast.Is, ast.Eq)), variable)
-        if absent == -1 and right == 0 and isinstance(operator, (ast.GtE, ast.Lt)):
+        if str(absent) == "-1" and right == 0 and isinstance(operator, (ast.GtE, ast.Lt)):
             return LaunchTest(names, outer, isinstance(operator, ast.Lt), variable)
         return None
     # The text "0" is true: only a read without a default says by its truth that the variable is set.

@@ -103,6 +103,61 @@ RULE = Rule(
             """,
             note="The guard that silently turned a job into N unsynchronised copies.",
         ),
+        Change(
+            """\
+            import os
+            import torch.distributed as dist
+
+            if os.environ.get("RANK") is not None and os.environ.get("RANK", None) != None:
+                dist.init_process_group("nccl")
+            if os.environ.get("LOCAL_RANK") is None:
+                print("alone")
+            if int(os.environ.get("RANK", -1)) >= 0:
+                print("launched")
+            if int(os.environ.get("RANK", "-1")) < 0:
+                print("alone")
+            if os.getenv("WORLD_SIZE"):
+                print("launched")
+            print("launched" if "RANK" in os.environ.keys() else "alone")
+            """,
+            """\
+            import horovod.torch as hvd
+            import torch.distributed as dist
+
+            if hvd.size() > 1:
+                dist.init_process_group("nccl")
+            if hvd.size() == 1:
+                print("alone")
+            if hvd.size() > 1:
+                print("launched")
+            if hvd.size() == 1:
+                print("alone")
+            if hvd.size() > 1:
+                print("launched")
+            print("launched" if hvd.size() > 1 else "alone")
+            """,
+            note="None, a number below zero, the truth of the text, and the keys.",
+        ),
+        Change(
+            """\
+            import torch.distributed as dist
+
+            if dist.is_torchelastic_launched():
+                dist.init_process_group("nccl")
+            elif not dist.is_torchelastic_launched():
+                print("alone")
+            """,
+            """\
+            import horovod.torch as hvd
+            import torch.distributed as dist
+
+            if hvd.size() > 1:
+                dist.init_process_group("nccl")
+            elif not (hvd.size() > 1):
+                print("alone")
+            """,
+            note="Asked of torch.",
+        ),
     ),
     keeps=(
         Keep(
@@ -126,6 +181,26 @@ RULE = Rule(
                 print("in an allocation")
             """,
             reason="a size with the default 1 is a number like any other; a job id is no launcher of processes",
+        ),
+        Keep(
+            """\
+            import os
+            import torch.distributed as dist
+
+            dist.init_process_group("nccl")
+            settings = dict(RANK=0)
+            if "RANK" in settings or "RANK" == name:
+                print("set")
+            if int(os.environ.get("RANK", -1)) == 3:
+                print("the third")
+            if "RANK" in names in lists:
+                print("in both")
+            print(settings.get("RANK") is None)
+            """,
+            reason=(
+                "another mapping, a comparison with a number that says nothing of a launcher, two tests in "
+                "one"
+            ),
         ),
     ),
 )

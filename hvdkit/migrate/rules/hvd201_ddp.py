@@ -272,6 +272,27 @@ RULE = Rule(
             hvd.broadcast_parameters(net.state_dict(), root_rank=0)
             """,
         ),
+        Change(
+            """\
+            import torch
+            from torch.nn.parallel import DistributedDataParallel as DDP
+
+            model: torch.nn.Module = DDP(torch.nn.Linear(2, 1))
+            net = torch.nn.Linear(2, 1)
+            net = other = DDP(net)
+            """,
+            """\
+            import horovod.torch as hvd
+            import torch
+
+            model: torch.nn.Module = torch.nn.Linear(2, 1)
+            hvd.broadcast_parameters(model.state_dict(), root_rank=0)
+            net = torch.nn.Linear(2, 1)
+            net = other = net
+            hvd.broadcast_parameters(net.state_dict(), root_rank=0)
+            """,
+            note="An annotated variable, and two at once.",
+        ),
     ),
     keeps=(
         Keep(
@@ -334,6 +355,24 @@ RULE = Rule(
             model = DDP(*parts)
             """,
             reason="which argument is the model cannot be seen",
+            reported=True,
+        ),
+        Keep(
+            """\
+            import torch
+            from torch.nn.parallel import DistributedDataParallel as DDP
+
+            register(DDP(torch.nn.Linear(2, 1)))
+            train = DDP(torch.nn.Linear(2, 1)).train
+            for part in [DDP(torch.nn.Linear(2, 1))]:
+                part.train()
+            [model, *rest] = [DDP(torch.nn.Linear(2, 1)), 1, 2]
+            holder().model = DDP(torch.nn.Linear(2, 1))
+
+            def make():
+                return [DDP(torch.nn.Linear(2, 1))], 1
+            """,
+            reason="where the wrapped model goes has no name to broadcast it by",
             reported=True,
         ),
     ),

@@ -21,9 +21,8 @@ def check(facts: Facts) -> Iterator[Finding]:
     for place in places:
         mates = [other for other in places if _same_program(facts, place, other)]
         if place.call in averaged:
-            several = any(_may_share_names(place, other) for other in mates)
             message = "the optimizer averages the gradients over all ranks before each step"
-            yield facts.required("HVD401", place.names, place.call, message, _edits, facts, place, several)
+            yield facts.required("HVD401", place.names, place.call, message, _edits, facts, place, mates)
         elif any(other.call in averaged for other in mates):
             message = "this optimizer's model is not wrapped in DDP: its gradients were never averaged"
             advice = "wrap it in hvd.DistributedOptimizer if its ranks are meant to agree, else leave it"
@@ -61,6 +60,13 @@ def _may_share_names(place: Place, other: Place) -> bool:
     return place.models is None and other is not place and not _instead_of(place, other)
 
 
+def _named_alike(place: Place, other: Place) -> bool:
+    """Whether two optimizers that get their names from their variable are held by variables of one name."""
+    unnamed = place.models is None and other.models is None and place.target is not None
+    same = unnamed and other is not place and other.target == place.target
+    return same and not _instead_of(place, other)
+
+
 def _instead_of(place: Place, other: Place) -> bool:
     """Whether one function makes one of two optimizers: for the same variable, or to return it."""
     if other.names is not place.names or other.names.function(other.call) is not place.names.function(
@@ -72,7 +78,12 @@ def _instead_of(place: Place, other: Place) -> bool:
     return isinstance(place.statement, ast.Return) and other.statement is not place.statement
 
 
-def _edits(facts: Facts, place: Place, several: bool) -> list[Edit]:
+def _edits(facts: Facts, place: Place, mates: list[Place]) -> list[Edit]:
+    several = any(_may_share_names(place, other) for other in mates)
+    if facts.options.target == "horovod" and any(_named_alike(place, other) for other in mates):
+        raise edits.CannotEdit(
+            f"another {place.target} is made, and their gradients would have the same names"
+        )
     source = place.names.source
     wrapper = f"{facts.hvd(place.names)}.DistributedOptimizer"
     extra = _naming(facts, place, several)
@@ -494,6 +505,82 @@ RULE = Rule(
             """,
             note="A part of what DDP wraps: a list, a module that holds it, an attribute of it.",
         ),
+        Change(
+            """\
+            import torch
+            from torch.nn.parallel import DistributedDataParallel as DDP
+
+            net, probe = torch.nn.Linear(2, 1), torch.nn.Linear(1, 1)
+            model = DDP(net)
+            optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+            own = torch.optim.SGD(probe.parameters(), lr=0.1)
+            """,
+            """\
+            import horovod.torch as hvd
+            import torch
+            from torch.nn.parallel import DistributedDataParallel as DDP
+
+            net, probe = torch.nn.Linear(2, 1), torch.nn.Linear(1, 1)
+            model = DDP(net)
+            optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+            optimizer = hvd.DistributedOptimizer(optimizer, named_parameters=model.named_parameters(prefix="model"))
+            # hvdkit: TODO[HVD401] wrap it in hvd.DistributedOptimizer if its ranks are meant to agree, else leave it
+            own = torch.optim.SGD(probe.parameters(), lr=0.1)
+            """,
+            note=(
+                "DDP never averaged for the other optimizer's model: whether it was meant to is left to the "
+                "person."
+            ),
+        ),
+        Change(
+            """\
+            import torch
+            from torch.nn.parallel import DistributedDataParallel as DDP
+
+            class Nets(torch.nn.Module):
+                def __init__(self):
+                    super().__init__()
+                    self.layers = torch.nn.ModuleList([torch.nn.Linear(2, 2)])
+
+            model = DDP(Nets())
+            extra = torch.nn.Parameter(torch.ones(2))
+
+            def weights():
+                optimizer = torch.optim.SGD([extra, model.module.layers[0].weight], lr=0.1)
+                return optimizer, 0.1
+
+            def biases():
+                other = torch.optim.SGD([extra, model.module.layers[0].bias], lr=0.2)
+                return other, 0.2
+            """,
+            """\
+            import horovod.torch as hvd
+            import torch
+            from torch.nn.parallel import DistributedDataParallel as DDP
+
+            class Nets(torch.nn.Module):
+                def __init__(self):
+                    super().__init__()
+                    self.layers = torch.nn.ModuleList([torch.nn.Linear(2, 2)])
+
+            model = DDP(Nets())
+            extra = torch.nn.Parameter(torch.ones(2))
+
+            def weights():
+                optimizer = torch.optim.SGD([extra, model.module.layers[0].weight], lr=0.1)
+                optimizer = hvd.DistributedOptimizer(optimizer, named_parameters=[(f"optimizer.{i}", p) for i, p in enumerate(p for group in optimizer.param_groups for p in group["params"])])
+                return optimizer, 0.1
+
+            def biases():
+                other = torch.optim.SGD([extra, model.module.layers[0].bias], lr=0.2)
+                other = hvd.DistributedOptimizer(other, named_parameters=[(f"other.{i}", p) for i, p in enumerate(p for group in other.param_groups for p in group["params"])])
+                return other, 0.2
+            """,
+            note=(
+                "Of two functions that each return one, both get names of their own; a part of a wrapped "
+                "model is a part of it."
+            ),
+        ),
     ),
     keeps=(
         Keep(
@@ -544,19 +631,21 @@ RULE = Rule(
         ),
         Keep(
             """\
-            import horovod.torch as hvd
             import torch
             from torch.nn.parallel import DistributedDataParallel as DDP
 
-            net, probe = torch.nn.Linear(2, 1), torch.nn.Linear(1, 1)
-            model = DDP(net)
-            optimizer = hvd.DistributedOptimizer(torch.optim.SGD(model.parameters(), lr=0.1))
-            own = torch.optim.SGD(probe.parameters(), lr=0.1)
+            model = DDP(torch.nn.Linear(2, 1))
+            extra = torch.nn.Parameter(torch.ones(2))
+
+            def weights():
+                optimizer = torch.optim.SGD([extra, model.module.weight], lr=0.1)
+                return optimizer, 0.1
+
+            def biases():
+                optimizer = torch.optim.SGD([extra, model.module.bias], lr=0.2)
+                return optimizer, 0.2
             """,
-            reason=(
-                "DDP wraps one model, and the other optimizer's was never averaged: whether it is meant to "
-                "be is not known"
-            ),
+            reason="both have one name, and their gradients would have one name, too",
             reported=True,
         ),
     ),

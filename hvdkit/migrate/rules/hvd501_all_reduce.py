@@ -214,6 +214,37 @@ RULE = Rule(
             """,
             note="Nobody waits; one handle after another in one variable.",
         ),
+        Change(
+            """\
+            import torch
+            from torch.distributed import all_reduce, barrier, get_rank
+            from torch.distributed import (
+                broadcast,
+                all_reduce as reduce_all,
+            )
+
+            all_reduce(x)
+            reduce_all(x)
+            if get_rank() == 0:
+                barrier()
+            broadcast(x, 0)
+            """,
+            """\
+            import horovod.torch as hvd
+            import torch
+            from torch.distributed import barrier, get_rank
+            from torch.distributed import (
+                broadcast,
+            )
+
+            hvd.allreduce_(x, op=hvd.Sum)
+            hvd.allreduce_(x, op=hvd.Sum)
+            if get_rank() == 0:
+                barrier()
+            broadcast(x, 0)
+            """,
+            note="Names of an import that nothing else uses go, wherever they stand in it.",
+        ),
     ),
     keeps=(
         Keep(

@@ -69,6 +69,109 @@ RULE = Rule(
             hvd.synchronize(handle)
             """,
         ),
+        Change(
+            """\
+            from torch.distributed import barrier, broadcast
+
+            broadcast(x, 0)
+            barrier()
+            """,
+            """\
+            import horovod.torch as hvd
+            from torch.distributed import barrier
+
+            hvd.broadcast_(x, root_rank=0)
+            barrier()
+            """,
+            note="The last of several names.",
+        ),
+        Change(
+            """\
+            import torch.distributed as dist
+            from torch.distributed import broadcast
+
+            def send(x):
+                dist.broadcast(x, 0)
+                broadcast(x, 0)
+            """,
+            """\
+            import horovod.torch as hvd
+            import torch.distributed as dist
+            from torch.distributed import broadcast
+
+            def send(x):
+                hvd.broadcast_(x, root_rank=0)
+                hvd.broadcast_(x, root_rank=0)
+            """,
+            note="Another file takes the name from here, in each way to do it.",
+            files=(
+                (
+                    "other.py",
+                    """\
+import torch
+import train
+
+print(train.dist.get_rank())
+""",
+                ),
+                (
+                    "starred.py",
+                    """\
+import torch
+from train import broadcast
+
+broadcast(y, 0)
+""",
+                ),
+            ),
+        ),
+        Change(
+            """\
+            import torch.distributed as dist
+
+            def send(x):
+                dist.broadcast(x, 0)
+            """,
+            """\
+            import horovod.torch as hvd
+            import torch.distributed as dist
+
+            def send(x):
+                hvd.broadcast_(x, root_rank=0)
+            """,
+            note="A module whose names are all taken.",
+            files=(
+                (
+                    "starred.py",
+                    """\
+import torch
+from train import *
+
+print(dist.get_rank())
+""",
+                ),
+            ),
+        ),
+        Change(
+            """\
+            import torch.distributed as dist
+
+            __all__ = ["dist", "send"]
+
+            def send(x):
+                dist.broadcast(x, 0)
+            """,
+            """\
+            import horovod.torch as hvd
+            import torch.distributed as dist
+
+            __all__ = ["dist", "send"]
+
+            def send(x):
+                hvd.broadcast_(x, root_rank=0)
+            """,
+            note="A module that says which names it gives.",
+        ),
     ),
     keeps=(
         Keep(

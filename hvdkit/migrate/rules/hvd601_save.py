@@ -141,6 +141,52 @@ RULE = Rule(
             ),
             suggested=True,
         ),
+        Change(
+            """\
+            import torch
+            import torch.distributed as dist
+            from torch.nn.parallel import DistributedDataParallel as DDP
+
+            rank = dist.get_rank()
+            model = DDP(net)
+            loss.backward()
+            if rank // 8 == 0:
+                torch.save(model.state_dict(), "a.pt")
+            for part in range(2):
+                is_first = part == 0
+                if is_first:
+                    torch.save(model.state_dict(), "b.pt")
+            for is_last in (False, True):
+                if is_last:
+                    torch.save(model.state_dict(), "c.pt")
+            """,
+            """\
+            import horovod.torch as hvd
+            import torch
+            import torch.distributed as dist
+            from torch.nn.parallel import DistributedDataParallel as DDP
+
+            rank = dist.get_rank()
+            model = DDP(net)
+            loss.backward()
+            if rank // 8 == 0:
+                if hvd.rank() == 0:
+                    torch.save(model.state_dict(), "a.pt")
+            for part in range(2):
+                is_first = part == 0
+                if is_first:
+                    if hvd.rank() == 0:
+                        torch.save(model.state_dict(), "b.pt")
+            for is_last in (False, True):
+                if is_last:
+                    if hvd.rank() == 0:
+                        torch.save(model.state_dict(), "c.pt")
+            """,
+            note=(
+                "A number within a node, or of a node, is 0 on several ranks; what a loop gives is no rank."
+            ),
+            suggested=True,
+        ),
     ),
     keeps=(
         Keep(
@@ -478,6 +524,77 @@ def save_on_master(*args, **kwargs):
                 "multiprocessing_distributed or a single process: the ImageNet example's way to say rank 0"
             ),
             suggested=True,
+        ),
+        Keep(
+            """\
+            import torch
+            import torch.distributed as dist
+            from torch.nn.parallel import DistributedDataParallel as DDP
+
+            def is_dist_avail_and_initialized():
+                if not dist.is_available():
+                    return False
+                return dist.is_initialized()
+
+            def is_main_process():
+                if not is_dist_avail_and_initialized():
+                    return True
+                return dist.get_rank() == 0
+
+            model = DDP(net)
+            loss.backward()
+            if is_main_process():
+                torch.save(model.state_dict(), "model.pt")
+            """,
+            reason="the helper says True where no job was started, and rank 0 else",
+            suggested=True,
+        ),
+        Keep(
+            """\
+            import os
+            import config
+            import torch
+            import torch.distributed as dist
+            import torch.multiprocessing as mp
+            from config import RANK
+            from torch.nn.parallel import DistributedDataParallel as DDP
+
+            def save(model, rank=0):
+                if int(rank) == 0:
+                    torch.save(model.state_dict(), "model.pt")
+
+            def worker(gpu, nodes):
+                rank = config.NODE * 8 + gpu
+                dist.init_process_group("nccl", rank=rank, world_size=8 * nodes)
+                model = DDP(net)
+                loss.backward()
+                chosen = dist.get_rank() if dist.is_initialized() else 0
+                given = chosen or 0
+                save(model, chosen)
+                save(model, rank=given)
+                if not +rank:
+                    torch.save(model.state_dict(), "a.pt")
+                if RANK == 0:
+                    torch.save(model.state_dict(), "b.pt")
+                if config.RANK == 0:
+                    torch.save(model.state_dict(), "c.pt")
+
+            if __name__ == "__main__":
+                mp.spawn(worker, args=(2,), nprocs=8)
+            """,
+            reason="a rank is a rank through arithmetic, defaults, choices and the modules of the project",
+            suggested=True,
+            files=(
+                (
+                    "config.py",
+                    """\
+import os
+
+NODE = int(os.environ["SLURM_NODEID"])
+RANK = int(os.environ["RANK"])
+""",
+                ),
+            ),
         ),
     ),
 )

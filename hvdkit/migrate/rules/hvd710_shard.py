@@ -274,6 +274,27 @@ RULE = Rule(
             note="The function is called for other data, too: whole batches are dealt where fit takes them.",
         ),
         Change(
+            "import tensorflow as tf\nfrom data import pipeline\n\n"
+            'model = tf.keras.Sequential([tf.keras.layers.Dense(1)])\nmodel.compile(loss="mse")\n'
+            "model.fit(pipeline(train))\n",
+            HVD + "import tensorflow as tf\nfrom data import pipeline\n\n"
+            'model = tf.keras.Sequential([tf.keras.layers.Dense(1)])\nmodel.compile(loss="mse")\n'
+            f"model.fit(pipeline(train){SHARD})\n",
+            files=(
+                (
+                    "data.py",
+                    "import tensorflow as tf\n\n"
+                    "def pipeline(split):\n    return tf.data.Dataset.from_tensor_slices(split).batch(8)\n",
+                ),
+                (
+                    "evaluate.py",
+                    "import tensorflow as tf\nfrom data import pipeline as test_data\n\n"
+                    'model = tf.keras.models.load_model("m.keras")\nmodel.evaluate(test_data(test))\n',
+                ),
+            ),
+            note="Another program calls the function, under another name: nothing is cut inside.",
+        ),
+        Change(
             """\
             import tensorflow as tf
 

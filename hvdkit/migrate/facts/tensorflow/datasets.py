@@ -103,7 +103,9 @@ class Chains:
         name = getattr(function, "name", "")
         if function is None or name in self._consumers:
             return False
-        calls = [call for names in self._facts.files for call in names.calls.get(name, ())]
+        # By name, for what cannot be followed, and followed, for what has another name in its file.
+        calls = {call for names in self._facts.files for call in names.calls.get(name, ())}
+        calls |= {call for _, call in self._facts.flow.call_sites(point.names, function)}
         return len(calls) > 1
 
     @cached_property

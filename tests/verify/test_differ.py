@@ -52,6 +52,25 @@ WRONG = {
         Stage.PARAMETER,
         "loaded after the broadcast",
     ),
+    "hvdkit's broadcast before resume": (
+        "local_rank",
+        {
+            "import horovod.torch as hvd": "import hvdkit.torch as hvd",
+            "if arguments.resume": "hvd.broadcast(model, optimizer)\nif arguments.resume",
+            "hvd.broadcast_parameters(model.state_dict(), root_rank=0)\n": "",
+        },
+        Stage.PARAMETER,
+        "loaded after the broadcast",
+    ),
+    "average copied before broadcast": (
+        "convnet",
+        {
+            BROADCAST: "",
+            "    average = copy.deepcopy(model)\n": f"    average = copy.deepcopy(model)\n{BROADCAST}",
+        },
+        Stage.UNTRAINED,
+        "copied from a model whose weights were not broadcast yet",
+    ),
     "one optimizer unwrapped": (
         "gan",
         {"    maker_optimizer = hvd.DistributedOptimizer(": "    hvd.DistributedOptimizer("},

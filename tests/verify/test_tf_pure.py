@@ -1,0 +1,105 @@
+"""verify for TensorFlow, the parts that need none: how a script is started, and what its records say."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from hvdkit.verify import tensorflow
+from hvdkit.verify.causes import Cause
+from hvdkit.verify.detect import Launcher, how_to_start
+from hvdkit.verify.invariants import check_invariants
+from hvdkit.verify.records import Event, Run, Step, Tensor
+from hvdkit.verify.values import distance
+
+EQUAL = "all ranks hold the same parameters after each step"
+
+
+@pytest.mark.parametrize(
+    ("code", "launcher"),
+    [
+        ("import tensorflow as tf\nmodel.fit(x)\n", Launcher.SINGLE),
+        ("import keras\nmodel.fit(x)\n", Launcher.SINGLE),
+        ("import tensorflow as tf\nstrategy = tf.distribute.MirroredStrategy()\n", Launcher.STRATEGY),
+        (
+            "from tensorflow import distribute\ns = distribute.MultiWorkerMirroredStrategy()\n",
+            Launcher.STRATEGY,
+        ),
+        ("import tensorflow as tf\nimport hvdkit.tensorflow.keras as hvd\n", Launcher.HOROVOD),
+        ("import tensorflow as tf\nimport horovod.tensorflow as hvd\n", Launcher.HOROVOD),
+    ],
+)
+def test_how_to_start(tmp_path, code, launcher):
+    script = tmp_path / "train.py"
+    script.write_text(code)
+    start = how_to_start(script)
+    assert start.launcher is launcher
+    assert start.tensorflow
+
+
+def test_torch_with_a_board_of_tensorflow_is_torch(tmp_path):
+    script = tmp_path / "train.py"
+    script.write_text(
+        "import tensorflow\nimport torch.distributed as dist\ndist.init_process_group('gloo')\n"
+    )
+    assert how_to_start(script).launcher is Launcher.TORCHRUN
+
+
+def run_of(starts: list[str], firsts: list[str], event: str) -> Run:
+    """Two ranks: their parameter before step 1, after it, and after step 2, where they agree.
+
+    The event is noted before step 2.
+    """
+
+    def step(number: int, digest: str, events: tuple[Event, ...] = ()) -> Step:
+        return Step(0, number, (0.1,), (Tensor("w", (1,), "float32", digest, 1.0),), events=events)
+
+    return Run(
+        Path(),
+        {
+            rank: (step(0, start), step(1, first), step(2, "same", (Event(event),)))
+            for rank, (start, first) in enumerate(zip(starts, firsts))
+        },
+    )
+
+
+@pytest.mark.parametrize(
+    ("starts", "firsts", "event", "rule"),
+    [
+        (["a", "b"], ["c", "d"], "late broadcast", None),
+        (["a", "b"], ["c", "d"], "other", "HVD714"),
+        (["a", "a"], ["c", "d"], "other", "HVD712"),
+    ],
+)
+def test_a_broadcast_after_the_first_step_is_right(starts, firsts, event, rule):
+    run = run_of(starts, firsts, event)
+    equal = next(each for each in check_invariants(run, run, tensorflow.CAUSES) if each.name == EQUAL)
+    assert equal.holds is (rule is None)
+    assert equal.cause is None if rule is None else equal.cause.rule == rule
+
+
+def test_a_broadcast_that_is_too_late():
+    """After the second step it repairs what the first two did: no model gets its weights then."""
+    run = run_of(["a", "b"], ["c", "d"], "other")
+    late = {
+        rank: (*steps, Step(0, 3, (0.1,), steps[0].parameters, events=(Event("late broadcast"),)))
+        for rank, steps in run.steps.items()
+    }
+    equal = next(each for each in check_invariants(run, Run(Path(), late)) if each.name == EQUAL)
+    assert not equal.holds
+
+
+def test_rules_are_those_of_tensorflow():
+    assert tensorflow.named(Cause("HVD401", "summed")) == Cause("HVD712", "summed")
+    assert tensorflow.named(Cause("HVD404", "clipped")) == Cause("HVD404", "clipped")
+
+
+def test_how_far_arrays_are_apart(tmp_path):
+    for name, values in (("one", [3.0, 4.0]), ("other", [3.0, 4.5])):
+        with (tmp_path / f"{name}.npz").open("wb") as file:
+            np.savez(file, **{"parameters/w": np.array(values), "parameters/zero": np.zeros(1)})
+    one, other = (tmp_path / f"{name}.npz" for name in ("one", "other"))
+    assert distance((one, "w"), (other, "w"), "parameters") == (0.5, 0.1)
+    assert distance((one, "zero"), (other, "zero"), "parameters") == (0.0, None)

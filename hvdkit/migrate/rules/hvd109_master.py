@@ -104,6 +104,27 @@ RULE = Rule(
             """,
             note="The address still appears in the script's own messages.",
         ),
+        Change(
+            """\
+            import os
+            import torch.distributed as dist
+
+            os.environ["MASTER_PORT"] = port = "29500"
+            os.environ["MASTER_ADDR"] = "localhost"
+            dist.init_process_group("nccl", init_method=f"tcp://{os.environ['MASTER_ADDR']}:{port}")
+            """,
+            """\
+            import os
+            import torch.distributed as dist
+
+            os.environ["MASTER_PORT"] = port = "29500"
+            dist.init_process_group("nccl", init_method=f"tcp://{os.environ.get('MASTER_ADDR', '127.0.0.1')}:{port}")
+            """,
+            note=(
+                "An address that is assigned together with another variable stays; one that is read gets a "
+                "default."
+            ),
+        ),
     ),
     keeps=(
         Keep(

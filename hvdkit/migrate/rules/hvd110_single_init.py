@@ -130,5 +130,16 @@ RULE = Rule(
             """,
             reason="it is a Horovod program already",
         ),
+        Keep(
+            """\
+            import torch
+            def train(model, batches):
+                for x in batches:
+                    model(x).backward()
+            from torch import nn
+            """,
+            reason="nothing follows the imports: the file only defines what it imports",
+            reported=True,
+        ),
     ),
 )

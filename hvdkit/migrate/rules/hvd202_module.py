@@ -203,6 +203,31 @@ RULE = Rule(
                 model.reset()
             """,
         ),
+        Change(
+            """\
+            import torch
+            from torch.nn.parallel import DistributedDataParallel as DDP
+
+            net = torch.nn.Sequential(torch.nn.Linear(2, 2))
+            model = DDP(net)
+            first = (model.module if distributed else model)[0]
+            bare = (model.module if distributed else model).state_dict()
+            other = model.module if distributed else net
+            one = model.module if ready() else model
+            """,
+            """\
+            import torch
+            from torch.nn.parallel import DistributedDataParallel as DDP
+
+            net = torch.nn.Sequential(torch.nn.Linear(2, 2))
+            model = DDP(net)
+            first = model[0]
+            bare = model.state_dict()
+            other = model if distributed else net
+            one = model if ready() else model
+            """,
+            note="Under parentheses, in front of an attribute and in front of an index.",
+        ),
     ),
     keeps=(
         Keep(
@@ -291,6 +316,19 @@ RULE = Rule(
             print(model.module)
             """,
             reason="the program does not train, and keeps its DataParallel",
+        ),
+        Keep(
+            """\
+            import torch
+            from timm.utils import ModelEmaV2
+            from torch.nn.parallel import DistributedDataParallel as DDP
+
+            model = DDP(torch.nn.Linear(2, 1))
+            chosen = ModelEmaV2(model) if ema else model
+            print(chosen.module)
+            """,
+            reason="a library's class has a .module of its own",
+            reported=True,
         ),
     ),
 )

@@ -329,5 +329,43 @@ RULE = Rule(
             """,
             reason="a DDP script's ranks drew all of the data before: its post-condition stays open",
         ),
+        Keep(
+            """\
+            import torch
+            from torch.utils.data import DataLoader
+
+            def train(options):
+                loader = DataLoader(batch_size=4, **options)
+                for x in loader:
+                    loss = model(x).sum()
+                    loss.backward()
+                    optimizer.step()
+
+            train(dict(dataset=data, sampler=sampler))
+            """,
+            reason="the data set, or whether there is a sampler, is not known",
+            reported=True,
+        ),
+        Keep(
+            """\
+            import torch
+            from torch.utils.data import DataLoader
+
+            loader = DataLoader(
+                Folder(
+                    "train",  # the small one
+                ),
+                batch_size=4,
+                shuffle=True,
+            )
+            for epoch in range(3):
+                for x in loader:
+                    loss = model(x).sum()
+                    loss.backward()
+                    optimizer.step()
+            """,
+            reason="a comment stands inside the data set",
+            reported=True,
+        ),
     ),
 )

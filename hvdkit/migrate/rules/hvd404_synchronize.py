@@ -486,6 +486,77 @@ RULE = Rule(
                 "for once too often rather than once too seldom."
             ),
         ),
+        Change(
+            """\
+            import torch
+            from contextlib import nullcontext
+            from torch.nn.parallel import DistributedDataParallel as DDP
+
+            model = DDP(torch.nn.Linear(2, 1))
+            optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+            for i, x in enumerate(batches):
+                with nullcontext() if i % 4 == 3 else model.no_sync():
+                    model(x).sum().backward()
+                if i % 4 == 3:
+                    torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+                    optimizer.step()
+                    optimizer.zero_grad()
+            """,
+            """\
+            import torch
+            from contextlib import nullcontext
+            from torch.nn.parallel import DistributedDataParallel as DDP
+
+            model = DDP(torch.nn.Linear(2, 1))
+            optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+            for i, x in enumerate(batches):
+                with nullcontext() if i % 4 == 3 else model.no_sync():
+                    model(x).sum().backward()
+                if i % 4 == 3:
+                    optimizer.synchronize()
+                    torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+                    with optimizer.skip_synchronize():
+                        optimizer.step()
+                    optimizer.zero_grad()
+            """,
+            note=(
+                "Whether a backward pass reduces is tested; where the step is taken, the gradients are "
+                "waited for above what looks at them."
+            ),
+        ),
+        Change(
+            """\
+            import torch
+            from torch.nn.parallel import DistributedDataParallel as DDP
+
+            model = DDP(torch.nn.Linear(2, 1))
+            optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+            for x in batches:
+                optimizer.zero_grad()
+                loss = model(x).sum()
+                loss.backward()
+                if skip(x):
+                    continue
+                optimizer.step()
+            """,
+            """\
+            import torch
+            from torch.nn.parallel import DistributedDataParallel as DDP
+
+            model = DDP(torch.nn.Linear(2, 1))
+            optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+            for x in batches:
+                optimizer.zero_grad()
+                loss = model(x).sum()
+                loss.backward()
+                optimizer.synchronize()
+                if skip(x):
+                    continue
+                with optimizer.skip_synchronize():
+                    optimizer.step()
+            """,
+            note="A batch that is skipped after its backward pass.",
+        ),
     ),
     keeps=(
         Keep(

@@ -245,6 +245,38 @@ RULE = Rule(
             """,
             note="Names of an import that nothing else uses go, wherever they stand in it.",
         ),
+        Change(
+            """\
+            import torch
+            import torch.distributed as dist
+
+            @torch.no_grad()
+            def mean(x):
+                dist.all_reduce(x)
+                return x / dist.get_world_size()
+
+            def total(x):
+                with torch.no_grad():
+                    dist.all_reduce(x, op=dist.ReduceOp.SUM)
+                return x
+            """,
+            """\
+            import horovod.torch as hvd
+            import torch
+            import torch.distributed as dist
+
+            @torch.no_grad()
+            def mean(x):
+                hvd.allreduce_(x, op=hvd.Sum)
+                return x / dist.get_world_size()
+
+            def total(x):
+                with torch.no_grad():
+                    hvd.allreduce_(x, op=hvd.Sum)
+                return x
+            """,
+            note="Under no_grad, as a decorator or a block.",
+        ),
     ),
     keeps=(
         Keep(
@@ -371,6 +403,15 @@ RULE = Rule(
                 return len(works)
             """,
             reason="the list may hold something else, or goes somewhere else",
+            reported=True,
+        ),
+        Keep(
+            """\
+            import torch.distributed as dist
+
+            result = dist.all_reduce(x)
+            """,
+            reason="its result is used, which torch gives as None",
             reported=True,
         ),
     ),

@@ -263,6 +263,30 @@ RULE = Rule(
             """,
             note="Ranks that are no destination give no list.",
         ),
+        Change(
+            """\
+            import torch
+            import torch.distributed as dist
+
+            def gather(x, outputs, row):
+                output = row
+                with torch.no_grad():
+                    dist.all_gather(outputs, x)
+                return output
+            """,
+            """\
+            import horovod.torch as hvd
+            import torch
+
+            def gather(x, outputs, row):
+                output = row
+                with torch.no_grad():
+                    for output_, row_ in zip(outputs, hvd.allgather(x.unsqueeze(0))):
+                        output_.copy_(row_)
+                return output
+            """,
+            note="The variables of the loop take names that are free; under no_grad nothing is detached.",
+        ),
     ),
     keeps=(
         Keep(

@@ -113,6 +113,27 @@ RULE = Rule(
             model.fit(data)
             """,
         ),
+        Change(
+            """\
+            import tensorflow as tf
+
+            strategy = tf.distribute.MirroredStrategy()
+            with strategy.scope(), tf.name_scope("model"):
+                model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+                model.compile("sgd", "mse")
+            model.fit(x, y)
+            """,
+            """\
+            import tensorflow as tf
+
+            strategy = tf.distribute.MirroredStrategy()
+            with tf.name_scope("model"):
+                model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+                model.compile("sgd", "mse")
+            model.fit(x, y)
+            """,
+            note="The scope beside another context.",
+        ),
     ),
     keeps=(
         Keep(
@@ -161,6 +182,22 @@ RULE = Rule(
             model.fit(x, y)
             """,
             reason="the scope has a name",
+            reported=True,
+        ),
+        Keep(
+            """\
+            import tensorflow as tf
+
+            strategy = tf.distribute.MirroredStrategy()
+            with (
+                strategy.scope(),  # all variables
+                tf.name_scope("model"),
+            ):
+                model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+                model.compile("sgd", "mse")
+            model.fit(x, y)
+            """,
+            reason="a comment stands between the contexts",
             reported=True,
         ),
     ),

@@ -362,6 +362,49 @@ for x, y in data:
             """,
             note="A model that the class was handed, in another method than the loop.",
         ),
+        Change(
+            """\
+            import tensorflow as tf
+
+            class Trainer:
+                def __init__(self, **given):
+                    self.__dict__.update(given)
+                    self.data = given["data"]
+
+                def step(self, x):
+                    with tf.GradientTape() as tape:
+                        loss = tf.reduce_sum(self.model(x))
+                    gradients = tape.gradient(loss, self.model.trainable_variables)
+                    self.optimizer.apply_gradients(zip(gradients, self.model.trainable_variables))
+
+                def train(self):
+                    for x in self.data:
+                        self.step(x)
+            """,
+            """\
+            import horovod.tensorflow as hvd
+            import tensorflow as tf
+
+            class Trainer:
+                def __init__(self, **given):
+                    self.__dict__.update(given)
+                    self.data = given["data"]
+
+                def step(self, x):
+                    with tf.GradientTape() as tape:
+                        loss = tf.reduce_sum(self.model(x))
+                    gradients = tape.gradient(loss, self.model.trainable_variables)
+                    self.optimizer.apply_gradients(zip(gradients, self.model.trainable_variables))
+
+                def train(self):
+                    for x in self.data:
+                        self.step(x)
+                        if self.optimizer.iterations == 1:
+                            hvd.broadcast_variables(self.model.variables, root_rank=0)
+                            hvd.broadcast_variables(self.optimizer.variables(), root_rank=0)
+            """,
+            note="A model that something unknown made, in another method than the loop.",
+        ),
     ),
     keeps=(
         Keep(
@@ -424,6 +467,25 @@ Net().fit(data)
                 optimizer.apply_gradients(zip(gradients, model.layers[0].trainable_variables[:1]))
             """,
             reason="the variables are computed, and have no name at the loop",
+            reported=True,
+        ),
+        Keep(
+            """\
+            import tensorflow as tf
+
+            model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+            optimizer = tf.keras.optimizers.Adam()
+
+            def step(x, variables):
+                with tf.GradientTape() as tape:
+                    loss = tf.reduce_sum(model(x))
+                gradients = tape.gradient(loss, variables)
+                optimizer.apply_gradients(zip(gradients, variables))
+
+            for x in data:
+                step(x, chosen(model))
+            """,
+            reason="a list of variables that something unknown gave",
             reported=True,
         ),
     ),

@@ -131,5 +131,17 @@ RULE = Rule(
             "import tensorflow as tf\n\nmodel = tf.keras.models.load_model('m')\nprint(model.predict(x))\n",
             reason="nothing is trained: it stays a program of one process",
         ),
+        Keep(
+            """\
+            print("loading")
+            import tensorflow as tf
+            from tensorflow import keras
+
+            model = keras.Sequential([keras.layers.Dense(1)])
+            model.compile("sgd", "mse")
+            model.fit(x, y)
+            """,
+            reason="printed before Horovod starts, where no rank is known",
+        ),
     ),
 )

@@ -31,8 +31,8 @@ REPLAYED = (
     "state set at each batch and step in both (a sharding sampler draws another order than shuffle=True)"
 )
 FLOAT16_IN_BOTH = (
-    "the migrated compresses gradients to float16: in the original DDP's average was rounded to float16 where "
-    "Horovod rounds"
+    "the migrated compresses gradients to float16: in the original DDP's average was rounded to float16 "
+    "where Horovod rounds"
 )
 ADASUM_IN_BOTH = (
     "the migrated combines updates by Adasum: each of Horovod's results is held against the closed form, "

@@ -52,7 +52,7 @@ ARG PIP_EXTRA_INDEX_URL=https://download.pytorch.org/whl/cpu
 _INSTALL = """\
 COPY {requirements} /tmp/requirements.txt
 # The frameworks stay as they are: the image's Horovod was compiled for them.
-RUN pip list --format freeze > /tmp/installed.txt \\
+RUN pip list --format freeze --disable-pip-version-check > /tmp/installed.txt \\
     && grep -E '^(horovod|hvdkit|keras|setuptools|tensorflow.*|torch)==' /tmp/installed.txt > /tmp/kept.txt \\
     && pip install --no-cache-dir --constraint /tmp/kept.txt --requirement /tmp/requirements.txt \\
     && rm /tmp/installed.txt /tmp/kept.txt /tmp/requirements.txt

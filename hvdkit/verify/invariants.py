@@ -102,7 +102,7 @@ def _shards(original: Run, migrated: Run, sharding: Cause) -> Iterator[Invariant
         f"{shared} of {len(drawn)} samples of the first epoch are on several ranks",
         sharding,
     )
-    whole = set(_samples(original, 0, loader, 0))
+    whole = {index for rank in original.steps for index in _samples(original, rank, loader, 0)}
     if all(_ended(run, loader, 0) for run in (original, migrated)):
         missing = len(whole - set(drawn))
         yield Invariant(

@@ -11,7 +11,7 @@ from hvdkit.verify import tensorflow
 from hvdkit.verify.causes import Cause
 from hvdkit.verify.detect import Launcher, how_to_start
 from hvdkit.verify.invariants import check_invariants
-from hvdkit.verify.records import Event, Run, Step, Tensor
+from hvdkit.verify.records import Draw, Event, Run, Step, Tensor
 from hvdkit.verify.values import distance
 
 EQUAL = "all ranks hold the same parameters after each step"
@@ -89,6 +89,25 @@ def test_a_broadcast_that_is_too_late():
     }
     equal = next(each for each in check_invariants(run, Run(Path(), late)) if each.name == EQUAL)
     assert not equal.holds
+
+
+def test_all_samples_are_those_of_all_devices():
+    """A strategy's original is recorded as several ranks, and one of them has a share of the samples."""
+
+    def run(shares: list[tuple[str, ...]]) -> Run:
+        return Run(
+            Path(),
+            {
+                rank: tuple(Step(0, n, (0.1,), (), draws=(Draw(0, n, share),)) for n in (0, 1))
+                for rank, share in enumerate(shares)
+            },
+        )
+
+    name = "together they train on all samples"
+    right, wrong = run([("a", "b"), ("c", "d")]), run([("a", "b"), ("c", "x")])
+    for migrated, left_out in ((right, 0), (wrong, 1)):
+        whole = next(each for each in check_invariants(right, migrated) if each.name == name)
+        assert whole.holds is (left_out == 0) and whole.detail == f"{left_out} of 4 are left out"
 
 
 def test_rules_are_those_of_tensorflow():

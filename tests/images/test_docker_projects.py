@@ -50,6 +50,12 @@ def words(service: dict[str, Any]) -> list[str]:
     return [word.replace("$$", "$") for word in service["command"]]
 
 
+def volume(service: dict[str, Any]) -> str:
+    """Where a service has the volume of the keys."""
+    (mounted,) = service["volumes"]
+    return str(mounted.removeprefix("keys:"))
+
+
 @pytest.mark.parametrize("project", ["notebook", "package"])
 def test_a_project_runs_in_its_image(store: Store, image: str, project: str, tmp_path: Path) -> None:
     name, texts = build(store, image, project, tmp_path)
@@ -87,9 +93,11 @@ def script(store: Store, image: str, tmp_path_factory: pytest.TempPathFactory) -
 def test_compose_starts_the_job(script: Script, tmp_path: Path) -> None:
     services = yaml.safe_load(script.texts["compose.yaml"])["services"]
     launcher = services["launcher"]
-    with Cluster(tmp_path, list(services)) as cluster:
-        containers = Containers(cluster, script.root, script.config, {})
-        assert not any(containers.keys.iterdir()), "no key comes with the image"
+    keys = tmp_path / "keys"
+    keys.mkdir(mode=0o700)
+    os.chown(keys, *(int(script.config["User"]),) * 2)
+    with Cluster(tmp_path / "services", list(services)) as cluster:
+        containers = Containers(cluster, script.root, script.config, {keys: volume(launcher)})
         for name in launcher["depends_on"]:
             cluster.service(name, containers.command(name, *words(services[name])))
         for name in launcher["depends_on"]:
@@ -118,9 +126,8 @@ def test_the_mpijob_runs_with_what_the_operator_gives_its_pods(script: Script, t
         f"OMPI_MCA_orte_set_default_slots={spec['slotsPerWorker']}",
     ]
     with Cluster(tmp_path / "pods", [*workers, "script-launcher"]) as cluster:
-        containers = Containers(cluster, script.root, script.config, {mpi: "/etc/mpi"})
-        assert spec["sshAuthMountPath"] == "/home/hvdkit/.ssh", "where Containers mounts the keys"
-        _make_secret(containers.keys)
+        volumes = {mpi: "/etc/mpi", _make_secret(tmp_path / "secret"): spec["sshAuthMountPath"]}
+        containers = Containers(cluster, script.root, script.config, volumes)
         for worker in workers:
             cluster.service(worker, containers.command(worker, *pods["Worker"]["command"]))
         port = pods["Worker"]["readinessProbe"]["tcpSocket"]["port"]
@@ -129,13 +136,14 @@ def test_the_mpijob_runs_with_what_the_operator_gives_its_pods(script: Script, t
                 containers, worker, ["bash", "-c", f": < /dev/tcp/{cluster.address(worker)}/{port}"], 60
             )
         output = containers.run("script-launcher", "env", *given, *pods["Launcher"]["command"]).stdout
-        held = sorted(file.name for file in containers.keys.iterdir())
+        held = sorted(file.name for file in (tmp_path / "secret").iterdir())
     assert "4 ranks on 2 hosts, equal: True" in output
     assert held == ["authorized_keys", "id_rsa", "id_rsa.pub"], "no pair was made beside the operator's"
 
 
-def _make_secret(folder: Path) -> None:
+def _make_secret(folder: Path) -> Path:
     """A pair of keys as the operator mounts it: of its own kind and names, owned by root, readable by all."""
+    folder.mkdir()
     key = folder / "id_rsa"
     command = [
         "ssh-keygen",
@@ -157,8 +165,8 @@ def _make_secret(folder: Path) -> None:
     shutil.copy(f"{key}.pub", folder / "authorized_keys")
     for file in folder.iterdir():
         file.chmod(0o644)
-    os.chown(folder, 0, 0)
     folder.chmod(0o777)
+    return folder
 
 
 def until_ready(containers: Containers, name: str, command: list[str], retries: int) -> None:

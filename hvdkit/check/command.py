@@ -92,7 +92,7 @@ def main(argv: Sequence[str]) -> int:
 def make_plan(paths: Sequence[Path], options: Options, reader: Reader = Path.read_bytes) -> Plan:
     """Everything that is wrong under the paths, and the files with the fixes carried out."""
     done = run_pass(paths, options, all_rules(), reader)
-    return Plan(done.files, (), unreadable(done.project), done.project.untouched)
+    return Plan(done.files, (), unreadable(done.project), len(done.project.passed_over))
 
 
 def _options(args: argparse.Namespace, start: Path) -> Options:

@@ -87,7 +87,7 @@ def _plan(paths: Sequence[Path], options: Options, reader: Reader) -> Plan:
     )
     started = [program.entry for program in programs if program.kind == "ddp"]
     notes = tuple(str(line) for line in launch_lines(paths, started)) if started else ()
-    return Plan(done.files, programs, unreadable(done.project), done.project.untouched, notes)
+    return Plan(done.files, programs, unreadable(done.project), len(done.project.passed_over), notes)
 
 
 def unreadable(project: Project) -> tuple[tuple[Path, int, str], ...]:

@@ -43,7 +43,7 @@ class Project:
     reader: Reader = Path.read_bytes
     files: dict[Path, Names] = field(default_factory=dict)
     unreadable: dict[Path, Unreadable] = field(default_factory=dict)
-    untouched: int = 0  # files that name no framework
+    passed_over: list[Path] = field(default_factory=list)  # files that name no framework
     known: Mapping[Path, Names] = field(default_factory=dict)  # files read before that are still the same
     _found: dict[tuple[str, Path], Path | None] = field(default_factory=dict)
     _listed: dict[Path, set[str]] = field(default_factory=dict)
@@ -63,7 +63,7 @@ class Project:
             self.unreadable[path] = Unreadable(path, f"cannot be read: {error.strerror or error}")
             return None
         if not force and not FRAMEWORKS.search(raw):
-            self.untouched += 1
+            self.passed_over.append(path)
             return None
         source = parse(path, raw)
         if isinstance(source, Unreadable):
@@ -71,6 +71,11 @@ class Project:
             return None
         names = self.files[path] = index(source)
         return names
+
+    def named_where_passed_over(self, path: Path) -> bool:
+        """Whether a file that was passed over has the name of a file's module in it, and so may import it."""
+        name = re.compile(rb"\b%b\b" % re.escape(path.stem.encode()))
+        return any(name.search(self.reader(other)) for other in self.passed_over)
 
     def module(self, name: str, importer: Path) -> Names | None:
         """The project file that `import name` (dots in front for relative) means in `importer`, if any."""

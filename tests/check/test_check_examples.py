@@ -14,6 +14,7 @@ from hvdkit.migrate.rule import Change, Keep, Rule
 
 CHANGES = [(rule, change) for rule in all_rules() for change in rule.changes]
 KEEPS = [(rule, keep) for rule in all_rules() for keep in rule.keeps]
+EXAMPLES = Path(__file__).parents[2] / "examples"
 
 
 def checked(folder: Path, text: str, files: tuple[tuple[str, str], ...], options: Options) -> FilePlan:
@@ -58,3 +59,8 @@ def test_what_is_mended_is_found_no_more(rule: Rule, change: Change, tmp_path: P
     _, after = change.texts()
     file = checked(tmp_path, after, change.files, Options(change.target, True, (rule.id,)))
     assert [finding for finding in file.findings if finding.edits] == []
+
+
+@pytest.mark.parametrize("script", sorted(EXAMPLES.glob("*/*_h*d*.py")), ids=lambda path: path.name)
+def test_what_migrate_writes_has_nothing_to_find(script: Path) -> None:
+    assert not [finding for file in make_plan([script], Options()).files for finding in file.findings]

@@ -13,10 +13,13 @@ from hvdkit.migrate.rule import Change, Keep, Rule
 
 KEEPS_SHAPE = ("allreduce", "broadcast", "broadcast_object")
 OTHERS = ("allgather", "allgather_object", "alltoall", "reducescatter")
+IN_PLACE = ("hvdkit.torch.broadcast", "hvdkit.tensorflow.broadcast", "hvdkit.keras.broadcast")  # of a model
 
 
 def check(facts: Facts) -> Iterator[Finding]:
     for site in called(facts, *KEEPS_SHAPE, *OTHERS):
+        if site.name in IN_PLACE:
+            continue
         statement = discarded(site.names, site.node)
         given = site.node.args[0] if site.node.args else None
         if statement is None or given is None or not target(given) or not _read_later(site.names, given):
@@ -143,6 +146,18 @@ RULE = Rule(
             print(loss)
             """,
             reason="the function with the underscore works in place",
+        ),
+        Keep(
+            """\
+            import hvdkit.torch as hvd
+            import torch
+
+            hvd.init()
+            model = torch.nn.Linear(1, 1)
+            hvd.broadcast(model)
+            print(model.weight)
+            """,
+            reason="hvdkit's broadcast of a model fills it in place",
         ),
         Keep(
             """\

@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from hvdkit.check.horovod import called, mentioned, programs
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
-from hvdkit.migrate.facts import vocabulary as words
 from hvdkit.migrate.facts.facts import Site
 from hvdkit.migrate.facts.programs import ProgramFacts
 from hvdkit.migrate.plan import Edit, Finding
@@ -30,7 +29,7 @@ def check(facts: Facts) -> Iterator[Finding]:
     for program in programs(facts):
         if mentioned(program, *CHOOSES) or not _uses_cuda(facts, program):
             continue
-        for site in called(facts, "init", modules=words.HOROVOD):
+        for site in called(facts, "init", modules=("horovod.torch",)):  # hvdkit's own chooses it
             if site.names in program.files and site.node not in seen:
                 seen.add(site.node)
                 message = "no rank chooses its device: all ranks of a node share its first GPU"
@@ -97,6 +96,16 @@ RULE = Rule(
             model = torch.nn.Linear(2, 2).to(device)
             """,
             reason="the device has its number",
+        ),
+        Keep(
+            """\
+            import hvdkit.torch as hvd
+            import torch
+
+            hvd.init()
+            model = torch.nn.Linear(2, 2).cuda()
+            """,
+            reason="hvdkit's init() makes the GPU of the local rank the current one",
         ),
         Keep(
             """\

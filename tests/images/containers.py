@@ -68,9 +68,10 @@ class Containers:
             ["--rbind", "/dev", root / "dev"],
             ["-t", "tmpfs", "-o", "size=1g,mode=1777", "tmpfs", root / "dev/shm"],
             ["--bind", "/etc/hosts", root / "etc/hosts"],
-            *(["--bind", folder, root / path.lstrip("/")] for folder, path in volumes.items()),
         ]
-        for path in volumes.values():
-            (parts["upper"] / path.lstrip("/")).mkdir(parents=True, exist_ok=True)
         for words in mounts:
             self.cluster.run(name, ["mount", *map(str, words)])
+        for folder, path in volumes.items():
+            # Made through the overlay, so that the folders above keep their owners.
+            self.cluster.run(name, ["mkdir", "-p", f"{root}{path}"])
+            self.cluster.run(name, ["mount", "--bind", str(folder), f"{root}{path}"])

@@ -12,6 +12,7 @@ from hvdkit.migrate.facts.tensorflow import vocabulary as words
 from hvdkit.migrate.facts.tensorflow.models import ModelCall, custom_step
 from hvdkit.migrate.facts.tensorflow.saving import saves, summaries
 from hvdkit.migrate.facts.tensorflow.shares import is_cut, is_own_part
+from hvdkit.migrate.facts.tensorflow.tapes import is_distributed
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Condition, State
 
@@ -80,7 +81,7 @@ def _optimizer(facts: Facts, program: ProgramFacts) -> tuple[State, str]:
     for step in (step for step in facts.tf.applied if step.names in program.files):
         for names, gradient in step.gradients:
             tape = gradient.func.value if isinstance(gradient.func, ast.Attribute) else gradient
-            (done if facts.flow.made(names, tape) & words.TAPES else bare).append((names, gradient))
+            (done if is_distributed(facts, names, tape) else bare).append((names, gradient))
     if bare:
         return State.OPEN, f"gradients are not averaged at {_places(bare)}"
     if not done:

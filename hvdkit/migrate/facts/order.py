@@ -1,4 +1,4 @@
-"""Which bindings of a variable can have happened when a use of it runs: outside loops, none below it."""
+"""Which bindings of a variable can have happened when a use of it runs, and which has happened last."""
 
 from __future__ import annotations
 
@@ -23,6 +23,39 @@ def reaching(names: Names, name: str, use: ast.AST) -> tuple[Binding, ...]:
     statement = names.statement(use)
     kept = [b for b in bindings if not _comes_later(names, b, statement, loops)]
     return tuple(kept if kept else bindings)
+
+
+def last_binding(names: Names, use: ast.Name) -> Binding | None:
+    """The binding that a use of a variable reads whenever it runs; None where that is not certain.
+
+    It stands above the use in the same block, or in a block around it, and no other one between them.
+    """
+    scope = names.scope(use)
+    if scope.owner(use.id) is not scope:
+        return None
+    above = [b for b in names.bindings(use.id, use) if _place(b.node) < _place(use)]
+    above = [b for b in above if names.statement(use) is not names.statement(b.node) or b.kind == "with"]
+    last = max(above, key=lambda binding: _place(binding.node), default=None)
+    if last is None or last.kind not in ("assign", "with"):
+        return None
+    return last if _always_before(names, names.statement(last.node), use) else None
+
+
+def _place(node: ast.AST) -> tuple[int, int]:
+    return getattr(node, "lineno", 0), getattr(node, "col_offset", 0)
+
+
+def _always_before(names: Names, statement: ast.stmt, use: ast.AST) -> bool:
+    """Whether a statement has run whenever a node does: it is a `with` around it, or above it in a block."""
+    child = use
+    for parent in names.ancestors(use):
+        if parent is statement:
+            return isinstance(statement, (ast.With, ast.AsyncWith)) and child in statement.body
+        for block in (getattr(parent, field, None) for field in ("body", "orelse", "finalbody")):
+            if isinstance(block, list) and statement in block and child in block:
+                return True
+        child = parent
+    return False
 
 
 def _comes_later(names: Names, binding: Binding, use: ast.stmt, loops: set[ast.AST]) -> bool:

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
-from hvdkit.migrate.facts.tensorflow import vocabulary as words
-from hvdkit.migrate.facts.tensorflow.tapes import Applied
-from hvdkit.migrate.names import Names
+from hvdkit.migrate.facts.order import last_binding
+from hvdkit.migrate.facts.tensorflow.tapes import Applied, is_distributed
+from hvdkit.migrate.names import Binding, Names
 from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
 from hvdkit.migrate.tensorflow_edits import before
@@ -20,7 +20,7 @@ KERAS_LOSSES = ("compiled_loss", "compute_loss")
 
 def check(facts: Facts) -> Iterator[Finding]:
     seen: set[ast.AST] = set()
-    tapes: dict[tuple[Names, ast.AST | None, str], ast.Call] = {}
+    tapes: dict[tuple[Names, ast.AST | None, str, Binding | None], ast.Call] = {}
     for step in facts.tf.applied:
         if step.names not in facts.tf.files:
             continue
@@ -29,9 +29,10 @@ def check(facts: Facts) -> Iterator[Finding]:
                 continue
             seen.add(call)
             tape = call.func.value if isinstance(call.func, ast.Attribute) else call
-            if facts.flow.made(names, tape) & words.TAPES:
+            if is_distributed(facts, names, tape):
                 continue
-            key = (names, names.function(call), names.source.segment(tape))
+            last = last_binding(names, tape) if isinstance(tape, ast.Name) else None
+            key = (names, names.function(call), names.source.segment(tape), last)
             first = tapes.setdefault(key, call)
             if first is not call and _follows(names, first, call):
                 continue
@@ -111,6 +112,35 @@ RULE = Rule(
     ),
     check=check,
     changes=(
+        Change(
+            HEAD
+            + """\
+def train_step(x):
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_mean(critic(x))
+    gradients = tape.gradient(loss, critic.trainable_variables)
+    critic_optimizer.apply_gradients(zip(gradients, critic.trainable_variables))
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_mean(actor(x))
+    gradients = tape.gradient(loss, actor.trainable_variables)
+    actor_optimizer.apply_gradients(zip(gradients, actor.trainable_variables))
+""",
+            HVD
+            + HEAD
+            + """\
+def train_step(x):
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_mean(critic(x))
+    tape = hvd.DistributedGradientTape(tape)
+    gradients = tape.gradient(loss, critic.trainable_variables)
+    critic_optimizer.apply_gradients(zip(gradients, critic.trainable_variables))
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_mean(actor(x))
+    tape = hvd.DistributedGradientTape(tape)
+    gradients = tape.gradient(loss, actor.trainable_variables)
+    actor_optimizer.apply_gradients(zip(gradients, actor.trainable_variables))
+""",
+        ),
         Change(
             HEAD
             + """\

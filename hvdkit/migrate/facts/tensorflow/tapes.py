@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from hvdkit.migrate.facts.order import last_binding
 from hvdkit.migrate.facts.tensorflow import vocabulary as words
 from hvdkit.migrate.names import FUNCTIONS, Names
 
@@ -103,6 +104,16 @@ def is_gradient(facts: Facts, names: Names, call: ast.Call) -> bool:
     if not isinstance(function, ast.Attribute) or function.attr != "gradient":
         return False
     return bool(facts.flow.made(names, function.value) & {words.TAPE, *words.TAPES})
+
+
+def is_distributed(facts: Facts, names: Names, tape: ast.expr) -> bool:
+    """Whether Horovod reduces the gradients of a tape.
+
+    A name is what it was bound to last: a function that trains two models calls both of its tapes `tape`.
+    """
+    last = last_binding(names, tape) if isinstance(tape, ast.Name) else None
+    values = facts.flow.values(names, tape) if last is None else facts.flow.bound(names, last)
+    return any(value.kind == "made" and value.name in words.TAPES for value in values)
 
 
 def step_loops(facts: Facts, applied: Sequence[Applied]) -> tuple[StepLoop, ...]:

@@ -50,9 +50,16 @@ def image(store: Store) -> str:
 
 @pytest.fixture(scope="session")
 def files(store: Store, image: str) -> Iterator[Path]:
-    """The root of the image's file system."""
-    with store.container(image) as container:
-        yield store.files(container)
+    """The root of the image's file system, in which nothing runs."""
+    with store.container(image) as untouched:
+        yield store.files(untouched)
+
+
+@pytest.fixture(scope="session")
+def container(store: Store, image: str) -> Iterator[str]:
+    """One container to run commands in, one after another: making one copies the whole image."""
+    with store.container(image) as name:
+        yield name
 
 
 @pytest.fixture(scope="session")

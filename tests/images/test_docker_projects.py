@@ -57,19 +57,19 @@ def volume(service: dict[str, Any]) -> str:
 
 
 @pytest.mark.parametrize("project", ["notebook", "package"])
-def test_a_project_runs_in_its_image(store: Store, image: str, project: str, tmp_path: Path) -> None:
+def test_a_project_runs_in_its_image(
+    store: Store, image: str, container: str, project: str, tmp_path: Path
+) -> None:
     name, texts = build(store, image, project, tmp_path)
     command = words(yaml.safe_load(texts["compose.yaml"])["services"]["launcher"])
     script = command[command.index("python") :]
-    with store.container(name) as container:
-        output = store.run(container, "horovodrun", "-np", "2", *script, options=("--env=OMP_NUM_THREADS=1",))
+    with store.container(name) as own:
+        output = store.run(own, "horovodrun", "-np", "2", *script, options=("--env=OMP_NUM_THREADS=1",))
         assert "2 ranks on 1 hosts, equal: True" in output
         if project == "notebook":
-            held = store.run(container, "ls", "-A").split()
-            assert held == [".dockerignore", "docker-requirements.txt", "train.ipynb", "train.py"]
-        now = frameworks(store, container)
-    with store.container(image) as container:
-        assert now == frameworks(store, container), "what Horovod was compiled for is still there"
+            held = store.run(own, "ls", "-A").split()
+            assert held == [".dockerignore", "train.ipynb", "train.py"], "the folder, and what was made of it"
+        assert frameworks(store, own) == frameworks(store, container), "what Horovod was compiled for"
 
 
 def frameworks(store: Store, container: str) -> list[str]:

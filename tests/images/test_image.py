@@ -24,6 +24,8 @@ _EXAMPLES = _ROOT / "examples"
 _COMPILERS = re.compile(
     r"(.*-)?(gcc|g\+\+|cc|c\+\+|cc1|cc1plus|cpp|clang(\+\+)?|gfortran|nvcc|cicc|ptxas|as|ld|make|cmake)(-[\d.]+)?"
 )
+# The one Debian file with a key in it: those of its self-tests, which are published with it.
+_WITH_TEST_KEYS = re.compile(r"usr/lib/[^/]+/libgnutls\.so\.[\d.]+")
 _PRIVATE_KEY = re.compile(rb"-----BEGIN [A-Z ]*PRIVATE KEY-----\s+[A-Za-z0-9+/=]{40}")
 
 
@@ -46,45 +48,41 @@ def members(layers: list[Path]) -> Iterator[tuple[str, bytes]]:
                 yield member.name, file.read() if file else b""
 
 
-def test_the_migrated_example_trains_on_two_ranks(store: Store, image: str, digits: Path) -> None:
+def test_the_migrated_example_trains_on_two_ranks(store: Store, container: str, digits: Path) -> None:
     mounts = (
         f"--volume={_EXAMPLES}:/examples:ro",
         f"--volume={digits}:/digits:ro",
         "--env=OMP_NUM_THREADS=1",
     )
     script = ["python", "/examples/mnist/train_ddp_horovod.py", "--data", "/digits", "--epochs", "2"]
-    with store.container(image) as container:
-        assert store.run(container, "id", "-un").strip() == "hvdkit"
-        output = store.run(container, "horovodrun", "-np", "2", *script, options=mounts)
-        assert store.run(container, "stat", "--format=%U", "mnist.pt").strip() == "hvdkit"
+    assert store.run(container, "id", "-un").strip() == "hvdkit"
+    output = store.run(container, "horovodrun", "-np", "2", *script, options=mounts)
+    assert store.run(container, "stat", "--format=%U", "mnist.pt").strip() == "hvdkit"
     accuracies = [float(found) for found in re.findall(r"test accuracy ([\d.]+)%", output)]
     # Once an epoch, by rank 0 alone: two jobs of one rank would print it twice as often.
     assert len(accuracies) == 2, output
     assert accuracies[-1] > 80, output
 
 
-def test_doctor_finds_nothing(store: Store, image: str) -> None:
-    with store.container(image) as container:
-        answer = store.run(container, "hvdkit", "doctor")
-        check = store.config(image)["config"]["Healthcheck"]["Test"]
-        assert check[0] == "CMD"
-        store.run(container, *check[1:])
+def test_doctor_finds_nothing(store: Store, image: str, container: str) -> None:
+    answer = store.run(container, "hvdkit", "doctor")
+    check = store.config(image)["config"]["Healthcheck"]["Test"]
+    assert check[0] == "CMD"
+    store.run(container, *check[1:])
     assert re.search(r"^ok +horovod +Horovod 0\.28\.1, built for torch", answer, re.MULTILINE), answer
     assert re.search(r"^ok +operations +Horovod with MPI, Gloo", answer, re.MULTILINE), answer
 
 
-def test_horovod_has_what_it_was_built_for(store: Store, image: str) -> None:
-    with store.container(image) as container:
-        built = store.run(container, "horovodrun", "--check-build")
+def test_horovod_has_what_it_was_built_for(store: Store, container: str) -> None:
+    built = store.run(container, "horovodrun", "--check-build")
     for part in ("PyTorch", "MPI", "Gloo"):
         assert f"[X] {part}" in built
     assert "[ ] NCCL" in built
 
 
-def test_every_version_is_the_one_that_is_pinned(store: Store, image: str) -> None:
+def test_every_version_is_the_one_that_is_pinned(store: Store, container: str) -> None:
     pins = set((_ROOT / "docker" / "versions.txt").read_text().splitlines())
-    with store.container(image) as container:
-        found = store.run(container, "pip", "list", "--format=freeze").split()
+    found = store.run(container, "pip", "list", "--format=freeze").split()
     # torch's CPU builds are 2.13.0+cpu, which is 2.13.0.
     names = [re.sub(r"\+.*", "", line.replace("_", "-").lower()) for line in found]
     ours = re.compile(r"(hvdkit|horovod|pip)==")
@@ -111,16 +109,18 @@ def test_no_key_and_no_secret_is_in_any_layer(store: Store, image: str, tmp_path
             r"ssh_host_\w+_key(\.pub)?|id_\w+(\.pub)?|authorized_keys|\.netrc|\.env|pip\.conf", file
         ):
             found.append(name)
-        if SECRET.encode() in content or _PRIVATE_KEY.search(content):
+        if SECRET.encode() in content:
+            found.append(name)
+        if _PRIVATE_KEY.search(content) and not _WITH_TEST_KEYS.fullmatch(name):
             found.append(name)
     assert found == []
 
 
 def test_nothing_of_the_building_machine_is_left(files: Path) -> None:
-    """Of what was mounted for pip nothing but the place is here, and nothing was cached."""
+    """Of what was mounted nothing but the place is here, and nothing was cached."""
     assert list((files / "etc/xdg/pip").glob("*")) == []
     assert not (files / "src").exists()
-    assert list((files / "root").glob(".cache*")) == []
+    assert [path for path in (files / "root" / ".cache").rglob("*") if not path.is_dir()] == []
     assert list((files / "var/lib/apt/lists").glob("*Packages*")) == []
 
 

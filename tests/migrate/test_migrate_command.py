@@ -28,6 +28,7 @@ hvd.init()
 print(hvd.rank())
 """
 LEFT = DDP + "print(dist.get_rank(group))\n"
+EXAMPLES = Path(__file__).parents[2] / "examples"
 
 
 @pytest.fixture
@@ -254,3 +255,27 @@ def test_no_colour_codes_reach_a_pipe(tree: Path) -> None:
         env=environment,
     )
     assert "\x1b[" not in result.stdout
+
+
+def test_the_same_is_said_every_time() -> None:
+    """Another process numbers its objects, and so orders its sets, otherwise."""
+    command = [
+        sys.executable,
+        "-m",
+        "hvdkit",
+        "migrate",
+        str(EXAMPLES),
+        "--target",
+        "hvdkit",
+        "--allow-no-vcs",
+    ]
+    said = {
+        subprocess.run(
+            command,
+            env={**os.environ, "PYTHONHASHSEED": seed},
+            stdout=subprocess.PIPE,
+            check=True,
+        ).stdout
+        for seed in ("1", "2", "3")
+    }
+    assert len(said) == 1

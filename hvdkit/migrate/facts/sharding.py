@@ -38,7 +38,7 @@ def share(facts: Facts, loader: Loader) -> str:
 
 
 def _sampler(facts: Facts, values: frozenset[Value], steps: int = 0) -> str:
-    for value in values:
+    for value in sorted(values, key=_place):  # always the same one of several
         if value.name in words.SAMPLERS:
             return "DistributedSampler"
         call = value.node
@@ -55,6 +55,11 @@ def _sampler(facts: Facts, values: frozenset[Value], steps: int = 0) -> str:
         if value.kind == "made" and isinstance(call, ast.Call) and _passes_rank(facts, value.names, call):
             return "a sampler that is given its rank"
     return ""
+
+
+def _place(value: Value) -> tuple[str, int, int]:
+    node = value.node
+    return str(value.names.source.path), getattr(node, "lineno", 0), getattr(node, "col_offset", 0)
 
 
 def _knows_rank(facts: Facts, value: Value) -> bool:

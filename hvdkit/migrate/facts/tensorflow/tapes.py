@@ -57,9 +57,14 @@ def find_applied(facts: Facts, files: Sequence[Names]) -> tuple[Applied, ...]:
         origins = dict.fromkeys(_gradients(facts, names, given, 0))
         if origins:
             direct = all(not changed for _, _, changed in origins)
-            gradients = tuple(dict.fromkeys((where, node) for where, node, _ in origins))
-            found.append(Applied(names, call, receiver, gradients, not direct))
+            gradients = sorted(dict.fromkeys((where, node) for where, node, _ in origins), key=_place)
+            found.append(Applied(names, call, receiver, tuple(gradients), not direct))
     return tuple(found)
+
+
+def _place(gradient: tuple[Names, ast.Call]) -> tuple[str, int, int]:
+    names, call = gradient
+    return str(names.source.path), call.lineno, call.col_offset
 
 
 def _gradients(

@@ -4,7 +4,7 @@ pure    no mark: one process, no launcher.
 launch  starts horovodrun, mpirun or torchrun itself and looks at what comes out.
 build   builds wheels or makes environments.
 cluster runs on real hosts made of network namespaces (tests/cluster/hosts.py); needs root.
-images  builds the images of docker/ without a daemon (tests/images/images.py) and runs jobs in them; needs root.
+images  builds the images of docker/ without a daemon (tests/images/images.py), runs jobs in them; needs root.
 ranks   the test body runs inside every rank of a 2-rank job, as Horovod's own tests do:
         `horovodrun -np 2 --gloo python -m pytest tests` (and again with --mpi) selects exactly these.
 """
@@ -20,8 +20,8 @@ from pathlib import Path
 
 import pytest
 
-# A run that a shell puts in the background ignores SIGINT, and one under nohup SIGHUP; so would every process that a
-# test sends them to.
+# A run that a shell puts in the background ignores SIGINT, and one under nohup SIGHUP; so would every process
+# that a test sends them to.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
     signal.signal(signal.SIGHUP, signal.SIG_DFL)

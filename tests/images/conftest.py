@@ -19,6 +19,8 @@ from .images import Store
 
 _ROOT = Path(__file__).parents[2]
 CPU = "localhost/hvdkit:cpu"
+# Of this folder: what is large, and what other tests that run beside these make and remove.
+_LEFT_OUT = (".venv*", ".git", "benchmarks", ".*_cache", "__pycache__")
 # Beside the files of hvdkit when the image is built, as they lie in people's folders.
 SECRET = "hunter2-6d1f0c9be4"
 SECRET_FILES = (".env", "id_ed25519", "docker/.env", "hvdkit/.netrc")
@@ -36,7 +38,7 @@ def image(store: Store) -> str:
     """docker/Dockerfile, target cpu, built from a copy of this project with secrets lying about."""
     store.make_base()
     context = store.folder / "context"
-    shutil.copytree(_ROOT, context, ignore=shutil.ignore_patterns(".venv*", ".git", "benchmarks", ".*_cache"))
+    shutil.copytree(_ROOT, context, ignore=shutil.ignore_patterns(*_LEFT_OUT))
     for name in SECRET_FILES:
         (context / name).write_text(f"PASSWORD={SECRET}\n")
     options = pip_settings.options(store.folder / "pip")

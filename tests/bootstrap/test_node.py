@@ -16,14 +16,17 @@ import pytest
 pytestmark = pytest.mark.launch
 
 ROOT = Path(__file__).parents[2]
-# A rank without a framework: it says what it was given, and then does what the test asks for.
+# A rank without a framework: it says what it was given, and then does what the test asks for. Ranks share an
+# unbuffered pipe, where print() writes a text and the end of its line one after the other: `say` writes once.
 RANK = """
 import os, signal, sys, time
 import hvdkit
 hvdkit.cluster({nodes!r}, gpus_per_node=2, ctrl_port={port})
+def say(text):
+    sys.stdout.write(text + "\\n")
 if len(sys.argv) > 1:
     exec(sys.argv[1])
-print(" ".join(os.environ["HOROVOD_" + name] for name in ("RANK", "SIZE", "LOCAL_RANK", "GLOO_IFACE")))
+say(" ".join(os.environ["HOROVOD_" + name] for name in ("RANK", "SIZE", "LOCAL_RANK", "GLOO_IFACE")))
 """
 HERE = [{"addr": "127.0.0.1"}]
 
@@ -66,7 +69,7 @@ def test_a_rank_that_dies_ends_the_others(tmp_path: Path) -> None:
     ("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)]
 )
 def test_a_signal_ends_all_ranks(number: signal.Signals, code: int, tmp_path: Path) -> None:
-    job = start(script(tmp_path), "print('up', flush=True); time.sleep(600)")
+    job = start(script(tmp_path), "say('up'); time.sleep(600)")
     assert job.stdout is not None
     assert [job.stdout.readline(), job.stdout.readline()] == ["up\n", "up\n"]
     ranks = psutil.Process(job.pid).children()
@@ -76,9 +79,7 @@ def test_a_signal_ends_all_ranks(number: signal.Signals, code: int, tmp_path: Pa
 
 
 def test_what_is_told_to_ignore_hangups_ignores_them(tmp_path: Path) -> None:
-    command = (
-        f"trap '' HUP; exec {sys.executable} {script(tmp_path)} \"print('up', flush=True); time.sleep(5)\""
-    )
+    command = f"trap '' HUP; exec {sys.executable} {script(tmp_path)} \"say('up'); time.sleep(5)\""
     environ = {**os.environ, "PYTHONPATH": str(ROOT)}
     job = subprocess.Popen(["bash", "-c", command], stdout=subprocess.PIPE, text=True, env=environ)
     assert job.stdout is not None

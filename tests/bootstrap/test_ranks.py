@@ -76,8 +76,8 @@ def test_end_leaves_nothing(tmp_path: Path) -> None:
 def test_a_rank_ends_with_the_process_that_started_it() -> None:
     # The starter prints its rank's number and is killed: nobody is left to end the rank.
     rank = (
-        "import time; from hvdkit.bootstrap import ranks; "
-        "print(ranks.follow_starter(), flush=True); time.sleep(600)"
+        "import sys, time; from hvdkit.bootstrap import ranks; "
+        "sys.stdout.write(f'{ranks.follow_starter()}\\n'); time.sleep(600)"
     )
     starter = (
         "import os, sys; from hvdkit.bootstrap import ranks; "

@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from tests import originals
+
 EXAMPLES = Path(__file__).parents[2] / "examples"
 READMES = sorted(path.parent.name for path in EXAMPLES.glob("*/README.md"))
 SWAV = "--queue-from 0 --batch-size 256 --small 1 --hidden 32 --epochs"
@@ -53,7 +55,7 @@ def environment() -> dict[str, str]:
         port = str(probe.getsockname()[1])
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
     ports = {"MASTER_PORT": port, "PET_MASTER_PORT": port}
-    return {**os.environ, **ports, "PATH": path, "OMP_NUM_THREADS": "1"}
+    return originals.environment({**os.environ, **ports, "PATH": path, "OMP_NUM_THREADS": "1"})
 
 
 def is_training(command: str) -> bool:

@@ -12,13 +12,14 @@ from typing import Any
 import pytest
 
 from hvdkit.migrate.command import main as migrate
+from tests import originals
 
 PROGRAM = Path(__file__).parent / "programs" / "collectives.py"
 
 
 def run(command: list[str], results: Path) -> list[dict[str, Any]]:
     """Run a job of two ranks; each rank's results, empty where it wrote none."""
-    env = {**os.environ, "RESULTS": str(results), "OMP_NUM_THREADS": "1"}
+    env = originals.environment({**os.environ, "RESULTS": str(results), "OMP_NUM_THREADS": "1"})
     env["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{env['PATH']}"
     done = subprocess.run(command, env=env, capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stdout + done.stderr

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from hvdkit.migrate.command import main as migrate
+from tests import originals
 
 PROGRAMS = Path(__file__).parent / "programs"
 TORCHRUN = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc_per_node", "2"]
@@ -21,7 +22,7 @@ HOROVODRUN = ["horovodrun", "-np", "2", "--gloo", sys.executable]
 
 def run(command: list[str], results: Path, ranks: int = 2) -> list[Any]:
     """Run a job to its end; what each rank wrote."""
-    env = {**os.environ, "RESULTS": str(results), "OMP_NUM_THREADS": "1"}
+    env = originals.environment({**os.environ, "RESULTS": str(results), "OMP_NUM_THREADS": "1"})
     env["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{env['PATH']}"
     done = subprocess.run(command, env=env, capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stdout + done.stderr

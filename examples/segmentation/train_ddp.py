@@ -55,7 +55,7 @@ def main():
     parser.add_argument("--batch-size", type=int, default=16, help="per process")
     parser.add_argument("--width", type=int, default=16, help="channels of the first layer")
     parser.add_argument(
-        "--lr", type=float, default=0.02, help="of the backbone; the heads' is ten times as large"
+        "--lr", type=float, default=0.002, help="of the backbone; the heads' is twice as large"
     )
     parser.add_argument("--auxiliary", type=float, default=0.4, help="weight of the auxiliary loss")
     parser.add_argument("--log-interval", type=int, default=10)
@@ -84,8 +84,8 @@ def main():
     net = model.module
     backbone = [*net.early.parameters(), *net.late.parameters()]
     heads = [*net.head.parameters(), *net.auxiliary.parameters()]
-    groups = [{"params": backbone, "lr": args.lr}, {"params": heads, "lr": 10 * args.lr}]
-    optimizer = torch.optim.SGD(groups, lr=args.lr, momentum=0.9, weight_decay=1e-4)
+    groups = [{"params": backbone, "lr": args.lr}, {"params": heads, "lr": 2 * args.lr}]
+    optimizer = torch.optim.AdamW(groups, lr=args.lr, weight_decay=1e-4)
     steps = args.epochs * len(train_loader)
     scheduler = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: (1 - step / steps) ** 0.9)  # "poly"
 

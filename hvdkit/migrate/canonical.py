@@ -40,6 +40,7 @@ _SAME_TENSORFLOW = (
     *((f"{keras}optimizers.legacy.", "keras.optimizers.") for keras in _KERAS),
     *((f"{keras}optimizers.experimental.", "keras.optimizers.") for keras in _KERAS),
     *((keras, "keras.") for keras in _KERAS[:-1]),
+    *((f"tensorflow.{part}.", f"keras.{part}.") for part in ("losses", "metrics", "optimizers")),
     ("tensorflow.compat.v2.", "tensorflow."),
     ("tensorflow.distribute.experimental.MultiWorker", "tensorflow.distribute.MultiWorker"),
     ("tensorflow.distribute.experimental.TPU", "tensorflow.distribute.TPU"),

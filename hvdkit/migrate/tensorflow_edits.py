@@ -37,6 +37,16 @@ def callbacks(facts: Facts, names: Names) -> str:
     return f"{facts.hvd(names)}.callbacks" if facts.module(names).endswith(".keras") else "hvd_callbacks"
 
 
+def meeting(facts: Facts, names: Names) -> str:
+    """A call that no rank comes back from before rank 0 makes it: horovod.tensorflow has no barrier."""
+    hvd = facts.hvd(names)
+    return (
+        f"{hvd}.average(0)"
+        if facts.module(names).startswith("hvdkit")
+        else f"{hvd}.broadcast(0, root_rank=0)"
+    )
+
+
 def appended(names: Names, node: ast.expr, text: str) -> list[Edit]:
     """An expression with more text behind it, in parentheses where it needs them."""
     if isinstance(node, PLAIN):

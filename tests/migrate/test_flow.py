@@ -135,6 +135,15 @@ def test_through_files(tmp_path: Path) -> None:
     assert [str(where.source.path.name) for where, _ in _sites(flow, names, "wrap")] == ["main.py"]
 
 
+def test_a_file_named_like_its_folder_and_its_function(tmp_path: Path) -> None:
+    folder = tmp_path / "Unet"
+    folder.mkdir()
+    flow, names, node = probe(
+        folder, "from Unet import Unet\nprobe(Unet())", Unet="from m import A\ndef Unet():\n    return A()\n"
+    )
+    assert flow.made(names, node) == {"m.A"}
+
+
 def _sites(flow: Flow, names: Names, name: str) -> list[tuple[Names, ast.Call]]:
     for other in flow.project.files.values():
         for binding in other.module.names.get(name, ()):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import horovod.tensorflow as horovod
 import numpy as np
 import pytest
 import tensorflow as tf
@@ -106,6 +107,15 @@ def test_gradients_come_in_the_nest_of_the_sources() -> None:
     assert float(nested["w"]) == float(single) == 5.0  # the mean of 4 and 6
     np.testing.assert_array_equal(nested["layer"][0], np.full((3, 1), 1.5))
     assert nested["unused"] is None
+
+
+@pytest.mark.parametrize("module", [hvd, horovod], ids=["hvdkit", "horovod"])
+def test_a_gradient_taken_while_the_tape_records(module: Any) -> None:
+    """What HVD713 writes there; wrapped inside the `with`, the tape would refuse."""
+    weights = tf.Variable([1.0, 2.0])
+    with module.DistributedGradientTape(tf.GradientTape()) as tape:
+        (gradient,) = tape.gradient(tf.reduce_sum(weights * hvd.rank()), [weights])
+    np.testing.assert_array_equal(gradient, [(hvd.size() - 1) / 2] * 2)
 
 
 def test_embeddings_are_reduced_by_row() -> None:

@@ -54,6 +54,12 @@ def keyword(call: ast.Call, name: str) -> ast.expr | None:
     return next((item.value for item in call.keywords if item.arg == name), None)
 
 
+def given(call: ast.Call, position: int, name: str) -> ast.expr | None:
+    """The value that a call passes for a library function's parameter, by keyword or position."""
+    named = keyword(call, name)
+    return call.args[position] if named is None and 0 <= position < len(call.args) else named
+
+
 def spawned(names: Names, call: ast.Call) -> ast.expr | None:
     """The function that a call starts in other processes, or binds arguments to."""
     qualified = names.qualified(call.func)

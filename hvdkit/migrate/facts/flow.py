@@ -159,12 +159,13 @@ class Flow:
         name = binding.qualified
         path = names.source.path
         module = self.project.module(name, path)
-        if module is not None:
-            return frozenset([Value("module", name, module.source.tree, module)])
         head, _, member = name.rpartition(".")
         if name.startswith(".") and not head.strip("."):
             head = "." * (len(name) - len(name.lstrip(".")))
         parent = self.project.module(head, path) if head else None
+        # In Unet/train.py `from Unet import Unet` is a name in Unet/Unet.py, not that file in a package Unet.
+        if module is not None and module is not parent:
+            return frozenset([Value("module", name, module.source.tree, module)])
         if parent is not None and parent is not names:
             return self._member(parent, member)
         if name.startswith("."):

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from hvdkit.migrate.facts.arguments import keyword
+from hvdkit.migrate.facts.arguments import given, keyword
 from hvdkit.migrate.facts.guards import Where, where_runs
 from hvdkit.migrate.names import Names
 
@@ -53,10 +53,8 @@ def writers(facts: Facts) -> Iterator[Writer]:
     for log, table in ((False, SAVES), (True, LOGS)):
         for site in facts.calls(*table):
             position, parameter = table[site.name]
-            target = keyword(site.node, parameter)
-            if target is None and 0 <= position < len(site.node.args):
-                target = site.node.args[position]
-            if target is not None and _own_file(facts, site.names, target):
+            target = given(site.node, position, parameter)
+            if target is not None and own_file(facts, site.names, target):
                 continue
             where = where_runs(facts, site.names, site.node)
             opened = _opened(site.names, site.node, target)
@@ -79,7 +77,7 @@ def _opens(facts: Facts) -> Iterator[Writer]:
             own = isinstance(call.func, ast.Name) and not names.bindings(OPEN, call)
             if not own or id(call) in filled or not isinstance(mode, ast.Constant):
                 continue
-            if set(str(mode.value)) & set("wax") and call.args and not _own_file(facts, names, call.args[0]):
+            if set(str(mode.value)) & set("wax") and call.args and not own_file(facts, names, call.args[0]):
                 yield Writer(names, call, OPEN, where_runs(facts, names, call))
 
 
@@ -98,7 +96,7 @@ def unguarded_writers(facts: Facts) -> Iterator[Writer]:
     return (writer for writer in writers(facts) if writer.where is Where.ALL)
 
 
-def _own_file(facts: Facts, names: Names, target: ast.expr) -> bool:
+def own_file(facts: Facts, names: Names, target: ast.expr) -> bool:
     """Whether what is written is memory, a temporary file, or a path that has the rank in it."""
     if "os.devnull" in names.qualified(target):
         return True

@@ -9,6 +9,7 @@ from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts, Site
 from hvdkit.migrate.facts.arguments import keyword
 from hvdkit.migrate.facts.guards import Where, where_runs
+from hvdkit.migrate.facts.tensorflow.vocabulary import KINDS
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
@@ -20,7 +21,7 @@ QUESTIONS = frozenset(("os.path.exists", "os.path.isdir"))
 def check(facts: Facts) -> Iterator[Finding]:
     for site in facts.calls(*MAKERS):
         names, call = site.names, site.node
-        kinds = facts.kinds(names) & {"single", "ddp"}
+        kinds = facts.kinds(names) & {"single", "ddp", *KINDS}
         if not kinds or keyword(call, "exist_ok") is not None or len(call.args) != 1 or call.keywords:
             continue
         if where_runs(facts, names, call) is not Where.ALL or _caught(names, call):
@@ -71,6 +72,28 @@ RULE = Rule(
     ),
     check=check,
     changes=(
+        Change(
+            """\
+            import os
+            from tensorflow import keras
+
+            if not os.path.exists("out"):
+                os.makedirs("out")
+            model = keras.Sequential([keras.layers.Dense(1)])
+            model.compile("sgd", "mse")
+            model.fit(x, y)
+            """,
+            """\
+            import os
+            from tensorflow import keras
+
+            if not os.path.exists("out"):
+                os.makedirs("out", exist_ok=True)
+            model = keras.Sequential([keras.layers.Dense(1)])
+            model.compile("sgd", "mse")
+            model.fit(x, y)
+            """,
+        ),
         Change(
             """\
             import os

@@ -34,9 +34,9 @@ def check(facts: Facts) -> Iterator[Finding]:
             last = last_binding(names, tape) if isinstance(tape, ast.Name) else None
             key = (names, names.function(call), names.source.segment(tape), last)
             first = tapes.setdefault(key, call)
-            if first is not call and _follows(names, first, call):
+            if first is not call and (_recording(names, first, last) or _follows(names, first, call)):
                 continue
-            yield from _tape(facts, step, names, call, tape)
+            yield from _tape(facts, step, names, call, tape, _recording(names, call, last))
     for names, call, receiver in facts.methods("minimize"):
         made = facts.flow.made(names, receiver)
         if names in facts.tf.files and any(name.startswith("keras.optimizers.") for name in made):
@@ -53,7 +53,18 @@ def _follows(names: Names, first: ast.Call, second: ast.Call) -> bool:
     return block in names.ancestors(inner) and second.lineno >= first.lineno
 
 
-def _tape(facts: Facts, step: Applied, names: Names, call: ast.Call, tape: ast.expr) -> Iterator[Finding]:
+def _recording(names: Names, call: ast.Call, tape: Binding | None) -> ast.expr | None:
+    """What makes the tape in the `with` that a call stands in, where the tape still records."""
+    for parent in names.ancestors(call):
+        for item in parent.items if isinstance(parent, ast.With) else ():
+            if tape is not None and item.context_expr is tape.value:
+                return item.context_expr
+    return None
+
+
+def _tape(
+    facts: Facts, step: Applied, names: Names, call: ast.Call, tape: ast.expr, recording: ast.expr | None
+) -> Iterator[Finding]:
     replicated = facts.tf.strategic(names) and names.function(call) in facts.tf.replicated
     summed = replicated and not _by_keras(facts, names, call)
     if summed and step.changed:
@@ -63,7 +74,7 @@ def _tape(facts: Facts, step: Applied, names: Names, call: ast.Call, tape: ast.e
         message = "the gradients are changed (clipped, say) on each replica before the strategy adds them up"
         yield facts.refused("HVD713", names, call, message, advice)
         return
-    yield facts.required("HVD713", names, call, MESSAGE, _edit, facts, names, call, tape, summed)
+    yield facts.required("HVD713", names, call, MESSAGE, _edit, facts, names, call, tape, summed, recording)
 
 
 def _by_keras(facts: Facts, names: Names, call: ast.Call) -> bool:
@@ -80,12 +91,17 @@ def _by_keras(facts: Facts, names: Names, call: ast.Call) -> bool:
     return False
 
 
-def _edit(facts: Facts, names: Names, call: ast.Call, tape: ast.expr, summed: bool) -> list[Edit]:
+def _edit(
+    facts: Facts, names: Names, call: ast.Call, tape: ast.expr, summed: bool, recording: ast.expr | None
+) -> list[Edit]:
     if not isinstance(tape, ast.Name):
         raise edits.CannotEdit("the tape has no name of its own")
     hvd, op = facts.hvd(names), ""
     if summed:
         op = f", op={hvd}.Sum"
+    if recording is not None:
+        # A tape that is wrapped while it records is not stopped by gradient(), and refuses it.
+        return edits.wrap(names.source, recording, f"{hvd}.DistributedGradientTape(", f"{op})")
     line = f"{tape.id} = {hvd}.DistributedGradientTape({tape.id}{op})"
     return before(facts, names, names.statement(call), [line])
 
@@ -102,7 +118,8 @@ RULE = Rule(
     title="DistributedGradientTape",
     what=(
         "Puts `tape = hvd.DistributedGradientTape(tape)` above the tape.gradient(...) whose gradients an optimizer "
-        "applies. Where a strategy added the gradients of its replicas up, op=hvd.Sum keeps that."
+        "applies, or, where that is called while the tape records, around the tape in its `with`. Where a strategy added "
+        "the gradients of its replicas up, op=hvd.Sum keeps that."
     ),
     why="Each rank has the gradients of its own batch. Without the reduction every rank trains a model of its own.",
     safety=(
@@ -331,6 +348,51 @@ for x in data:
             other.apply_gradients(zip(two, head.trainable_variables))
             """,
             note="Two gradients of one tape: it is wrapped once, above the first.",
+        ),
+        Change(
+            """\
+            import tensorflow as tf
+
+            for x in data:
+                with tf.GradientTape() as tape:
+                    loss = tf.reduce_mean(model(x))
+                    gradients = tape.gradient(loss, model.trainable_variables)
+                    optimizer.apply_gradients(zip(gradients, model.trainable_variables))
+            """,
+            """\
+            import horovod.tensorflow as hvd
+            import tensorflow as tf
+
+            for x in data:
+                with hvd.DistributedGradientTape(tf.GradientTape()) as tape:
+                    loss = tf.reduce_mean(model(x))
+                    gradients = tape.gradient(loss, model.trainable_variables)
+                    optimizer.apply_gradients(zip(gradients, model.trainable_variables))
+            """,
+            note="The gradient is taken while the tape records: wrapped inside, it would refuse.",
+        ),
+        Change(
+            """\
+            import tensorflow as tf
+
+            with tf.GradientTape(persistent=True) as tape:
+                loss = tf.reduce_mean(model(x))
+                one = tape.gradient(loss, model.trainable_variables)
+            two = tape.gradient(loss, head.trainable_variables)
+            optimizer.apply_gradients(zip(one, model.trainable_variables))
+            other.apply_gradients(zip(two, head.trainable_variables))
+            """,
+            """\
+            import horovod.tensorflow as hvd
+            import tensorflow as tf
+
+            with hvd.DistributedGradientTape(tf.GradientTape(persistent=True)) as tape:
+                loss = tf.reduce_mean(model(x))
+                one = tape.gradient(loss, model.trainable_variables)
+            two = tape.gradient(loss, head.trainable_variables)
+            optimizer.apply_gradients(zip(one, model.trainable_variables))
+            other.apply_gradients(zip(two, head.trainable_variables))
+            """,
         ),
     ),
     keeps=(

@@ -13,7 +13,7 @@ from hvdkit.migrate.facts.writers import calls_project_code
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
-from hvdkit.migrate.tensorflow_edits import guard, tf
+from hvdkit.migrate.tensorflow_edits import guard, meeting, tf
 
 MESSAGE = "every rank would write this file; rank 0 writes it"
 
@@ -49,8 +49,8 @@ def check(facts: Facts) -> Iterator[Finding]:
         ):
             message = "every rank would delete this folder, also after another has written into it"
             advice = (
-                f"put it under `if {facts.hvd(names)}.rank() == 0:`, and {facts.hvd(names)}.barrier() after it where "
-                "the others write or read there"
+                f"put it under `if {facts.hvd(names)}.rank() == 0:`, and `{meeting(facts, names)}` after it where the "
+                "others write or read there"
             )
             yield facts.manual("HVD718", names, deleted.node, message, advice)
     for saved in summaries(facts):
@@ -117,8 +117,8 @@ RULE = Rule(
     id="HVD718",
     title="TensorFlow files are written by rank 0",
     what=(
-        "Puts model.save, save_weights, export, tf.saved_model.save, Checkpoint and CheckpointManager saves, plots and numpy "
-        "saves under `if hvd.rank() == 0:`, and gives other ranks a summary writer that does nothing. Folders that "
+        "Puts model.save, save_weights, export, tf.saved_model.save, Checkpoint and CheckpointManager saves, plots, images "
+        "(PIL, imageio, OpenCV, scikit-image) and numpy saves under `if hvd.rank() == 0:`, and gives other ranks a summary writer that does nothing. Folders that "
         "are deleted are told."
     ),
     why="N processes writing one file at once leave a broken one.",
@@ -183,6 +183,60 @@ RULE = Rule(
             """,
             note="A writer that is used where it is made.",
         ),
+        Change(
+            """\
+            import cv2
+            import tensorflow as tf
+            from PIL import Image
+
+            model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+            model.compile("sgd", "mse")
+            model.fit(x, y)
+            image = Image.fromarray(model.predict(x)).resize((64, 64)).convert("L")
+            image.save("first.png")
+            cv2.imwrite("second.png", y)
+            """,
+            """\
+            import cv2
+            import horovod.tensorflow.keras as hvd
+            import tensorflow as tf
+            from PIL import Image
+
+            model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+            model.compile("sgd", "mse")
+            model.fit(x, y)
+            image = Image.fromarray(model.predict(x)).resize((64, 64)).convert("L")
+            if hvd.rank() == 0:
+                image.save("first.png")
+                cv2.imwrite("second.png", y)
+            """,
+        ),
+        Change(
+            """\
+            import matplotlib.pyplot as plt
+            import tensorflow as tf
+
+            model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+            model.compile("sgd", "mse")
+            history = model.fit(x, y)
+            figure, axes = plt.subplots()
+            axes.plot(history.history["loss"])
+            figure.savefig("loss.png")
+            """,
+            """\
+            import matplotlib.pyplot as plt
+            import horovod.tensorflow.keras as hvd
+            import tensorflow as tf
+
+            model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+            model.compile("sgd", "mse")
+            history = model.fit(x, y)
+            figure, axes = plt.subplots()
+            axes.plot(history.history["loss"])
+            if hvd.rank() == 0:
+                figure.savefig("loss.png")
+            """,
+        ),
     ),
     keeps=(
         Keep(
@@ -195,8 +249,22 @@ RULE = Rule(
             reported=True,
         ),
         Keep(
-            HEAD + "from PIL import Image\n\nImage.open('a.png').save('b.png')\n",
-            reason="it is no model (and HVD718 knows no images)",
+            HEAD
+            + "from PIL import Image\n\nImage.open('a.png').resize((8, 8)).show()\nstate.save('b.png')\n",
+            reason="showing writes nothing, and what state is cannot be seen",
+        ),
+        Keep(
+            "import io\nfrom PIL import Image\n"
+            + HEAD
+            + "buffer = io.BytesIO()\nImage.fromarray(x).save(buffer, format='PNG')\n",
+            reason="it is written to memory",
+        ),
+        Keep(
+            "import imageio\n"
+            + HEAD
+            + "with imageio.get_writer('a.gif') as writer:\n    writer.append_data(x)\n",
+            reason="the others would have no writer to append to",
+            reported=True,
         ),
         Keep(
             HVD + HEAD + 'model.save_weights(f"rank{hvd.rank()}.h5")\n',

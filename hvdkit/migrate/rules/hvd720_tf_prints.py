@@ -43,10 +43,11 @@ def _only_started(facts: Facts, names: Names) -> bool:
 
 
 def _prints(facts: Facts, names: Names, call: ast.Call) -> bool:
-    """Whether a call is a plain print, after Horovod's start, that every rank would run."""
+    """Whether a call is a plain print or tf.print, after Horovod's start, that every rank would run."""
     statement = names.statement(call)
     whole = isinstance(statement, ast.Expr) and statement.value is call
-    own = isinstance(call.func, ast.Name) and not names.bindings("print", call)
+    builtin = isinstance(call.func, ast.Name) and not names.bindings("print", call)
+    own = builtin or "tensorflow.print" in facts.flow.qualified(names, call.func)
     if not whole or not own or any(_is_together(part) for part in ast.walk(call)):
         return False
     if names.function(call) is None and not _after_start(facts, names, call):
@@ -86,7 +87,7 @@ HVD = "import horovod.tensorflow.keras as hvd\n"
 RULE = Rule(
     id="HVD720",
     title="TensorFlow scripts print once",
-    what="Puts a plain print of a script that was one process under `if hvd.rank() == 0:`.",
+    what="Puts a plain print, or tf.print, of a script that was one process under `if hvd.rank() == 0:`.",
     why="Each line would come once per rank.",
     safety=(
         "Safe: a print computes nothing. One whose arguments train, reduce or run the script's own functions stays: all "
@@ -116,8 +117,21 @@ RULE = Rule(
             + "\nclass Log(tf.keras.callbacks.Callback):\n    def on_epoch_end(self, epoch, logs=None):\n"
             "        if hvd.rank() == 0:\n            print(epoch, logs)\n\nmodel.fit(data, callbacks=[Log()])\n",
         ),
+        Change(
+            HEAD
+            + '\n@tf.function\ndef said(x):\n    tf.print("x", x)\n    return x\n\nmodel.fit(data.map(said))\n',
+            HVD
+            + HEAD
+            + '\n@tf.function\ndef said(x):\n    if hvd.rank() == 0:\n        tf.print("x", x)\n    return x\n\n'
+            "model.fit(data.map(said))\n",
+            note="A rank is a number when the graph is traced: the other ranks' graphs do not print.",
+        ),
     ),
     keeps=(
+        Keep(
+            HEAD + "model.fit(data)\nlog.print('trained')\n",
+            reason="it is a method of the script's own",
+        ),
         Keep(HEAD + "print(model.fit(data).history)\n", reason="all ranks have to train"),
         Keep(
             HEAD + "\ndef score():\n    return model.evaluate(x, y)\n\nmodel.fit(data)\nprint(score())\n",

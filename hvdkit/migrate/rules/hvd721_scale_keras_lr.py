@@ -85,6 +85,12 @@ RULE = Rule(
             suggested=True,
         ),
         Change(
+            HEAD + "model.compile(tf.optimizers.SGD(0.1), 'mse')\n" + FIT,
+            HVD + HEAD + "model.compile(tf.optimizers.SGD(0.1 * hvd.size()), 'mse')\n" + FIT,
+            suggested=True,
+            note="TensorFlow's other name for the same optimizers.",
+        ),
+        Change(
             HEAD + "model.compile(tf.keras.optimizers.legacy.Adam(learning_rate=a.lr + b), 'mse')\n" + FIT,
             HVD
             + HEAD

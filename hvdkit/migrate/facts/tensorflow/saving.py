@@ -7,77 +7,129 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from hvdkit.migrate.facts.arguments import keyword
+from hvdkit.migrate.facts.arguments import given
+from hvdkit.migrate.facts.flow import Value
 from hvdkit.migrate.facts.guards import Where, where_runs
 from hvdkit.migrate.facts.tensorflow.models import is_model
+from hvdkit.migrate.facts.writers import own_file
 from hvdkit.migrate.names import Names
 
 if TYPE_CHECKING:
     from hvdkit.migrate.facts.facts import Facts
 
-# Library functions that write a file.
-FUNCTIONS = (
-    "tensorflow.saved_model.save",
-    "tensorflow.io.write_file",
-    "tensorflow.keras.utils.plot_model",
-    "keras.models.save_model",
-    "keras.saving.save_model",
-    "keras.utils.plot_model",
-    "keras.utils.save_img",
-    "keras.preprocessing.image.save_img",
-    "matplotlib.pyplot.savefig",
-    "numpy.save",
-    "numpy.savez",
-    "numpy.savez_compressed",
-    "numpy.savetxt",
-)
+# Library functions that write a file -> position and name of the argument that says where.
+FUNCTIONS = {
+    "tensorflow.saved_model.save": (1, "export_dir"),
+    "tensorflow.io.write_file": (0, "filename"),
+    "tensorflow.keras.utils.plot_model": (1, "to_file"),
+    "keras.models.save_model": (1, "filepath"),
+    "keras.saving.save_model": (1, "filepath"),
+    "keras.utils.plot_model": (1, "to_file"),
+    "keras.utils.save_img": (0, "path"),
+    "keras.preprocessing.image.save_img": (0, "path"),
+    "matplotlib.pyplot.savefig": (0, "fname"),
+    "matplotlib.pyplot.imsave": (0, "fname"),
+    "numpy.save": (0, "file"),
+    "numpy.savez": (0, "file"),
+    "numpy.savez_compressed": (0, "file"),
+    "numpy.savetxt": (0, "fname"),
+    "cv2.imwrite": (0, "filename"),
+    "cv2.VideoWriter": (0, "filename"),
+    "skimage.io.imsave": (0, "fname"),
+    **{
+        f"imageio{version}.{name}": (0, "uri")
+        for version in ("", ".v2", ".v3")
+        for name in ("imwrite", "imsave", "mimwrite", "mimsave", "get_writer")
+    },
+}
+# Methods that do -> the classes whose objects have them; models have those of MODEL_METHODS.
 METHODS = {
     "save": ("tensorflow.train.Checkpoint", "tensorflow.train.CheckpointManager"),
     "write": ("tensorflow.train.Checkpoint",),
     "save_weights": (),
     "export": (),
+    "savefig": ("matplotlib.pyplot.figure", "matplotlib.pyplot.gcf", "matplotlib.pyplot.subplots[0]"),
 }
+MODEL_METHODS = frozenset(("save", "save_weights", "export"))
+# What gives a PIL image, whose methods mostly give another.
+IMAGES = ("PIL.Image.", "keras.utils.array_to_img", "keras.preprocessing.image.array_to_img")
+MAX_METHODS = 6  # one after the other
 SUMMARY = "tensorflow.summary.create_file_writer"
 DELETES = ("shutil.rmtree", "tensorflow.io.gfile.rmtree")
 
 
 @dataclass(frozen=True)
 class Saved:
-    """A call that writes. where: the processes that reach it."""
+    """A call that writes. target: where to, if it says; where: the processes that reach it."""
 
     names: Names
     node: ast.Call
     what: str
+    target: ast.expr | None
     where: Where
 
 
 def saves(facts: Facts) -> Iterator[Saved]:
     """Every call that writes a file in programs to rewrite, and in those that Horovod runs already."""
+    for saved in (*_by_functions(facts), *_by_methods(facts)):
+        if saved.target is None or not own_file(facts, saved.names, saved.target):
+            yield saved
+
+
+def _by_functions(facts: Facts) -> Iterator[Saved]:
     for site in facts.calls(*FUNCTIONS):
-        yield Saved(
-            site.names, site.node, site.name.rpartition(".")[2], where_runs(facts, site.names, site.node)
-        )
+        position, parameter = FUNCTIONS[site.name]
+        target = given(site.node, position, parameter)
+        where = where_runs(facts, site.names, site.node)
+        yield Saved(site.names, site.node, site.name.rpartition(".")[2], target, where)
+
+
+def _by_methods(facts: Facts) -> Iterator[Saved]:
     for method, classes in METHODS.items():
         for names, call, receiver in facts.methods(method):
             if names not in facts.tf.mentioned:
                 continue
             values = facts.flow.values(names, receiver)
-            model = method != "write" and any(is_model(facts, v) or v in facts.tf.models for v in values)
-            if model or any(value.name in classes for value in values):
-                yield Saved(names, call, method, where_runs(facts, names, call))
+            model = method in MODEL_METHODS and any(
+                is_model(facts, v) or v in facts.tf.models for v in values
+            )
+            image = method == "save" and any(_is_image(facts, value) for value in values)
+            if model or image or any(value.name in classes for value in values):
+                target = given(call, 0, "filepath")
+                yield Saved(names, call, method, target, where_runs(facts, names, call))
+
+
+def _is_image(facts: Facts, value: Value) -> bool:
+    """Whether a value is an image of PIL's: what its module made, or a method of such an image."""
+    for _ in range(MAX_METHODS):
+        if value.kind != "made":
+            return False
+        if value.name.startswith(IMAGES):
+            return True
+        made = value.node
+        if not isinstance(made, ast.Call) or not isinstance(made.func, ast.Attribute):
+            return False
+        receivers = facts.flow.values(value.names, made.func.value)
+        if len(receivers) != 1:
+            return False
+        (value,) = receivers
+    return False
 
 
 def summaries(facts: Facts) -> Iterator[Saved]:
     """Every writer of summaries."""
     for site in facts.calls(SUMMARY):
-        if keyword(site.node, "logdir") is not None or site.node.args:
-            yield Saved(site.names, site.node, "create_file_writer", where_runs(facts, site.names, site.node))
+        folder = given(site.node, 0, "logdir")
+        if folder is not None:
+            where = where_runs(facts, site.names, site.node)
+            yield Saved(site.names, site.node, "create_file_writer", folder, where)
 
 
 def deletions(facts: Facts) -> Iterator[Saved]:
     """Every call that deletes a folder, but one that each process made for itself."""
     for site in facts.calls(*DELETES):
-        folder = site.node.args[0] if site.node.args else keyword(site.node, "path")
-        made = facts.flow.values(site.names, folder) if isinstance(folder, ast.expr) else ()
+        folder = given(site.node, 0, "path")
+        made = facts.flow.values(site.names, folder) if folder is not None else ()
         if not any((value.name or "").startswith("tempfile.") for value in made):
-            yield Saved(site.names, site.node, "rmtree", where_runs(facts, site.names, site.node))
+            where = where_runs(facts, site.names, site.node)
+            yield Saved(site.names, site.node, "rmtree", folder, where)

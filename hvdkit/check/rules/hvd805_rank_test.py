@@ -37,7 +37,7 @@ def _answered(facts: Facts, names: Names, node: ast.AST, depth: int = 0) -> bool
         if isinstance(parent, ast.If) and child is not parent.test:
             inside = child in parent.body
             if tests(facts, names, parent.test, inside) is not Where.ALL:
-                other = parent.orelse if inside else parent.body
+                other = [*parent.orelse, *_under_opposite(names, parent)] if inside else parent.body
                 if any(_collects(facts, names, statement) for statement in other):
                     return True
                 if inside and not parent.orelse and isinstance(parent.body[-1], (ast.Return, ast.Continue)):
@@ -50,6 +50,26 @@ def _answered(facts: Facts, names: Names, node: ast.AST, depth: int = 0) -> bool
             return any(_answered(facts, where, call, depth + 1) for where, call in sites)
         child = parent
     return False
+
+
+def _under_opposite(names: Names, choice: ast.If) -> list[ast.stmt]:
+    """What stands under the opposite test in the same block: `if rank != 0: barrier()`, and `if rank == 0:`."""
+    parent = names.parents[choice]
+    blocks = [getattr(parent, field, None) for field in ("body", "orelse", "finalbody")]
+    block = next((b for b in blocks if isinstance(b, list) and choice in b), [])
+    opposite = _opposite(choice.test)
+    mates = [s for s in block if isinstance(s, ast.If) and opposite and ast.dump(s.test) == opposite]
+    return [statement for mate in mates for statement in mate.body]
+
+
+def _opposite(test: ast.expr) -> str:
+    """The dump of a comparison of equality turned round; empty for other tests."""
+    if not isinstance(test, ast.Compare) or len(test.ops) != 1:
+        return ""
+    if not isinstance(test.ops[0], (ast.Eq, ast.NotEq)):
+        return ""
+    operator = ast.NotEq() if isinstance(test.ops[0], ast.Eq) else ast.Eq()
+    return ast.dump(ast.Compare(test.left, [operator], test.comparators))
 
 
 def _collects(facts: Facts, names: Names, node: ast.AST, depth: int = 0) -> bool:
@@ -107,6 +127,19 @@ RULE = Rule(
             """,
             reason="the function that reduces is called where the other ranks have left",
             reported=True,
+        ),
+        Keep(
+            """\
+            import horovod.torch as hvd
+
+            hvd.init()
+            if hvd.local_rank() != 0:
+                hvd.barrier()
+            data = download()
+            if hvd.local_rank() == 0:
+                hvd.barrier()
+            """,
+            reason="each rank comes to one of the two barriers: the first of each node downloads before the others",
         ),
         Keep(
             """\

@@ -4,51 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from hvdkit.check.horovod import calls_in, programs, unpacks
+from hvdkit.check.horovod import calls_in, programs
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
-from hvdkit.migrate.facts.arguments import keyword
-from hvdkit.migrate.facts.programs import ProgramFacts
+from hvdkit.migrate.facts.splits import can_write, unseeded_splits
 from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
-
-# function -> the argument that fixes its random numbers, and what to give
-SPLITS = {
-    "sklearn.model_selection.train_test_split": ("random_state", "random_state=0"),
-    "torch.utils.data.random_split": ("generator", "generator=torch.Generator().manual_seed(0)"),
-}
 
 
 def check(facts: Facts) -> Iterator[Finding]:
     for program in programs(facts):
-        if _seeded(program) or not calls_in(facts, program, "DistributedOptimizer"):
+        if not calls_in(facts, program, "DistributedOptimizer"):
             continue
-        for site in facts.calls(*SPLITS):
-            parameter, text = SPLITS[site.name]
-            shuffle = keyword(site.node, "shuffle")
-            if site.names not in program.files or unpacks(site.node) or shuffle is not None:
-                continue
-            if keyword(site.node, parameter) is not None:
-                continue
+        for site, text in unseeded_splits(facts, program):
             message = "each rank splits the data its own way: what one validates on, another trains on"
-            if parameter == "generator" and "torch" not in site.names.module.names:
-                yield facts.manual("HVD815", site.names, site.node, message, f"pass {text}")
+            if can_write(site, text):
+                make = (edits.add_arguments, site.names.source, site.node, [text])
+                yield facts.suggested("HVD815", site.names, site.node, message, *make)
             else:
-                yield facts.suggested(
-                    "HVD815",
-                    site.names,
-                    site.node,
-                    message,
-                    edits.add_arguments,
-                    site.names.source,
-                    site.node,
-                    [text],
-                )
-
-
-def _seeded(program: ProgramFacts) -> bool:
-    """Whether anything in the program sets a seed."""
-    return any("seed" in name for names in program.files for name in names.calls)
+                yield facts.manual("HVD815", site.names, site.node, message, f"pass {text}")
 
 
 RULE = Rule(

@@ -6,10 +6,11 @@ import ast
 from enum import IntEnum
 from typing import TYPE_CHECKING
 
+from hvdkit.migrate import edits
 from hvdkit.migrate.facts.arguments import passed
 from hvdkit.migrate.facts.rank_kinds import CONSTANT, UNKNOWN
 from hvdkit.migrate.facts.vocabulary import EVERY_HOROVOD
-from hvdkit.migrate.names import FUNCTIONS, FunctionNode, Names
+from hvdkit.migrate.names import FUNCTIONS, Binding, FunctionNode, Names
 
 if TYPE_CHECKING:
     from hvdkit.migrate.facts.facts import Facts
@@ -183,9 +184,29 @@ def _held(facts: Facts, names: Names, test: ast.Name | ast.Attribute, holds: boo
             found.append(_passed(facts, where, binding.node, holds, depth))
         elif binding.kind != "assign" or binding.path or binding.value is None or binding.value is test:
             return Where.ALL
-        elif not (isinstance(binding.value, ast.Constant) and _without_job(facts, where, binding.node)):
+        elif not (isinstance(binding.value, ast.Constant) and _not_in_a_job(facts, where, binding, bindings)):
             found.append(tests(facts, where, binding.value, holds, depth + 1))
     return min(found, default=Where.ALL)
+
+
+def _not_in_a_job(facts: Facts, names: Names, binding: Binding, others: list[tuple[Names, Binding]]) -> bool:
+    """Whether a job never sees a value: it is a lone process's, or set again where there are several.
+
+    `first = True`, and below it `if distributed: first = rank == 0`.
+    """
+    if _without_job(facts, names, binding.node):
+        return True
+    statement = names.statement(binding.node)
+    block = edits.block(names, statement)
+    below = block[block.index(statement) + 1 :]
+    return any(
+        where is names
+        and names.statement(other.node) in choice.body
+        and says_distributed(facts, names, choice.test)
+        for choice in below
+        if isinstance(choice, ast.If)
+        for where, other in others
+    )
 
 
 def _passed(facts: Facts, names: Names, arg: ast.arg, holds: bool, depth: int) -> Where:

@@ -65,7 +65,8 @@ class Group:
     reason: why the reduction must be waited for; empty where step() may do it. reduce_after: the backward
     passes after which to wait. reduce_before: statements (with their file) before which to wait
     instead, since whether the backward passes before them reduce depends on a test. postponed: whether some
-    backward passes leave the reduction to a later one.
+    backward passes leave the reduction to a later one. unreduced: whether all of them do, and no later one
+    is there.
     """
 
     optimizers: frozenset[Value]
@@ -74,6 +75,7 @@ class Group:
     reduce_after: tuple[Backward, ...]
     reduce_before: tuple[tuple[Names, ast.stmt], ...]
     postponed: bool
+    unreduced: bool
 
 
 class Steps:
@@ -199,7 +201,8 @@ class Steps:
         reason = next((reason for reason in reasons if reason), "")
         own_steps = tuple(step for _, _, step in steps)
         postponed = len(reducing) < len(backwards)
-        return Group(members, own_steps, reason, reducing, tuple(before.values()), postponed)
+        unreduced = bool(backwards) and all(backward.sync is Sync.NEVER for backward in backwards)
+        return Group(members, own_steps, reason, reducing, tuple(before.values()), postponed, unreduced)
 
     def _together(
         self, step: Step, own: set[ast.Call], rivals: frozenset[Value]

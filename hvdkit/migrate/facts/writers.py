@@ -29,6 +29,13 @@ LOGS = {
     "torch.utils.tensorboard.SummaryWriter": (0, "log_dir"),
     "wandb.init": (-1, "dir"),
 }
+# ... and what they put into a file that is open; counted where a `with open(...)` around them shows which.
+DUMPS = {
+    "json.dump": (1, "fp"),
+    "pickle.dump": (1, "file"),
+    "yaml.dump": (1, "stream"),
+    "yaml.safe_dump": (1, "stream"),
+}
 OPEN = "open"  # the builtin
 IN_MEMORY = frozenset(("io.BytesIO", "io.StringIO", "tempfile.TemporaryFile"))
 
@@ -63,13 +70,19 @@ def writers(facts: Facts) -> Iterator[Writer]:
 
 
 def _opens(facts: Facts) -> Iterator[Writer]:
-    """`open(path, "w")` that no call above writes into."""
+    """`open(path, "w")` that no call above writes into, and what is dumped into one."""
     filled = {
         id(item.context_expr)
         for site in facts.calls(*SAVES)
         for parent in site.names.ancestors(site.node)
         if isinstance(parent, ast.With)
         for item in parent.items
+    }
+    dumped = {
+        id(item.context_expr): site
+        for site in facts.calls(*DUMPS)
+        if (opened := _opened(site.names, site.node, given(site.node, *DUMPS[site.name]))) is not None
+        for item in opened.items
     }
     for names in facts.files:
         for call in names.calls.get(OPEN, ()):
@@ -78,7 +91,12 @@ def _opens(facts: Facts) -> Iterator[Writer]:
             if not own or id(call) in filled or not isinstance(mode, ast.Constant):
                 continue
             if set(str(mode.value)) & set("wax") and call.args and not own_file(facts, names, call.args[0]):
-                yield Writer(names, call, OPEN, where_runs(facts, names, call))
+                where, dump = where_runs(facts, names, call), dumped.get(id(call))
+                if dump is None:
+                    yield Writer(names, call, OPEN, where)
+                else:
+                    target = given(dump.node, *DUMPS[dump.name])
+                    yield Writer(names, dump.node, dump.name, where, opened=_opened(names, dump.node, target))
 
 
 def _opened(names: Names, call: ast.Call, target: ast.expr | None) -> ast.With | None:

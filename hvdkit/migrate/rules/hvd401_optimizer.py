@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Iterator
 
 from hvdkit.migrate import edits
@@ -10,8 +9,8 @@ from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.parts import hold, is_attribute_of
 from hvdkit.migrate.facts.placing import Place
 from hvdkit.migrate.facts.wraps import find_wraps
-from hvdkit.migrate.names import COMPREHENSIONS
 from hvdkit.migrate.plan import Edit, Finding
+from hvdkit.migrate.reduction_names import made_again, may_share_names, named_alike, prefix, told_apart
 from hvdkit.migrate.rule import Change, Keep, Rule
 
 
@@ -53,61 +52,37 @@ def _same_program(facts: Facts, one: Place, other: Place) -> bool:
     return any(one.names in program.files and other.names in program.files for program in facts.programs)
 
 
-def _may_share_names(place: Place, other: Place) -> bool:
-    """Whether another optimizer of the program, without names of its own, would have this one's."""
-    if other.models != place.models:
-        return True
-    return place.models is None and other is not place and not _instead_of(place, other)
-
-
-def _named_alike(place: Place, other: Place) -> bool:
-    """Whether two optimizers that get their names from their variable are held by variables of one name."""
-    unnamed = place.models is None and other.models is None and place.target is not None
-    same = unnamed and other is not place and other.target == place.target
-    return same and not _instead_of(place, other)
-
-
-def _instead_of(place: Place, other: Place) -> bool:
-    """Whether one function makes one of two optimizers: for the same variable, or to return it."""
-    if other.names is not place.names or other.names.function(other.call) is not place.names.function(
-        place.call
-    ):
-        return False
-    if place.target is not None:
-        return place.target == other.target
-    return isinstance(place.statement, ast.Return) and other.statement is not place.statement
-
-
 def _edits(facts: Facts, place: Place, mates: list[Place]) -> list[Edit]:
-    several = any(_may_share_names(place, other) for other in mates)
-    if facts.options.target == "horovod" and any(_named_alike(place, other) for other in mates):
+    several = any(may_share_names(place, other) for other in mates)
+    if facts.options.target == "horovod" and any(named_alike(place, other) for other in mates):
         raise edits.CannotEdit(
             f"another {place.target} is made, and their gradients would have the same names"
         )
     source = place.names.source
     wrapper = f"{facts.hvd(place.names)}.DistributedOptimizer"
-    extra = _naming(facts, place, several)
+    extra = _naming(facts, place, mates, several)
+    if facts.options.target == "horovod" and made_again(facts, place, several):
+        raise edits.CannotEdit("several optimizers made here would give their gradients the same names")
     if place.target is not None:
         line = f"{place.target} = {wrapper}({place.target}{extra})"
         return [edits.after(source, place.statement, [line])]
-    if facts.options.target == "horovod" and _repeated(place, several):
-        raise edits.CannotEdit("several optimizers made here would give their gradients the same names")
     return edits.wrap(source, place.call, f"{wrapper}(", f"{extra})")
 
 
-def _naming(facts: Facts, place: Place, several: bool) -> str:
+def _naming(facts: Facts, place: Place, mates: list[Place], several: bool) -> str:
     """The argument that names the parameters: Horovod reduces by name, so no two optimizers may share one."""
     models, target = place.models, place.target
     if facts.options.target == "hvdkit":
         if models is None:
             return ""
-        every = ", ".join(f'"{_prefix(model)}": {model}' for model in models)
+        every = ", ".join(f'"{prefix(model)}": {model}' for model in models)
         return f", {models[0]}" if len(models) == 1 else f", {{{every}}}"
+    head = told_apart(place, mates)
     if models is not None and len(models) == 1:
-        prefix = f'prefix="{_prefix(models[0])}"' if several else ""
-        return f", named_parameters={models[0]}.named_parameters({prefix})"
+        named = f'prefix="{head}{prefix(models[0])}"' if several or head else ""
+        return f", named_parameters={models[0]}.named_parameters({named})"
     if models is not None:
-        every = ", ".join(f'*{model}.named_parameters(prefix="{_prefix(model)}")' for model in models)
+        every = ", ".join(f'*{model}.named_parameters(prefix="{head}{prefix(model)}")' for model in models)
         return f", named_parameters=[{every}]"
     if not several:
         return ""
@@ -116,19 +91,7 @@ def _naming(facts: Facts, place: Place, several: bool) -> str:
             "several optimizers need names for their parameters, and this one has no variable"
         )
     group = f'p for group in {target}.param_groups for p in group["params"]'
-    return f', named_parameters=[(f"{_prefix(target)}.{{i}}", p) for i, p in enumerate({group})]'
-
-
-def _prefix(written: str) -> str:
-    return written.removeprefix("self.").replace('"', "'")
-
-
-def _repeated(place: Place, several: bool) -> bool:
-    """Whether optimizers without a variable are made into a list or a dict, where all of them live at once."""
-    around = tuple(place.names.ancestors(place.call))
-    return any(isinstance(parent, COMPREHENSIONS) for parent in around) or (
-        several and any(isinstance(parent, (ast.For, ast.While)) for parent in around)
-    )
+    return f', named_parameters=[(f"{prefix(target)}.{{i}}", p) for i, p in enumerate({group})]'
 
 
 RULE = Rule(
@@ -581,6 +544,66 @@ RULE = Rule(
                 "model is a part of it."
             ),
         ),
+        Change(
+            """\
+            import torch
+            from torch.nn.parallel import DistributedDataParallel as DDP
+
+            def generator():
+                model = DDP(torch.nn.Linear(2, 2))
+                optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+                return model, optimizer
+
+            def critic():
+                model = DDP(torch.nn.Linear(2, 1))
+                optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+                return model, optimizer
+            """,
+            """\
+            import horovod.torch as hvd
+            import torch
+            from torch.nn.parallel import DistributedDataParallel as DDP
+
+            def generator():
+                model = DDP(torch.nn.Linear(2, 2))
+                optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+                optimizer = hvd.DistributedOptimizer(optimizer, named_parameters=model.named_parameters(prefix="generator.model"))
+                return model, optimizer
+
+            def critic():
+                model = DDP(torch.nn.Linear(2, 1))
+                optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+                optimizer = hvd.DistributedOptimizer(optimizer, named_parameters=model.named_parameters(prefix="critic.model"))
+                return model, optimizer
+            """,
+            note="Two models that have one name in two functions are told apart by the functions.",
+        ),
+        Change(
+            """\
+            import torch
+            from torch.nn.parallel import DistributedDataParallel as DDP
+
+            model = DDP(torch.nn.Linear(2, 2))
+            first = torch.optim.SGD(model.parameters(), lr=0.1)
+            generator = model
+            model = DDP(torch.nn.Linear(2, 1))
+            second = torch.optim.SGD(model.parameters(), lr=0.1)
+            """,
+            """\
+            import horovod.torch as hvd
+            import torch
+            from torch.nn.parallel import DistributedDataParallel as DDP
+
+            model = DDP(torch.nn.Linear(2, 2))
+            first = torch.optim.SGD(model.parameters(), lr=0.1)
+            first = hvd.DistributedOptimizer(first, named_parameters=model.named_parameters(prefix="first.model"))
+            generator = model
+            model = DDP(torch.nn.Linear(2, 1))
+            second = torch.optim.SGD(model.parameters(), lr=0.1)
+            second = hvd.DistributedOptimizer(second, named_parameters=model.named_parameters(prefix="second.model"))
+            """,
+            note="... and those of one variable in one function by their optimizers.",
+        ),
     ),
     keeps=(
         Keep(
@@ -627,6 +650,36 @@ RULE = Rule(
                 "in a list, one for each model: their gradients would have the same names, and Horovod "
                 "reduces by name"
             ),
+            reported=True,
+        ),
+        Keep(
+            """\
+            import torch
+            from torch.nn.parallel import DistributedDataParallel as DDP
+
+            optimizers = []
+            for size in (1, 2):
+                model = DDP(torch.nn.Linear(2, size))
+                optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+                optimizers.append(optimizer)
+            """,
+            reason="the loop keeps them all, and their gradients would have the same names",
+            reported=True,
+        ),
+        Keep(
+            """\
+            import torch
+            from torch.nn.parallel import DistributedDataParallel as DDP
+
+            def make(model):
+                optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+                optimizer.zero_grad()
+                return optimizer
+
+            one = make(DDP(torch.nn.Linear(2, 2)))
+            two = make(DDP(torch.nn.Linear(2, 1)))
+            """,
+            reason="one line of the function makes both, and their gradients would have the same names",
             reported=True,
         ),
         Keep(

@@ -28,6 +28,15 @@ def check(facts: Facts) -> Iterator[Finding]:
                 )
                 yield facts.refused("HVD404", step.names, step.call, message, advice)
             continue
+        if group.unreduced:
+            step = group.steps[0]
+            if "ddp" in facts.kinds(step.names):
+                message = (
+                    "every backward pass of this step is under no_sync(): DDP never averages its gradients"
+                )
+                advice = "let the last backward pass before the step run outside no_sync()"
+                yield facts.refused("HVD404", step.names, step.call, message, advice)
+            continue
         if not group.reason:
             continue
         for backward in group.reduce_after:
@@ -608,6 +617,23 @@ RULE = Rule(
             train(D(G(x)).sum(), opt_g)
             """,
             reason="the second loss goes through D as well, which the function cannot tell",
+            reported=True,
+        ),
+        Keep(
+            """\
+            import torch
+            from torch.nn.parallel import DistributedDataParallel as DDP
+
+            model = DDP(torch.nn.Linear(2, 1))
+            optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+            for batch in batches:
+                optimizer.zero_grad()
+                for x in batch:
+                    with model.no_sync():
+                        model(x).sum().backward()
+                optimizer.step()
+            """,
+            reason="no pass reduces: each rank trains a model of its own, and Horovod's step would average them",
             reported=True,
         ),
         Keep(

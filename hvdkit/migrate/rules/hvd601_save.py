@@ -8,10 +8,12 @@ from collections.abc import Iterator
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.training import only_single
-from hvdkit.migrate.facts.writers import OPEN, Writer, calls_project_code, unguarded_writers
-from hvdkit.migrate.names import Names
+from hvdkit.migrate.facts.writers import DUMPS, OPEN, Writer, calls_project_code, unguarded_writers
+from hvdkit.migrate.names import FUNCTIONS, Names
 from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
+
+MAX_CALLERS = 4
 
 
 def check(facts: Facts) -> Iterator[Finding]:
@@ -49,9 +51,27 @@ def _whole(facts: Facts, writer: Writer) -> ast.stmt | None:
         return None
     if calls_project_code(facts, names, call):
         return None
+    if writer.name in DUMPS and not _ends_program(facts, names, writer.opened or statement):
+        return None
     if writer.opened is None:
         return statement
     return writer.opened if writer.opened.body == [statement] else None
+
+
+def _ends_program(facts: Facts, names: Names, statement: ast.stmt, depth: int = 0) -> bool:
+    """Whether nothing runs after a statement that could read its file: the last one of what is called last."""
+    while edits.block(names, statement)[-1] is statement:
+        parent = names.parents[statement]
+        if isinstance(parent, ast.Module):
+            return True
+        if isinstance(parent, FUNCTIONS):
+            sites = facts.flow.call_sites(names, parent) if depth < MAX_CALLERS else []
+            calls = [(where, where.statement(call)) for where, call in sites]
+            return bool(calls) and all(_ends_program(facts, *call, depth + 1) for call in calls)
+        if not isinstance(parent, ast.If):
+            return False
+        statement = parent
+    return False
 
 
 RULE = Rule(
@@ -59,7 +79,7 @@ RULE = Rule(
     title="files are written by rank 0",
     what=(
         "Puts a torch.save, torch.jit.save, save_image or numpy.save that every rank would run under "
-        "`if hvd.rank() == 0:`. Tests of the rank around it, above it, in its callers and decorators count."
+        "`if hvd.rank() == 0:`, and a json, pickle or yaml dump that is the last thing a program does. Tests of the rank around it, above it, in its callers and decorators count."
     ),
     why="N processes writing one file at once leave a broken one.",
     safety=(
@@ -187,8 +207,100 @@ RULE = Rule(
             ),
             suggested=True,
         ),
+        Change(
+            """\
+            import json
+            import torch
+
+            def main(path):
+                losses = []
+                for x in batches:
+                    loss = model(x)
+                    loss.backward()
+                    losses.append(loss.item())
+                with open(path, "w") as file:
+                    json.dump(losses, file)
+
+            if __name__ == "__main__":
+                main("losses.json")
+            """,
+            """\
+            import json
+            import horovod.torch as hvd
+            import torch
+
+            def main(path):
+                losses = []
+                for x in batches:
+                    loss = model(x)
+                    loss.backward()
+                    losses.append(loss.item())
+                if hvd.rank() == 0:
+                    with open(path, "w") as file:
+                        json.dump(losses, file)
+
+            if __name__ == "__main__":
+                main("losses.json")
+            """,
+            note="Nothing runs after it that could read the file too early.",
+        ),
+        Change(
+            """\
+            import torch
+            import torch.distributed as dist
+            from torch.nn.parallel import DistributedDataParallel as DDP
+
+            first = True
+            if dist.get_world_size() > 1:
+                first = dist.get_rank() == 0
+            second = True
+            if verbose:
+                second = dist.get_rank() == 0
+            model = DDP(net)
+            loss.backward()
+            if first:
+                torch.save(model.state_dict(), "first.pt")
+            if second:
+                torch.save(model.state_dict(), "second.pt")
+            """,
+            """\
+            import horovod.torch as hvd
+            import torch
+            import torch.distributed as dist
+            from torch.nn.parallel import DistributedDataParallel as DDP
+
+            first = True
+            if dist.get_world_size() > 1:
+                first = dist.get_rank() == 0
+            second = True
+            if verbose:
+                second = dist.get_rank() == 0
+            model = DDP(net)
+            loss.backward()
+            if first:
+                torch.save(model.state_dict(), "first.pt")
+            if second:
+                if hvd.rank() == 0:
+                    torch.save(model.state_dict(), "second.pt")
+            """,
+            note="A flag that every job of several processes sets again is the rank's; by another test it is not.",
+            suggested=True,
+        ),
     ),
     keeps=(
+        Keep(
+            """\
+            import json
+            import torch
+
+            loss.backward()
+            with open("settings.json", "w") as file:
+                json.dump(settings, file)
+            model.load(json.load(open("settings.json")))
+            """,
+            reason="the file is read again: a rank could come before it is there",
+            reported=True,
+        ),
         Keep(
             """\
             import torch

@@ -1,0 +1,44 @@
+"""Random splits of a data set that every process makes by its own random numbers."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from hvdkit.migrate.facts.arguments import given
+from hvdkit.migrate.facts.programs import ProgramFacts
+
+if TYPE_CHECKING:
+    from hvdkit.migrate.facts.facts import Facts, Site
+
+# function -> position and name of the argument that fixes its random numbers, and what to give
+SPLITS = {
+    "sklearn.model_selection.train_test_split": (-1, "random_state", "random_state=0"),
+    "torch.utils.data.random_split": (2, "generator", "generator=torch.Generator().manual_seed(0)"),
+}
+
+
+def unseeded_splits(facts: Facts, program: ProgramFacts) -> Iterator[tuple[Site, str]]:
+    """The splits of a program that sets no seed anywhere, and the argument that makes them the same."""
+    if any("seed" in name for names in program.files for name in names.calls):
+        return
+    for site in facts.calls(*SPLITS):
+        position, parameter, text = SPLITS[site.name]
+        call = site.node
+        hidden = any(isinstance(a, ast.Starred) for a in call.args) or any(
+            k.arg is None for k in call.keywords
+        )
+        said = any(keyword.arg in ("shuffle", parameter) for keyword in call.keywords)
+        if (
+            site.names in program.files
+            and not hidden
+            and not said
+            and given(call, position, parameter) is None
+        ):
+            yield site, text
+
+
+def can_write(site: Site, text: str) -> bool:
+    """Whether an argument can be written in the split's file: torch has a name there, if it takes torch."""
+    return "torch" not in text or "torch" in site.names.module.names

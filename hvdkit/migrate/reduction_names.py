@@ -1,0 +1,138 @@
+"""The names under which Horovod reduces gradients: which optimizers would share them, what tells them apart.
+
+Two optimizers that live at once under the same names stop the job, or mix their gradients.
+"""
+
+from __future__ import annotations
+
+import ast
+
+from hvdkit.migrate.facts import Facts
+from hvdkit.migrate.facts.flow import Value
+from hvdkit.migrate.facts.placing import Place
+from hvdkit.migrate.names import COMPREHENSIONS, FUNCTIONS
+
+LOOPS = (ast.For, ast.AsyncFor, ast.While)
+
+
+def may_share_names(place: Place, other: Place) -> bool:
+    """Whether another optimizer of the program, without names of its own, would have this one's."""
+    if other.models != place.models:
+        return True
+    return place.models is None and other is not place and not _instead_of(place, other)
+
+
+def named_alike(place: Place, other: Place) -> bool:
+    """Whether two optimizers that get their names from their variable are held by variables of one name."""
+    unnamed = place.models is None and other.models is None and place.target is not None
+    same = unnamed and other is not place and other.target == place.target
+    return same and not _instead_of(place, other)
+
+
+def told_apart(place: Place, mates: list[Place]) -> str:
+    """What to put before the names where another model is written alike: its function, or its optimizer."""
+    alike = [other for other in mates if _written_alike(place, other)]
+    if not alike:
+        return ""
+    if any(_function(other) is _function(place) for other in alike):
+        return f"{prefix(place.target)}." if place.target is not None else ""
+    elsewhere = any(other.names is not place.names for other in alike)
+    return ".".join([*([place.names.source.path.stem] if elsewhere else []), *_owners(place), ""])
+
+
+def made_again(facts: Facts, place: Place, several: bool) -> bool:
+    """Whether one line makes several optimizers that live at once: in a list, a loop, a called function."""
+    around = tuple(place.names.ancestors(place.call))
+    if place.target is None:
+        loop = any(isinstance(parent, LOOPS) for parent in around)
+        return any(isinstance(parent, COMPREHENSIONS) for parent in around) or (several and loop)
+    return _collected(place) or _handed_to_several(facts, place)
+
+
+def prefix(written: str) -> str:
+    """An expression as the head of names."""
+    return written.removeprefix("self.").replace('"', "'")
+
+
+def _instead_of(place: Place, other: Place) -> bool:
+    """Whether one function makes one of two optimizers: for the same variable, or to return it."""
+    if _function(other) is not _function(place) or other.names is not place.names:
+        return False
+    if place.target is not None:
+        return place.target == other.target
+    return isinstance(place.statement, ast.Return) and other.statement is not place.statement
+
+
+def _written_alike(place: Place, other: Place) -> bool:
+    """Whether another optimizer trains other models that are written as this one's."""
+    alike = place.models is not None and other.models == place.models and other is not place
+    if not alike or _instead_of(place, other):
+        return False
+    if other.names is place.names and _function(other) is _function(place):
+        return _assigned_between(place, other)
+    return not _trained(place) & _trained(other)
+
+
+def _assigned_between(place: Place, other: Place) -> bool:
+    """Whether a variable of the models gets another value between two optimizers of one function."""
+    first, last = sorted((place.call.lineno, other.call.lineno))
+    heads = {model.partition(".")[0] for model in place.models or ()}
+    return any(
+        binding.kind == "assign" and first < getattr(binding.node, "lineno", first) < last
+        for head in heads
+        for binding in place.names.bindings(head, place.call)
+    )
+
+
+def _trained(place: Place) -> frozenset[Value]:
+    return frozenset().union(*(optimizer.models for optimizer in place.optimizers))
+
+
+def _function(place: Place) -> ast.AST | None:
+    return place.names.function(place.call)
+
+
+def _owners(place: Place) -> list[str]:
+    """The classes and functions around a place, outermost first."""
+    around = [p for p in place.names.ancestors(place.call) if isinstance(p, (ast.ClassDef, *FUNCTIONS))]
+    return [getattr(owner, "name", "lambda") for owner in reversed(around)]
+
+
+def _collected(place: Place) -> bool:
+    """Whether a loop puts its optimizers into a list or a dict that lives on after it."""
+    names = place.names
+    loop = next((parent for parent in names.ancestors(place.call) if isinstance(parent, LOOPS)), None)
+    if loop is None or not (place.target or "").isidentifier():
+        return False
+    for use in names.uses.get(place.target or "", ()):
+        parent = names.parents[use]
+        if loop not in names.ancestors(use) or not isinstance(use.ctx, ast.Load):
+            continue
+        if isinstance(parent, ast.Call) and use in parent.args and isinstance(parent.func, ast.Attribute):
+            if parent.func.attr == "append":
+                return True
+        if isinstance(parent, ast.Assign) and any(isinstance(t, ast.Subscript) for t in parent.targets):
+            return True
+    return False
+
+
+def _handed_to_several(facts: Facts, place: Place) -> bool:
+    """Whether a function returns its optimizer, and one program keeps several of them."""
+    names, function = place.names, place.names.function(place.call)
+    if function is None or len(_trained(place)) < 2 or not (place.target or "").isidentifier():
+        return False
+    if not any(
+        isinstance(result, ast.Name) and result.id == place.target for result in names.returns[function]
+    ):
+        return False
+    sites = facts.flow.call_sites(names, function)
+    for program in facts.programs:
+        kept = {
+            ast.dump(target)
+            for where, call in sites
+            if where in program.files and isinstance(statement := where.statement(call), ast.Assign)
+            for target in statement.targets
+        }
+        if names in program.files and len(kept) > 1:
+            return True
+    return False

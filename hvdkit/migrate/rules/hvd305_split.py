@@ -1,0 +1,131 @@
+"""HVD305: a random split of the data is the same on every rank."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from hvdkit.migrate import edits
+from hvdkit.migrate.facts import Facts
+from hvdkit.migrate.facts.splits import can_write, unseeded_splits
+from hvdkit.migrate.facts.training import training_paths
+from hvdkit.migrate.plan import Finding
+from hvdkit.migrate.rule import Change, Keep, Rule
+
+
+def check(facts: Facts) -> Iterator[Finding]:
+    for program in facts.programs:
+        if program.kind not in ("single", "ddp") or not training_paths(facts, program):
+            continue
+        for site, text in unseeded_splits(facts, program):
+            message = "each rank would split the data its own way: what one validates on, another trains on"
+            if can_write(site, text):
+                make = (edits.add_arguments, site.names.source, site.node, [text])
+                yield facts.suggested("HVD305", site.names, site.node, message, *make)
+            else:
+                yield facts.manual("HVD305", site.names, site.node, message, f"pass {text}")
+
+
+RULE = Rule(
+    id="HVD305",
+    title="a random split is the same on every rank",
+    what="Gives train_test_split and random_split a fixed seed in a program that sets none.",
+    why=(
+        "Each rank is a process with random numbers of its own: it would hold back other samples than the rest, "
+        "and the validation score would be that of data the model has seen."
+    ),
+    safety=(
+        "Suggested: the split was another one in each run, and is the same in all of them then. A program that "
+        "sets any seed is left alone."
+    ),
+    check=check,
+    changes=(
+        Change(
+            """\
+            import torch
+            from sklearn.model_selection import train_test_split
+
+            train, test = train_test_split(data, test_size=0.1)
+            for x in torch.utils.data.DataLoader(train):
+                model(x).sum().backward()
+            """,
+            """\
+            import torch
+            from sklearn.model_selection import train_test_split
+
+            train, test = train_test_split(data, test_size=0.1, random_state=0)
+            for x in torch.utils.data.DataLoader(train):
+                model(x).sum().backward()
+            """,
+            suggested=True,
+        ),
+        Change(
+            """\
+            import torch
+            import torch.distributed as dist
+            from torch.utils.data import random_split
+
+            dist.init_process_group("gloo")
+            train, test = random_split(data, [90, 10])
+            for x in train:
+                model(x).sum().backward()
+            """,
+            """\
+            import torch
+            import torch.distributed as dist
+            from torch.utils.data import random_split
+
+            dist.init_process_group("gloo")
+            train, test = random_split(data, [90, 10], generator=torch.Generator().manual_seed(0))
+            for x in train:
+                model(x).sum().backward()
+            """,
+            note="A DDP script has the same fault before.",
+            suggested=True,
+        ),
+    ),
+    keeps=(
+        Keep(
+            """\
+            import torch
+            from sklearn.model_selection import train_test_split
+
+            torch.manual_seed(1)
+            train, test = train_test_split(data)
+            for x in torch.utils.data.DataLoader(train):
+                model(x).sum().backward()
+            """,
+            reason="a seed is set",
+        ),
+        Keep(
+            """\
+            from sklearn.model_selection import train_test_split
+            from torch.utils.data import DataLoader, random_split
+
+            train, test = train_test_split(data, random_state=4)
+            for x in DataLoader(train):
+                model(x).sum().backward()
+            """,
+            reason="the split has a seed of its own",
+        ),
+        Keep(
+            """\
+            from torch.utils.data import DataLoader, random_split
+
+            train, test = random_split(data, [90, 10])
+            for x in DataLoader(train):
+                model(x).sum().backward()
+            """,
+            reason="the seed's generator is torch's, which has no name in this file",
+            reported=True,
+        ),
+        Keep(
+            """\
+            from sklearn.model_selection import train_test_split
+
+            train, test = train_test_split(data)
+            print(len(train))
+            """,
+            reason="nothing is trained here",
+        ),
+    ),
+)

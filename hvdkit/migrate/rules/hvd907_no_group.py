@@ -1,0 +1,95 @@
+"""HVD907: a program that trains with torch.distributed and makes no process group in any file that is seen."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from hvdkit.migrate.facts import Facts
+from hvdkit.migrate.facts import vocabulary as words
+from hvdkit.migrate.facts.loops import backward_calls
+from hvdkit.migrate.plan import Finding
+from hvdkit.migrate.rule import Keep, Rule
+
+ADVICE = (
+    "give hvdkit the file that calls init_process_group, too; where a library calls it, call it in a file of yours; "
+    "a script that always runs alone has no use for torch.distributed: take it out"
+)
+
+
+def check(facts: Facts) -> Iterator[Finding]:
+    starting = {site.names for site in facts.calls(words.INIT, *words.HVD_INIT)}
+    training = {names for names, _ in backward_calls(facts)}
+    used = facts.calls(*words.DDP, "torch.distributed.")
+    for program in facts.programs:
+        if program.kind != "ddp" or program.files & starting or not program.files & training:
+            continue
+        site = next(site for site in used if site.names in program.files)
+        message = "no process group is made in the files that are seen: how the ranks start is not known"
+        yield facts.refused("HVD907", site.names, site.node, message, ADVICE)
+
+
+RULE = Rule(
+    id="HVD907",
+    title="no process group is made",
+    what="Refuses programs that train, use torch.distributed or DDP, and never call init_process_group.",
+    why=(
+        "hvd.init() goes where the process group was made. Where nothing makes one, DDP raises; so a file that "
+        "hvdkit was not given does, or a library, or the script always runs as a single process."
+    ),
+    safety="Nothing is rewritten: the place of the start, and whether there is one, is for the author to show.",
+    check=check,
+    changes=(),
+    keeps=(
+        Keep(
+            """\
+            import torch
+            from torch.nn.parallel import DistributedDataParallel as DDP
+
+            model = DDP(torch.nn.Linear(2, 1))
+            model(x).sum().backward()
+            """,
+            reason="DDP would raise here, so who makes the process group is not in these files",
+            reported=True,
+        ),
+        Keep(
+            """\
+            import torch
+            import torch.distributed as dist
+
+            loss = torch.nn.Linear(2, 1)(x).sum()
+            loss.backward()
+            if not dist.is_initialized() or dist.get_rank() == 0:
+                print(loss.item())
+            """,
+            reason="whether this script ever runs as several processes cannot be told",
+            reported=True,
+        ),
+        Keep(
+            """\
+            import torch
+            from start import setup
+            from torch.nn.parallel import DistributedDataParallel as DDP
+
+            setup()
+            model = DDP(torch.nn.Linear(2, 1))
+            model(x).sum().backward()
+            """,
+            reason="a helper of the project makes it",
+            files=(
+                (
+                    "start.py",
+                    "import torch.distributed as dist\n\ndef setup():\n    dist.init_process_group()\n",
+                ),
+            ),
+        ),
+        Keep(
+            """\
+            import torch.distributed as dist
+
+            def mean(x):
+                return x if not dist.is_initialized() else x / dist.get_world_size()
+            """,
+            reason="nothing is trained here: who makes the process group calls this helper",
+        ),
+    ),
+)

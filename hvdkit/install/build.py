@@ -8,7 +8,7 @@ import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
-from hvdkit.install import HOROVOD_VERSION, cache, cuda, failure, processes, progress, toolchain
+from hvdkit.install import HOROVOD_VERSION, cache, cuda, failure, headers, processes, progress, toolchain
 from hvdkit.install.errors import BuildError
 from hvdkit.install.plan import Plan
 
@@ -64,6 +64,10 @@ def _build_environment(plan: Plan, folder: Path, environment: Mapping[str, str])
     clean.setdefault("MAKEFLAGS", f"-j{jobs()}")
     clean.update(plan.variables)
     clean["CMAKE_TOOLCHAIN_FILE"] = str(toolchain.write(folder, plan.toolchain))
+    includes = [str(path) for path in headers.folders(plan.frameworks, folder)]
+    if includes:
+        theirs = [clean["CPLUS_INCLUDE_PATH"]] if clean.get("CPLUS_INCLUDE_PATH") else []
+        clean["CPLUS_INCLUDE_PATH"] = os.pathsep.join(includes + theirs)
     # pip unpacks and compiles in here, so that nothing is left elsewhere.
     clean["TMPDIR"] = str(folder)
     if plan.cuda:

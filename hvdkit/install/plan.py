@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-from hvdkit.install import HOROVOD_VERSION, cuda, frameworks, standard, system, toolchain
+from hvdkit.install import HOROVOD_VERSION, cuda, frameworks, headers, standard, system, toolchain
 
 # Horovod's setup.py and CMake files import these while they build (pip installs none of them, since the
 # build runs outside isolation), and all but wheel are needed again when Horovod runs. setuptools 81 dropped
@@ -104,7 +104,7 @@ def make(environment: Mapping[str, str]) -> Plan:
         system=machine,
         cuda=gpu,
         demands=asked,
-        toolchain=toolchain.files(wanted, machine.libstdcxx),
+        toolchain={**toolchain.files(wanted, machine.libstdcxx), **headers.forwarding(found)},
         variables=variables(found, machine, gpu, environment),
         requirements=missing_requirements(),
     )

@@ -38,5 +38,6 @@ def files(standard: int, libstdcxx: int | None) -> dict[str, str]:
 def write(folder: Path, texts: dict[str, str]) -> Path:
     """Write the files of `files()` into `folder`; returns the path for CMAKE_TOOLCHAIN_FILE."""
     for name, text in texts.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text(text, encoding="utf-8")
     return folder / TOOLCHAIN

@@ -14,8 +14,7 @@ from hvdkit.install.frameworks import Framework
 FORWARDING = "include"
 # Where Horovod includes a header from -> where TensorFlow has moved it.
 _MOVED = {"tensorflow/compiler/xla/client/xla_builder.h": "xla/hlo/builder/xla_builder.h"}
-# Libraries that TensorFlow's own headers include as in the libraries' repositories; they lie in folders of their
-# own.
+# Libraries that TensorFlow's own headers include without naming the folders in which its package holds them.
 _EXTERNAL = ("external/highwayhash", "external/farmhash_archive/src")
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from hvdkit.migrate.names import Binding, Names
+from hvdkit.migrate.names import FUNCTIONS, Binding, Names
 
 
 def reaching(names: Names, name: str, use: ast.AST) -> tuple[Binding, ...]:
@@ -39,6 +39,20 @@ def last_binding(names: Names, use: ast.Name) -> Binding | None:
     if last is None or last.kind not in ("assign", "with"):
         return None
     return last if _always_before(names, names.statement(last.node), use) else None
+
+
+def passed_once(names: Names, node: ast.AST) -> ast.stmt | None:
+    """The statement of a function's own body, or the module's, that holds a node; None under an if or a loop.
+
+    There every rank passes it exactly once, as a barrier needs.
+    """
+    statement: ast.stmt = names.statement(node)
+    for parent in names.ancestors(statement):
+        if isinstance(parent, ast.With):
+            statement = parent
+        else:
+            return statement if isinstance(parent, (ast.Module, *FUNCTIONS)) else None
+    return statement
 
 
 def _place(node: ast.AST) -> tuple[int, int]:

@@ -8,8 +8,9 @@ from collections.abc import Iterator
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts, Site
 from hvdkit.migrate.facts.guards import Where, where_runs
+from hvdkit.migrate.facts.order import passed_once
 from hvdkit.migrate.facts.training import only_single
-from hvdkit.migrate.names import FUNCTIONS, Names
+from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
 
@@ -21,7 +22,7 @@ def check(facts: Facts) -> Iterator[Finding]:
         names = site.names
         if not only_single(facts, names) or not _saved_above(facts, site):
             continue
-        statement = _outermost(names, site.node)
+        statement = passed_once(names, site.node)
         if statement is None or where_runs(facts, names, statement) is not Where.ALL:
             continue
         if any(_is_above(other, names, statement) for other in facts.calls(*BARRIERS)):
@@ -40,20 +41,6 @@ def _saved_above(facts: Facts, site: Site) -> bool:
         and save.node.lineno < site.node.lineno
         for save in facts.calls("torch.save")
     )
-
-
-def _outermost(names: Names, node: ast.AST) -> ast.stmt | None:
-    """The statement of a function's own body, or the module's, that holds a node; None under an if or a loop.
-
-    There every rank passes it exactly once, as a barrier needs.
-    """
-    statement: ast.stmt = names.statement(node)
-    for parent in names.ancestors(statement):
-        if isinstance(parent, ast.With):
-            statement = parent
-        else:
-            return statement if isinstance(parent, (ast.Module, *FUNCTIONS)) else None
-    return statement
 
 
 def _is_above(site: Site, names: Names, statement: ast.stmt) -> bool:

@@ -22,7 +22,7 @@ TOGETHER = frozenset(("fit", "fit_generator", "train_on_batch", "run", "reduce",
 
 def check(facts: Facts) -> Iterator[Finding]:
     for names in facts.tf.files:
-        if not _only_started(facts, names):
+        if not facts.tf.only_started(names):
             continue
         prints = [
             names.statement(call) for call in names.calls.get("print", ()) if _prints(facts, names, call)
@@ -34,12 +34,6 @@ def check(facts: Facts) -> Iterator[Finding]:
             condition = f"{facts.hvd(names)}.rank() == 0"
             message = "printed by rank 0 only"
             yield facts.safe("HVD720", names, row[0], message, guard, facts, names, row, condition)
-
-
-def _only_started(facts: Facts, names: Names) -> bool:
-    """Whether every program that a file runs in starts Horovod; one that only tries the file does not count."""
-    programs = [program for program in facts.programs if names in program.files]
-    return all(p.kind in KINDS or (p.entry is names and p.kind == "none") for p in programs)
 
 
 def _prints(facts: Facts, names: Names, call: ast.Call) -> bool:

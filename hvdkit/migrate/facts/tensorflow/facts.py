@@ -49,6 +49,14 @@ class TensorFlow:
         """Whether a file belongs to a program with a strategy, and to none without."""
         return self._facts.kinds(names) & set(words.KINDS) == {"tf-strategy"}
 
+    def only_started(self, names: Names) -> bool:
+        """Whether every program that a file runs in starts Horovod; one that only tries it does not count."""
+        programs = [program for program in self._facts.programs if names in program.files]
+        return all(
+            program.kind in words.KINDS or (program.entry is names and program.kind == "none")
+            for program in programs
+        )
+
     @cached_property
     def calls(self) -> tuple[ModelCall, ...]:
         """Calls of Keras models' methods."""

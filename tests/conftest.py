@@ -55,6 +55,8 @@ def _job() -> Iterator[None]:
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     """Append `group passed failed skipped` to the file that scripts/test sums up."""
     path = os.environ.get("HVDKIT_TEST_COUNTS")
+    if hasattr(terminalreporter.config, "workerinput"):
+        return  # pytest-xdist's workers: the process that gave them their tests counts all
     if not path or os.environ.get("HOROVOD_RANK", os.environ.get("OMPI_COMM_WORLD_RANK", "0")) != "0":
         return
     stats = terminalreporter.stats

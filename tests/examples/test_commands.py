@@ -66,7 +66,7 @@ def with_less_work(command: str, example: str) -> str:
     """The command as the README has it, on less work; a plot gets that in both of its commands."""
     less = MORE.get(command, LESS[example])
     if command.startswith("python ../plot.py "):
-        return command.replace('.py"', f'.py {less}"')
+        return re.sub(r'"([^"]+)"', rf'"\1 {less}"', command)
     if command.startswith("hvdkit verify ") and example in SMALLER:
         return f"{command}{'' if ' -- ' in command else ' --'} {SMALLER[example]}"
     return f"{command} {less}" if is_training(command) else command

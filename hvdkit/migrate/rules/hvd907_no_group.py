@@ -21,11 +21,14 @@ def check(facts: Facts) -> Iterator[Finding]:
     training = {names for names, _ in backward_calls(facts)}
     used = facts.calls(*words.DDP, "torch.distributed.")
     for program in facts.programs:
-        if program.kind != "ddp" or program.files & starting or not program.files & training:
+        if program.kind != "ddp" or program.files & starting:
             continue
-        site = next(site for site in used if site.names in program.files)
-        message = "no process group is made in the files that are seen: how the ranks start is not known"
-        yield facts.refused("HVD907", site.names, site.node, message, ADVICE)
+        # Beside programs that start ranks, a script that only borrows their helpers is none of them.
+        own = {program.entry} if starting else program.files
+        site = next((site for site in used if site.names in own), None)
+        if site is not None and own & training:
+            message = "no process group is made in the files that are seen: how the ranks start is not known"
+            yield facts.refused("HVD907", site.names, site.node, message, ADVICE)
 
 
 RULE = Rule(
@@ -79,6 +82,23 @@ RULE = Rule(
                 (
                     "start.py",
                     "import torch.distributed as dist\n\ndef setup():\n    dist.init_process_group()\n",
+                ),
+            ),
+        ),
+        Keep(
+            """\
+            import torch
+            from tools import profile
+
+            profile()
+            """,
+            reason="a script beside a training program uses a helper of it, which runs a backward pass",
+            files=(
+                ("main.py", "import torch.distributed as dist\nimport tools\n\ndist.init_process_group()\n"),
+                (
+                    "tools.py",
+                    "import torch.distributed as dist\n\ndef profile():\n    model(x).sum().backward()\n"
+                    "    print(dist.is_initialized())\n",
                 ),
             ),
         ),

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from hvdkit.errors import HvdkitError
-from hvdkit.migrate import edits
+from hvdkit.migrate import edits, tensorflow_edits
 from hvdkit.migrate.blocks import fill
 from hvdkit.migrate.conditions import conditions
 from hvdkit.migrate.facts import Facts, Options
@@ -169,7 +169,10 @@ def _file(facts: Facts, names: Names, findings: list[Finding], refused: bool) ->
         return plain
     changes = [edit for finding in applied(findings, facts.options) for edit in finding.edits]
     markers = [
-        edit for finding in findings if finding.applicability in LEFT for edit in marker(names, finding)
+        edit
+        for finding in findings
+        if finding.applicability in LEFT
+        for edit in marker(facts, names, finding)
     ]
     try:
         if changes:
@@ -187,7 +190,7 @@ def _file(facts: Facts, names: Names, findings: list[Finding], refused: bool) ->
     return replace(plain, after=text)
 
 
-def marker(names: Names, finding: Finding) -> list[Edit]:
+def marker(facts: Facts, names: Names, finding: Finding) -> list[Edit]:
     """The TODO line above what is left to the person; none when it is there already."""
     source = names.source
     statement = _statement_at(names, finding.line_in_program)
@@ -200,7 +203,7 @@ def marker(names: Names, finding: Finding) -> list[Edit]:
             return []
         number -= 1
     try:
-        return [edits.before(source, statement, [text])]
+        return tensorflow_edits.before(facts, names, statement, [text])
     except edits.CannotEdit:
         return []
 

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.arguments import keyword
+from hvdkit.migrate.facts.flow import Value
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
@@ -33,13 +34,18 @@ def check(facts: Facts) -> Iterator[Finding]:
             continue
         if facts.flow.made(names, rate) & SCALED:
             continue
-        if any(
-            v.kind in ("made", "object") and "schedule" in v.name.lower()
-            for v in facts.flow.values(names, rate)
-        ):
+        if any(_is_schedule(facts, value) for value in facts.flow.values(names, rate)):
             continue
         message = "N ranks take N times the batch: the learning rate times hvd.size() (linear scaling)"
         yield facts.suggested("HVD721", names, rate, message, _edit, facts, names, rate)
+
+
+def _is_schedule(facts: Facts, value: Value) -> bool:
+    """Whether a rate is a schedule: by its name, or by what the project's own class derives from."""
+    if value.kind not in ("made", "object"):
+        return False
+    own = facts.flow.bases(value) if value.kind == "object" else ()
+    return any("schedule" in name.lower() for name in (value.name, *own))
 
 
 def _has_size(facts: Facts, names: Names, rate: ast.expr) -> bool:
@@ -129,6 +135,19 @@ RULE = Rule(
             HEAD + "rate = tf.keras.optimizers.schedules.ExponentialDecay(0.1, 100, 0.9)\n"
             "model.compile(tf.keras.optimizers.SGD(rate), 'mse')\n" + FIT,
             reason="a schedule's steps would have to change, too",
+            suggested=True,
+        ),
+        Keep(
+            HEAD
+            + """\
+class Linear(tf.keras.optimizers.schedules.LearningRateSchedule):
+    def __call__(self, step):
+        return 0.1 / step
+
+model.compile(tf.keras.optimizers.SGD(Linear()), "mse")
+"""
+            + FIT,
+            reason="a schedule of the script's own cannot be multiplied",
             suggested=True,
         ),
         Keep(

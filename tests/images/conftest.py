@@ -58,8 +58,14 @@ def files(store: Store, image: str) -> Iterator[Path]:
 
 
 @pytest.fixture(scope="session")
+def layers(store: Store, image: str) -> list[Path]:
+    """The image's layers as tar archives, the lowest first."""
+    return store.layers(image, store.folder / "layers")
+
+
+@pytest.fixture(scope="session")
 def container(store: Store, image: str) -> Iterator[str]:
-    """One container to run commands in, one after another: making one copies the whole image."""
+    """One container to run commands in, one after another."""
     with store.container(image) as name:
         yield name
 

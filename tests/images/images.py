@@ -17,6 +17,14 @@ from typing import Any
 BASE = "docker.io/library/debian:bookworm-slim"
 # What Debian's slim images leave out, so that a build that needs it fails here as it does there.
 _NOT_IN_SLIM = ("/usr/share/doc/*", "/usr/share/info/*", "/usr/share/locale/*", "/usr/share/man/*")
+# How dpkg and apt are set in Debian's images: nothing waits for the disk, no package file is kept. The latter
+# comes by a hook, since mmdebstrap itself needs what it downloads.
+_KEEP_NONE = 'APT::Keep-Downloaded-Packages "false";'
+_SETTINGS = (
+    "--dpkgopt=force-unsafe-io",
+    '--aptopt=Acquire::Languages "none"',
+    f"--customize-hook=echo '{_KEEP_NONE}' > \"$1/etc/apt/apt.conf.d/docker-clean\"",
+)
 
 
 @dataclass(frozen=True)
@@ -28,7 +36,8 @@ class Store:
     def buildah(self, *arguments: str | Path, timeout: float = 120) -> str:
         """What a buildah command prints. Raises: AssertionError with all of its output."""
         places = ["--root", self.folder / "root", "--runroot", self.folder / "run"]
-        command = ["buildah", *places, "--storage-driver", "vfs", *arguments]
+        # Overlays, as an engine has: with vfs each image and each container is a copy of all its files.
+        command = ["buildah", *places, "--storage-driver", "overlay", *arguments]
         done = subprocess.run(command, capture_output=True, text=True, timeout=timeout, check=False)
         assert done.returncode == 0, f"{arguments} ended with {done.returncode}\n{done.stdout}\n{done.stderr}"
         return done.stdout
@@ -38,7 +47,8 @@ class Store:
         archive = self.folder / "base.tar"
         left_out = [f"--dpkgopt=path-exclude={pattern}" for pattern in _NOT_IN_SLIM]
         subprocess.run(
-            ["mmdebstrap", "--quiet", "--variant=minbase", *left_out, "bookworm", archive], check=True
+            ["mmdebstrap", "--quiet", "--variant=minbase", *_SETTINGS, *left_out, "bookworm", archive],
+            check=True,
         )
         container = self.buildah("from", "scratch").strip()
         self.buildah("add", "--quiet", container, archive, "/")

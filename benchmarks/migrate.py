@@ -1,11 +1,14 @@
-"""Throughput of `hvdkit migrate` beside a LibCST pass that resolves qualified names, on the same files.
+"""Throughput of `hvdkit migrate` beside a LibCST pass with qualified names, and PaConvert, on the same files.
 
-    pip install libcst && python benchmarks/migrate.py DIR...
+    pip install libcst paconvert astor black isort && python benchmarks/migrate.py DIR...
 
 Each folder is one project. Files are split into those that hvdkit rewrites and those that it leaves; for
-each group lines per second of CPU time on one core are printed, and the ratio to LibCST. Nothing is written.
-LibCST does what a codemod needs at the least: parse, resolve the qualified name of every call, and give the
-code back.
+each group lines per second of CPU time on one core are printed, and the ratio to each peer that is installed.
+Nothing is written into the folders. LibCST does what a codemod needs at the least: parse, resolve the qualified
+name of every call, and give the code back. PaConvert is a finished codemod, from PyTorch to Paddle, on Python's
+ast: one file at a time, by tables of names, comments and layout lost; its formatting of the result is left off.
+hvdkit follows values between files and looks at its result a second time: its time is that of both passes, and
+of what the files import.
 """
 
 from __future__ import annotations
@@ -13,6 +16,7 @@ from __future__ import annotations
 import argparse
 import statistics
 import sys
+import tempfile
 import time
 from collections.abc import Sequence
 from importlib.util import find_spec
@@ -31,8 +35,8 @@ def cpu_seconds(work: Callable[[], object]) -> float:
     return time.process_time() - began
 
 
-def with_libcst(texts: Sequence[str]) -> None:
-    """Parse each text, ask for the qualified name of every call, and generate the code again."""
+def with_libcst(paths: Sequence[Path]) -> None:
+    """Parse each file, ask for the qualified name of every call, and generate the code again."""
     import libcst
     from libcst.metadata import MetadataWrapper, QualifiedNameProvider
 
@@ -45,8 +49,22 @@ def with_libcst(texts: Sequence[str]) -> None:
             self.get_metadata(QualifiedNameProvider, original_node.func, set())
             return updated_node
 
-    for text in texts:
+    for path in paths:
+        text = path.read_text(encoding="utf-8", errors="replace")
         MetadataWrapper(libcst.parse_module(text)).visit(Calls()).code  # noqa: B018
+
+
+def with_paconvert(paths: Sequence[Path]) -> None:
+    """Convert each file to Paddle, into a folder that is thrown away."""
+    from paconvert.converter import Converter
+
+    converter = Converter(log_level="CRITICAL", no_format=True)
+    with tempfile.TemporaryDirectory() as folder:
+        for path in paths:
+            converter.transfer_file(str(path), f"{folder}/converted.py")
+
+
+PEERS = {"libcst": ("LibCST", with_libcst), "paconvert": ("PaConvert", with_paconvert)}
 
 
 def main() -> int:
@@ -57,8 +75,9 @@ def main() -> int:
     parser.add_argument("folders", nargs="+", type=Path, metavar="DIR")
     parser.add_argument("--rounds", type=int, default=3)
     args = parser.parse_args()
-    if find_spec("libcst") is None:
-        print("libcst is not installed: pip install libcst", file=sys.stderr)
+    peers = [peer for module, peer in PEERS.items() if find_spec(module) is not None]
+    if not peers:
+        print("no peer is installed: pip install libcst", file=sys.stderr)
         return 2
     plans = [make_plan([folder], Options()) for folder in args.folders]
     rewritten = {file.path for plan in plans for file in plan.changed}
@@ -70,24 +89,25 @@ def main() -> int:
             [path for path in project if path not in rewritten | strange] for project in everything
         ],
     }
-    print(
-        f"{'files':<12} {'count':>6} {'lines':>9} {'hvdkit lines/s':>15} {'LibCST lines/s':>15} {'ratio':>7}"
-    )
+    heads = "".join(f" {name + ' lines/s':>18} {'ratio':>6}" for name, _ in peers)
+    print(f"{'files':<12} {'count':>6} {'lines':>9} {'hvdkit lines/s':>15}{heads}")
     for name, projects in groups.items():
         paths = [path for project in projects for path in project]
         if not paths:
             print(f"{name:<12} {0:>6}")
             continue
-        texts = [path.read_text(encoding="utf-8", errors="replace") for path in paths]
-        lines = sum(text.count("\n") for text in texts)
-        ours, theirs = [], []
+        lines = sum(path.read_bytes().count(b"\n") for path in paths)
+        ours: list[float] = []
+        theirs: dict[str, list[float]] = {peer: [] for peer, _ in peers}
         for _ in range(args.rounds):
             ours.append(cpu_seconds(lambda each=projects: [make_plan(paths, Options()) for paths in each]))
-            theirs.append(cpu_seconds(lambda texts=texts: with_libcst(texts)))
-        fast, slow = statistics.median(ours), statistics.median(theirs)
-        ratio = statistics.median(b / a for a, b in zip(ours, theirs))
-        speeds = f"{lines / fast:>14,.0f} {lines / slow:>14,.0f}"
-        print(f"{name:<12} {len(paths):>6} {lines:>9} {speeds} {ratio:>7.1f}")
+            for peer, work in peers:
+                theirs[peer].append(cpu_seconds(lambda work=work, paths=paths: work(paths)))
+        cells = [f"{lines / statistics.median(ours):>15,.0f}"]
+        for seconds in theirs.values():
+            ratio = statistics.median(b / a for a, b in zip(ours, seconds))
+            cells.append(f"{lines / statistics.median(seconds):>18,.0f} {ratio:>6.1f}")
+        print(f"{name:<12} {len(paths):>6} {lines:>9} {' '.join(cells)}")
     return 0
 
 

@@ -3,12 +3,12 @@
     pip install libcst paconvert astor black isort && python benchmarks/migrate.py DIR...
 
 Each folder is one project. Files are split into those that hvdkit rewrites and those that it leaves; for
-each group lines per second of CPU time on one core are printed, and the ratio to each peer that is installed.
-Nothing is written into the folders. LibCST does what a codemod needs at the least: parse, resolve the qualified
-name of every call, and give the code back. PaConvert is a finished codemod, from PyTorch to Paddle, on Python's
-ast: one file at a time, by tables of names, comments and layout lost; its formatting of the result is left off.
-hvdkit follows values between files and looks at its result a second time: its time is that of both passes, and
-of what the files import.
+each group lines per second of CPU time on one core are printed, and the ratio to each peer that is
+installed. Nothing is written into the folders. LibCST does what a codemod needs at the least: parse,
+resolve the qualified name of every call, and give the code back. PaConvert is a finished codemod, from
+PyTorch to Paddle, on Python's ast: one file at a time, by tables of names, comments and layout lost; its
+formatting of the result is left off. hvdkit follows values between files and looks at its result a second
+time: its time is that of both passes, and of what the files import.
 """
 
 from __future__ import annotations

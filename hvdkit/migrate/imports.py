@@ -174,4 +174,4 @@ def _taken_elsewhere(facts: Facts, names: Names, name: str) -> bool:
             for value in facts.flow.values(other, attribute.value)
         ):
             return True
-    return facts.project.named_where_passed_over(path)
+    return facts.project.taken_where_passed_over(path, name)

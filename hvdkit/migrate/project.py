@@ -72,10 +72,12 @@ class Project:
         names = self.files[path] = index(source)
         return names
 
-    def named_where_passed_over(self, path: Path) -> bool:
-        """Whether a file that was passed over has the name of a file's module in it, and so may import it."""
-        name = re.compile(rb"\b%b\b" % re.escape(path.stem.encode()))
-        return any(name.search(self.reader(other)) for other in self.passed_over)
+    def taken_where_passed_over(self, path: Path, name: str) -> bool:
+        """Whether a file that was passed over may import a name of a file: it has both of them, or a star."""
+        module = re.compile(rb"\b%b\b" % re.escape(path.stem.encode()))
+        taken = re.compile(rb"\b%b\b|import\s*\*" % re.escape(name.encode()))
+        texts = (self.reader(other) for other in self.passed_over)
+        return any(module.search(text) and taken.search(text) for text in texts)
 
     def module(self, name: str, importer: Path) -> Names | None:
         """The project file that `import name` (dots in front for relative) means in `importer`, if any."""

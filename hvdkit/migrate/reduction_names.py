@@ -70,7 +70,18 @@ def _written_alike(place: Place, other: Place) -> bool:
         return False
     if other.names is place.names and _function(other) is _function(place):
         return _assigned_between(place, other)
-    return not _trained(place) & _trained(other)
+    return _made_here(place) or _made_here(other) or not _trained(place) & _trained(other)
+
+
+def _made_here(place: Place) -> bool:
+    """Whether the function around an optimizer makes a model of its own: each run of it has another."""
+    return any(
+        binding.kind == "assign"
+        and isinstance(binding.value, ast.Call)
+        and place.names.function(binding.node) is _function(place)
+        for model in place.models or ()
+        for binding in place.names.bindings(model.partition(".")[0], place.call)
+    )
 
 
 def _assigned_between(place: Place, other: Place) -> bool:

@@ -17,7 +17,7 @@ from tests import originals
 
 STEPS = Path(__file__).parent / "steps"
 LINE = re.compile(r"([a-z_]+) rank ([01]) ([0-9a-f]{64})")
-LOOPS = 10
+LOOPS = 11
 
 
 def run(folder: Path, *launcher: str) -> dict[tuple[str, str], str]:

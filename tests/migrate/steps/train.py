@@ -191,6 +191,31 @@ def gan(rank):
     report("gan", generator.module, scale.module, period.module)
 
 
+def left():
+    model = DDP(build(12))
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1, momentum=0.9)
+    return model, optimizer
+
+
+def right():
+    model = DDP(build(13))
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1, momentum=0.9)
+    return model, optimizer
+
+
+def alike(rank):
+    """Two models of one shape, of one name where their optimizers are made, and one backward for both."""
+    one, first = left()
+    two, second = right()
+    for x in batches(rank):
+        first.zero_grad()
+        second.zero_grad()
+        (one(x) * two(x)).sum().backward()
+        first.step()
+        second.step()
+    report("alike", one.module, two.module)
+
+
 def main():
     dist.init_process_group("gloo")
     rank = dist.get_rank()
@@ -206,6 +231,7 @@ def main():
     two_losses(rank)
     closure(rank)
     gan(rank)
+    alike(rank)
     dist.barrier()
     dist.destroy_process_group()
 

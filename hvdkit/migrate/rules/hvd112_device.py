@@ -6,13 +6,15 @@ import ast
 from collections.abc import Iterator
 
 from hvdkit.migrate import edits
-from hvdkit.migrate.facts import Facts
+from hvdkit.migrate.facts import Facts, Site
+from hvdkit.migrate.facts.launch_reach import around
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
 
 # Calls whose first argument is a device number, and those that take it second.
-FIRST = frozenset(("torch.cuda.set_device", "torch.cuda.device", "torch.accelerator.set_device_index"))
+SET_DEVICE = "torch.cuda.set_device"
+FIRST = frozenset((SET_DEVICE, "torch.cuda.device", "torch.accelerator.set_device_index"))
 DEVICE = "torch.device"
 METHODS = ("to", "cuda")
 
@@ -23,6 +25,31 @@ def check(facts: Facts) -> Iterator[Finding]:
             text = f"{facts.hvd(names)}.local_rank()"
             message = f"the rank counts over all hosts, devices count on each: {text}"
             yield facts.safe("HVD112", names, index, message, edits.replace, names.source, index, text)
+    for site in facts.calls(SET_DEVICE):
+        if site.node.args and "ddp" in facts.kinds(site.names) and _only_given(facts, site):
+            message = (
+                "the device is an option of the command line, which horovodrun gives alike to every process"
+            )
+            advice = (
+                f"call torch.cuda.set_device({facts.hvd(site.names)}.local_rank()), whatever the option says"
+            )
+            yield facts.manual("HVD112", site.names, site.node, message, advice)
+
+
+def _only_given(facts: Facts, site: Site) -> bool:
+    """Whether a device comes from options that are no rank, where a job of several processes may choose it."""
+    names, index = site.names, site.node.args[0]
+    origins = set(facts.launch.origins(names, index))
+    if not origins or facts.launch.meaning(names, index) or any(o.kind != "option" for o in origins):
+        return False
+    for test, wanted in around(names, site.node):
+        asked = test.left if isinstance(test, ast.Compare) else test
+        given = (
+            set(facts.launch.origins(names, asked)) <= origins
+        )  # `if args.gpu is not None:` lets it through
+        if not given and facts.reach.holds(names, test) is (not wanted):
+            return False
+    return True
 
 
 def _indices(facts: Facts) -> Iterator[tuple[Names, ast.expr]]:
@@ -151,6 +178,45 @@ RULE = Rule(
         ),
     ),
     keeps=(
+        Keep(
+            """\
+            import argparse
+            import torch
+            import torch.distributed as dist
+
+            parser = argparse.ArgumentParser()
+            parser.add_argument("--gpu", type=int, default=None)
+            parser.add_argument("--rank", type=int, default=0)
+            parser.add_argument("--world-size", type=int, default=1)
+            args = parser.parse_args()
+            args.distributed = args.world_size > 1
+            if args.distributed:
+                if args.gpu:
+                    torch.cuda.set_device(int(args.gpu))
+                dist.init_process_group("nccl", rank=args.rank, world_size=args.world_size)
+            """,
+            reason="a launcher of its own gave each process its --gpu; under horovodrun all would get the same",
+            reported=True,
+        ),
+        Keep(
+            """\
+            import argparse
+            import torch
+            import torch.distributed as dist
+
+            parser = argparse.ArgumentParser()
+            parser.add_argument("--gpu", type=int, default=None)
+            parser.add_argument("--rank", type=int, default=0)
+            parser.add_argument("--world-size", type=int, default=1)
+            args = parser.parse_args()
+            args.distributed = args.world_size > 1
+            if args.distributed:
+                dist.init_process_group("nccl", rank=args.rank, world_size=args.world_size)
+            else:
+                torch.cuda.set_device(args.gpu)
+            """,
+            reason="only a lone process takes the device that it is given",
+        ),
         Keep(
             """\
             import os

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
+from hvdkit.bootstrap import ports
 from hvdkit.bootstrap.environment import CONTROL_PORT
 from hvdkit.bootstrap.launch import Launch, Meeting
 from hvdkit.bootstrap.variables import Family, incomplete, integer, port
@@ -21,8 +22,6 @@ FAMILY = Family(
     "SLURM_NTASKS_PER_NODE",
     only_with="SLURM_STEP_ID",
 )
-# Below the ports that Linux hands out itself (ip_local_port_range).
-FIRST_PORT, PORTS = 20000, 10000
 _STEPS = 16
 
 
@@ -38,9 +37,7 @@ def meeting(environ: Mapping[str, str], launch: Launch) -> Meeting:
         raise incomplete(launch.size_variable, str(launch.size), "SLURM_JOB_ID", "srun")
     job, step = integer("SLURM_JOB_ID", environ), integer("SLURM_STEP_ID", environ)
     control = (
-        port(CONTROL_PORT, environ)
-        if environ.get(CONTROL_PORT)
-        else FIRST_PORT + (job * _STEPS + step) % PORTS
+        port(CONTROL_PORT, environ) if environ.get(CONTROL_PORT) else ports.of_number(job * _STEPS + step)
     )
     restarts = environ.get("SLURM_RESTART_COUNT", "0")
     name = f"srun/{job}.{step}/{restarts}"

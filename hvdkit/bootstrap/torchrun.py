@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from hvdkit.bootstrap import ports
 from hvdkit.bootstrap.environment import CONTROL_PORT
 from hvdkit.bootstrap.errors import LaunchEnvironmentError
 from hvdkit.bootstrap.launch import Launch, Meeting
@@ -17,7 +18,7 @@ FAMILY = Family("torchrun or PyTorchJob", "RANK", ("WORLD_SIZE",), "LOCAL_WORLD_
 
 
 def meeting(environ: Mapping[str, str], launch: Launch) -> Meeting:
-    """Where the ranks meet: on MASTER_ADDR, one port above MASTER_PORT, where torchrun's own store listens.
+    """Where the ranks meet: on MASTER_ADDR, beside MASTER_PORT, where torchrun's own store listens.
 
     Raises: LaunchEnvironmentError: MASTER_ADDR or MASTER_PORT is missing or wrong, or the local variables
     contradict the world's.
@@ -29,8 +30,7 @@ def meeting(environ: Mapping[str, str], launch: Launch) -> Meeting:
     if environ.get(CONTROL_PORT):
         control = port(CONTROL_PORT, environ)
     elif environ.get("MASTER_PORT"):
-        master = port("MASTER_PORT", environ)
-        control = master + 1 if master < 65535 else master - 1
+        control = ports.beside(port("MASTER_PORT", environ))
     else:
         raise incomplete("WORLD_SIZE", size, "MASTER_PORT", FAMILY.launcher)
     # After a failure torchrun starts all ranks again on the same port: late ones of before must not join.

@@ -11,6 +11,7 @@ import time
 from pathlib import Path
 
 import pytest
+from ports import free_port
 
 pytestmark = pytest.mark.launch
 
@@ -66,15 +67,8 @@ def ended(process: subprocess.Popen[str]) -> tuple[int, str, str]:
 
 @pytest.fixture
 def port() -> str:
-    """MASTER_PORT: this one and the next are free."""
-    while True:
-        with socket.create_server(("127.0.0.1", 0)) as first:
-            found = int(first.getsockname()[1])
-            try:
-                socket.create_server(("127.0.0.1", found + 1)).close()
-            except (OSError, OverflowError):
-                continue
-            return str(found)
+    """MASTER_PORT; the next one is the control port."""
+    return str(free_port())
 
 
 def test_ranks_are_told_their_places(port: str) -> None:

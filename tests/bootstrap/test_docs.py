@@ -9,7 +9,7 @@ import pytest
 
 import hvdkit
 import hvdkit.bootstrap.cluster as cluster_module
-from hvdkit.bootstrap import board, environment, ranks, slurm
+from hvdkit.bootstrap import board, environment, ports, ranks
 from hvdkit.launch.hosts import Host, HostList, read_nodes
 
 PAGE = (Path(__file__).parents[2] / "docs" / "clusters.md").read_text(encoding="utf-8")
@@ -47,6 +47,7 @@ def test_the_numbers_are_those_of_the_code() -> None:
     assert f"a node is not heard of for {board.SILENCE_SECONDS:g} s" in PAGE
     assert f"killed {ranks.END_SECONDS:g} s later" in PAGE
     assert f"`ctrl_port`, {cluster_module.CONTROL_PORT}" in PAGE
-    assert f"{slurm.FIRST_PORT} to {slurm.FIRST_PORT + slurm.PORTS - 1}" in PAGE
+    assert PAGE.count(f"{ports.FIRST_PORT} to {ports.FIRST_PORT + ports.PORTS - 1}") == 2
+    assert f"From {ports.FIRST_LENT_PORT - 1} on" in PAGE
     assert environment.START_TIMEOUT in PAGE
     assert environment.CONTROL_PORT in PAGE

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import psutil
 import pytest
+from ports import free_port
 
 pytestmark = pytest.mark.launch
 
@@ -101,7 +102,7 @@ def test_a_port_in_use_is_named(tmp_path: Path) -> None:
 def test_a_node_that_never_comes_is_named_within_the_bound(tmp_path: Path) -> None:
     nodes = [*HERE, {"addr": "192.0.2.1"}]
     began = time.monotonic()
-    job = start(script(tmp_path, nodes, _free_port()), HVDKIT_START_TIMEOUT="4")
+    job = start(script(tmp_path, nodes, free_port()), HVDKIT_START_TIMEOUT="4")
     code, _, stderr = ended(job)
     assert (code, time.monotonic() - began < 60) == (2, True)
     assert "hvdkit: waiting for node 1 (192.0.2.1, ranks 2 to 3)" in stderr
@@ -146,8 +147,3 @@ def test_under_horovodrun_nothing_is_done(tmp_path: Path) -> None:
     meeting = {"HOROVOD_GLOO_RENDEZVOUS_ADDR": "a", "HOROVOD_GLOO_RENDEZVOUS_PORT": "1"}
     code, stdout, stderr = ended(start(script(tmp_path), **given, **needed, **meeting))
     assert (code, stdout) == (0, "5 6 1 eth0\n"), stderr
-
-
-def _free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as probe:
-        return int(probe.getsockname()[1])

@@ -27,7 +27,10 @@ def meeting(environ: dict[str, str]) -> Meeting | None:
     [
         (POD, 23457, "torchrun///23456"),
         (TORCHRUN, 23457, "torchrun/run/3/23456"),
-        ({**POD, "MASTER_PORT": "65535"}, 65534, "torchrun///65535"),
+        ({**POD, "MASTER_PORT": "32766"}, 32767, "torchrun///32766"),
+        # The kernel chose these, and lends their neighbours to connections of other programs.
+        ({**POD, "MASTER_PORT": "32767"}, 22767, "torchrun///32767"),
+        ({**POD, "MASTER_PORT": "65535"}, 25535, "torchrun///65535"),
         ({**POD, "HVDKIT_CTRL_PORT": "700"}, 700, "torchrun///23456"),
         ({**POD, "HVDKIT_CTRL_PORT": "700", "MASTER_PORT": ""}, 700, "torchrun///"),
     ],

@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 import re
 import shutil
-import socket
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from ports import free_port
 
 from tests import originals
 
@@ -50,9 +50,7 @@ def commands(example: str) -> list[str]:
 
 def environment() -> dict[str, str]:
     """This interpreter's commands first, one thread for each process, and a port that is free."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = str(probe.getsockname()[1])
+    port = str(free_port())
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
     ports = {"MASTER_PORT": port, "PET_MASTER_PORT": port}
     return originals.environment({**os.environ, **ports, "PATH": path, "OMP_NUM_THREADS": "1"})

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import gc
 import os
-import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, Callable
@@ -16,6 +15,7 @@ from typing import Any, Callable
 import horovod.torch as hvd
 import torch
 import torch.distributed as dist
+from ports import free_port
 from torch import Tensor, nn
 
 # Read by hvd.init(), which the session's fixture calls after this import: lets a test add a process set.
@@ -79,9 +79,7 @@ def raised(action: Callable[[], object]) -> BaseException | None:
 @contextmanager
 def process_group() -> Iterator[None]:
     """torch.distributed over the ranks of this job, for comparing with DistributedDataParallel."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = hvd.broadcast_object(probe.getsockname()[1], 0, name="tests.port")
+    port = hvd.broadcast_object(free_port(), 0, name="tests.port")
     dist.init_process_group(
         "gloo", init_method=f"tcp://127.0.0.1:{port}", rank=hvd.rank(), world_size=hvd.size()
     )

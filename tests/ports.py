@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 import socket
 
-# Below the ports that the kernel lends to anybody, and not those that hvdkit works out (bootstrap/ports.py):
+# Below the ports that the kernel lends to anybody, and not those that hvdkit works out in bootstrap/ports.py:
 # what is free stays free until the test uses it.
 _FIRST, _LAST = 10_000, 19_998
 

@@ -15,7 +15,7 @@ def of_number(number: int) -> int:
 def beside(port: int) -> int:
     """The control port of a job whose ranks know a port that is in use.
 
-    The next one where a person chose that port. One that the kernel chose has neighbours which the kernel lends,
-    too: at any moment they may belong to a connection of another program.
+    The next one where a person chose that port. One that the kernel chose has neighbours which the kernel
+    lends, too: at any moment they may belong to a connection of another program.
     """
     return port + 1 if port < FIRST_LENT_PORT - 1 else of_number(port)

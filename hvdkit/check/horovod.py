@@ -223,7 +223,8 @@ MAX_CALLERS = 6
 def every_rank_certainly(facts: Facts, names: Names, node: ast.AST, depth: int = 0) -> bool:
     """Whether nothing hints that a node runs on some ranks only, or only without Horovod.
 
-    Hints: a test made from a rank, around it or a caller; another branch that uses Horovod; no known caller.
+    Hints: a test made from a rank, around it or a caller; another branch that uses Horovod; no known caller;
+    a caller whose object may be another one, as the writer of `writer = Writer() if rank == 0 else Silent()`.
     """
     child = node
     for parent in names.ancestors(node):
@@ -236,10 +237,15 @@ def every_rank_certainly(facts: Facts, names: Names, node: ast.AST, depth: int =
         if isinstance(parent, FUNCTIONS):
             sites = facts.flow.call_sites(names, parent) if depth < MAX_CALLERS else []
             return bool(sites) and all(
-                every_rank_certainly(facts, where, call, depth + 1) for where, call in sites
+                _one_receiver(facts, where, call) and every_rank_certainly(facts, where, call, depth + 1)
+                for where, call in sites
             )
         child = parent
     return True
+
+
+def _one_receiver(facts: Facts, names: Names, call: ast.Call) -> bool:
+    return not isinstance(call.func, ast.Attribute) or len(facts.flow.values(names, call.func.value)) < 2
 
 
 def _within(part: object, child: ast.AST) -> bool:

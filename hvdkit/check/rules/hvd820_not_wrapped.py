@@ -8,11 +8,13 @@ from collections.abc import Iterator
 from hvdkit.check.horovod import calls_in, horovod_files, programs, short, wraps
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.programs import ProgramFacts
+from hvdkit.migrate.names import FUNCTIONS, Names
 from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rule import Keep, Rule
 
 REDUCES = ("allreduce", "allreduce_", "allreduce_async_", "allreduce_async", "grouped_allreduce")
 REDUCES_MORE = ("grouped_allreduce_", "grouped_allreduce_async_", "sparse_allreduce_async", "reducescatter")
+MAX_CALLERS = 6
 
 
 def check(facts: Facts) -> Iterator[Finding]:
@@ -37,15 +39,37 @@ def _by_other_means(facts: Facts, program: ProgramFacts) -> bool:
     if any(site.names in program.files for site in facts.calls("torch.distributed.", "byteps.", "mpi4py.")):
         return True
     sites = calls_in(facts, program, *REDUCES, *REDUCES_MORE)
-    functions = [site.names.function(site.node) or site.names.source.tree for site in sites]
+    functions = [(site.names, site.names.function(site.node) or site.names.source.tree) for site in sites]
     reads = any(
-        isinstance(part, ast.Attribute) and part.attr in ("grad", "parameters", "named_parameters")
-        for function in functions
+        _reads(function, "grad", "parameters", "named_parameters")
+        for _, function in functions
         if not isinstance(function, ast.Module)
-        for part in ast.walk(function)
     )
-    top = any(isinstance(function, ast.Module) for function in functions)
-    return reads or top or any(short(site).startswith("grouped") for site in sites)
+    top = any(isinstance(function, ast.Module) for _, function in functions)
+    return (
+        reads
+        or top
+        or any(short(site).startswith("grouped") for site in sites)
+        or any(_given_gradients(facts, names, function) for names, function in functions)
+    )
+
+
+def _reads(node: ast.AST, *attributes: str) -> bool:
+    return any(isinstance(part, ast.Attribute) and part.attr in attributes for part in ast.walk(node))
+
+
+def _given_gradients(facts: Facts, names: Names, function: ast.AST, depth: int = 0) -> bool:
+    """Whether a caller of a function that reduces what it is given reads gradients: `reduce([p.grad for ...])`."""
+    if not isinstance(function, FUNCTIONS) or depth > MAX_CALLERS:
+        return False
+    callers = [
+        (where, where.function(call) or where.source.tree)
+        for where, call in facts.flow.call_sites(names, function)
+    ]
+    return any(
+        _reads(caller, "grad") or _given_gradients(facts, where, caller, depth + 1)
+        for where, caller in callers
+    )
 
 
 RULE = Rule(
@@ -112,6 +136,51 @@ RULE = Rule(
                 optimizer.step()
             """,
             reason="the gradients are averaged by hand",
+        ),
+        Keep(
+            """\
+            import horovod.torch as hvd
+            import torch
+
+            def all_reduce(tensors):
+                for t in tensors:
+                    hvd.allreduce_(t)
+
+            def main():
+                hvd.init()
+                model = torch.nn.Linear(2, 2)
+                optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+                for x in batches:
+                    model(x).sum().backward()
+                    all_reduce([p.grad.data for p in model.parameters() if p.grad is not None])
+                    optimizer.step()
+
+            main()
+            """,
+            reason="the gradients are given to a function that reduces",
+        ),
+        Keep(
+            """\
+            import horovod.torch as hvd
+            import torch
+
+            def average(values):
+                return [hvd.allreduce(torch.tensor(value)) for value in values]
+
+            def main():
+                hvd.init()
+                model = torch.nn.Linear(2, 2)
+                optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+                for x in batches:
+                    loss = model(x).sum()
+                    loss.backward()
+                    optimizer.step()
+                    print(average([loss.item()]))
+
+            main()
+            """,
+            reason="the function that reduces is given a metric",
+            reported=True,
         ),
     ),
 )

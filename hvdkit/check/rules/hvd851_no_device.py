@@ -27,13 +27,18 @@ CHOOSES = (
 def check(facts: Facts) -> Iterator[Finding]:
     seen = set()
     for program in programs(facts):
-        if mentioned(program, *CHOOSES) or not _uses_cuda(facts, program):
+        if mentioned(program, *CHOOSES) or not _uses_cuda(facts, program) or not _trains(facts, program):
             continue
         for site in called(facts, "init", modules=("horovod.torch",)):  # hvdkit's own chooses it
             if site.names in program.files and site.node not in seen:
                 seen.add(site.node)
                 message = "no rank chooses its device: all ranks of a node share its first GPU"
                 yield facts.safe("HVD851", site.names, site.node, message, _pin, facts, site)
+
+
+def _trains(facts: Facts, program: ProgramFacts) -> bool:
+    """What only infers may be meant for one process, and start Horovod for the helpers that it imports."""
+    return any(step.names in program.files for step in facts.steps.steps)
 
 
 def _uses_cuda(facts: Facts, program: ProgramFacts) -> bool:
@@ -73,6 +78,10 @@ RULE = Rule(
 
             hvd.init()
             model = torch.nn.Linear(2, 2).cuda()
+            optimizer = hvd.DistributedOptimizer(torch.optim.SGD(model.parameters(), lr=0.1))
+            for x in batches:
+                model(x).sum().backward()
+                optimizer.step()
             """,
             """\
             import horovod.torch as hvd
@@ -82,6 +91,10 @@ RULE = Rule(
             if torch.cuda.is_available():
                 torch.cuda.set_device(hvd.local_rank())
             model = torch.nn.Linear(2, 2).cuda()
+            optimizer = hvd.DistributedOptimizer(torch.optim.SGD(model.parameters(), lr=0.1))
+            for x in batches:
+                model(x).sum().backward()
+                optimizer.step()
             """,
         ),
     ),
@@ -94,6 +107,10 @@ RULE = Rule(
             hvd.init()
             device = torch.device("cuda", hvd.local_rank())
             model = torch.nn.Linear(2, 2).to(device)
+            optimizer = hvd.DistributedOptimizer(torch.optim.SGD(model.parameters(), lr=0.1))
+            for x in batches:
+                model(x).sum().backward()
+                optimizer.step()
             """,
             reason="the device has its number",
         ),
@@ -104,6 +121,10 @@ RULE = Rule(
 
             hvd.init()
             model = torch.nn.Linear(2, 2).cuda()
+            optimizer = hvd.DistributedOptimizer(torch.optim.SGD(model.parameters(), lr=0.1))
+            for x in batches:
+                model(x).sum().backward()
+                optimizer.step()
             """,
             reason="hvdkit's init() makes the GPU of the local rank the current one",
         ),
@@ -114,8 +135,24 @@ RULE = Rule(
 
             hvd.init()
             model = torch.nn.Linear(2, 2)
+            optimizer = hvd.DistributedOptimizer(torch.optim.SGD(model.parameters(), lr=0.1))
+            for x in batches:
+                model(x).sum().backward()
+                optimizer.step()
             """,
             reason="it runs on the CPU",
+        ),
+        Keep(
+            """\
+            import horovod.torch as hvd
+            import torch
+
+            hvd.init()
+            model = torch.nn.Linear(2, 2).to("cuda")
+            model.load_state_dict(torch.load("model.pt"))
+            print([model(x) for x in batches])
+            """,
+            reason="nothing is trained: it may be meant for one process",
         ),
     ),
 )

@@ -21,6 +21,7 @@ NEEDS = {
         r"DistributedSampler\(",
         "from torch.utils.data.distributed import DistributedSampler",
     ),
+    "torch": (r"torch\.", "import torch"),
     "tf": (r"tf\.", "import tensorflow as tf"),
     "hvd_callbacks": (
         r"hvd_callbacks[.(]",

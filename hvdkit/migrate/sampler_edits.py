@@ -30,7 +30,7 @@ def unshardable(facts: Facts, loader: Loader) -> str:
         return ""
     if loader.batch_sampler is not None:
         return "it has a batch_sampler of its own"
-    if loader.sampler is not None:
+    if loader.sampler is not None and empty_sampler(facts, loader) is None:
         return "it has a sampler of its own"
     if loader.dataset is None:
         return "its data set was not found"
@@ -62,6 +62,9 @@ def sampler_edits(facts: Facts, loader: Loader) -> list[Edit]:
     if facts.options.target == "hvdkit":
         return edits.wrap(source, loader.node, f"{hvd}.distribute(", ")")
     assert loader.dataset is not None
+    empty = empty_sampler(facts, loader)
+    if empty is not None:
+        return [edits.replace(source, empty, _sampler(source.segment(loader.dataset), hvd, "True"))]
     statement = names.statement(loader.node)
     own_line = isinstance(statement, ast.Assign) and not _in_lambda(names, loader.node)
     target = statement.targets[0] if isinstance(statement, ast.Assign) else None
@@ -78,10 +81,7 @@ def sampler_edits(facts: Facts, loader: Loader) -> list[Edit]:
         lines.append(f"{name} = {dataset}")
         made.append(edits.replace(source, loader.dataset, name))
         dataset = name
-    sampler = (
-        f"DistributedSampler({dataset}, num_replicas={hvd}.size(), rank={hvd}.rank(), "
-        f"shuffle={_shuffle(loader)})"
-    )
+    sampler = _sampler(dataset, hvd, _shuffle(loader))
     if own_line and stem:
         variable = _beside(names, stem, "sampler")
         lines += _assigned(names, statement, variable, sampler)
@@ -89,6 +89,35 @@ def sampler_edits(facts: Facts, loader: Loader) -> list[Edit]:
     if lines:
         made.append(edits.before(source, statement, lines))
     return [*made, *_given(loader, sampler)]
+
+
+def _sampler(dataset: str, hvd: str, shuffle: str) -> str:
+    return f"DistributedSampler({dataset}, num_replicas={hvd}.size(), rank={hvd}.rank(), shuffle={shuffle})"
+
+
+def empty_sampler(facts: Facts, loader: Loader) -> ast.expr | None:
+    """The None of `sampler = None` above a loader with `shuffle=(sampler is None), sampler=sampler`.
+
+    A sampler that takes its place says for itself that the loader shuffles no more.
+    """
+    names, given, asked = loader.names, loader.sampler, loader.shuffle
+    if not isinstance(given, ast.Name) or not isinstance(loader.dataset, ast.Name):
+        return None
+    bound = names.bindings(given.id, given)
+    empty = (
+        bound[0].value if len(bound) == 1 and isinstance(names.parents[bound[0].node], ast.Assign) else None
+    )
+    if not (isinstance(empty, ast.Constant) and empty.value is None and isinstance(asked, ast.Compare)):
+        return None
+    if ast.unparse(asked) != f"{given.id} is None":
+        return None
+    others = (o.sampler for o in facts.loaders if o is not loader and o.names is names)
+    if any(isinstance(o, ast.Name) and names.bindings(o.id, o) == bound for o in others):
+        return None
+    statement, block = names.statement(empty), edits.block(names, names.statement(loader.node))
+    data = names.bindings(loader.dataset.id, loader.dataset)
+    known = all(statement.lineno > getattr(binding.node, "lineno", 0) for binding in data)
+    return empty if statement in block and known else None
 
 
 def _assigned(names: Names, statement: ast.stmt, variable: str, sampler: str) -> list[str]:

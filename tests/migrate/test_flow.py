@@ -92,6 +92,11 @@ CASES = {
     "circle": ("import m\nx = m.A()\nwhile x:\n    x = f(x)\ndef f(y):\n    return y\nprobe(x)", {"m.A"}),
     "chain without an end": ("import m\nx = m.A\nwhile x:\n    x = x.next\nprobe(x())", None),
     "positions without an end": ("import m\nx = m.A()\nwhile x:\n    x, y = x\nprobe(x)", None),
+    "positions that double": (
+        "import m\nx, y = m.both()\nwhile x:\n    x, y = f(y, x)\n"
+        "def f(a, b):\n    return a if flag else (a, b)\nprobe(x)",
+        None,
+    ),
 }
 
 

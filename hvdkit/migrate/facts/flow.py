@@ -22,6 +22,7 @@ from hvdkit.migrate.names import ANY_KEY, FUNCTIONS, Binding, FunctionNode, Name
 from hvdkit.migrate.project import Project
 
 MAX_NAME = 12  # steps followed into what a library gives: `node = node.next` has no end
+MAX_INSIDE = 2  # tuples inside tuples told apart: `a, b = f(b, a)` in a loop doubles them with each one
 
 
 @dataclass(frozen=True)
@@ -264,7 +265,7 @@ class Flow:
         call = value.node
         if isinstance(call, ast.Call) and value.name == "apex.amp.initialize" and position < len(call.args):
             return self.values(value.names, call.args[position])
-        if value.name.count("[") >= MAX_NAME:
+        if value.name.count("[") >= MAX_INSIDE:
             return frozenset([value])
         return frozenset([Value("made", f"{value.name}[{position}]", call, value.names)])
 

@@ -93,7 +93,9 @@ class Loops:
                 found |= self.loaders_in(loop.names, call.args[0])
         return found
 
-    def loaders_in(self, names: Names, expression: ast.AST) -> frozenset[Value]:
+    def loaders_in(
+        self, names: Names, expression: ast.AST, seen: frozenset[ast.AST] = frozenset()
+    ) -> frozenset[Value]:
         """DataLoaders among the values of an expression and of its parts: enumerate, tqdm, zip, iter ..."""
         found: set[Value] = set()
         for node in ast.walk(expression):
@@ -102,9 +104,9 @@ class Loops:
                     if self._is_loader(value):
                         found.add(value)
                     elif value.kind == "made" and isinstance(value.node, ast.Call) and value.node is not node:
-                        # `bar = tqdm(loader)`: what a library call was given may be what it hands out.
-                        for argument in value.node.args[:1]:
-                            found |= self._made(value.names, argument)
+                        # `bar = tqdm(enumerate(loader))`: what a library call was given it may hand out.
+                        for argument in value.node.args[:1] if value.node not in seen else ():
+                            found |= self.loaders_in(value.names, argument, seen | {value.node})
             if isinstance(node, ast.Call):
                 found |= self._generated(names, node)
         return frozenset(found)

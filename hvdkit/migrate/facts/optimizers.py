@@ -172,7 +172,7 @@ def parameter_roots(
                 continue
             seen.add(variable)
             for binding in names.bindings(part.id, part):
-                if binding.kind in ("assign", "each") and binding.value is not None:
+                if binding.kind in ("assign", "each", "other") and binding.value is not None:
                     found += parameter_roots(facts, names, binding.value, seen)
                 elif binding.kind == "param":
                     found += _from_callers(facts, names, part, seen)

@@ -162,10 +162,16 @@ def _written(facts: Facts, way: _Way, where: Names, root: ast.expr, statement: a
             if text is None:
                 break
         if text is not None:
-            return text
+            return None if _may_be_none(facts, way.names, text, statement) else text
     values = facts.flow.values(root_file, root)
     known = [value for value in values | facts.flow.unwrap(values) if value.kind != "param"]
     return spelled(facts.flow, way.names, statement, known) if known else None
+
+
+def _may_be_none(facts: Facts, names: Names, text: str, statement: ast.stmt) -> bool:
+    """Whether a variable is None on some way to the place: `fine = None`, and a model under a test."""
+    values = facts.flow.named(names, text.partition(".")[0], statement)
+    return any(isinstance(value.node, ast.Constant) and value.node.value is None for value in values)
 
 
 def _as_is(facts: Facts, names: Names, root: ast.expr) -> str | None:

@@ -20,20 +20,25 @@ HOLDERS = ("torch.optim.swa_utils.AveragedModel", "timm.utils.", "torch_ema.")
 
 def wrapped(facts: Facts, names: Names, node: ast.expr) -> bool:
     """Whether an expression may be a model whose wrapper this run takes away."""
-    gone = words.DDP | (words.DATA_PARALLEL & removed(facts))
     values = facts.flow.values(names, node)
     copies = [value for value in values if value.name == "copy.deepcopy" and value.node is not node]
-    return any(value.name in gone for value in values) or any(
+    return any(_goes(facts, value) for value in values) or any(
         wrapped(facts, copy.names, copy.node.args[0])
         for copy in copies
         if isinstance(copy.node, ast.Call) and copy.node.args
     )
 
 
+def _goes(facts: Facts, value: Value) -> bool:
+    """Whether a value is a wrapper that this run takes away: DataParallel only where something is trained."""
+    if value.name in words.DATA_PARALLEL & removed(facts):
+        return bool(facts.kinds(value.names) - {"none"})
+    return value.name in words.DDP
+
+
 def wrapped_later(facts: Facts, names: Names, node: ast.expr) -> bool:
     """Whether the wrapping of an expression's model stands below it in the same function."""
-    gone = words.DDP | (words.DATA_PARALLEL & removed(facts))
-    wraps = [value for value in facts.flow.values(names, node) if value.name in gone]
+    wraps = [value for value in facts.flow.values(names, node) if _goes(facts, value)]
     function = names.function(node)
     return bool(wraps) and all(
         value.names is names

@@ -41,6 +41,21 @@ def find_wraps(facts: Facts) -> Iterator[Wrap]:
         yield Wrap(site.names, call, site.name, inner, models)
 
 
+def own_data_parallel(facts: Facts) -> Iterator[tuple[Names, ast.Call]]:
+    """Calls of the project's own classes that derive from DataParallel."""
+    classes = {
+        node
+        for names in facts.files
+        for node in names.scopes
+        if isinstance(node, ast.ClassDef)
+        if words.DATA_PARALLEL & facts.flow.bases(Value("class", node.name, node, names))
+    }
+    for names in facts.files:
+        for call in (call for node in classes for call in names.calls.get(node.name, ())):
+            if any(value.node in classes for value in facts.flow.values(names, call.func)):
+                yield names, call
+
+
 def removed(facts: Facts) -> frozenset[str]:
     """The wrappers that this run takes away, by the rules that were chosen."""
     by_rule = {"HVD201": words.DDP, "HVD203": words.DATA_PARALLEL, "HVD204": words.SYNC_BATCH_NORM}

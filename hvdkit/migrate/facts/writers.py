@@ -36,6 +36,7 @@ DUMPS = {
     "yaml.dump": (1, "stream"),
     "yaml.safe_dump": (1, "stream"),
 }
+COPIES = ("shutil.copyfile", "shutil.copy", "shutil.copy2", "shutil.move", "os.rename", "os.replace")
 OPEN = "open"  # the builtin
 IN_MEMORY = frozenset(("io.BytesIO", "io.StringIO", "tempfile.TemporaryFile"))
 
@@ -66,7 +67,21 @@ def writers(facts: Facts) -> Iterator[Writer]:
             where = where_runs(facts, site.names, site.node)
             opened = _opened(site.names, site.node, target)
             yield Writer(site.names, site.node, site.name, where, log, opened)
+    yield from _copies(facts)
     yield from _opens(facts)
+
+
+def _copies(facts: Facts) -> Iterator[Writer]:
+    """Copies of a file that the same function saves: where rank 0 saves, the others copy too early."""
+    saved = {
+        (site.names, site.names.function(site.node), ast.dump(target))
+        for site in facts.calls(*SAVES)
+        if (target := given(site.node, *SAVES[site.name])) is not None
+    }
+    for site in facts.calls(*COPIES):
+        names, copied = site.names, given(site.node, 0, "src")
+        if copied is not None and (names, names.function(site.node), ast.dump(copied)) in saved:
+            yield Writer(names, site.node, site.name, where_runs(facts, names, site.node))
 
 
 def _opens(facts: Facts) -> Iterator[Writer]:

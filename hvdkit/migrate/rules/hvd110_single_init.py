@@ -34,7 +34,8 @@ def _edit(facts: Facts, program: ProgramFacts) -> Edit:
     hvd = facts.hvd(names)
     lines = [f"{hvd}.init()"]
     if facts.options.target == "horovod":
-        torch = next((n for n, b in names.module.names.items() if b[0].qualified == "torch"), None)
+        imported = (n for n, b in names.module.names.items() if b[0].qualified == "torch")
+        torch = next(imported, None if "torch" in names.module.names else "torch")
         if torch is not None:
             lines += [f"if {torch}.cuda.is_available():", f"\t{torch}.cuda.set_device({hvd}.local_rank())"]
     guard = main_guard(names)

@@ -7,16 +7,20 @@ from collections.abc import Iterator
 
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts, Site
+from hvdkit.migrate.facts.flow import Value
 from hvdkit.migrate.facts.launch_reach import around
+from hvdkit.migrate.facts.training import only_single
 from hvdkit.migrate.names import Names
-from hvdkit.migrate.plan import Finding
+from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
+from hvdkit.migrate.source import Source
 
 # Calls whose first argument is a device number, and those that take it second.
 SET_DEVICE = "torch.cuda.set_device"
 FIRST = frozenset((SET_DEVICE, "torch.cuda.device", "torch.accelerator.set_device_index"))
 DEVICE = "torch.device"
 METHODS = ("to", "cuda")
+FIRST_DEVICE = "cuda:0"
 
 
 def check(facts: Facts) -> Iterator[Finding]:
@@ -25,6 +29,15 @@ def check(facts: Facts) -> Iterator[Finding]:
             text = f"{facts.hvd(names)}.local_rank()"
             message = f"the rank counts over all hosts, devices count on each: {text}"
             yield facts.safe("HVD112", names, index, message, edits.replace, names.source, index, text)
+        elif _is_first(index) and only_single(facts, names):
+            text = f"{facts.hvd(names)}.local_rank()"
+            message = f"every process of a host would work on its first device: {text}"
+            yield facts.safe("HVD112", names, index, message, edits.replace, names.source, index, text)
+    for value in sorted(_first_devices(facts), key=lambda value: value.node.lineno):  # type: ignore[attr-defined]
+        if only_single(facts, value.names):
+            message = "every process of a host would work on its first device: cuda is the one that it took"
+            source = value.names.source
+            yield facts.safe("HVD112", value.names, value.node, message, _no_number, source, value.node)
     for site in facts.calls(SET_DEVICE):
         if site.node.args and "ddp" in facts.kinds(site.names) and _only_given(facts, site):
             message = (
@@ -34,6 +47,24 @@ def check(facts: Facts) -> Iterator[Finding]:
                 f"call torch.cuda.set_device({facts.hvd(site.names)}.local_rank()), whatever the option says"
             )
             yield facts.manual("HVD112", site.names, site.node, message, advice)
+
+
+def _first_devices(facts: Facts) -> set[Value]:
+    """The texts "cuda:0" that reach a place where a device is wanted."""
+    wanted = [(site.names, site.node.args[0]) for site in facts.calls(DEVICE) if site.node.args]
+    wanted += [(names, call.args[0]) for names, call, _ in facts.methods("to") if call.args]
+    found = {value for names, device in wanted for value in facts.flow.values(names, device)}
+    return {
+        value for value in found if isinstance(value.node, ast.Constant) and value.node.value == FIRST_DEVICE
+    }
+
+
+def _no_number(source: Source, node: ast.AST) -> Edit:
+    return edits.replace(source, node, source.segment(node).replace(FIRST_DEVICE, "cuda"))
+
+
+def _is_first(index: ast.expr) -> bool:
+    return isinstance(index, ast.Constant) and index.value == 0 and not isinstance(index.value, bool)
 
 
 def _only_given(facts: Facts, site: Site) -> bool:
@@ -93,11 +124,37 @@ def _is_cuda(node: ast.expr) -> bool:
 RULE = Rule(
     id="HVD112",
     title="devices by local rank",
-    what="Replaces the global rank by hvd.local_rank() where it is used as a device number.",
-    why="On the second host rank 8 has no device 8. One-host scripts use the two alike, and break when they grow.",
-    safety="Safe: on one host the two are the same; on several only the local rank is a device.",
+    what=(
+        "Replaces the global rank by hvd.local_rank() where it is used as a device number, and in a script that was "
+        "single-process device 0, too."
+    ),
+    why=(
+        "On the second host rank 8 has no device 8. One-host scripts use the two alike, and break when they grow. And "
+        "every process of a host would work on the device that a single one named."
+    ),
+    safety="Safe: on one host rank and local rank are the same, for one process 0; on several hosts only the local rank is a device.",
     check=check,
     changes=(
+        Change(
+            """\
+            import torch
+
+            device = torch.device("cuda:0" if torch.cuda.is_available() else "cpu")
+            model = torch.nn.Linear(1, 1).to(device)
+            teacher = torch.nn.Linear(1, 1).cuda(0)
+            model(x).sum().backward()
+            """,
+            """\
+            import horovod.torch as hvd
+            import torch
+
+            device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+            model = torch.nn.Linear(1, 1).to(device)
+            teacher = torch.nn.Linear(1, 1).cuda(hvd.local_rank())
+            model(x).sum().backward()
+            """,
+            note="cuda without a number is the device that torch.cuda.set_device(hvd.local_rank()) chose (HVD110).",
+        ),
         Change(
             """\
             import torch

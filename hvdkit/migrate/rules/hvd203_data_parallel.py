@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts import vocabulary as words
-from hvdkit.migrate.facts.wraps import Wrap, core, find_wraps
+from hvdkit.migrate.facts.wraps import Wrap, core, find_wraps, own_data_parallel
 from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
 from hvdkit.migrate.rules.hvd201_ddp import broadcast_line
@@ -28,6 +28,11 @@ def check(facts: Facts) -> Iterator[Finding]:
             "its own: divide batch_size by the number of ranks to train as before"
         )
         yield facts.safe("HVD203", wrap.names, wrap.node, message, _edits, facts, wrap, "ddp" in kinds)
+    for names, call in own_data_parallel(facts):
+        if facts.kinds(names) - {"none"}:
+            message = "this class derives from DataParallel: every rank would drive all GPUs of its host"
+            advice = "take the call away, and .module where its result is used: each rank has one GPU"
+            yield facts.manual("HVD203", names, call, message, advice)
 
 
 def _edits(facts: Facts, wrap: Wrap, broadcasts: bool) -> list[Edit]:
@@ -168,6 +173,21 @@ RULE = Rule(
             loss.backward()
             """,
             reason="which argument is the model cannot be seen",
+            reported=True,
+        ),
+        Keep(
+            """\
+            import torch
+            from torch import nn
+
+            class ByPart(nn.DataParallel):
+                def scatter(self, inputs, kwargs, device_ids):
+                    return cut(inputs, kwargs, device_ids)
+
+            model = ByPart(net)
+            loss.backward()
+            """,
+            reason="what a class of the project does besides is its own",
             reported=True,
         ),
     ),

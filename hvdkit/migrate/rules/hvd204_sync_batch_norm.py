@@ -17,13 +17,14 @@ from hvdkit.migrate.wrapping import take_away
 
 LAYER = "torch.nn.SyncBatchNorm"
 BASE = "modules.batchnorm._BatchNorm"
+TRAINING = {"ddp", "single", "horovod"}
 GROUP = "this SyncBatchNorm works inside a process group of its own"
 GROUP_ADVICE = "leave process_group out, or write a layer that reduces over hvd.add_process_set(ranks)"
 
 
 def check(facts: Facts) -> Iterator[Finding]:
     for site in facts.calls(*words.SYNC_BATCH_NORM):
-        if not _distributed(facts, site.names):
+        if not facts.kinds(site.names) & TRAINING:
             continue
         if len(site.node.args) != 1 or site.node.keywords:
             yield facts.manual("HVD204", site.names, site.node, GROUP, GROUP_ADVICE)
@@ -31,7 +32,7 @@ def check(facts: Facts) -> Iterator[Finding]:
         message = "every BatchNorm of the model becomes Horovod's SyncBatchNorm (GPU only, as torch's)"
         yield facts.safe("HVD204", site.names, site.node, message, _converted, facts, site)
     for names, node, qualified, _ in mentions(facts, (LAYER,)):
-        if qualified != LAYER or not _distributed(facts, names):
+        if qualified != LAYER or not facts.kinds(names) & TRAINING:
             continue
         call = names.parents[node]
         if isinstance(call, ast.Call) and call.func is node:
@@ -41,10 +42,6 @@ def check(facts: Facts) -> Iterator[Finding]:
         message = "torch's SyncBatchNorm becomes Horovod's (GPU only, as torch's)"
         text = f"{facts.hvd(names)}.SyncBatchNorm"
         yield facts.safe("HVD204", names, node, message, edits.replace, names.source, node, text)
-
-
-def _distributed(facts: Facts, names: Names) -> bool:
-    return bool(facts.kinds(names) & {"ddp", "horovod"})
 
 
 def _converted(facts: Facts, site: Site) -> list[Edit]:
@@ -85,7 +82,10 @@ RULE = Rule(
         "Horovod's has the same parameters, buffers and arithmetic, and no method that converts a model: a "
         "BatchNorm layer becomes one by its class, since Horovod's adds no state to it."
     ),
-    safety="Safe: the same statistics over all ranks. Both take GPU tensors only, and say so on a CPU.",
+    safety=(
+        "Safe: the same statistics over all ranks; those of a script that was single-process are over its whole batch "
+        "again. Both take GPU tensors only, and say so on a CPU."
+    ),
     check=check,
     changes=(
         Change(
@@ -152,6 +152,25 @@ RULE = Rule(
         ),
         Change(
             """\
+            import apex
+            import torch
+
+            model = apex.parallel.convert_syncbn_model(model)
+            model(x).sum().backward()
+            """,
+            """\
+            import horovod.torch as hvd
+            import torch
+
+            for layer in model.modules():
+                if isinstance(layer, torch.nn.modules.batchnorm._BatchNorm):
+                    layer.__class__ = hvd.SyncBatchNorm
+            model(x).sum().backward()
+            """,
+            note="A single-process script, too: its ranks would each normalise with a batch of their own.",
+        ),
+        Change(
+            """\
             import torch
             import apex
             from apex.parallel import DistributedDataParallel
@@ -199,7 +218,7 @@ RULE = Rule(
 
             model = torch.nn.SyncBatchNorm.convert_sync_batchnorm(model)
             """,
-            reason="the program has one process, and nothing is synchronised in it",
+            reason="nothing is trained here",
         ),
         Keep(
             """\

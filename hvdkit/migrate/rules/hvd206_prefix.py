@@ -22,7 +22,9 @@ PUTS_ON_ADVICE = "leave module. out: checkpoints that this program writes from n
 
 def check(facts: Facts) -> Iterator[Finding]:
     files = {wrap.names for wrap in find_wraps(facts)}
-    programs = [program for program in facts.programs if program.kind == "ddp" and program.files & files]
+    programs = [
+        program for program in facts.programs if program.kind in ("ddp", "single") and program.files & files
+    ]
     inside = {names for program in programs for names in program.files}
     for names in (names for names in facts.files if names in inside):
         for node in names.parents:
@@ -44,9 +46,7 @@ def check(facts: Facts) -> Iterator[Finding]:
                 model = call.func.value
                 if not wrapped(facts, names, model) or wrapped_later(facts, names, model):
                     continue
-                message = (
-                    "strict=False: a checkpoint of the DDP model, with module. in its names, loads nothing"
-                )
+                message = "strict=False: a checkpoint of the wrapped model, with module. in its names, loads nothing"
                 advice = "take module. off the names of older checkpoints before they are loaded, then drop this note"
                 yield facts.manual("HVD206", names, call, message, advice)
 

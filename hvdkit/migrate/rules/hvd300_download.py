@@ -21,8 +21,15 @@ BARRIERS = ("horovod.torch.barrier", "hvdkit.torch.barrier")
 def check(facts: Facts) -> Iterator[Finding]:
     statements: dict[ast.stmt, Names] = {}
     for site in facts.calls(*LIBRARIES):
-        if _downloads(site) and only_single(facts, site.names):
-            statements.setdefault(site.names.statement(site.node), site.names)
+        if not _downloads(site) or not only_single(facts, site.names):
+            continue
+        if any(isinstance(parent, ast.Lambda) for parent in site.names.ancestors(site.node)):
+            message = (
+                "this data set downloads itself when the lambda around it is called, on every rank at once"
+            )
+            yield facts.manual("HVD300", site.names, site.node, message, _advice(facts, site.names))
+            continue
+        statements.setdefault(site.names.statement(site.node), site.names)
     for statement, names in statements.items():
         previous = _neighbour(names, statement, -1)
         if previous in statements:
@@ -39,6 +46,14 @@ def check(facts: Facts) -> Iterator[Finding]:
 def _downloads(site: Site) -> bool:
     asked = keyword(site.node, "download")
     return asked is not None and not (isinstance(asked, ast.Constant) and not asked.value)
+
+
+def _advice(facts: Facts, names: Names) -> str:
+    hvd = facts.hvd(names)
+    return (
+        f"where it is called: `if {hvd}.local_rank() != 0: {hvd}.barrier()` above the call, and "
+        f"`if {hvd}.local_rank() == 0: {hvd}.barrier()` below it"
+    )
 
 
 def _neighbour(names: Names, statement: ast.stmt, step: int) -> ast.stmt | None:
@@ -110,6 +125,18 @@ RULE = Rule(
             loss.backward()
             """,
             reason="it downloads nothing",
+        ),
+        Keep(
+            """\
+            import torch
+            from torchvision import datasets
+
+            makers = {"mnist": lambda: datasets.MNIST("data", download=True)}
+            train = makers["mnist"]()
+            loss.backward()
+            """,
+            reason="the data set is made where the lambda is called, not on its line",
+            reported=True,
         ),
         Keep(
             """\

@@ -157,6 +157,35 @@ RULE = Rule(
         Change(
             """\
             import torch
+            from torch.utils.data import DataLoader
+
+            def loaders(data, rest):
+                sampler = None
+                return DataLoader(data, shuffle=(sampler is None), sampler=sampler), DataLoader(rest)
+
+            train, test = loaders(digits, others)
+            for x in train:
+                model(x).sum().backward()
+            """,
+            """\
+            import horovod.torch as hvd
+            import torch
+            from torch.utils.data import DataLoader
+            from torch.utils.data.distributed import DistributedSampler
+
+            def loaders(data, rest):
+                sampler = DistributedSampler(data, num_replicas=hvd.size(), rank=hvd.rank(), shuffle=True)
+                return DataLoader(data, shuffle=(sampler is None), sampler=sampler), DataLoader(rest)
+
+            train, test = loaders(digits, others)
+            for x in train:
+                model(x).sum().backward()
+            """,
+            note="A place for a sampler that was left empty is filled.",
+        ),
+        Change(
+            """\
+            import torch
             from log import every
             from torch.utils.data import DataLoader
 

@@ -128,6 +128,36 @@ RULE = Rule(
         ),
         Change(
             """\
+            import shutil
+            import torch
+
+            def save(state, best, path):
+                torch.save(state, path)
+                if best:
+                    shutil.copyfile(path, "best.pt")
+
+            loss.backward()
+            save(model.state_dict(), True, "last.pt")
+            """,
+            """\
+            import shutil
+            import horovod.torch as hvd
+            import torch
+
+            def save(state, best, path):
+                if hvd.rank() == 0:
+                    torch.save(state, path)
+                if best:
+                    if hvd.rank() == 0:
+                        shutil.copyfile(path, "best.pt")
+
+            loss.backward()
+            save(model.state_dict(), True, "last.pt")
+            """,
+            note="The other ranks would copy what rank 0 has not written yet.",
+        ),
+        Change(
+            """\
             import torch
             import torch.distributed as dist
             from torch.nn.parallel import DistributedDataParallel as DDP

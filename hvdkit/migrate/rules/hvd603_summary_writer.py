@@ -36,13 +36,14 @@ def check(facts: Facts) -> Iterator[Finding]:
         yield facts.safe(
             "HVD603", names, call, message, edits.wrap, names.source, call, "", f" if {test} else None"
         )
+        guarded: dict[Names, list[ast.stmt]] = {}
         for where, use in uses:
             if where_runs(facts, where, use) is Where.ALL:
-                condition = f"{facts.hvd(where)}.rank() == 0"
-                statement = where.statement(use)
-                yield facts.safe(
-                    "HVD603", where, use, message, edits.guard, where.source, [statement], condition
-                )
+                guarded.setdefault(where, []).append(where.statement(use))
+        for where, statements in guarded.items():
+            condition = f"{facts.hvd(where)}.rank() == 0"
+            for row in edits.rows(where, statements):
+                yield facts.safe("HVD603", where, row[0], message, edits.guard, where.source, row, condition)
 
 
 def _uses(facts: Facts, site: Site) -> Iterator[tuple[Names, ast.Attribute]]:

@@ -26,8 +26,8 @@ _CONTEXT_LINES = 6
 _FIXES = (
     (r"[Kk]illed signal|cannot allocate memory", "memory ran out: MAKEFLAGS=-j1 hvdkit install-horovod"),
     (
-        r"highwayhash/",
-        "this TensorFlow's package lacks a header that its own headers include: use another version",
+        r"/tensorflow/include/\S+: fatal error: \S+: No such file",
+        "this TensorFlow's package lacks a header that its own headers include: install another version",
     ),
     (r"No module named pip$", "this environment has no pip: python -m ensurepip"),
     (r"No space left on device", "make room, or set HVDKIT_CACHE to a folder on another disk"),

@@ -64,6 +64,16 @@ NO_MEMORY = """\
   compilation terminated.
   make[2]: *** [horovod/tensorflow/CMakeFiles/tensorflow.dir/build.make:622: mpi_ops.cc.o] Error 1
 """
+# TensorFlow 2.19.1.
+NO_HEADER = """\
+  In file included from /env/site-packages/tensorflow/include/xla/stream_executor/stream_executor.h:40,
+                   from /tmp/build/horovod/tensorflow/xla_mpi_ops.cc:25:
+  /env/site-packages/tensorflow/include/xla/stream_executor/gpu/tma_metadata.h:25:10: \
+fatal error: llvm/ADT/ArrayRef.h: No such file or directory
+     25 | #include "llvm/ADT/ArrayRef.h"
+        |          ^~~~~~~~~~~~~~~~~~~~~
+  compilation terminated.
+"""
 NO_PIP = "/env/bin/python: No module named pip\n"
 NO_INDEX = """\
 ERROR: Could not find a version that satisfies the requirement horovod==0.28.1 (from versions: none)
@@ -78,6 +88,7 @@ ERROR: No matching distribution found for horovod==0.28.1
         (LINKER_IN_CMAKE, "CMake Error at", ""),
         (NO_TORCH, "ModuleNotFoundError: No module named 'torch'", ""),
         (NO_MEMORY, "Killed signal terminated program cc1plus", "MAKEFLAGS=-j1"),
+        (NO_HEADER, "fatal error: llvm/ADT/ArrayRef.h: No such file", "install another version"),
         (NO_PIP, "No module named pip", "ensurepip"),
         (NO_INDEX, "Could not find a version", "pip config list"),
     ],

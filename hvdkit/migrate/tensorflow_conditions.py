@@ -57,6 +57,7 @@ def _sharded(facts: Facts, program: ProgramFacts) -> tuple[State, str]:
         over = set() if isinstance(loop.node, ast.While) else set(ast.walk(loop.node.iter))
         if not over & {dataset.node for dataset in drawn}:
             whole.append((loop.names, loop.node))
+    whole += [(step.names, step.node) for step in facts.tf.loopless if step.names in program.files]
     if whole:
         return State.OPEN, f"every rank may see all of the data at {_places(whole)}"
     if not followed:

@@ -47,6 +47,14 @@ def meeting(facts: Facts, names: Names) -> str:
     )
 
 
+def barrier(facts: Facts, names: Names) -> str:
+    """A call that no rank comes back from before all have made it, in the module that the file imports."""
+    hvd, module = facts.hvd(names), facts.module(names)
+    if module.startswith("hvdkit"):
+        return f"{hvd}.average(0)"
+    return f"{hvd}.allreduce(0, op={hvd}.Sum)" if module.endswith(".keras") else f"{hvd}.allgather_object(0)"
+
+
 def appended(names: Names, node: ast.expr, text: str) -> list[Edit]:
     """An expression with more text behind it, in parentheses where it needs them."""
     if isinstance(node, PLAIN):

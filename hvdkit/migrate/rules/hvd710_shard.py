@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
+from hvdkit.migrate.facts.flow import Value
 from hvdkit.migrate.facts.tensorflow import vocabulary as words
 from hvdkit.migrate.facts.tensorflow.datasets import Chain, Point, countless, disorder, operation
 from hvdkit.migrate.facts.tensorflow.models import ModelCall
@@ -24,7 +25,8 @@ def check(facts: Facts) -> Iterator[Finding]:
     drawn = [dataset for dataset in facts.tf.chains.training if dataset.names in facts.tf.files]
     seen: set[ast.AST] = set()
     for dataset in drawn:
-        for chain in dataset.chains:
+        # What cannot be cut first: one expression may be reached by a way with a shuffle and one without.
+        for chain in sorted(dataset.chains, key=lambda chain: not _why_not(facts, chain)):
             if not is_cut(facts, chain):
                 yield from _dataset(facts, dataset.names, dataset.node, chain, seen)
     followed = {dataset.node for dataset in drawn}
@@ -38,6 +40,10 @@ def check(facts: Facts) -> Iterator[Finding]:
                 "no dataset was found that this training loop draws from: every rank may see all of the data"
             )
             yield facts.manual("HVD710", loop.names, loop.node, message, _advice(facts, loop.names))
+    for step in facts.tf.loopless:
+        if step.names in facts.tf.files:
+            message = "no loop was found that runs this training step: every rank may see all of the data"
+            yield facts.manual("HVD710", step.names, step.node, message, _advice(facts, step.names))
 
 
 def _advice(facts: Facts, names: Names) -> str:
@@ -49,18 +55,13 @@ def _dataset(
     facts: Facts, names: Names, node: ast.expr, chain: Chain, seen: set[ast.AST]
 ) -> Iterator[Finding]:
     point = _place(facts, chain)
-    why = "a dataset that is not for training goes the same way" if point is None else ""
     if point is not None:
         if point.node in seen:
             return
         seen.add(point.node)
         if not chain.ops and not facts.tf.chains.is_dataset(chain.source):
             return
-        why = disorder(facts, chain, point.before) or (
-            countless(facts, chain, point.before) and _unequal(facts, chain, point)
-        )
-        if not facts.tf.chains.is_dataset(chain.source):
-            why = why or "in which order it gives its elements is not known"
+    why = _why_not(facts, chain)
     if why or point is None:
         message = f"every rank would train on all of this data: {why}"
         hvd = facts.hvd(names)
@@ -70,36 +71,61 @@ def _dataset(
         )
         yield facts.manual("HVD710", names, node, message, advice)
         return
-    yield facts.safe("HVD710", point.names, point.node, MESSAGE, _shard, facts, point)
+    yield facts.safe("HVD710", point.names, point.node, MESSAGE, _shard, facts, chain, point)
+
+
+def _why_not(facts: Facts, chain: Chain) -> str:
+    """Why a pipeline cannot be cut; "" when it can."""
+    point = _place(facts, chain)
+    if point is None:
+        return "a dataset that is not for training goes the same way"
+    why = disorder(facts, chain, point.before) or (
+        countless(facts, chain, point.before) and _unequal(facts, chain, point)
+    )
+    if not facts.tf.chains.is_dataset(chain.source):
+        why = why or "in which order it gives its elements is not known"
+    return why
 
 
 def _unequal(facts: Facts, chain: Chain, point: Point) -> str:
     """A dataset without a known length is cut evenly where it has no end, and by hvd.shard_dataset."""
     if facts.options.target == "hvdkit":
         return ""
-    repeats = [call for _, call in chain.ops if operation(call) == "repeat"]
-    if any(not call.args and not call.keywords for call in repeats):
+    if _endless(chain):
         return ""
     return f"its length is not known ({countless(facts, chain, point.before)}), and ranks with more batches would wait forever"
 
 
+def _endless(chain: Chain) -> bool:
+    repeats = [call for _, call in chain.ops if operation(call) == "repeat"]
+    return any(not call.args and not call.keywords for call in repeats)
+
+
 def _place(facts: Facts, chain: Chain) -> Point | None:
-    """The last expression before the elements are mixed that no dataset for evaluation passes."""
+    """The last expression before the elements are mixed that no dataset for evaluation passes.
+
+    Where those pass the first mixing, too, the last one before the next: what skip and take count stays the same.
+    """
     wanted = (*words.ORDERING, *words.BATCHING)
-    first = next((i for i, (_, call) in enumerate(chain.ops) if operation(call) in wanted), len(chain.ops))
+    mixing = [i for i, (_, call) in enumerate(chain.ops) if operation(call) in wanted]
     free = [point for point in chain.points if not facts.tf.chains.shared(point)]
+    if not free:
+        return None
+    least = min(point.before for point in free)
+    first = next((i for i in mixing if i >= least), len(chain.ops))
     before = [point for point in free if point.before <= first]
-    if before:
-        return max(before, key=lambda point: (point.before, chain.points.index(point)))
-    return free[0] if free else None
+    return max(before, key=lambda point: (point.before, chain.points.index(point)))
 
 
-def _shard(facts: Facts, point: Point) -> list[Edit]:
+def _shard(facts: Facts, chain: Chain, point: Point) -> list[Edit]:
     names, hvd = point.names, facts.hvd(point.names)
     if facts.options.target == "hvdkit":
         return appended(names, point.node, f".apply({hvd}.shard_dataset)")
+    share = f".shard({hvd}.size(), {hvd}.rank())"
+    if _endless(chain) and countless(facts, chain, point.before):
+        return appended(names, point.node, share)  # nothing to fill up
     full = f"data.concatenate(data.repeat().take(-data.cardinality() % {hvd}.size()))"
-    return appended(names, point.node, f".apply(lambda data: {full}.shard({hvd}.size(), {hvd}.rank()))")
+    return appended(names, point.node, f".apply(lambda data: {full}{share})")
 
 
 def _arrays(facts: Facts, call: ModelCall) -> Iterator[Finding]:
@@ -114,17 +140,33 @@ def _arrays(facts: Facts, call: ModelCall) -> Iterator[Finding]:
                 "what this gives is not a dataset that could be followed: every rank may see all of the data"
             )
             yield facts.manual("HVD710", names, x, message, _advice(facts, names))
-    elif any(isinstance(v.node, (ast.Dict, ast.List, ast.Tuple)) for v in facts.flow.values(names, x)):
+    elif any(_several(facts, v) for v in facts.flow.values(names, x)):
         message = "several inputs at once: every rank would train on all of them"
         yield facts.manual("HVD710", names, x, message, _advice(facts, names))
     else:
-        for array in (call.argument(name) for name in ARRAYS):
-            if (
-                array is not None
-                and not isinstance(array, ast.Constant)
-                and not is_own_part(facts, names, array)
-            ):
-                yield facts.safe("HVD710", names, array, MESSAGE, _slice, facts, names, array)
+        arrays = [call.argument(name) for name in ARRAYS]
+        whole = [
+            array
+            for array in arrays
+            if array is not None
+            and not isinstance(array, ast.Constant)
+            and not is_own_part(facts, names, array)
+        ]
+        if whole:
+            yield facts.safe("HVD710", names, whole[0], MESSAGE, _slices, facts, names, whole)
+
+
+def _several(facts: Facts, value: Value) -> bool:
+    """Whether a value is a dict or a list of arrays: its slice is another thing."""
+    node = value.node
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+        return node.func.id in ("dict", "list", "tuple") and not value.names.bindings(node.func.id, node)
+    return isinstance(node, (ast.Dict, ast.DictComp, ast.List, ast.ListComp, ast.Tuple))
+
+
+def _slices(facts: Facts, names: Names, arrays: Sequence[ast.expr]) -> list[Edit]:
+    """All of what fit is given, or nothing: rows of inputs and targets belong together."""
+    return [one for array in arrays for one in _slice(facts, names, array)]
 
 
 def _slice(facts: Facts, names: Names, array: ast.expr) -> list[Edit]:
@@ -315,15 +357,78 @@ RULE = Rule(
                 return tf.data.Dataset.range(8), 4
 
             train, steps = pair()
-            train = train.filter(even).apply(lambda data: data.concatenate(data.repeat().take(-data.cardinality() % hvd.size())).shard(hvd.size(), hvd.rank())).repeat().batch(2)
+            train = train.filter(even).shard(hvd.size(), hvd.rank()).repeat().batch(2)
             model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
             model.compile("sgd", "mse")
             model.fit(train, steps_per_epoch=steps)
             """,
             note="Filtered, and without an end: every rank has as many batches as it asks for.",
         ),
+        Change(
+            """\
+            import tensorflow as tf
+
+            every = tf.data.Dataset.range(99).batch(9).map(pack).unbatch()
+            model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+            model.compile("sgd", "mse")
+            model.fit(every.skip(10).take(50).cache().shuffle(50).repeat().batch(5), validation_data=every.take(10).batch(5))
+            """,
+            """\
+            import horovod.tensorflow.keras as hvd
+            import tensorflow as tf
+
+            every = tf.data.Dataset.range(99).batch(9).map(pack).unbatch()
+            model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+            model.compile("sgd", "mse")
+            model.fit(every.skip(10).take(50).cache().shard(hvd.size(), hvd.rank()).shuffle(50).repeat().batch(5), validation_data=every.take(10).batch(5))
+            """,
+            note="After skip and take, which count samples of the whole: the ranks share the 50 that they leave.",
+        ),
     ),
     keeps=(
+        Keep(
+            HEAD
+            + """\
+def prepare(shuffle=True):
+    data = tf.data.Dataset.range(99)
+    if shuffle:
+        data = data.shuffle(99)
+    data = data.batch(8)
+    return data
+
+model.fit(prepare())
+model.evaluate(prepare(shuffle=False))
+""",
+            reason="where it is used it has been shuffled, without a seed, on one of its ways",
+            reported=True,
+        ),
+        Keep(
+            HEAD + "features = {name: column(name) for name in names}\nmodel.fit(features, y)\n",
+            reason="a dict has no slice",
+            reported=True,
+        ),
+        Keep(
+            HEAD + "model.fit(scale(x), y)\n",
+            reason="inputs without their targets would not be cut alone",
+            reported=True,
+        ),
+        Keep(
+            """\
+            import tensorflow as tf
+
+            class Model(tf.Module):
+                def __call__(self, x):
+                    with tf.GradientTape() as tape:
+                        loss = net(x)
+                    optimizer.apply_gradients(zip(tape.gradient(loss, net.variables), net.variables))
+
+            model = Model()
+            for x in data:
+                model(x)
+            """,
+            reason="which loop runs this step is not known: it is told",
+            reported=True,
+        ),
         Keep(
             HEAD + "one, two = tf.data.Dataset.range(9).shuffle(9), tf.data.Dataset.range(9)\n"
             "model.fit(tf.data.Dataset.zip((one, two)).batch(3))\n",

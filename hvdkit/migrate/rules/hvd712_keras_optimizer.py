@@ -9,17 +9,32 @@ from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.flow import Value
 from hvdkit.migrate.facts.tensorflow import vocabulary as words
+from hvdkit.migrate.facts.tensorflow.keras_version import pinned
 from hvdkit.migrate.facts.tensorflow.models import ModelCall
 from hvdkit.migrate.names import Names
-from hvdkit.migrate.plan import Edit, Finding
+from hvdkit.migrate.plan import Applicability, Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
 from hvdkit.migrate.tensorflow_edits import keras
 
 MESSAGE = "the gradients are averaged over the ranks before they are applied"
+KERAS_3 = (
+    "with TensorFlow 2.15 and earlier; under Keras 3 (TensorFlow 2.16 and later) plain Horovod's optimizer averages "
+    "nothing, without a word: there run `hvdkit migrate --target hvdkit`, which serves Keras 2 and 3"
+)
 SCALED = ("keras.mixed_precision.LossScaleOptimizer", "keras.mixed_precision.experimental.LossScaleOptimizer")
 
 
 def check(facts: Facts) -> Iterator[Finding]:
+    """What is wrapped; the first says what plain Horovod does under the Keras that nothing excludes."""
+    programs = (program for program in facts.programs if program.kind in words.KINDS)
+    known = all(pinned(program.entry)[0] for program in programs)
+    said = known or facts.options.target != "horovod"
+    for finding in _findings(facts):
+        yield finding if said else finding.knowing(KERAS_3)
+        said = said or finding.applicability is Applicability.SAFE
+
+
+def _findings(facts: Facts) -> Iterator[Finding]:
     fitted = {value for call in facts.tf.fits() for value in _model(facts, call)}
     by_hand = {v for step in facts.tf.applied for v in facts.flow.values(step.names, step.optimizer)}
     seen: set[ast.AST] = set()
@@ -134,7 +149,8 @@ RULE = Rule(
     why="It averages the gradients of all ranks before they are applied. Without it every rank trains a model of its own.",
     safety=(
         "Safe with Keras 2 (TensorFlow 2.15 and earlier). Keras 3 never asks plain Horovod's wrapper for the gradients: "
-        "there --target hvdkit is needed (HVD791), as it is around a LossScaleOptimizer."
+        "there --target hvdkit is needed (HVD791), as it is around a LossScaleOptimizer. Where nothing says which Keras a "
+        "program runs on, the report says this once."
     ),
     check=check,
     changes=(

@@ -24,6 +24,19 @@ def check(facts: Facts) -> Iterator[Finding]:
     for statement, loops in places.items():
         if not _broadcast_inside(facts, loops[0]):
             yield _finding(facts, statement, loops)
+    for step in facts.tf.loopless:
+        if step.names in facts.tf.files:
+            message = (
+                "the ranks' weights must be made equal, and no loop was found that runs this training step"
+            )
+            yield facts.manual("HVD714", step.names, step.node, message, _advice(facts, step.names))
+
+
+def _advice(facts: Facts, names: Names) -> str:
+    return (
+        f"after the first step, outside any tf.function, call {facts.hvd(names)}.broadcast_variables(..., root_rank=0) "
+        "for the model's variables and the optimizer's"
+    )
 
 
 def _broadcast_inside(facts: Facts, loop: StepLoop) -> bool:
@@ -44,17 +57,8 @@ def _finding(facts: Facts, statement: ast.stmt, loops: list[StepLoop]) -> Findin
             models += _variables(facts, loop, where, sources) if sources is not None else [""]
     if "" in models or "" in optimizers or not models or any(loop.graph for loop in loops):
         where_not = "is traced by tf.function" if any(loop.graph for loop in loops) else "does not name them"
-        advice = (
-            f"after the first step, outside any tf.function, call {hvd}.broadcast_variables(..., root_rank=0) for "
-            "the model's variables and the optimizer's"
-        )
-        return facts.manual(
-            "HVD714",
-            names,
-            statement,
-            f"the ranks' weights must be made equal, and this loop {where_not}",
-            advice,
-        )
+        message = f"the ranks' weights must be made equal, and this loop {where_not}"
+        return facts.manual("HVD714", names, statement, message, _advice(facts, names))
     lines = [f"if {optimizers[0]}.iterations == 1:"]
     if facts.options.target == "hvdkit" and all(model.endswith(".variables") for model in models):
         lines += _pairs(hvd, models, optimizers)
@@ -87,7 +91,9 @@ def _variables(facts: Facts, loop: StepLoop, names: Names, sources: ast.expr) ->
         values = [b.value for b in names.bindings(sources.id, sources) if b.kind == "assign" and not b.path]
         if len(values) == 1 and isinstance(values[0], (ast.BinOp, ast.Attribute)):
             return _variables(facts, loop, names, values[0])
-        return [_written(facts, loop, names, sources) or ""]
+        one = _written(facts, loop, names, sources) or ""
+        alone = "tensorflow.Variable" in facts.flow.made(names, sources)  # its rows are no variables
+        return [f"[{one}]" if alone and one else one]
     if isinstance(sources, (ast.List, ast.Tuple)) and all(isinstance(e, ast.Name) for e in sources.elts):
         written = [_written(facts, loop, names, element) or "" for element in sources.elts]
         return [f"[{', '.join(written)}]" if all(written) else ""]
@@ -405,8 +411,49 @@ for x, y in data:
             """,
             note="A model that something unknown made, in another method than the loop.",
         ),
+        Change(
+            HEAD
+            + """\
+image = tf.Variable(photo)
+optimizer = tf.keras.optimizers.Adam(0.02)
+for step in range(100):
+    with tf.GradientTape() as tape:
+        loss = style(image)
+    optimizer.apply_gradients([(tape.gradient(loss, image), image)])
+""",
+            HVD
+            + HEAD
+            + """\
+image = tf.Variable(photo)
+optimizer = tf.keras.optimizers.Adam(0.02)
+for step in range(100):
+    with tf.GradientTape() as tape:
+        loss = style(image)
+    optimizer.apply_gradients([(tape.gradient(loss, image), image)])
+    if optimizer.iterations == 1:
+        hvd.broadcast_variables([image], root_rank=0)
+        hvd.broadcast_variables(optimizer.variables(), root_rank=0)
+""",
+            note="One variable, as a list: broadcast_variables goes through what it is given, and a variable gives its rows.",
+        ),
     ),
     keeps=(
+        Keep(
+            HEAD
+            + """\
+class Model(tf.Module):
+    def __call__(self, x):
+        with tf.GradientTape() as tape:
+            loss = net(x)
+        optimizer.apply_gradients(zip(tape.gradient(loss, net.variables), net.variables))
+
+model = Model()
+for x in data:
+    model(x)
+""",
+            reason="which loop runs this step is not known: it is told",
+            reported=True,
+        ),
         Keep(
             HVD
             + HEAD

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.guards import Where
-from hvdkit.migrate.facts.tensorflow.saving import Saved, deletions, saves, summaries
-from hvdkit.migrate.facts.writers import calls_project_code
+from hvdkit.migrate.facts.tensorflow.downloads import downloads, whole
+from hvdkit.migrate.facts.tensorflow.saving import DELETED, Saved, deletions, saves, summaries
+from hvdkit.migrate.facts.writers import calls_project_code, writers
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
@@ -19,45 +20,79 @@ MESSAGE = "every rank would write this file; rank 0 writes it"
 
 
 def check(facts: Facts) -> Iterator[Finding]:
-    plain: dict[Names, list[ast.stmt]] = {}
-    for saved in saves(facts):
+    found = [saved for saved in saves(facts) if _by_all(facts, saved)]
+    plain = _plain(facts, found)
+    for names, statements in plain.items():
+        for row in edits.rows(names, list(dict.fromkeys(statements.values()))):
+            condition = _condition(facts, names)
+            yield facts.safe("HVD718", names, row[0], MESSAGE, guard, facts, names, row, condition)
+    for saved in found:
         names, call = saved.names, saved.node
-        if names not in facts.tf.files or saved.where is not Where.ALL or facts.ranks.inside(names, call):
+        if call in plain.get(names, ()):
             continue
-        statement = names.statement(call)
-        alone = isinstance(statement, ast.Expr) and statement.value is call
-        if alone and not calls_project_code(facts, names, call):
-            plain.setdefault(names, []).append(statement)
-        elif _only_told(facts, saved):
-            text = f" if {facts.hvd(names)}.rank() == 0 else None"
+        if _only_told(facts, saved):
+            text = f" if {_condition(facts, names)} else None"
             yield facts.safe("HVD718", names, call, MESSAGE, edits.wrap, names.source, call, "", text)
         else:
-            advice = f"put the writing under `if {facts.hvd(names)}.rank() == 0:`, what all ranks have to run outside"
+            advice = (
+                f"put the writing under `if {_condition(facts, names)}:`, what all ranks have to run outside"
+            )
             yield facts.manual(
                 "HVD718", names, call, f"every rank would write the file of this {saved.what}", advice
             )
-    for names, statements in plain.items():
-        for row in edits.rows(names, list(dict.fromkeys(statements))):
-            condition = f"{facts.hvd(names)}.rank() == 0"
-            yield facts.safe("HVD718", names, row[0], MESSAGE, guard, facts, names, row, condition)
     for deleted in deletions(facts):
         names = deleted.names
-        if (
-            names in facts.tf.files
-            and deleted.where is Where.ALL
-            and not facts.ranks.inside(names, deleted.node)
-        ):
-            message = "every rank would delete this folder, also after another has written into it"
+        if _by_all(facts, deleted) and not _in_download(facts, deleted):
+            does = "delete" if deleted.what in DELETED else "move"
+            message = f"every rank would {does} this: what one has {does}d the next does not find, or has written anew"
             advice = (
-                f"put it under `if {facts.hvd(names)}.rank() == 0:`, and `{meeting(facts, names)}` after it where the "
+                f"put it under `if {_condition(facts, names)}:`, and `{meeting(facts, names)}` after it where the "
                 "others write or read there"
             )
             yield facts.manual("HVD718", names, deleted.node, message, advice)
     for saved in summaries(facts):
         names = saved.names
-        if names in facts.tf.files and saved.where is Where.ALL and not facts.ranks.inside(names, saved.node):
+        if _by_all(facts, saved):
             message = "rank 0 writes the summaries, the others' writer does nothing"
             yield facts.safe("HVD718", names, saved.node, message, _summary, facts, saved)
+
+
+def _by_all(facts: Facts, saved: Saved) -> bool:
+    """Whether every rank of a migrated program would do it, to one and the same file."""
+    names = saved.names
+    return names in facts.tf.files and saved.where is Where.ALL and not facts.ranks.inside(names, saved.node)
+
+
+def _condition(facts: Facts, names: Names) -> str:
+    """What holds on rank 0; in a file that other programs import, too, also where nobody starts Horovod."""
+    hvd = facts.hvd(names)
+    alone = "" if facts.tf.only_started(names) else f"not {hvd}.is_initialized() or "
+    return f"{alone}{hvd}.rank() == 0"
+
+
+def _plain(facts: Facts, found: Iterable[Saved]) -> dict[Names, dict[ast.Call, ast.stmt]]:
+    """Calls that are statements of their own, and what to guard: the `with open(...)` that makes their file, too."""
+    opened = {writer.node: writer.opened for writer in writers(facts) if writer.opened is not None}
+    plain: dict[Names, dict[ast.Call, ast.stmt]] = {}
+    for saved in found:
+        statement = saved.names.statement(saved.node)
+        only = isinstance(statement, ast.Expr) and statement.value is saved.node
+        if only and not calls_project_code(facts, saved.names, saved.node):
+            plain.setdefault(saved.names, {})[saved.node] = statement
+    for calls in plain.values():
+        alone = set(calls.values())
+        for call in [call for call in calls if call in opened]:
+            if alone.issuperset(opened[call].body):
+                calls[call] = opened[call]
+            else:
+                del calls[call]
+    return plain
+
+
+def _in_download(facts: Facts, deleted: Saved) -> bool:
+    """Whether HVD724 lets one process of each host do it, with the download around it."""
+    statements = {whole(facts, names, call) for names, call in downloads(facts)}
+    return any(parent in statements for parent in deleted.names.ancestors(deleted.node))
 
 
 def _only_told(facts: Facts, saved: Saved) -> bool:
@@ -90,7 +125,7 @@ def _summary(facts: Facts, saved: Saved) -> list[Edit]:
     names = saved.names
     other = f"{tf(names)}.summary.create_noop_writer()"
     parent = names.parents[saved.node]
-    before, after = "", f" if {facts.hvd(names)}.rank() == 0 else {other}"
+    before, after = "", f" if {_condition(facts, names)} else {other}"
     if isinstance(parent, ast.Attribute):  # create_file_writer(...).as_default()
         before, after = "(", f"{after})"
     return edits.wrap(names.source, saved.node, before, after)
@@ -118,8 +153,9 @@ RULE = Rule(
     title="TensorFlow files are written by rank 0",
     what=(
         "Puts model.save, save_weights, export, tf.saved_model.save, Checkpoint and CheckpointManager saves, plots, images "
-        "(PIL, imageio, OpenCV, scikit-image) and numpy saves under `if hvd.rank() == 0:`, and gives other ranks a summary writer that does nothing. Folders that "
-        "are deleted are told."
+        "(PIL, imageio, OpenCV, scikit-image) and numpy saves under `if hvd.rank() == 0:`, with the `with open(...)` around them, and gives other ranks a summary writer "
+        "that does nothing. In a file that other programs import, the test also holds where Horovod was not started. Files and "
+        "folders that are deleted or moved are told."
     ),
     why="N processes writing one file at once leave a broken one.",
     safety=(
@@ -237,6 +273,47 @@ RULE = Rule(
                 figure.savefig("loss.png")
             """,
         ),
+        Change(
+            "import numpy as np\n"
+            + HEAD
+            + "with open('a.npz', 'wb') as f:\n    np.save(f, x)\n    np.save(f, y)\n",
+            HVD.join(("import numpy as np\n", HEAD))
+            + "if hvd.rank() == 0:\n    with open('a.npz', 'wb') as f:\n        np.save(f, x)\n        np.save(f, y)\n",
+            note="The file is opened on rank 0, too: the others would empty it.",
+        ),
+        Change(
+            """\
+            import tensorflow as tf
+
+            def keep(path, image):
+                tf.keras.utils.save_img(path, image)
+            """,
+            """\
+            import horovod.tensorflow as hvd
+            import tensorflow as tf
+
+            def keep(path, image):
+                if not hvd.is_initialized() or hvd.rank() == 0:
+                    tf.keras.utils.save_img(path, image)
+            """,
+            files=(
+                (
+                    "main.py",
+                    """\
+import tensorflow as tf
+from train import keep
+
+for x in data:
+    with tf.GradientTape() as tape:
+        loss = model(x)
+    optimizer.apply_gradients(zip(tape.gradient(loss, model.variables), model.variables))
+keep("last.png", model(x))
+""",
+                ),
+                ("draw.py", "import tensorflow as tf\nfrom train import keep\n\nkeep('other.png', image)\n"),
+            ),
+            note="A program that only draws imports it, too, and starts no Horovod: asked for its rank there, Horovod refuses.",
+        ),
     ),
     keeps=(
         Keep(
@@ -273,6 +350,18 @@ RULE = Rule(
         Keep(
             "import shutil\n" + HEAD + 'shutil.rmtree("logs")\n',
             reason="a rank that comes later deletes what another has written; where the others wait is the person's to say",
+            reported=True,
+        ),
+        Keep(
+            "import os\n" + HEAD + 'os.rename("new.h5", "best.h5")\n',
+            reason="what one rank has moved is gone for the next",
+            reported=True,
+        ),
+        Keep(
+            "import numpy as np\n"
+            + HEAD
+            + "with open('a.npz', 'wb') as f:\n    np.save(f, x)\n    f.write(rows(x))\n",
+            reason="the file is opened by every rank, for more than what rank 0 saves",
             reported=True,
         ),
         Keep(

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Iterator
 
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.mentions import mentions
+from hvdkit.migrate.facts.tensorflow.keras_version import pinned
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rule import Keep, Rule
@@ -21,7 +21,6 @@ ONLY_KERAS_3 = (
     "keras.StatelessScope",
 )
 BACKEND = "KERAS_BACKEND"
-PINS = re.compile(r"^\s*(tensorflow(?:-cpu|-gpu)?|keras)\s*(?:==|>=|~=)\s*(\d+)\.(\d+)", re.M)
 
 
 def check(facts: Facts) -> Iterator[Finding]:
@@ -46,23 +45,8 @@ def _sign(facts: Facts, names: Names) -> tuple[ast.AST, str] | None:
             return node, f"{qualified} is Keras 3's"
     for constant in names.texts.get(BACKEND, ()):
         return constant, "KERAS_BACKEND is Keras 3's"
-    pinned = _pinned(names)
-    return (names.source.tree.body[0], pinned) if pinned else None
-
-
-def _pinned(names: Names) -> str:
-    """What a requirements file beside the script says of Keras 3, or of TensorFlow 2.16 and later."""
-    requirements = names.source.path.parent / "requirements.txt"
-    try:
-        text = requirements.read_text(encoding="utf-8") if requirements.is_file() else ""
-    except (OSError, UnicodeDecodeError):
-        return ""
-    if re.search(r"^\s*tf[-_]keras\b", text, re.M):
-        return ""
-    for name, major, minor in PINS.findall(text):
-        if (int(major), int(minor)) >= ((3, 0) if name == "keras" else (2, 16)):
-            return f"requirements.txt asks for {name} {major}.{minor}"
-    return ""
+    version, said = pinned(names)
+    return (names.source.tree.body[0], said) if version == 3 else None
 
 
 RULE = Rule(
@@ -121,7 +105,7 @@ RULE = Rule(
             model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
             model.fit(x, y)
             """,
-            reason="nothing shows which Keras it is; docs/migrate.md says which TensorFlow goes with plain Horovod",
+            reason="nothing shows which Keras it is: HVD712 says so where it wraps the optimizer",
             files=(("requirements.txt", "tensorflow>=2.15\n"),),
         ),
     ),

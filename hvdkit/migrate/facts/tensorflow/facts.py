@@ -94,6 +94,13 @@ class TensorFlow:
         return step_loops(self._facts, [step for step in self.applied if step.names in self.trained])
 
     @cached_property
+    def loopless(self) -> tuple[Applied, ...]:
+        """The training steps that no loop was found for; Keras itself calls a model's train_step."""
+        run = {loop.applied for loop in self.loops}
+        steps = (step for step in self.applied if step.names in self.trained and step not in run)
+        return tuple(s for s in steps if getattr(s.names.function(s.node), "name", "") != "train_step")
+
+    @cached_property
     def strategies(self) -> Strategies:
         """The mirrored strategies and their uses."""
         return find_strategies(self._facts, self.files)

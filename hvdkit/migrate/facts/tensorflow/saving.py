@@ -55,7 +55,20 @@ MODEL_METHODS = frozenset(("save", "save_weights", "export"))
 IMAGES = ("PIL.Image.", "keras.utils.array_to_img", "keras.preprocessing.image.array_to_img")
 MAX_METHODS = 6  # one after the other
 SUMMARY = "tensorflow.summary.create_file_writer"
-DELETES = ("shutil.rmtree", "tensorflow.io.gfile.rmtree")
+# What takes files away -> position and name of the argument that says which.
+DELETES = {
+    "shutil.rmtree": (0, "path"),
+    "os.remove": (0, "path"),
+    "os.unlink": (0, "path"),
+    "os.rmdir": (0, "path"),
+    "tensorflow.io.gfile.rmtree": (0, "path"),
+    "tensorflow.io.gfile.remove": (0, "path"),
+    "os.rename": (0, "src"),
+    "os.replace": (0, "src"),
+    "shutil.move": (0, "src"),
+    "tensorflow.io.gfile.rename": (0, "src"),
+}
+DELETED = frozenset(("rmtree", "remove", "unlink", "rmdir"))  # the others move
 
 
 @dataclass(frozen=True)
@@ -126,10 +139,10 @@ def summaries(facts: Facts) -> Iterator[Saved]:
 
 
 def deletions(facts: Facts) -> Iterator[Saved]:
-    """Every call that deletes a folder, but one that each process made for itself."""
+    """Every call that deletes or moves files, but those that each process made for itself."""
     for site in facts.calls(*DELETES):
-        folder = given(site.node, 0, "path")
-        made = facts.flow.values(site.names, folder) if folder is not None else ()
+        gone = given(site.node, *DELETES[site.name])
+        made = facts.flow.values(site.names, gone) if gone is not None else ()
         if not any((value.name or "").startswith("tempfile.") for value in made):
             where = where_runs(facts, site.names, site.node)
-            yield Saved(site.names, site.node, "rmtree", folder, where)
+            yield Saved(site.names, site.node, site.name.rpartition(".")[2], gone, where)

@@ -1,0 +1,225 @@
+"""HVD724: one process of each host downloads and unpacks a TensorFlow program's data."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from hvdkit.migrate import edits
+from hvdkit.migrate.facts import Facts
+from hvdkit.migrate.facts.guards import Where, where_runs
+from hvdkit.migrate.facts.tensorflow.downloads import downloads, whole
+from hvdkit.migrate.facts.tensorflow.vocabulary import KINDS
+from hvdkit.migrate.names import Names
+from hvdkit.migrate.plan import Edit, Finding
+from hvdkit.migrate.rule import Change, Keep, Rule
+from hvdkit.migrate.starting import started
+from hvdkit.migrate.tensorflow_edits import after, barrier, before
+
+MESSAGE = "one process of each host downloads, the others wait and find the data"
+
+
+def check(facts: Facts) -> Iterator[Finding]:
+    found: dict[Names, list[ast.stmt]] = {}
+    for names, call in downloads(facts):
+        if names not in facts.tf.files or where_runs(facts, names, call) is not Where.ALL:
+            continue
+        statement = whole(facts, names, call)
+        if statement is not None and facts.tf.only_started(names) and _after_start(facts, names, call):
+            found.setdefault(names, []).append(statement)
+        else:
+            hvd, wait = facts.hvd(names), barrier(facts, names)
+            advice = (
+                f"have one process of each host do it first: `if {hvd}.local_rank() != 0: {wait}` above it, and "
+                f"`if {hvd}.local_rank() == 0: {wait}` below it, where every rank passes both"
+            )
+            message = "every process of a host would download or unpack into the same files at once"
+            yield facts.manual("HVD724", names, call, message, advice)
+    for names, statements in found.items():
+        for row in edits.rows(names, list(dict.fromkeys(statements))):
+            if _waits(facts, names, row[0]):
+                continue
+            yield facts.safe("HVD724", names, row[0], MESSAGE, _edits, facts, names, row[0], row[-1])
+
+
+def _after_start(facts: Facts, names: Names, call: ast.Call) -> bool:
+    """Whether Horovod has been started where a download runs: not while a module is being imported."""
+    if names.function(call) is not None:
+        return True
+    entry = any(program.entry is names for program in facts.programs if program.kind in KINDS)
+    try:
+        return entry and started(names, call)
+    except edits.CannotEdit:
+        return False
+
+
+def _waits(facts: Facts, names: Names, statement: ast.stmt) -> bool:
+    """Whether the statement above lets some processes of a host wait: `if hvd.local_rank() != 0: ...`."""
+    body = edits.block(names, statement)
+    above = body[: body.index(statement)][-1:]
+    return any(
+        isinstance(node, ast.Call)
+        and any(q.endswith(".local_rank") for q in facts.flow.qualified(names, node.func))
+        for one in above
+        if isinstance(one, ast.If)
+        for node in ast.walk(one.test)
+    )
+
+
+def _edits(facts: Facts, names: Names, first: ast.stmt, last: ast.stmt) -> list[Edit]:
+    hvd, wait = facts.hvd(names), barrier(facts, names)
+    return [
+        *before(facts, names, first, [f"if {hvd}.local_rank() != 0:", f"\t{wait}"]),
+        *after(facts, names, last, [f"if {hvd}.local_rank() == 0:", f"\t{wait}"]),
+    ]
+
+
+HVD = "import horovod.tensorflow.keras as hvd\n"
+FIT = """\
+model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+model.compile("sgd", "mse")
+model.fit(x, y)
+"""
+
+RULE = Rule(
+    id="HVD724",
+    title="one download for each host",
+    what=(
+        "Lets all but the first process of a host wait while that one calls get_file, keras.datasets' load_data, "
+        "tensorflow_datasets, urlretrieve or extractall; then the others find what is there. Both waits are one collective: "
+        "horovod.tensorflow has no barrier of its own."
+    ),
+    why=(
+        "N processes that download and unpack into one folder at once read each other's half-written files. It shows "
+        "on the first run on a host, and so in every fresh container."
+    ),
+    safety=(
+        "Safe: every rank makes the same data as before, and passes exactly one wait. A test or a loop around the download is "
+        "part of what is waited for. In a return, beside calls of the script's own functions, and in files that other "
+        "programs import it is told."
+    ),
+    check=check,
+    changes=(
+        Change(
+            "import tensorflow as tf\n\n(x, y), _ = tf.keras.datasets.mnist.load_data()\n" + FIT,
+            HVD
+            + """\
+import tensorflow as tf
+
+if hvd.local_rank() != 0:
+    hvd.allreduce(0, op=hvd.Sum)
+(x, y), _ = tf.keras.datasets.mnist.load_data()
+if hvd.local_rank() == 0:
+    hvd.allreduce(0, op=hvd.Sum)
+"""
+            + FIT,
+        ),
+        Change(
+            "import tensorflow as tf\n\n(x, y), _ = tf.keras.datasets.mnist.load_data()\n" + FIT,
+            "import hvdkit.tensorflow.keras as hvd\n"
+            + """\
+import tensorflow as tf
+
+if hvd.local_rank() != 0:
+    hvd.average(0)
+(x, y), _ = tf.keras.datasets.mnist.load_data()
+if hvd.local_rank() == 0:
+    hvd.average(0)
+"""
+            + FIT,
+            target="hvdkit",
+        ),
+        Change(
+            """\
+            import os
+            import tarfile
+            import urllib.request
+            import tensorflow as tf
+
+            def fetch(url):
+                if not os.path.exists("data"):
+                    urllib.request.urlretrieve(url, "data.tgz")
+                    with tarfile.open("data.tgz") as archive:
+                        archive.extractall("data")
+
+            fetch(URL)
+            for x in tf.data.Dataset.list_files("data/*", shuffle=False):
+                with tf.GradientTape() as tape:
+                    loss = model(x)
+                optimizer.apply_gradients(zip(tape.gradient(loss, model.variables), model.variables))
+            """,
+            """\
+            import os
+            import tarfile
+            import urllib.request
+            import horovod.tensorflow as hvd
+            import tensorflow as tf
+
+            def fetch(url):
+                if hvd.local_rank() != 0:
+                    hvd.allgather_object(0)
+                if not os.path.exists("data"):
+                    urllib.request.urlretrieve(url, "data.tgz")
+                    with tarfile.open("data.tgz") as archive:
+                        archive.extractall("data")
+                if hvd.local_rank() == 0:
+                    hvd.allgather_object(0)
+
+            fetch(URL)
+            for x in tf.data.Dataset.list_files("data/*", shuffle=False):
+                with tf.GradientTape() as tape:
+                    loss = model(x)
+                optimizer.apply_gradients(zip(tape.gradient(loss, model.variables), model.variables))
+            """,
+            note="The test is inside: the second process finds the folder, and must wait all the same.",
+        ),
+    ),
+    keeps=(
+        Keep(
+            "import tensorflow as tf\nimport tensorflow_datasets as tfds\n\n"
+            'data = tfds.load("mnist", split="train", download=False)\n' + FIT,
+            reason="it downloads nothing",
+        ),
+        Keep(
+            """\
+            import tensorflow as tf
+            import tensorflow_datasets as tfds
+
+            def load():
+                return tfds.load("mnist", split="train")
+
+            model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+            model.compile("sgd", "mse")
+            model.fit(load().batch(8))
+            """,
+            reason="nothing can stand below a return: it is told",
+            reported=True,
+        ),
+        Keep(
+            """\
+            import tensorflow as tf
+
+            def train(path):
+                model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+                model.compile("sgd", "mse")
+                model.fit(x, y)
+
+            if args.train:
+                path = tf.keras.utils.get_file("x.npz", URL)
+                train(path)
+            """,
+            reason="the ranks train inside the test: they must not wait around it",
+            reported=True,
+        ),
+        Keep(
+            "import tensorflow as tf\n\npath = tf.keras.utils.get_file('x.npz', URL)\nmodel = tf.keras.models.load_model(path)\n",
+            reason="nothing is trained",
+        ),
+        Keep(
+            HVD
+            + "import tensorflow as tf\n\nhvd.init()\npath = tf.keras.utils.get_file(f'{hvd.rank()}.npz', URL)\n"
+            + FIT,
+            reason="it is a Horovod program already",
+        ),
+    ),
+)

@@ -85,7 +85,7 @@ class Project:
         return self.load(path) if path else None
 
     def find(self, name: str, importer: Path) -> Path | None:
-        """Path of a module: relative to the importer, else beside it or beside any package around it."""
+        """Path of a module: relative to the importer, beside it or a package around it, else on its path."""
         if (name, importer) not in self._found:
             self._found[name, importer] = self._find(name, importer)
         return self._found[name, importer]
@@ -105,11 +105,28 @@ class Project:
             if found is not None and found != importer:
                 return found
             if not (folder / "__init__.py").exists() and folder != importer.parent:
-                return None
+                break
             if folder.parent == folder:
-                return None
+                break
             folder = folder.parent
-        return None
+        elsewhere = (self._at(folder, parts) for folder in self._path(importer))
+        return next((found for found in elsewhere if found not in (None, importer)), None)
+
+    def _path(self, importer: Path) -> Iterator[Path]:
+        """Folders that a file puts on sys.path by a text, and the folder of the project's own packages."""
+        names = self.files.get(importer)
+        calls = names.calls if names is not None else {}
+        for call in (*calls.get("append", ()), *calls.get("insert", ())):
+            if isinstance(call.func, ast.Attribute) and ast.unparse(call.func.value) == "sys.path":
+                texts = [node.value for node in ast.walk(call) if isinstance(node, ast.Constant)]
+                inside = [text for text in texts if isinstance(text, str)]
+                yield Path(os.path.normpath(importer.parent.joinpath(*inside)))
+        for folder in importer.parents:
+            held = self._entries(folder)
+            if {"setup.py", "pyproject.toml"} & held:
+                yield folder
+            if folder.name in INSTALLED or {"setup.py", "pyproject.toml", ".git"} & held:
+                return
 
     def _at(self, folder: Path, parts: list[str]) -> Path | None:
         if parts and not {parts[0], f"{parts[0]}.py"} & self._entries(folder):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 
 from hvdkit.migrate import edits
 from hvdkit.migrate.collective_edits import fresh
@@ -66,7 +67,7 @@ def sampler_edits(facts: Facts, loader: Loader) -> list[Edit]:
     if empty is not None:
         return [edits.replace(source, empty, _sampler(source.segment(loader.dataset), hvd, "True"))]
     statement = names.statement(loader.node)
-    own_line = isinstance(statement, ast.Assign) and not _in_lambda(names, loader.node)
+    own_line = isinstance(statement, ast.Assign) and not _in_part(names, loader.node)
     target = statement.targets[0] if isinstance(statement, ast.Assign) else None
     stem = getattr(target, "id", "") or getattr(target, "attr", "")
     made: list[Edit] = []
@@ -78,7 +79,7 @@ def sampler_edits(facts: Facts, loader: Loader) -> list[Edit]:
         if "#" in dataset:
             raise edits.CannotEdit("a comment stands inside its data set")
         name = _beside(names, stem, "dataset")
-        lines.append(f"{name} = {dataset}")
+        lines.append(f"{name} = {_moved_out(names, statement, loader.dataset)}")
         made.append(edits.replace(source, loader.dataset, name))
         dataset = name
     sampler = _sampler(dataset, hvd, _shuffle(loader))
@@ -158,10 +159,21 @@ def _given(loader: Loader, sampler: str) -> list[Edit]:
     return [edits.replace(source, unpacked.value, f'{{**{given}, "shuffle": False, "sampler": {sampler}}}')]
 
 
-def _in_lambda(names: Names, node: ast.AST) -> bool:
-    return any(isinstance(parent, ast.Lambda) for parent in names.ancestors(node))
+def _in_part(names: Names, node: ast.AST) -> bool:
+    """Whether a node is run at another time than its statement, or not always: in a lambda, after a test."""
+    return any(isinstance(parent, (ast.Lambda, ast.IfExp, ast.BoolOp)) for parent in names.ancestors(node))
+
+
+def _moved_out(names: Names, statement: ast.stmt, dataset: ast.expr) -> str:
+    """A data set on a line of its own: lines below its first move out, as far as its statement."""
+    source = names.source
+    text = source.segment(dataset)
+    indent, deeper = source.indent(statement.lineno), source.indent(dataset.lineno)
+    if dataset.lineno == statement.lineno or not deeper.startswith(indent) or "'''" in text or '"""' in text:
+        return text
+    return text.replace(f"{source.newline}{deeper}", source.newline)
 
 
 def _beside(names: Names, loader: str, what: str) -> str:
     """A free name for the sampler or data set that goes with a loader's name."""
-    return fresh(names, loader.replace("loader", what) if "loader" in loader else f"{loader}_{what}")
+    return fresh(names, re.sub("(data_?)?loader", what, loader) if "loader" in loader else f"{loader}_{what}")

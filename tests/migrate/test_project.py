@@ -42,6 +42,26 @@ def test_find(case: str, tmp_path: Path) -> None:
     assert found == (tmp_path / expected if expected else None)
 
 
+def test_a_project_that_is_installed_is_found_from_its_scripts(tmp_path: Path) -> None:
+    tree(tmp_path, "setup.py", "pkg/__init__.py", "projects/adder/adder.py")
+    adder = tmp_path / "projects/adder/adder.py"
+    assert Project().find("pkg", adder) == tmp_path / "pkg/__init__.py"
+    (tmp_path / "setup.py").unlink()
+    assert Project().find("pkg", adder) is None
+
+
+def test_folders_that_a_script_puts_on_its_path(tmp_path: Path) -> None:
+    tree(tmp_path, "core/raft.py", "lib/data.py", "tools/train.py")
+    here = tmp_path / "evaluate.py"
+    here.write_text("import sys\nsys.path.append('core')\nimport raft\n")
+    tool = tmp_path / "tools" / "train.py"
+    tool.write_text(
+        "import os, sys\nsys.path.insert(0, os.path.join(here, '..', 'lib'))\nimport data, torch\n"
+    )
+    files = {str(path.relative_to(tmp_path)) for path in open_project([here, tool]).files}
+    assert files == {"evaluate.py", "core/raft.py", "tools/train.py", "lib/data.py"}
+
+
 def test_files_without_a_framework_are_read_only_when_imported(tmp_path: Path) -> None:
     (tmp_path / "train.py").write_text("import torch\nimport helper\n")
     (tmp_path / "helper.py").write_text("import below.deep\n")

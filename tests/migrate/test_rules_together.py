@@ -91,6 +91,27 @@ def test_what_is_put_into_a_scope_moves_out_with_it(tmp_path: Path) -> None:
     assert after.endswith('\nif hvd.rank() == 0:\n    model.save("model.keras")\n')
 
 
+EVALUATE = """\
+def evaluate(model):
+    print("accuracy", model(1))
+
+if __name__ == "__main__":
+    evaluate(None)
+"""
+
+
+def test_a_script_of_its_own_that_lends_its_functions_starts_horovod(tmp_path: Path) -> None:
+    train = "import torch\nfrom evaluate import evaluate\n\nloss.backward()\nevaluate(model)\n"
+    files = {
+        file.path.name: file
+        for file in plan_of(tmp_path, train, (("evaluate.py", EVALUATE),), Options()).files
+    }
+    assert not any(file.problem for file in files.values())
+    after = files["evaluate.py"].after
+    assert after.startswith("import horovod.torch as hvd\n")
+    assert after.endswith('if __name__ == "__main__":\n    hvd.init()\n    evaluate(None)\n')
+
+
 def test_a_note_on_a_guarded_statement_stands_inside_the_guard(tmp_path: Path) -> None:
     after = migrated(
         tmp_path,

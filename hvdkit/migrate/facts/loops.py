@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Union
 
 from hvdkit.migrate.facts import vocabulary as words
-from hvdkit.migrate.facts.arguments import passed
+from hvdkit.migrate.facts.arguments import default, passed, spawned
 from hvdkit.migrate.facts.flow import Value
 from hvdkit.migrate.names import FUNCTIONS, FunctionNode, Names
 
@@ -75,10 +75,24 @@ class Loops:
                 for position, loop in enumerate(loops):
                     over = self.loaders_of(loop)
                     if over:
+                        over = over & self._handed(names, call, loop, calls) or over
                         batch, loaders = position, over
                         break
                 found.append(Path(names, call, tuple(loops), batch, loaders, tuple(calls)))
         return tuple(found)
+
+    def _handed(
+        self, names: Names, node: ast.AST, loop: Loop, calls: list[tuple[Names, ast.Call]]
+    ) -> frozenset[Value]:
+        """DataLoaders among the arguments of the call, on this very way, of the function around a loop."""
+        found: frozenset[Value] = frozenset()
+        for where, call in calls:
+            if names is loop.names and names.function(node) is loop.names.function(loop.node):
+                for argument in (*call.args, *(item.value for item in call.keywords)):
+                    found |= self.loaders_in(where, argument)
+                break
+            names, node = where, call
+        return found
 
     def loaders_of(self, loop: Loop) -> frozenset[Value]:
         """DataLoaders that a loop draws from: those it runs over, else those it calls next() on."""
@@ -158,8 +172,53 @@ class Loops:
             yield loops, []
             return
         for where, call in sites:
+            if not _reached(names, function, node, where, call):
+                continue
             for outer, calls in self._outward(where, call, (*seen, function)):
                 yield loops + outer, [(where, call), *calls]
+
+
+def _reached(names: Names, function: FunctionNode, node: ast.AST, where: Names, call: ast.Call) -> bool:
+    """Whether a call lets its function come to a node: `run(loader, train=False)` leaves `if train:` out."""
+    child = node
+    for parent in names.ancestors(node):
+        if parent is function:
+            return True
+        if isinstance(parent, ast.If) and child is not parent.test:
+            answer = _answer(names, function, where, call, parent.test)
+            if answer is not None and answer is not (child in parent.body):
+                return False
+        child = parent
+    return True
+
+
+def _answer(
+    names: Names, function: FunctionNode, where: Names, call: ast.Call, test: ast.expr
+) -> bool | None:
+    """What `if parameter:` or `if parameter is (not) None:` asks, where a call passes a constant for it."""
+    if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+        answer = _answer(names, function, where, call, test.operand)
+        return None if answer is None else not answer
+    against_none = (
+        isinstance(test, ast.Compare)
+        and isinstance(test.ops[0], (ast.Is, ast.IsNot))
+        and isinstance(test.comparators[0], ast.Constant)
+        and test.comparators[0].value is None
+    )
+    asked = test.left if isinstance(test, ast.Compare) and against_none else test
+    bound = names.bindings(asked.id, asked) if isinstance(asked, ast.Name) else []
+    arg = bound[0].node if len(bound) == 1 else None
+    if not isinstance(arg, ast.arg) or names.function(asked) is not function:
+        return None
+    starred = any(isinstance(a, ast.Starred) for a in call.args) or any(k.arg is None for k in call.keywords)
+    value = passed(names, function, where, call, arg.arg)
+    if value is None and not starred and spawned(where, call) is None:
+        value = default(function, arg)
+    if not isinstance(value, ast.Constant):
+        return None
+    if isinstance(test, ast.Compare):
+        return (value.value is None) is isinstance(test.ops[0], ast.Is)
+    return bool(value.value)
 
 
 def _of_parent(receiver: ast.expr) -> bool:

@@ -7,9 +7,12 @@ from collections.abc import Iterator
 
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
-from hvdkit.migrate.facts.programs import ProgramFacts, main_guard
+from hvdkit.migrate.facts.programs import ProgramFacts, last_import, main_guard
+from hvdkit.migrate.facts.training import only_single
+from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
+from hvdkit.migrate.rules import hvd601_save, hvd602_print, hvd603_summary_writer, hvd604_progress
 
 HARMLESS = (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
@@ -27,6 +30,29 @@ def check(facts: Facts) -> Iterator[Finding]:
                 facts,
                 program,
             )
+        elif program.kind == "none" and _asks_ranks(facts, program):
+            message = "its functions ask for their rank now, also when this file is run by itself"
+            entry = program.entry
+            yield facts.safe("HVD110", entry, entry.source.tree.body[0], message, _start, facts, entry)
+
+
+def _asks_ranks(facts: Facts, program: ProgramFacts) -> bool:
+    """Whether a script that trains nothing, and lends its functions to one that does, will ask for ranks."""
+    if main_guard(program.entry) is None or not only_single(facts, program.entry):
+        return False
+    return any(
+        finding.edits and finding.path == names.source.path
+        for rule in (hvd601_save, hvd602_print, hvd603_summary_writer, hvd604_progress)
+        if facts.options.allows(rule.RULE.id)
+        for finding in rule.check(facts)
+        for names in program.files
+    )
+
+
+def _start(facts: Facts, names: Names) -> Edit:
+    guard = main_guard(names)
+    assert guard is not None
+    return edits.at_start(names, guard.body, [f"{facts.hvd(names)}.init()"])
 
 
 def _edit(facts: Facts, program: ProgramFacts) -> Edit:
@@ -42,10 +68,10 @@ def _edit(facts: Facts, program: ProgramFacts) -> Edit:
     body = names.source.tree.body
     if guard is not None and not any(_runs(statement) for statement in body if statement is not guard):
         return edits.at_start(names, guard.body, lines)
-    last = max(i for i, s in enumerate(body) if isinstance(s, (ast.Import, ast.ImportFrom)))
-    if last + 1 == len(body):
+    last = last_import(names)
+    if last is None or last is body[-1]:
         raise edits.CannotEdit("nothing follows the imports")
-    return edits.after(names.source, body[last], ["", *lines])
+    return edits.after(names.source, last, ["", *lines])
 
 
 def _runs(statement: ast.stmt) -> bool:
@@ -109,6 +135,34 @@ RULE = Rule(
             """,
             target="hvdkit",
             note="hvdkit.torch.init() pins the device itself.",
+        ),
+        Change(
+            """\
+            from __future__ import annotations
+
+            try:
+                import torch
+            except ImportError as error:
+                raise SystemExit("this needs torch")
+
+            torch.ones(1, requires_grad=True).backward()
+            """,
+            """\
+            from __future__ import annotations
+            import horovod.torch as hvd
+
+            try:
+                import torch
+            except ImportError as error:
+                raise SystemExit("this needs torch")
+
+            hvd.init()
+            if torch.cuda.is_available():
+                torch.cuda.set_device(hvd.local_rank())
+
+            torch.ones(1, requires_grad=True).backward()
+            """,
+            note="Below the last import, wherever it stands.",
         ),
     ),
     keeps=(

@@ -186,6 +186,78 @@ RULE = Rule(
         Change(
             """\
             import torch
+            from torch.utils.data import DataLoader
+
+            data_loader = DataLoader(
+                Digits(
+                    "data",
+                ),
+                batch_size=8,
+                shuffle=True,
+            )
+            more = DataLoader(extra) if extra is not None else None
+            for x in data_loader:
+                model(x).sum().backward()
+            for x in more or ():
+                model(x).sum().backward()
+            """,
+            """\
+            import horovod.torch as hvd
+            import torch
+            from torch.utils.data import DataLoader
+            from torch.utils.data.distributed import DistributedSampler
+
+            dataset = Digits(
+                "data",
+            )
+            sampler = DistributedSampler(dataset, num_replicas=hvd.size(), rank=hvd.rank(), shuffle=True)
+            data_loader = DataLoader(
+                dataset,
+                batch_size=8,
+                sampler=sampler,
+            )
+            more = DataLoader(extra, sampler=DistributedSampler(extra, num_replicas=hvd.size(), rank=hvd.rank(), shuffle=False)) if extra is not None else None
+            for x in data_loader:
+                model(x).sum().backward()
+            for x in more or ():
+                model(x).sum().backward()
+            """,
+            note="Where a test decides whether there is a loader, it decides on the sampler, too.",
+        ),
+        Change(
+            """\
+            import torch
+            from torch.utils.data import DataLoader
+
+            def run(batches, train=True, optimizer=None):
+                for x in batches:
+                    loss = model(x).sum()
+                    if train:
+                        loss.backward()
+
+            run(DataLoader(data))
+            run(DataLoader(rest), train=False)
+            """,
+            """\
+            import horovod.torch as hvd
+            import torch
+            from torch.utils.data import DataLoader
+            from torch.utils.data.distributed import DistributedSampler
+
+            def run(batches, train=True, optimizer=None):
+                for x in batches:
+                    loss = model(x).sum()
+                    if train:
+                        loss.backward()
+
+            run(DataLoader(data, sampler=DistributedSampler(data, num_replicas=hvd.size(), rank=hvd.rank(), shuffle=False)))
+            run(DataLoader(rest), train=False)
+            """,
+            note="One function trains and evaluates: what it is called with decides which loader is for what.",
+        ),
+        Change(
+            """\
+            import torch
             from log import every
             from torch.utils.data import DataLoader
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.guards import Where, where_runs
-from hvdkit.migrate.facts.programs import main_guard
+from hvdkit.migrate.facts.programs import last_import, main_guard
 from hvdkit.migrate.facts.training import only_single
 from hvdkit.migrate.facts.writers import calls_project_code
 from hvdkit.migrate.names import FunctionNode, Names
@@ -48,8 +48,8 @@ def _after_start(facts: Facts, names: Names, call: ast.Call) -> bool:
     if guard is not None:
         return guard in names.ancestors(call) and facts.kinds(names) == {"single"}
     entry = any(program.entry is names and program.kind == "single" for program in facts.programs)
-    imports = [s.lineno for s in names.source.tree.body if isinstance(s, (ast.Import, ast.ImportFrom))]
-    return entry and bool(imports) and call.lineno > max(imports)
+    last = last_import(names)
+    return entry and last is not None and call.lineno > (last.end_lineno or last.lineno)
 
 
 def _is_used(facts: Facts, names: Names, function: FunctionNode) -> bool:

@@ -8,11 +8,11 @@ from pathlib import Path
 
 sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parents[1])]
 
-from failures import launching, programs, two_hosts  # noqa: E402
+from failures import launching, limits, programs, stacks, two_hosts  # noqa: E402
 from failures.neutral import neutral  # noqa: E402
 
 LOGS = Path(__file__).parent / "logs"
-FAILURES = [*programs.FAILURES, *launching.FAILURES, *two_hosts.FAILURES]
+FAILURES = [failure for kind in (programs, launching, limits, stacks, two_hosts) for failure in kind.FAILURES]
 
 
 def main(wanted: list[str]) -> None:

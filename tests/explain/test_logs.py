@@ -69,6 +69,29 @@ def test_a_stall_names_rank_and_tensor() -> None:
         assert title.startswith("rank 1 never reaches allreduce.")
 
 
+def test_versions_that_do_not_fit_are_told() -> None:
+    verdict = judge(parse((HERE / "logs" / "extension_broken" / "tensorflow.log").read_text()))
+    assert verdict.found[0].title.endswith(": it was built for tensorflow 2.15.1, and 2.18.1 is installed")
+
+
+def test_a_rank_whose_environment_is_another_one_is_named() -> None:
+    for path in (HERE / "logs" / "extension_missing").glob("one_rank_*.log"):
+        assert judge(parse(path.read_text())).found[0].title.endswith("horovod.torch on rank 1")
+
+
+def test_a_crash_is_shown_where_faulthandler_tells_of_it() -> None:
+    for path in (HERE / "logs" / "crashed").glob("faulthandler_*.log"):
+        log = parse(path.read_text())
+        line = judge(log).found[0].match.line
+        assert next(one.text for one in log.lines if one.number == line).startswith("Fatal Python error: ")
+
+
+def test_a_rank_that_tells_why_it_aborts_has_an_error_of_its_own() -> None:
+    abort = (HERE / "logs" / "mpi_abort" / "mpi4py.log").read_text()
+    error = (HERE / "logs" / "own_error" / "one_rank_mpi.log").read_text()
+    assert [found.cause.id for found in judge(parse(abort + error)).found][:1] == ["own_error"]
+
+
 def test_the_page_is_made_from_the_causes() -> None:
     committed = (HERE.parents[1] / "docs" / "explain.md").read_text()
     assert committed == page(), "run scripts/docs"

@@ -14,7 +14,14 @@ from failures import launching, programs
 from hvdkit.explain.log import parse
 from hvdkit.explain.verdict import judge
 
-CHEAP = ("slots/gloo", "host_format/no_slots", "script_missing/gloo", "own_error/one_rank_gloo")
+CHEAP = (
+    "slots/gloo",
+    "host_format/no_slots",
+    "script_missing/gloo",
+    "own_error/one_rank_gloo",
+    "crashed/segmentation_fault_gloo",
+    "mpi_abort/mpi4py",
+)
 FAILURES = {f"{one.cause}/{one.variant}": one for one in [*launching.FAILURES, *programs.FAILURES]}
 
 

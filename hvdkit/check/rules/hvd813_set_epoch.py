@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
 
 from hvdkit.check.horovod import horovod_files
@@ -23,9 +24,39 @@ def check(facts: Facts) -> Iterator[Finding]:
         if loader.names not in files or not _has_sampler(facts, loader) or in_order(facts, loader):
             continue
         loops = epoch_loops(facts, loader)
-        if facts.training(loader) and not epoch_calls(facts, loader):
-            for loop in loops if not any(told_epoch(facts, loop) for loop in loops) else ():
-                yield _finding(facts, loader, loop)
+        if not facts.training(loader):
+            continue
+        calls = epoch_calls(facts, loader)
+        for loop in loops if not calls and not any(told_epoch(facts, loop) for loop in loops) else ():
+            yield _finding(facts, loader, loop)
+        for loop in loops:
+            for names, call in calls:
+                if names is loop.names and loop.node in names.ancestors(call) and _constant(loop, call):
+                    yield _told_a_constant(facts, loop, call)
+
+
+def _constant(loop: Loop, call: ast.Call) -> bool:
+    """Whether set_epoch is given the same number in every round of a loop."""
+    if len(call.args) != 1 or isinstance(call.args[0], ast.Constant):
+        return len(call.args) == 1
+    names, given = loop.names, call.args[0]
+    bindings = names.bindings(given.id, given) if isinstance(given, ast.Name) else ()
+    return bool(bindings) and all(
+        binding.kind == "assign"
+        and loop.node not in names.ancestors(binding.node)
+        and names.function(binding.node) is names.function(loop.node)
+        for binding in bindings
+    )
+
+
+def _told_a_constant(facts: Facts, loop: Loop, call: ast.Call) -> Finding:
+    message = "the sampler hears the same number in every epoch: all of them have one order"
+    number = epoch_number(loop)
+    if number is None:
+        return facts.manual("HVD813", loop.names, call, message, "call set_epoch() with the epoch's number")
+    return facts.safe(
+        "HVD813", loop.names, call, message, edits.replace, loop.names.source, call.args[0], number
+    )
 
 
 def _has_sampler(facts: Facts, loader: Loader) -> bool:
@@ -48,7 +79,7 @@ def _finding(facts: Facts, loader: Loader, loop: Loop) -> Finding:
 
 RULE = Rule(
     id="HVD813",
-    title="set_epoch is never called",
+    title="the sampler never hears of the epoch",
     what="Each rank sees the same samples in the same order in every epoch; shuffle=True shuffles once.",
     why="DistributedSampler shuffles by its seed and the number of the epoch, and that number stays 0 unless told.",
     safety="Safe: it is what the sampler's documentation asks for. The order of the samples changes, for the better.",
@@ -79,6 +110,35 @@ RULE = Rule(
                     model(x).sum().backward()
             """,
         ),
+        Change(
+            """\
+            import horovod.torch as hvd
+            from torch.utils.data import DataLoader, DistributedSampler
+
+            hvd.init()
+            epochs = 3
+            sampler = DistributedSampler(data, num_replicas=hvd.size(), rank=hvd.rank())
+            loader = DataLoader(data, sampler=sampler)
+            for epoch in range(epochs):
+                sampler.set_epoch(epochs)
+                for x in loader:
+                    model(x).sum().backward()
+            """,
+            """\
+            import horovod.torch as hvd
+            from torch.utils.data import DataLoader, DistributedSampler
+
+            hvd.init()
+            epochs = 3
+            sampler = DistributedSampler(data, num_replicas=hvd.size(), rank=hvd.rank())
+            loader = DataLoader(data, sampler=sampler)
+            for epoch in range(epochs):
+                sampler.set_epoch(epoch)
+                for x in loader:
+                    model(x).sum().backward()
+            """,
+            note="It is told how many epochs there are, not which one this is.",
+        ),
     ),
     keeps=(
         Keep(
@@ -98,6 +158,23 @@ RULE = Rule(
                 train(epoch)
             """,
             reason="it is called, in the function of one epoch",
+        ),
+        Keep(
+            """\
+            import horovod.torch as hvd
+            from torch.utils.data import DataLoader, DistributedSampler
+
+            hvd.init()
+            sampler = DistributedSampler(data, num_replicas=hvd.size(), rank=hvd.rank())
+            loader = DataLoader(data, sampler=sampler)
+            round = 0
+            while round < 3:
+                sampler.set_epoch(round)
+                for x in loader:
+                    model(x).sum().backward()
+                round += 1
+            """,
+            reason="the number changes in the loop",
         ),
         Keep(
             """\

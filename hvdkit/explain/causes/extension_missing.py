@@ -6,11 +6,12 @@ from hvdkit.explain.cause import Cause, says
 
 CAUSE = Cause(
     id="extension_missing",
-    title="{name} was not compiled when Horovod was installed",
+    title="Horovod was installed without {name}{where}",
     why=(
         "pip builds in isolation, where it finds no framework, and installs a Horovod without any extension."
+        " Where one rank alone says it, its host has another environment."
     ),
-    fix="hvdkit install-horovod",
+    fix="hvdkit install-horovod, on every host",
     find=says(
         r"Extension (?P<name>horovod\.\w+) has not been built",
     ),

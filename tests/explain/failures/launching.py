@@ -10,6 +10,10 @@ from pathlib import Path
 from failures.jobs import BIN, Failure, job, output
 
 INIT = "import horovod.torch as hvd\nhvd.init()\nprint(hvd.rank(), hvd.size())\n"
+ABORT = (
+    INIT
+    + "from mpi4py import MPI\nif hvd.rank() == 1:\n    MPI.COMM_WORLD.Abort(7)\nMPI.COMM_WORLD.Barrier()\n"
+)
 # What horovodrun would set for each rank.
 RANK = {
     "HOROVOD_RANK": "0",
@@ -73,6 +77,22 @@ def shadowed(*lines: str) -> str:
         return output([sys.executable, "train.py"], Path(folder))
 
 
+def one_rank_without(controller: str) -> str:
+    """Rank 1 finds another Horovod, as on a host whose environment was made without PyTorch."""
+    import shutil
+
+    import horovod
+
+    with tempfile.TemporaryDirectory(prefix="explain") as folder:
+        copy = Path(folder, "other", "horovod")
+        shutil.copytree(Path(horovod.__file__).parent, copy)
+        for library in (copy / "torch").glob("*.so"):
+            library.unlink()
+        rank = "os.environ.get('HOROVOD_RANK') or os.environ['OMPI_COMM_WORLD_RANK']"
+        other = f"import os, sys\nif ({rank}) == '1':\n    sys.path.insert(0, {str(copy.parent)!r})\n"
+        return job(other + INIT, controller)
+
+
 def hostfile(text: str, controller: str = "gloo") -> str:
     """horovodrun with this host file."""
     with tempfile.NamedTemporaryFile("w", prefix="explain", suffix=".hosts") as file:
@@ -117,6 +137,8 @@ FAILURES = [
     Failure("host_format", "hostfile_comment", lambda: hostfile("# hosts\nlocalhost slots=2\n")),
     Failure("host_format", "hostfile_max_slots", lambda: hostfile("localhost slots=2 max_slots=4\n")),
     Failure("extension_missing", "torch", shadowed),
+    Failure("extension_missing", "one_rank_gloo", lambda: one_rank_without("gloo")),
+    Failure("extension_missing", "one_rank_mpi", lambda: one_rank_without("mpi")),
     Failure("extension_broken", "torch", lambda: shadowed("not a library")),
     Failure(
         "root_refused",
@@ -131,6 +153,7 @@ FAILURES = [
             "train.py",
         ),
     ),
+    Failure("mpi_abort", "mpi4py", lambda: job(ABORT, "mpi")),
     Failure("no_mpirun", "path", without_mpirun),
     Failure("script_missing", "gloo", lambda: job("", python=[sys.executable, "src/train.py"])),
     Failure("program_missing", "gloo", lambda: job(INIT, python=["python3.77"])),

@@ -26,6 +26,7 @@ def neutral(text: str) -> str:
     text = re.sub(r"/\S*/((?:horovod/common|third_party)/\S+\.cc)", r"\1", text)
     text = re.sub(r".*: [TD] \S*gloo/(?:http_store|gloo_context)\.cc:.*\n", "", text)  # of a trace, many
     text = re.sub(r"/tmp/explain[\w-]+", "/proj", text)
+    text = re.sub(r"/tmp/(__autograph_generated_file)\w*", r"/proj/\1", text)  # TensorFlow's own
     text = re.sub(r"/tmp/[\w./-]*?(?=/)", "/tmp/x", text)
     text = text.replace(socket.gethostname(), "node1")
     user = os.environ.get("USER", "")

@@ -55,6 +55,13 @@ SCRIPTS: dict[str, str] = {
     "generator_parameters/parameters": START + "hvd.broadcast_parameters(model.parameters(), root_rank=0)\n",
     "lbfgs/state": START
     + "hvd.broadcast_optimizer_state(torch.optim.LBFGS(model.parameters()), root_rank=0)\n",
+    "crashed/segmentation_fault": WRAP
+    + STEP
+    + "if rank == 1:\n    import ctypes\n    ctypes.string_at(0)\noptimizer.step()\n",
+    "crashed/faulthandler": WRAP
+    + STEP
+    + "import ctypes, faulthandler\nfaulthandler.enable()\n"
+    + "if rank == 1:\n    ctypes.string_at(0)\noptimizer.step()\n",
     "killed/signal_9": WRAP + STEP + "if rank == 1:\n    os.kill(os.getpid(), 9)\noptimizer.step()\n",
 }
 # Under Gloo, Horovod 0.28.1 gives no stall warning: what each rank has submitted is in the trace alone.

@@ -46,6 +46,15 @@ def silent(hosts: Cluster) -> None:
     hosts.drop_port("b", 22)
 
 
+def no_orted(hosts: Cluster) -> None:
+    """Open MPI is outside the PATH of a shell that ssh starts on b."""
+    (hosts.home("b") / ".bashrc").write_text("PATH=/usr/games\n")
+
+
+def as_it_is(hosts: Cluster) -> None:
+    """Nothing is wrong with the hosts."""
+
+
 def on_two_hosts(
     fault: Callable[[Cluster], None],
     controller: str = "gloo",
@@ -73,6 +82,12 @@ FAILURES = [
     Failure("ssh_unreachable", "refused_mpi", lambda: on_two_hosts(refuse, "mpi")),
     Failure("ssh_unreachable", "firewall_mpirun", lambda: on_two_hosts(silent, command=MPIRUN)),
     Failure("ssh_host_key", "mpirun", lambda: on_two_hosts(other_key, command=MPIRUN)),
+    Failure("orted_missing", "path", lambda: on_two_hosts(no_orted, command=MPIRUN)),
+    Failure(
+        "orted_missing",
+        "prefix",
+        lambda: on_two_hosts(as_it_is, command=("mpirun", "--prefix", "/usr/local/openmpi", *MPIRUN[1:])),
+    ),
     Failure("start_timeout", "gloo", lambda: on_two_hosts(rename, "gloo", "--start-timeout", "1")),
     Failure("interface", "on_one_host", lambda: on_two_hosts(rename, "gloo", "--network-interfaces", "eth0")),
 ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import accumulate
 
@@ -16,6 +16,8 @@ _TAG = re.compile(
 _COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 _FRAME = re.compile(r'^ +File "(?P<file>[^"]+)", line (?P<line>\d+)')
 _CHAINED = ("During handling of the above exception", "The above exception was the direct cause")
+# TensorFlow tells where the graph was made first, and below that what went wrong.
+_GRAPH = "Graph execution error:"
 # Files that a person did not write, whoever installed them.
 _INSTALLED = re.compile(r"/(site|dist)-packages/|/lib/python[\d.]*/|^<frozen|/bin/horovodrun$|<string>")
 
@@ -170,5 +172,9 @@ def _tracebacks(stream: Stream) -> Iterator[Traceback]:
                     place = f"{frame['file']}:{frame['line']}"
         elif line.text.startswith(_CHAINED):
             found = None
+        elif found and found.error.endswith(_GRAPH) and line.text[:1].strip():
+            if not line.text.startswith("Detected at node"):
+                kind = found.error.removesuffix(_GRAPH)
+                found = replace(found, number=line.number, error=kind + line.text.strip())
     if found:
         yield found

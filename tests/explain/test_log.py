@@ -54,3 +54,19 @@ Traceback (most recent call last):
 RuntimeError: lost
 """
     assert [one.error for one in parse(log).tracebacks] == ["RuntimeError: lost"]
+
+
+def test_tensorflow_says_what_went_wrong_below_where_the_graph_was_made() -> None:
+    log = """\
+Traceback (most recent call last):
+  File "a.py", line 9, in <module>
+errors_impl.UnknownError: Graph execution error:
+
+Detected at node HorovodAllreduce_0 defined at (most recent call last):
+  File "a.py", line 6, in <lambda>
+
+Horovod has been shut down.
+\t [[{{node HorovodAllreduce_0}}]]
+"""
+    (traceback,) = parse(log).tracebacks
+    assert (traceback.error, traceback.number) == ("errors_impl.UnknownError: Horovod has been shut down.", 8)

@@ -20,9 +20,10 @@ CAUSE = Cause(
     why=(
         "Horovod matches tensors between ranks {ranks} by name. The names hold something"
         " that differs: the rank,"
-        " a counter after another number of calls, the order of a set, another version of the script."
+        " a counter after another number of calls, the order of a set, another version of the script, or of"
+        " TensorFlow, whose versions name variables differently."
     ),
-    fix="give the same name= on all ranks, in the same order of calls",
+    fix="the same name= on all ranks, in the same order of calls, and the same versions on all hosts",
     find=find,
     excerpt="""\
 [2026-11-21 23:56:46.531414: T horovod/common/operations.cc:1661] [1]: Enqueued tensors for Allg ...

@@ -16,7 +16,7 @@ from typing import Callable
 from hvdkit.migrate.names import Names, index
 from hvdkit.migrate.source import Unreadable, parse
 
-FRAMEWORKS = re.compile(rb"torch|tensorflow|keras|horovod|\bapex\b")
+FRAMEWORKS = re.compile(rb"torch|tensorflow|keras|horovod|hvdkit|\bapex\b")
 NOT_SOURCE = {
     ".git",
     ".ipynb_checkpoints",
@@ -109,6 +109,8 @@ class Project:
             if folder.parent == folder:
                 break
             folder = folder.parent
+        if FRAMEWORKS.fullmatch(parts[0].encode()):
+            return None  # the examples in a framework's own checkout use it as a library
         elsewhere = (self._at(folder, parts) for folder in self._path(importer))
         return next((found for found in elsewhere if found not in (None, importer)), None)
 

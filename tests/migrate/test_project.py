@@ -43,9 +43,10 @@ def test_find(case: str, tmp_path: Path) -> None:
 
 
 def test_a_project_that_is_installed_is_found_from_its_scripts(tmp_path: Path) -> None:
-    tree(tmp_path, "setup.py", "pkg/__init__.py", "projects/adder/adder.py")
+    tree(tmp_path, "setup.py", "pkg/__init__.py", "horovod/__init__.py", "projects/adder/adder.py")
     adder = tmp_path / "projects/adder/adder.py"
     assert Project().find("pkg", adder) == tmp_path / "pkg/__init__.py"
+    assert Project().find("horovod", adder) is None
     (tmp_path / "setup.py").unlink()
     assert Project().find("pkg", adder) is None
 

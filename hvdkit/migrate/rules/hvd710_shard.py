@@ -30,10 +30,13 @@ def check(facts: Facts) -> Iterator[Finding]:
             if not is_cut(facts, chain):
                 yield from _dataset(facts, dataset.names, dataset.node, chain, seen)
     followed = {dataset.node for dataset in drawn}
+    played = facts.tf.played
     for call in facts.tf.fits():
-        if call.argument("x") not in followed:
+        if call.argument("x") not in followed and call.names not in played:
             yield from _arrays(facts, call)
     for loop in {loop.node: loop for loop in facts.tf.loops if loop.names in facts.tf.files}.values():
+        if loop.names in played:
+            continue
         over = set() if isinstance(loop.node, ast.While) else set(ast.walk(loop.node.iter))
         if not over & followed:
             message = (
@@ -384,6 +387,55 @@ RULE = Rule(
             """,
             note="After skip and take, which count samples of the whole: the ranks share the 50 that they leave.",
         ),
+        Change(
+            """\
+            import tensorflow as tf
+            import tensorflow_datasets as tfds
+
+            data, info = tfds.load("mnist", with_info=True, as_supervised=True)
+            train, test = data["train"], data["test"]
+            model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+            model.compile("sgd", "mse")
+            model.fit(train.map(scale).shuffle(100).batch(8), validation_data=test.batch(8))
+            """,
+            """\
+            import hvdkit.tensorflow.keras as hvd
+            import tensorflow as tf
+            import tensorflow_datasets as tfds
+
+            data, info = tfds.load("mnist", with_info=True, as_supervised=True)
+            train, test = data["train"], data["test"]
+            model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+            model.compile("sgd", "mse")
+            model.fit(train.map(scale).apply(hvd.shard_dataset).shuffle(100).batch(8), validation_data=test.batch(8))
+            """,
+            target="hvdkit",
+            note="A split by its name, out of what tfds.load gives; so with a builder's as_dataset.",
+        ),
+        Change(
+            """\
+            import tensorflow as tf
+            import tensorflow_datasets as tfds
+
+            builder = tfds.builder("mnist")
+            train = builder.as_dataset(split="train", as_supervised=True)
+            model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+            model.compile("sgd", "mse")
+            model.fit(train.map(scale).shuffle(100).batch(8))
+            """,
+            """\
+            import hvdkit.tensorflow.keras as hvd
+            import tensorflow as tf
+            import tensorflow_datasets as tfds
+
+            builder = tfds.builder("mnist")
+            train = builder.as_dataset(split="train", as_supervised=True)
+            model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+            model.compile("sgd", "mse")
+            model.fit(train.map(scale).apply(hvd.shard_dataset).shuffle(100).batch(8))
+            """,
+            target="hvdkit",
+        ),
     ),
     keeps=(
         Keep(
@@ -400,6 +452,24 @@ model.fit(prepare())
 model.evaluate(prepare(shuffle=False))
 """,
             reason="where it is used it has been shuffled, without a seed, on one of its ways",
+            reported=True,
+        ),
+        Keep(
+            "import gym\n" + HEAD + "env = gym.make('CartPole-v1')\nmodel.fit(states, targets)\n",
+            reason="what a rank has played is its own share already (HVD725)",
+        ),
+        Keep(
+            "import tensorflow_datasets as tfds\n"
+            + HEAD
+            + "data = tfds.load('mnist', shuffle_files=True)\nmodel.fit(data['train'].batch(8))\n",
+            reason="the files come in another order on every rank",
+            reported=True,
+        ),
+        Keep(
+            "import tensorflow_datasets as tfds\n"
+            + HEAD
+            + "data = tfds.builder('mnist').as_dataset(split='train', shuffle_files=True)\nmodel.fit(data.batch(8))\n",
+            reason="so from a builder",
             reported=True,
         ),
         Keep(

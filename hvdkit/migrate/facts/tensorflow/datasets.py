@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from hvdkit.migrate.facts.arguments import keyword, passed
+from hvdkit.migrate.facts.flow import Value
 from hvdkit.migrate.facts.order import reaching
 from hvdkit.migrate.facts.tensorflow import vocabulary as words
 from hvdkit.migrate.names import FUNCTIONS, Binding, FunctionNode, Names
@@ -117,13 +118,25 @@ class Chains:
     def is_dataset(self, point: Point) -> bool:
         """Whether a source is a tf.data.Dataset by where it comes from."""
         return any(
-            name.startswith((words.DATASETS, words.TFDS)) or name in words.SHUFFLED_BATCHES
+            name.startswith((words.DATASETS, *words.TFDS)) or name in words.SHUFFLED_BATCHES
             for name in self.made(point)
         )
 
     def made(self, point: Point) -> set[str]:
         """Qualified names of what may have made a source."""
-        return self._facts.flow.made(point.names, point.node)
+        return {value.name for value in self.origins(point) if value.kind == "made"}
+
+    def origins(self, point: Point) -> frozenset[Value]:
+        """What may have made a source: for a split that tfds.load or a builder gives, those."""
+        node = point.node
+        within: ast.expr | None = None
+        if isinstance(node, ast.Subscript):
+            within = node.value
+        elif isinstance(node, ast.Call) and operation(node) == words.AS_DATASET:
+            within = node.func.value if isinstance(node.func, ast.Attribute) else None
+        makers = self._facts.flow.values(point.names, within) if within is not None else ()
+        splits = frozenset(value for value in makers if value.name.startswith(words.TFDS))
+        return splits or self._facts.flow.values(point.names, node)
 
     def _by_models(self) -> Iterator[tuple[Names, ast.expr, bool]]:
         for call in self._facts.tf.calls:
@@ -288,7 +301,9 @@ def disorder(facts: Facts, chain: Chain, before: int) -> str:
 
 
 def _disordered_source(facts: Facts, source: Point) -> str:
-    for value in facts.flow.values(source.names, source.node):
+    if isinstance(source.node, ast.Call) and _shuffles_files(source.node):
+        return f"shuffle_files in line {source.node.lineno} gives every rank another order"
+    for value in facts.tf.chains.origins(source):
         call = value.node
         if value.kind != "made" or not isinstance(call, ast.Call):
             continue
@@ -299,9 +314,8 @@ def _disordered_source(facts: Facts, source: Point) -> str:
         elif short in words.SHUFFLED_BATCHES:
             if not _false(keyword(call, "shuffle")) and keyword(call, "seed") is None:
                 return f"line {line} shuffles without a seed"
-        elif short == words.TFDS:
-            files = keyword(call, "shuffle_files")
-            if files is not None and not _false(files):
+        elif short in words.TFDS:
+            if _shuffles_files(call):
                 return f"shuffle_files in line {line} gives every rank another order"
         elif short.endswith(MIXES):
             for part in ast.walk(call):
@@ -317,6 +331,11 @@ def _disordered_source(facts: Facts, source: Point) -> str:
         elif short.endswith((".from_generator", "make_csv_dataset")):
             return f"what line {line} gives may have another order on every rank"
     return ""
+
+
+def _shuffles_files(call: ast.Call) -> bool:
+    files = keyword(call, "shuffle_files")
+    return files is not None and not _false(files)
 
 
 def _false(node: ast.expr | None) -> bool:

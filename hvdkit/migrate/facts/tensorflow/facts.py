@@ -16,7 +16,7 @@ from hvdkit.migrate.facts.tensorflow.tapes import Applied, StepLoop, find_applie
 from hvdkit.migrate.names import FUNCTIONS, FunctionNode, Names
 
 if TYPE_CHECKING:
-    from hvdkit.migrate.facts.facts import Facts
+    from hvdkit.migrate.facts.facts import Facts, Site
 
 
 class TensorFlow:
@@ -99,6 +99,17 @@ class TensorFlow:
         run = {loop.applied for loop in self.loops}
         steps = (step for step in self.applied if step.names in self.trained and step not in run)
         return tuple(s for s in steps if getattr(s.names.function(s.node), "name", "") != "train_step")
+
+    @cached_property
+    def played(self) -> dict[Names, Site]:
+        """The files of programs to rewrite that learn from an environment, and where that is made first."""
+        found: dict[Names, Site] = {}
+        for site in self._facts.calls(*words.ENVIRONMENTS):
+            for program in self._facts.programs:
+                if program.kind in words.KINDS and site.names in program.files:
+                    for names in program.files:
+                        found.setdefault(names, site)
+        return found
 
     @cached_property
     def strategies(self) -> Strategies:

@@ -124,7 +124,10 @@ SHUFFLED_BATCHES = {
         "audio_dataset_from_directory",
     )
 }
-TFDS = "tensorflow_datasets.load"
+TFDS = ("tensorflow_datasets.load", "tensorflow_datasets.builder")
+AS_DATASET = "as_dataset"  # a builder's method
+# What makes an environment to play in: each process plays episodes of its own.
+ENVIRONMENTS = ("gym.make", "gymnasium.make")
 
 # Callbacks that write files.
 WRITING_CALLBACKS = frozenset(

@@ -1,0 +1,68 @@
+"""HVD725: ranks that learn from environments of their own have to train as often as each other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from hvdkit.migrate.facts import Facts
+from hvdkit.migrate.plan import Finding
+from hvdkit.migrate.rule import Keep, Rule
+
+MESSAGE = "each rank plays episodes of its own: one that has trained more often waits for the others forever"
+
+
+def check(facts: Facts) -> Iterator[Finding]:
+    advice = (
+        "let all ranks train after the same number of steps of the environment, and as often; seed each environment by "
+        "its rank, so that each plays another game"
+    )
+    for site in dict.fromkeys(facts.tf.played.values()):
+        yield facts.manual("HVD725", site.names, site.node, MESSAGE, advice)
+
+
+RULE = Rule(
+    id="HVD725",
+    title="ranks that play",
+    what="Tells where a program that learns makes an environment of gym or gymnasium.",
+    why=(
+        "Every training step is one that all ranks take together. An episode ends at another step on every rank, and a "
+        "program that trains when its memory is full, or at the end of an episode, trains more often on one rank than on "
+        "another: the job hangs without a word. Environments that all have one seed play the same game N times."
+    ),
+    safety=(
+        "Nothing is edited for it. What a rank has played is its own share of the data: HVD710 cuts nothing there."
+    ),
+    check=check,
+    changes=(),
+    keeps=(
+        Keep(
+            """\
+            import gym
+            import tensorflow as tf
+
+            env = gym.make("CartPole-v1")
+            model = tf.keras.Sequential([tf.keras.layers.Dense(2)])
+            model.compile("adam", "mse")
+            while not done:
+                state, reward, done, _ = env.step(model.predict(state))
+                memory.append((state, reward))
+                if len(memory) >= 32:
+                    states, targets = sample(memory)
+                    model.fit(states, targets)
+            """,
+            reason="an episode ends at another step on every rank: it is told where it is made",
+            reported=True,
+        ),
+        Keep(
+            """\
+            import gym
+            import tensorflow as tf
+
+            env = gym.make("CartPole-v1")
+            model = tf.keras.models.load_model("player.keras")
+            env.step(model.predict(env.reset()))
+            """,
+            reason="it plays, and does not train",
+        ),
+    ),
+)

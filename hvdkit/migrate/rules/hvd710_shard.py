@@ -436,6 +436,17 @@ RULE = Rule(
             """,
             target="hvdkit",
         ),
+        Change(
+            HEAD
+            + f"train = {DATA}.map(read)\nfor x, y in train:\n    print(x.shape)\n    break\nfor x, y in train.take(1):\n"
+            + "    print(y)\nmodel.fit(train.shuffle(100).batch(8))\n",
+            "import hvdkit.tensorflow.keras as hvd\n"
+            + HEAD
+            + f"train = {DATA}.map(read)\nfor x, y in train:\n    print(x.shape)\n    break\nfor x, y in train.take(1):\n"
+            + "    print(y)\nmodel.fit(train.apply(hvd.shard_dataset).shuffle(100).batch(8))\n",
+            target="hvdkit",
+            note="Loops that look at a first batch may see any rank's.",
+        ),
     ),
     keeps=(
         Keep(

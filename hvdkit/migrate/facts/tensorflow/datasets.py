@@ -155,7 +155,7 @@ class Chains:
         # What a strategy distributes each replica draws a part of, in evaluation, too.
         for names in self._facts.tf.trained:
             for loop in names.loops:
-                if isinstance(loop, ast.While):
+                if isinstance(loop, ast.While) or (loop not in training and _looks(loop)):
                     continue
                 for iterated in _iterated(loop.iter):
                     parts = self._distributed(names, iterated)
@@ -273,6 +273,13 @@ def _last(names: Names, use: ast.Name, bindings: list[tuple[Names, Binding]]) ->
         for where, binding in bindings
         if names.statement(binding.node).lineno >= last and binding.kind != "param"
     ]
+
+
+def _looks(loop: ast.For | ast.AsyncFor) -> bool:
+    """Whether a loop only looks at a first batch, which may be that of any share."""
+    only = [op for op in _iterated(loop.iter) if isinstance(op, ast.Call) and operation(op) == "take"]
+    first = any(len(op.args) == 1 and getattr(op.args[0], "value", None) == 1 for op in only)
+    return first or isinstance(loop.body[-1], ast.Break)
 
 
 def _iterated(node: ast.expr) -> Iterator[ast.expr]:

@@ -223,13 +223,16 @@ MAX_CALLERS = 6
 def every_rank_certainly(facts: Facts, names: Names, node: ast.AST, depth: int = 0) -> bool:
     """Whether nothing hints that a node runs on some ranks only, or only without Horovod.
 
-    Hints: a test made from a rank, around it or a caller; another branch that uses Horovod; no known caller;
-    a caller whose object may be another one, as the writer of `writer = Writer() if rank == 0 else Silent()`.
+    Hints: a test made from a rank, or from what is called one, around it or a caller; another branch that
+    uses Horovod; no known caller; a caller whose object may be another one, as the writer of
+    `writer = Writer() if rank == 0 else Silent()`.
     """
     child = node
     for parent in names.ancestors(node):
         if isinstance(parent, (ast.If, ast.IfExp)) and child is not parent.test:
             if any(facts.ranks.inside(names, parent.test, kind) for kind in ("rank", "local_rank")):
+                return False
+            if any("rank" in word for word in _words(parent.test)):  # args.rank, whose origin is not seen
                 return False
             other = parent.orelse if _within(parent.body, child) else parent.body
             if _uses_horovod(facts, names, other):
@@ -242,6 +245,13 @@ def every_rank_certainly(facts: Facts, names: Names, node: ast.AST, depth: int =
             )
         child = parent
     return True
+
+
+def _words(node: ast.AST) -> Iterator[str]:
+    """The variables and attributes that an expression names."""
+    for part in ast.walk(node):
+        if isinstance(part, (ast.Name, ast.Attribute)):
+            yield part.id if isinstance(part, ast.Name) else part.attr
 
 
 def _one_receiver(facts: Facts, names: Names, call: ast.Call) -> bool:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
+from hvdkit.migrate.facts.arguments import given
 from hvdkit.migrate.facts.order import last_binding
 from hvdkit.migrate.facts.tensorflow.tapes import Applied, is_distributed
 from hvdkit.migrate.names import Binding, Names
@@ -99,11 +100,23 @@ def _edit(
     hvd, op = facts.hvd(names), ""
     if summed:
         op = f", op={hvd}.Sum"
+    made = _listed(facts, names, call)
     if recording is not None:
         # A tape that is wrapped while it records is not stopped by gradient(), and refuses it.
-        return edits.wrap(names.source, recording, f"{hvd}.DistributedGradientTape(", f"{op})")
+        return [*edits.wrap(names.source, recording, f"{hvd}.DistributedGradientTape(", f"{op})"), *made]
     line = f"{tape.id} = {hvd}.DistributedGradientTape({tape.id}{op})"
-    return before(facts, names, names.statement(call), [line])
+    return [*before(facts, names, names.statement(call), [line]), *made]
+
+
+def _listed(facts: Facts, names: Names, call: ast.Call) -> list[Edit]:
+    """A variable alone as a list of one: plain Horovod's tape goes through its sources, and finds rows."""
+    sources = given(call, 1, "sources")
+    if facts.options.target != "horovod" or sources is None:
+        return []
+    if facts.flow.made(names, sources) != {"tensorflow.Variable"}:
+        return []
+    source = names.source
+    return [*edits.wrap(source, sources, "[", "]"), *edits.wrap(source, call, "", "[0]")]
 
 
 HEAD = """\
@@ -393,6 +406,49 @@ for x in data:
             optimizer.apply_gradients(zip(one, model.trainable_variables))
             other.apply_gradients(zip(two, head.trainable_variables))
             """,
+        ),
+        Change(
+            HEAD
+            + """\
+image = tf.Variable(photo)
+for step in range(100):
+    with tf.GradientTape() as tape:
+        loss = style(image)
+    optimizer.apply_gradients([(tape.gradient(loss, image), image)])
+""",
+            HVD
+            + HEAD
+            + """\
+image = tf.Variable(photo)
+for step in range(100):
+    with tf.GradientTape() as tape:
+        loss = style(image)
+    tape = hvd.DistributedGradientTape(tape)
+    optimizer.apply_gradients([(tape.gradient(loss, [image])[0], image)])
+""",
+            note="One variable: Horovod's tape takes a list of them.",
+        ),
+        Change(
+            HEAD
+            + """\
+image = tf.Variable(photo)
+for step in range(100):
+    with tf.GradientTape() as tape:
+        loss = style(image)
+    optimizer.apply_gradients([(tape.gradient(loss, image), image)])
+""",
+            "import hvdkit.tensorflow as hvd\n"
+            + HEAD
+            + """\
+image = tf.Variable(photo)
+for step in range(100):
+    with tf.GradientTape() as tape:
+        loss = style(image)
+    tape = hvd.DistributedGradientTape(tape)
+    optimizer.apply_gradients([(tape.gradient(loss, image), image)])
+""",
+            target="hvdkit",
+            note="hvdkit's takes what TensorFlow's takes.",
         ),
     ),
     keeps=(

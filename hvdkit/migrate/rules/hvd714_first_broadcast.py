@@ -64,11 +64,19 @@ def _finding(facts: Facts, statement: ast.stmt, loops: list[StepLoop]) -> Findin
         lines += _pairs(hvd, models, optimizers)
     else:
         lines += [f"\t{hvd}.broadcast_variables({model}, root_rank=0)" for model in dict.fromkeys(models)]
-        lines += [
-            f"\t{hvd}.broadcast_variables({one}.variables(), root_rank=0)"
-            for one in dict.fromkeys(optimizers)
-        ]
+        for one in dict.fromkeys(optimizers):
+            lines += _state(facts, hvd, one)
     return facts.required("HVD714", names, statement, message, after, facts, names, statement, lines)
+
+
+def _state(facts: Facts, hvd: str, optimizer: str) -> list[str]:
+    """Lines that send an optimizer's variables: one by one where Keras 3's may be met, which Horovod does not take."""
+    if facts.options.target == "horovod":
+        return [f"\t{hvd}.broadcast_variables({optimizer}.variables(), root_rank=0)"]
+    return [
+        f"\tfor optimizer_slot in {optimizer}.variables:",
+        f"\t\toptimizer_slot.assign({hvd}.broadcast(optimizer_slot, root_rank=0))",
+    ]
 
 
 def _pairs(hvd: str, models: list[str], optimizers: list[str]) -> list[str]:
@@ -435,6 +443,33 @@ for step in range(100):
         hvd.broadcast_variables(optimizer.variables(), root_rank=0)
 """,
             note="One variable, as a list: broadcast_variables goes through what it is given, and a variable gives its rows.",
+        ),
+        Change(
+            HEAD
+            + """\
+image = tf.Variable(photo)
+optimizer = tf.keras.optimizers.Adam(0.02)
+for step in range(100):
+    with tf.GradientTape() as tape:
+        loss = style(image)
+    optimizer.apply_gradients([(tape.gradient(loss, image), image)])
+""",
+            "import hvdkit.tensorflow as hvd\n"
+            + HEAD
+            + """\
+image = tf.Variable(photo)
+optimizer = tf.keras.optimizers.Adam(0.02)
+for step in range(100):
+    with tf.GradientTape() as tape:
+        loss = style(image)
+    optimizer.apply_gradients([(tape.gradient(loss, image), image)])
+    if optimizer.iterations == 1:
+        hvd.broadcast_variables([image], root_rank=0)
+        for optimizer_slot in optimizer.variables:
+            optimizer_slot.assign(hvd.broadcast(optimizer_slot, root_rank=0))
+""",
+            target="hvdkit",
+            note="Of Keras 3's variables Horovod sends the value only, so they take it one by one.",
         ),
     ),
     keeps=(

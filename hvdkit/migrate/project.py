@@ -47,6 +47,7 @@ class Project:
     known: Mapping[Path, Names] = field(default_factory=dict)  # files read before that are still the same
     _found: dict[tuple[str, Path], Path | None] = field(default_factory=dict)
     _listed: dict[Path, set[str]] = field(default_factory=dict)
+    _paths: dict[Path, list[Path]] = field(default_factory=dict)
 
     def load(self, path: Path, force: bool = True) -> Names | None:
         """Parse a file once. Without `force` a file that names no framework is passed over."""
@@ -111,24 +112,42 @@ class Project:
             folder = folder.parent
         if FRAMEWORKS.fullmatch(parts[0].encode()):
             return None  # the examples in a framework's own checkout use it as a library
-        elsewhere = (self._at(folder, parts) for folder in self._path(importer))
+        if importer in self.files and importer not in self._paths:
+            self._paths[importer] = list(self._path(importer))
+        elsewhere = (self._at(folder, parts) for folder in self._paths.get(importer, ()))
         return next((found for found in elsewhere if found not in (None, importer)), None)
 
     def _path(self, importer: Path) -> Iterator[Path]:
         """Folders that a file puts on sys.path by a text, and the folder of the project's own packages."""
-        names = self.files.get(importer)
-        calls = names.calls if names is not None else {}
-        for call in (*calls.get("append", ()), *calls.get("insert", ())):
-            if isinstance(call.func, ast.Attribute) and ast.unparse(call.func.value) == "sys.path":
-                texts = [node.value for node in ast.walk(call) if isinstance(node, ast.Constant)]
-                inside = [text for text in texts if isinstance(text, str)]
-                yield Path(os.path.normpath(importer.parent.joinpath(*inside)))
+        for file in (importer, *self._beside(self.files[importer])):
+            yield from self._added(file)
         for folder in importer.parents:
             held = self._entries(folder)
             if {"setup.py", "pyproject.toml"} & held:
                 yield folder
             if folder.name in INSTALLED or {"setup.py", "pyproject.toml", ".git"} & held:
                 return
+
+    def _beside(self, names: Names) -> Iterator[Path]:
+        """What a file imports from its own folder: `import _init_paths` may be there for the path alone."""
+        for name in sorted(imports(names)):
+            path = self._at(names.source.path.parent, name.split("."))
+            if path not in (None, names.source.path):
+                yield path
+
+    def _added(self, path: Path) -> Iterator[Path]:
+        """Folders that a file names, if it puts anything on sys.path: `join(here, "..", "lib")`."""
+        names = self.load(path)
+        if names is None or "sys.path." not in names.source.text:
+            return
+        added = [*names.calls.get("append", ()), *names.calls.get("insert", ())]
+        added = [call for call in added if ast.unparse(call.func).startswith("sys.path.")]
+        for call in (*added, *names.calls.get("join", ())):
+            texts = [node.value for node in ast.walk(call) if isinstance(node, ast.Constant)]
+            inside = [text for text in texts if isinstance(text, str)]
+            folder = Path(os.path.normpath(path.parent.joinpath(*inside)))
+            if folder.is_dir():
+                yield folder
 
     def _at(self, folder: Path, parts: list[str]) -> Path | None:
         if parts and not {parts[0], f"{parts[0]}.py"} & self._entries(folder):

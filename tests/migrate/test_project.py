@@ -45,22 +45,25 @@ def test_find(case: str, tmp_path: Path) -> None:
 def test_a_project_that_is_installed_is_found_from_its_scripts(tmp_path: Path) -> None:
     tree(tmp_path, "setup.py", "pkg/__init__.py", "horovod/__init__.py", "projects/adder/adder.py")
     adder = tmp_path / "projects/adder/adder.py"
-    assert Project().find("pkg", adder) == tmp_path / "pkg/__init__.py"
-    assert Project().find("horovod", adder) is None
+    assert open_project([adder]).find("pkg", adder) == tmp_path / "pkg/__init__.py"
+    assert open_project([adder]).find("horovod", adder) is None
     (tmp_path / "setup.py").unlink()
-    assert Project().find("pkg", adder) is None
+    assert open_project([adder]).find("pkg", adder) is None
 
 
 def test_folders_that_a_script_puts_on_its_path(tmp_path: Path) -> None:
-    tree(tmp_path, "core/raft.py", "lib/data.py", "tools/train.py")
+    tree(tmp_path, "core/raft.py", "lib/data.py", "lib/utils/log.py", "tools/train.py")
     here = tmp_path / "evaluate.py"
     here.write_text("import sys\nsys.path.append('core')\nimport raft\n")
     tool = tmp_path / "tools" / "train.py"
-    tool.write_text(
-        "import os, sys\nsys.path.insert(0, os.path.join(here, '..', 'lib'))\nimport data, torch\n"
+    tool.write_text("import _init_paths\nimport data, torch\nfrom utils.log import say\n")
+    paths = (
+        "import os, sys\nlib = os.path.join(here, '..', 'lib')\nadd = lambda path: sys.path.insert(0, path)\n"
     )
+    (tmp_path / "tools" / "_init_paths.py").write_text(paths + "add(lib)\n")
+    tools = {"tools/train.py", "tools/_init_paths.py"}
     files = {str(path.relative_to(tmp_path)) for path in open_project([here, tool]).files}
-    assert files == {"evaluate.py", "core/raft.py", "tools/train.py", "lib/data.py"}
+    assert files == {"evaluate.py", "core/raft.py", "lib/data.py", "lib/utils/log.py", *tools}
 
 
 def test_files_without_a_framework_are_read_only_when_imported(tmp_path: Path) -> None:

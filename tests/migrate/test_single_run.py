@@ -34,6 +34,7 @@ def test_two_ranks_share_the_work(tmp_path: Path, target: str) -> None:
     ranks = [json.loads(path.read_text()) for path in sorted(folder.glob("*.json"))]
     assert len(ranks) == 2
     assert ranks[0]["weights"] == ranks[1]["weights"]
+    assert [rank["rate"] for rank in ranks] == pytest.approx([0.01, 0.01])
     for epoch in ("0", "1"):
         shares = [rank["seen"][epoch] for rank in ranks]
         assert sorted(shares[0] + shares[1]) == SAMPLES  # disjoint, and complete

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 LoopNode = Union[ast.For, ast.AsyncFor, ast.While]
 LOOPS = (ast.For, ast.AsyncFor, ast.While)
 MAX_CALLERS = 12
+NO_TRAINING = frozenset(("torch.autograd.Function", "unittest.TestCase"))
 
 
 @dataclass(frozen=True)
@@ -242,10 +243,22 @@ def _hands_on(facts: Facts, names: Names, call: ast.Call) -> bool:
     )
 
 
+def _trains_nothing(facts: Facts, names: Names, call: ast.Call) -> bool:
+    """Whether a backward pass is a part of another, in a Function of the project, or belongs to a test."""
+    if any(site.names is names for site in facts.calls("unittest.main")):
+        return True
+    owners = (parent for parent in names.ancestors(call) if isinstance(parent, ast.ClassDef))
+    return any(NO_TRAINING & facts.flow.bases(Value("class", owner.name, owner, names)) for owner in owners)
+
+
 def backward_calls(facts: Facts) -> Iterator[tuple[Names, ast.Call]]:
     """Calls of `x.backward(...)` that start a backward pass themselves, not through a method of that name."""
     for names, call, receiver in facts.methods("backward"):
-        if not _of_parent(receiver) and not _hands_on(facts, names, call):
+        if (
+            not _of_parent(receiver)
+            and not _hands_on(facts, names, call)
+            and not _trains_nothing(facts, names, call)
+        ):
             yield names, call
     for site in facts.calls("torch.autograd.backward"):
         yield site.names, site.node

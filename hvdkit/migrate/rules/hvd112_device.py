@@ -13,7 +13,6 @@ from hvdkit.migrate.facts.training import only_single
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
-from hvdkit.migrate.source import Source
 
 # Calls whose first argument is a device number, and those that take it second.
 SET_DEVICE = "torch.cuda.set_device"
@@ -35,9 +34,8 @@ def check(facts: Facts) -> Iterator[Finding]:
             yield facts.safe("HVD112", names, index, message, edits.replace, names.source, index, text)
     for value in sorted(_first_devices(facts), key=lambda value: value.node.lineno):  # type: ignore[attr-defined]
         if only_single(facts, value.names):
-            message = "every process of a host would work on its first device: cuda is the one that it took"
-            source = value.names.source
-            yield facts.safe("HVD112", value.names, value.node, message, _no_number, source, value.node)
+            message = "every process of a host would work on its first device"
+            yield facts.safe("HVD112", value.names, value.node, message, _own_device, facts, value)
     for site in facts.calls(SET_DEVICE):
         if site.node.args and "ddp" in facts.kinds(site.names) and _only_given(facts, site):
             message = (
@@ -59,8 +57,15 @@ def _first_devices(facts: Facts) -> set[Value]:
     }
 
 
-def _no_number(source: Source, node: ast.AST) -> Edit:
-    return edits.replace(source, node, source.segment(node).replace(FIRST_DEVICE, "cuda"))
+def _own_device(facts: Facts, value: Value) -> Edit:
+    """cuda, which is the device that a process took; with its number where that is asked for."""
+    source = value.names.source
+    for site in facts.calls(*sorted(FIRST)):
+        chosen = {o.node for part in site.node.args[:1] for o in facts.flow.values(site.names, part)}
+        if value.node in {node for made in chosen for node in ast.walk(made)}:
+            text = f'f"cuda:{{{facts.hvd(value.names)}.local_rank()}}"'
+            return edits.replace(source, value.node, text)
+    return edits.replace(source, value.node, source.segment(value.node).replace(FIRST_DEVICE, "cuda"))
 
 
 def _is_first(index: ast.expr) -> bool:
@@ -154,6 +159,26 @@ RULE = Rule(
             model(x).sum().backward()
             """,
             note="cuda without a number is the device that torch.cuda.set_device(hvd.local_rank()) chose (HVD110).",
+        ),
+        Change(
+            """\
+            import torch
+
+            def main():
+                device = torch.device("cuda:0")
+                torch.cuda.set_device(device)
+                model(x).sum().backward()
+            """,
+            """\
+            import horovod.torch as hvd
+            import torch
+
+            def main():
+                device = torch.device(f"cuda:{hvd.local_rank()}")
+                torch.cuda.set_device(device)
+                model(x).sum().backward()
+            """,
+            note="set_device takes no device without a number.",
         ),
         Change(
             """\

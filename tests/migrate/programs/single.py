@@ -43,12 +43,15 @@ def main():
     loader = DataLoader(data, **options)
     model = torch.nn.Linear(3, 1)
     optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    schedule = torch.optim.lr_scheduler.ReduceLROnPlateau(optimizer, patience=0)
     seen = {0: [], 1: []}
     for epoch in range(2):
         train(model, optimizer, loader, epoch, seen)
+        schedule.step(sum(seen[epoch]) / 1)  # the same in every epoch, but for a rank's own share
     torch.save(model.state_dict(), os.path.join(folder, "model.pt"))
     weights = torch.load(os.path.join(folder, "model.pt"))
-    results = {"seen": seen, "weights": weights["weight"].tolist()}
+    rate = optimizer.param_groups[0]["lr"]
+    results = {"seen": seen, "weights": weights["weight"].tolist(), "rate": rate}
     Path(folder, f"{os.getpid()}.json").write_text(json.dumps(results))
 
 

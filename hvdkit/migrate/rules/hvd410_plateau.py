@@ -1,0 +1,115 @@
+"""HVD410: a schedule that watches a metric watches the same one on every rank."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from hvdkit.migrate import edits
+from hvdkit.migrate.facts import Facts
+from hvdkit.migrate.facts.arguments import given
+from hvdkit.migrate.facts.guards import Where, where_runs
+from hvdkit.migrate.facts.training import only_single
+from hvdkit.migrate.names import Names
+from hvdkit.migrate.plan import Edit, Finding
+from hvdkit.migrate.rule import Change, Keep, Rule
+
+AVERAGES = ("horovod.torch.allreduce", "hvdkit.torch.allreduce")
+PLATEAU = "torch.optim.lr_scheduler.ReduceLROnPlateau"
+
+
+def check(facts: Facts) -> Iterator[Finding]:
+    averages = {site.node for site in facts.calls(*AVERAGES)}
+    for names, call, receiver in facts.methods("step"):
+        metric = given(call, 0, "metrics")
+        if metric is None or not only_single(facts, names) or PLATEAU not in facts.flow.made(names, receiver):
+            continue
+        if averages & set(ast.walk(metric)):
+            continue
+        if where_runs(facts, names, call) is Where.ALL:
+            message = "each rank's schedule would watch a number of its own: it watches their average"
+            yield facts.safe("HVD410", names, call, message, _edits, facts, names, metric)
+
+
+def _edits(facts: Facts, names: Names, metric: ast.expr) -> list[Edit]:
+    return edits.wrap(names.source, metric, f"{facts.hvd(names)}.allreduce(torch.as_tensor(", "))")
+
+
+RULE = Rule(
+    id="HVD410",
+    title="ReduceLROnPlateau watches the average",
+    what="Averages the metric that a single-process script gives to ReduceLROnPlateau.step over all ranks.",
+    why=(
+        "A loss over the training data is another one on each rank now. One rank would lower its learning rate and "
+        "another not: from then on the same gradients make other weights, and no error tells."
+    ),
+    safety="Safe: a metric that is the same on all ranks stays what it is, and each rank comes to the same step.",
+    check=check,
+    changes=(
+        Change(
+            """\
+            import torch
+
+            def train(optimizer, schedule):
+                for epoch in range(3):
+                    loss.backward()
+                    optimizer.step()
+                    schedule.step(losses / batches)
+
+            optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+            train(optimizer, torch.optim.lr_scheduler.ReduceLROnPlateau(optimizer))
+            """,
+            """\
+            import horovod.torch as hvd
+            import torch
+
+            def train(optimizer, schedule):
+                for epoch in range(3):
+                    loss.backward()
+                    optimizer.step()
+                    schedule.step(hvd.allreduce(torch.as_tensor(losses / batches)))
+
+            optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+            train(optimizer, torch.optim.lr_scheduler.ReduceLROnPlateau(optimizer))
+            """,
+        ),
+    ),
+    keeps=(
+        Keep(
+            """\
+            import horovod.torch as hvd
+            import torch
+
+            optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+            schedule = torch.optim.lr_scheduler.ReduceLROnPlateau(optimizer)
+            loss.backward()
+            schedule.step(hvd.allreduce(loss))
+            """,
+            reason="it watches the average already",
+        ),
+        Keep(
+            """\
+            import torch
+
+            optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+            schedule = torch.optim.lr_scheduler.StepLR(optimizer, 10)
+            loss.backward()
+            schedule.step()
+            """,
+            reason="it counts epochs, which are the same on every rank",
+        ),
+        Keep(
+            """\
+            import torch
+            import torch.distributed as dist
+
+            dist.init_process_group("gloo")
+            optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+            schedule = torch.optim.lr_scheduler.ReduceLROnPlateau(optimizer)
+            loss.backward()
+            schedule.step(loss)
+            """,
+            reason="a DDP script steps its schedule as it did",
+        ),
+    ),
+)

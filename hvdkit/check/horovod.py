@@ -132,6 +132,25 @@ def is_wrapped(facts: Facts, names: Names, node: ast.AST, by: frozenset[str] = W
     return values - {wrap.value for wrap in around} <= replaced
 
 
+def wrapped_under(facts: Facts, names: Names, node: ast.AST) -> list[ast.expr]:
+    """The tests under which an expression becomes one of horovod.torch's optimizers; none where it always is.
+
+    `if use_horovod: x = DistributedOptimizer(x)`: whatever else it may be is what is wrapped.
+    """
+    values = facts.flow.values(names, node)
+    around = [wrap for wrap in wraps(facts) if wrap.value in values]
+    rest = values - {wrap.value for wrap in around}
+    inner = frozenset[Value]().union(*(wrap.optimizers for wrap in around))
+    if not rest or not rest <= inner or any(wrap.value.name not in HOROVOD for wrap in around):
+        return []
+    return [
+        parent.test
+        for wrap in around
+        for parent in wrap.names.ancestors(wrap.node)
+        if isinstance(parent, ast.If)
+    ]
+
+
 def _replaces(wrap: Wrapped) -> bool:
     """`x = hvd.DistributedOptimizer(x)`, always run after whatever else x is assigned in its function."""
     names, statement = wrap.names, wrap.names.statement(wrap.node)
@@ -232,7 +251,7 @@ def every_rank_certainly(facts: Facts, names: Names, node: ast.AST, depth: int =
         if isinstance(parent, (ast.If, ast.IfExp)) and child is not parent.test:
             if any(facts.ranks.inside(names, parent.test, kind) for kind in ("rank", "local_rank")):
                 return False
-            if any("rank" in word for word in _words(parent.test)):  # args.rank, whose origin is not seen
+            if any("rank" in word for word in words_of(parent.test)):  # args.rank, whose origin is not seen
                 return False
             other = parent.orelse if _within(parent.body, child) else parent.body
             if _uses_horovod(facts, names, other):
@@ -247,7 +266,7 @@ def every_rank_certainly(facts: Facts, names: Names, node: ast.AST, depth: int =
     return True
 
 
-def _words(node: ast.AST) -> Iterator[str]:
+def words_of(node: ast.AST) -> Iterator[str]:
     """The variables and attributes that an expression names."""
     for part in ast.walk(node):
         if isinstance(part, (ast.Name, ast.Attribute)):

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from hvdkit.check.horovod import wrapped_steps
+from hvdkit.check.horovod import wrapped_steps, wrapped_under
 from hvdkit.check.order import block_of
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
@@ -50,6 +50,15 @@ def windows(facts: Facts) -> list[Window]:
         ]
     found: list[Window] = facts.answers[windows]
     return found
+
+
+def windows_under(facts: Facts) -> Iterator[tuple[Window, list[ast.expr]]]:
+    """The windows of optimizers that are wrapped under a test only, with the tests."""
+    for step in facts.steps.steps:
+        tests = wrapped_under(facts, step.names, step.target)
+        window = _window(facts, step) if tests else None
+        if window is not None:
+            yield window, tests
 
 
 def _window(facts: Facts, step: Step) -> Window | None:

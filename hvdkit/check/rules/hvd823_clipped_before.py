@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import ast
+from collections.abc import Iterable, Iterator
 
-from hvdkit.check.windows import first_reader, skips, synchronized, wait_before, windows
+from hvdkit.check.horovod import MAX_CALLERS
+from hvdkit.check.windows import first_reader, skips, synchronized, wait_before, windows, windows_under
 from hvdkit.migrate.facts import Facts
+from hvdkit.migrate.names import FUNCTIONS, Names
 from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
 
@@ -21,6 +24,37 @@ def check(facts: Facts) -> Iterator[Finding]:
             yield facts.manual("HVD823", window.names, reader, message, advice)
         else:
             yield facts.safe("HVD823", window.names, reader, message, wait_before, window, reader)
+    for window, tests in windows_under(facts):
+        reader = first_reader(facts, window)
+        if reader is None or synchronized(facts, window) is not None or skips(window):
+            continue
+        inside = [node.test for node in ast.walk(reader) if isinstance(node, ast.If)]
+        if not _variables(tests) & _variables([*inside, *_around(facts, window.names, window.step.call)]):
+            message = "with Horovod these gradients are still on their way between the ranks here"
+            advice = (
+                "with Horovod call optimizer.synchronize() above this line, and step() under "
+                "optimizer.skip_synchronize()"
+            )
+            yield facts.manual("HVD823", window.names, reader, message, advice)
+
+
+def _around(facts: Facts, names: Names, node: ast.AST, depth: int = 0) -> Iterator[ast.expr]:
+    """The tests that a node stands under, and the calls of its function."""
+    for parent in names.ancestors(node):
+        if isinstance(parent, ast.If):
+            yield parent.test
+        if isinstance(parent, FUNCTIONS):
+            for where, call in facts.flow.call_sites(names, parent) if depth < MAX_CALLERS else ():
+                yield from _around(facts, where, call, depth + 1)
+            return
+
+
+def _variables(tests: Iterable[ast.expr]) -> set[str]:
+    """What tests are made of: `horovod` of `args.horovod`."""
+    parts = [part for test in tests for part in ast.walk(test)]
+    holders = {id(part.value) for part in parts if isinstance(part, ast.Attribute)}
+    attributes = {part.attr for part in parts if isinstance(part, ast.Attribute)}
+    return attributes | {part.id for part in parts if isinstance(part, ast.Name) and id(part) not in holders}
 
 
 RULE = Rule(
@@ -34,7 +68,7 @@ RULE = Rule(
         "Horovod reduces in the background, from backward() to step(). What reads gradients in between has to "
         "wait: optimizer.synchronize(), and then step() under optimizer.skip_synchronize()."
     ),
-    safety="Safe: it is the order that Horovod's documentation gives. Left to you where clipping and step stand under different tests.",
+    safety="Safe: it is the order that Horovod's documentation gives. Left to you where clipping and step stand under different tests, or the optimizer is wrapped under one.",
     check=check,
     changes=(
         Change(
@@ -131,6 +165,55 @@ RULE = Rule(
                 torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
             """,
             reason="hvdkit's clipping waits by itself; after the step there is nothing to wait for",
+        ),
+        Keep(
+            """\
+            import horovod.torch as hvd
+            import torch
+
+            optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+            if args.horovod:
+                hvd.init()
+                optimizer = hvd.DistributedOptimizer(optimizer)
+            for x in batches:
+                model(x).sum().backward()
+                if args.clip:
+                    torch.nn.utils.clip_grad_norm_(model.parameters(), args.clip)
+                optimizer.step()
+            """,
+            reason="it is wrapped where the program runs with Horovod, and clipped all the same",
+            reported=True,
+        ),
+        Keep(
+            """\
+            import horovod.torch as hvd
+            import torch
+
+            def step():
+                torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+                optimizer.step()
+
+            optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+            if args.horovod:
+                hvd.init()
+                optimizer = hvd.DistributedOptimizer(optimizer)
+            for x in batches:
+                model(x).sum().backward()
+                if args.horovod:
+                    optimizer.synchronize()
+                    torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+                    with optimizer.skip_synchronize():
+                        optimizer.step()
+                else:
+                    step()
+                optimizer.zero_grad()
+                loss = model(x).sum()
+                if not args.horovod:
+                    loss.backward()
+                    torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+                    optimizer.step()
+            """,
+            reason="with Horovod it waits, and what does not wait runs without",
         ),
     ),
 )

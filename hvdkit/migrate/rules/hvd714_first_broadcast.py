@@ -50,17 +50,19 @@ def _finding(facts: Facts, statement: ast.stmt, loops: list[StepLoop]) -> Findin
     message = "after the first step every rank takes rank 0's weights and optimizer state"
     models: list[str] = []
     optimizers: list[str] = []
+    keras = True
     for loop in loops:
         optimizers.append(_written(facts, loop, loop.applied.names, loop.applied.optimizer) or "")
         for where, call in loop.applied.gradients:
             sources = call.args[1] if len(call.args) > 1 else None
             models += _variables(facts, loop, where, sources) if sources is not None else [""]
+            keras = keras and not _of_module(facts, where, sources)
     if "" in models or "" in optimizers or not models or any(loop.graph for loop in loops):
         where_not = "is traced by tf.function" if any(loop.graph for loop in loops) else "does not name them"
         message = f"the ranks' weights must be made equal, and this loop {where_not}"
         return facts.manual("HVD714", names, statement, message, _advice(facts, names))
     lines = [f"if {optimizers[0]}.iterations == 1:"]
-    if facts.options.target == "hvdkit" and all(model.endswith(".variables") for model in models):
+    if facts.options.target == "hvdkit" and keras and all(model.endswith(".variables") for model in models):
         lines += _pairs(hvd, models, optimizers)
     else:
         lines += [f"\t{hvd}.broadcast_variables({model}, root_rank=0)" for model in dict.fromkeys(models)]
@@ -86,6 +88,13 @@ def _pairs(hvd: str, models: list[str], optimizers: list[str]) -> list[str]:
         return [f"\t{hvd}.broadcast({model}, {one})" for model, one in zip(short, optimizers)]
     every = short[0] if len(short) == 1 else f"[{', '.join(short)}]"
     return [f"\t{hvd}.broadcast({every}, {one})" for one in dict.fromkeys(optimizers)]
+
+
+def _of_module(facts: Facts, names: Names, sources: ast.expr | None) -> bool:
+    """Whether variables are those of a tf.Module that is no Keras model: hvd.broadcast takes models only."""
+    values = facts.flow.values(names, sources.value) if isinstance(sources, ast.Attribute) else ()
+    bases = [facts.flow.bases(value) for value in values if value.kind == "object"]
+    return any("tensorflow.Module" in found and not found & words.BASES for found in bases)
 
 
 def _variables(facts: Facts, loop: StepLoop, names: Names, sources: ast.expr) -> list[str]:
@@ -470,6 +479,43 @@ for step in range(100):
 """,
             target="hvdkit",
             note="Of Keras 3's variables Horovod sends the value only, so they take it one by one.",
+        ),
+        Change(
+            HEAD
+            + """\
+class Linear(tf.Module):
+    def __call__(self, x):
+        return x @ self.w
+
+model = Linear()
+optimizer = tf.keras.optimizers.SGD(0.1)
+for x in data:
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_mean(model(x))
+    gradients = tape.gradient(loss, model.trainable_variables)
+    optimizer.apply_gradients(zip(gradients, model.trainable_variables))
+""",
+            "import hvdkit.tensorflow as hvd\n"
+            + HEAD
+            + """\
+class Linear(tf.Module):
+    def __call__(self, x):
+        return x @ self.w
+
+model = Linear()
+optimizer = tf.keras.optimizers.SGD(0.1)
+for x in data:
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_mean(model(x))
+    gradients = tape.gradient(loss, model.trainable_variables)
+    optimizer.apply_gradients(zip(gradients, model.trainable_variables))
+    if optimizer.iterations == 1:
+        hvd.broadcast_variables(model.variables, root_rank=0)
+        for optimizer_slot in optimizer.variables:
+            optimizer_slot.assign(hvd.broadcast(optimizer_slot, root_rank=0))
+""",
+            target="hvdkit",
+            note="A tf.Module is no Keras model.",
         ),
     ),
     keeps=(

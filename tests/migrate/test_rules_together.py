@@ -109,7 +109,7 @@ def test_a_script_of_its_own_that_lends_its_functions_starts_horovod(tmp_path: P
     assert not any(file.problem for file in files.values())
     after = files["evaluate.py"].after
     assert after.startswith("import horovod.torch as hvd\n")
-    assert after.endswith('if __name__ == "__main__":\n    hvd.init()\n    evaluate(None)\n')
+    assert 'if __name__ == "__main__":\n    hvd.init()\n' in after
 
 
 def test_a_note_on_a_guarded_statement_stands_inside_the_guard(tmp_path: Path) -> None:

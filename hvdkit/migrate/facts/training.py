@@ -51,16 +51,11 @@ def own_loaders(facts: Facts, program: ProgramFacts) -> list[Value]:
 
 
 def only_single(facts: Facts, names: Names) -> bool:
-    """Whether a file runs in programs of one process that train, and so will start Horovod, and in no others.
+    """Whether a file runs in programs of one process that train, and in none of several processes.
 
-    A file that is run by itself, to try it, counts for what it is imported by.
+    Those that train nothing, and share it, start Horovod as well (HVD110).
     """
-    kinds = {
-        program.kind
-        for program in facts.programs
-        if names in program.files and not (program.entry is names and program.kind == "none")
-    }
-    return kinds == {"single"}
+    return facts.kinds(names) - {"none"} == {"single"}
 
 
 def seeds(facts: Facts, program: ProgramFacts) -> list[tuple[Names, ast.Call, bool]]:

@@ -9,11 +9,25 @@ from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.programs import ProgramFacts, last_import, main_guard
 from hvdkit.migrate.facts.training import only_single
-from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
-from hvdkit.migrate.rules import hvd601_save, hvd602_print, hvd603_summary_writer, hvd604_progress
+from hvdkit.migrate.rules import (
+    hvd300_download,
+    hvd302_shard_loader,
+    hvd601_save,
+    hvd602_print,
+    hvd603_summary_writer,
+    hvd604_progress,
+)
 
+ASKING = (
+    hvd300_download,
+    hvd302_shard_loader,
+    hvd601_save,
+    hvd602_print,
+    hvd603_summary_writer,
+    hvd604_progress,
+)
 HARMLESS = (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 
@@ -31,28 +45,25 @@ def check(facts: Facts) -> Iterator[Finding]:
                 program,
             )
         elif program.kind == "none" and _asks_ranks(facts, program):
-            message = "its functions ask for their rank now, also when this file is run by itself"
+            message = "it shares functions with a program that trains, and they ask for their rank now"
             entry = program.entry
-            yield facts.safe("HVD110", entry, entry.source.tree.body[0], message, _start, facts, entry)
+            yield facts.safe("HVD110", entry, entry.source.tree.body[0], message, _edit, facts, program)
 
 
 def _asks_ranks(facts: Facts, program: ProgramFacts) -> bool:
-    """Whether a script that trains nothing, and lends its functions to one that does, will ask for ranks."""
-    if main_guard(program.entry) is None or not only_single(facts, program.entry):
+    """Whether a script that trains nothing, and runs something, shares files that will ask for ranks."""
+    shared = {names.source.path for names in program.files if only_single(facts, names)}
+    last = last_import(program.entry)
+    if not shared or (
+        main_guard(program.entry) is None and last in (None, program.entry.source.tree.body[-1])
+    ):
         return False
     return any(
-        finding.edits and finding.path == names.source.path
-        for rule in (hvd601_save, hvd602_print, hvd603_summary_writer, hvd604_progress)
+        finding.edits and finding.path in shared
+        for rule in ASKING
         if facts.options.allows(rule.RULE.id)
         for finding in rule.check(facts)
-        for names in program.files
     )
-
-
-def _start(facts: Facts, names: Names) -> Edit:
-    guard = main_guard(names)
-    assert guard is not None
-    return edits.at_start(names, guard.body, [f"{facts.hvd(names)}.init()"])
 
 
 def _edit(facts: Facts, program: ProgramFacts) -> Edit:

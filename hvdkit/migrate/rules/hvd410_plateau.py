@@ -32,7 +32,8 @@ def check(facts: Facts) -> Iterator[Finding]:
 
 
 def _edits(facts: Facts, names: Names, metric: ast.expr) -> list[Edit]:
-    return edits.wrap(names.source, metric, f"{facts.hvd(names)}.allreduce(torch.as_tensor(", "))")
+    hvd = facts.hvd(names)
+    return edits.wrap(names.source, metric, f"{hvd}.allreduce(torch.as_tensor(", f"), op={hvd}.Average)")
 
 
 RULE = Rule(
@@ -67,7 +68,7 @@ RULE = Rule(
                 for epoch in range(3):
                     loss.backward()
                     optimizer.step()
-                    schedule.step(hvd.allreduce(torch.as_tensor(losses / batches)))
+                    schedule.step(hvd.allreduce(torch.as_tensor(losses / batches), op=hvd.Average))
 
             optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
             train(optimizer, torch.optim.lr_scheduler.ReduceLROnPlateau(optimizer))

@@ -69,18 +69,31 @@ def _later(names: Names, call: ast.Call) -> bool:
 
 
 def _edit(facts: Facts, names: Names, statement: ast.stmt, calls: list[ast.Call]) -> list[Edit]:
-    lines: dict[str, str] = {}
+    metrics: dict[str, str] = {}
     made: list[Edit] = []
     hvd = facts.hvd(names)
     for call in calls:
         metric = call.func.value if isinstance(call.func, ast.Attribute) else call
         text = names.source.segment(metric)
-        variable = text.rpartition(".")[2] + "_of_all"
-        if not variable.isidentifier() or variable in names.uses:
+        variable = f"{_stem(metric)}_of_all"
+        if not variable.isidentifier() or variable in names.uses or metrics.get(variable, text) != text:
             raise edits.CannotEdit("no name for its mean was found")
-        lines[variable] = f"{variable} = {hvd}.allreduce({text}.result(), op={hvd}.Average)"
+        metrics[variable] = text
         made.append(edits.replace(names.source, call, variable))
-    return [*before(facts, names, statement, list(lines.values())), *made]
+    lines = [
+        f"{variable} = {hvd}.allreduce({text}.result(), op={hvd}.Average)"
+        for variable, text in metrics.items()
+    ]
+    return [*before(facts, names, statement, lines), *made]
+
+
+def _stem(metric: ast.expr) -> str:
+    """What a metric is called last: accuracy of `self.accuracy`, of `metrics["accuracy"]`, m of `metrics[m]`."""
+    if isinstance(metric, ast.Subscript):
+        return _stem(metric.slice)
+    if isinstance(metric, ast.Constant):
+        return str(metric.value)
+    return metric.attr if isinstance(metric, ast.Attribute) else getattr(metric, "id", "")
 
 
 HEAD = """\
@@ -130,8 +143,28 @@ RULE = Rule(
             + "    print(epoch, accuracy_of_all)\n",
             target="hvdkit",
         ),
+        Change(
+            HEAD.replace(
+                "accuracy = tf.keras.metrics.SparseCategoricalAccuracy()",
+                'metrics = {"accuracy": tf.keras.metrics.SparseCategoricalAccuracy()}',
+            ).replace("accuracy.update_state", 'metrics["accuracy"].update_state')
+            + 'print(metrics["accuracy"].result())\n',
+            HVD
+            + HEAD.replace(
+                "accuracy = tf.keras.metrics.SparseCategoricalAccuracy()",
+                'metrics = {"accuracy": tf.keras.metrics.SparseCategoricalAccuracy()}',
+            ).replace("accuracy.update_state", 'metrics["accuracy"].update_state')
+            + 'accuracy_of_all = hvd.allreduce(metrics["accuracy"].result(), op=hvd.Average)\nprint(accuracy_of_all)\n',
+        ),
     ),
     keeps=(
+        Keep(
+            HEAD
+            + 'train = {"loss": tf.keras.metrics.Mean()}\ntest = {"loss": tf.keras.metrics.Mean()}\n'
+            + 'print(train["loss"].result(), test["loss"].result())\n',
+            reason="the means of two metrics would have one name",
+            reported=True,
+        ),
         Keep(
             HEAD.replace("SparseCategoricalAccuracy", "AUC") + "print(accuracy.result())\n",
             reason="the mean of two AUCs is not the AUC of the whole",

@@ -20,7 +20,6 @@ CHEAP = (
     "script_missing/gloo",
     "own_error/one_rank_gloo",
     "crashed/segmentation_fault_gloo",
-    "mpi_abort/mpi4py",
 )
 FAILURES = {f"{one.cause}/{one.variant}": one for one in [*launching.FAILURES, *programs.FAILURES]}
 

@@ -101,6 +101,15 @@ def hostfile(text: str, controller: str = "gloo") -> str:
         return job(INIT, controller, options=["-hostfile", file.name])
 
 
+def aborted(word: str) -> str:
+    """A job in which rank 1 calls MPI_Abort, again and again until mpirun says this: it often loses words."""
+    for _ in range(20):
+        text = job(ABORT, "mpi")
+        if word in text:
+            return text
+    raise RuntimeError(f"mpirun never said {word}")
+
+
 def without_mpirun() -> str:
     """horovodrun --mpi where PATH holds no mpirun."""
     with tempfile.TemporaryDirectory(prefix="explain") as folder:
@@ -153,7 +162,8 @@ FAILURES = [
             "train.py",
         ),
     ),
-    Failure("mpi_abort", "mpi4py", lambda: job(ABORT, "mpi")),
+    Failure("mpi_abort", "mpi4py", lambda: aborted("MPI_ABORT was invoked")),
+    Failure("mpirun_silent", "mpi4py", lambda: aborted("show_help.c")),
     Failure("no_mpirun", "path", without_mpirun),
     Failure("script_missing", "gloo", lambda: job("", python=[sys.executable, "src/train.py"])),
     Failure("program_missing", "gloo", lambda: job(INIT, python=["python3.77"])),

@@ -39,9 +39,19 @@ def check(facts: Facts) -> Iterator[Finding]:
             if len(call.args) > 5 or any(keyword.arg in (None, "process_group") for keyword in call.keywords):
                 yield facts.manual("HVD204", names, node, GROUP, GROUP_ADVICE)
                 continue
-        message = "torch's SyncBatchNorm becomes Horovod's (GPU only, as torch's)"
-        text = f"{facts.hvd(names)}.SyncBatchNorm"
-        yield facts.safe("HVD204", names, node, message, edits.replace, names.source, node, text)
+        yield _own(facts, names, node)
+    for names in facts.files:
+        for node in names.attributes.get("SyncBatchNorm", ()):
+            parent = names.parents[node]
+            if isinstance(parent, ast.Assign) and parent.value is node and LAYER in names.qualified(node):
+                if facts.kinds(names) & TRAINING:
+                    yield _own(facts, names, node)
+
+
+def _own(facts: Facts, names: Names, node: ast.expr) -> Finding:
+    message = "torch's SyncBatchNorm becomes Horovod's (GPU only, as torch's)"
+    text = f"{facts.hvd(names)}.SyncBatchNorm"
+    return facts.safe("HVD204", names, node, message, edits.replace, names.source, node, text)
 
 
 def _converted(facts: Facts, site: Site) -> list[Edit]:
@@ -209,6 +219,23 @@ RULE = Rule(
 
             model = DDP(block(8))
             """,
+        ),
+        Change(
+            """\
+            import torch
+            from torch.nn.parallel import DistributedDataParallel as DDP
+
+            Norm = torch.nn.SyncBatchNorm
+            model = DDP(build(Norm))
+            """,
+            """\
+            import horovod.torch as hvd
+            from torch.nn.parallel import DistributedDataParallel as DDP
+
+            Norm = hvd.SyncBatchNorm
+            model = DDP(build(Norm))
+            """,
+            note="Other files may import the name that it is given.",
         ),
     ),
     keeps=(

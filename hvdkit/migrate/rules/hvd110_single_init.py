@@ -97,7 +97,10 @@ def _runs(statement: ast.stmt) -> bool:
 RULE = Rule(
     id="HVD110",
     title="a single-process program starts Horovod",
-    what="Adds hvd.init() and torch.cuda.set_device(hvd.local_rank()) at the program's start.",
+    what=(
+        "Adds hvd.init() and torch.cuda.set_device(hvd.local_rank()) at the program's start, and at that of a script "
+        "that trains nothing and shares functions with it that ask for their rank."
+    ),
     why="Every rank must know its place before the first CUDA call, else all processes of a host share GPU 0.",
     safety="Safe: on one process it changes nothing.",
     check=check,

@@ -79,7 +79,7 @@ RULE = Rule(
     title="files are written by rank 0",
     what=(
         "Puts a torch.save, torch.jit.save, save_image or numpy.save that every rank would run under "
-        "`if hvd.rank() == 0:`, and a json, pickle or yaml dump that is the last thing a program does. Tests of the rank around it, above it, in its callers and decorators count."
+        "`if hvd.rank() == 0:`, and a json, pickle or yaml dump that is the last thing a program does; also a copy of a file that the same function saves. Tests of the rank around it, above it, in its callers and decorators count."
     ),
     why="N processes writing one file at once leave a broken one.",
     safety=(

@@ -12,6 +12,8 @@ from hvdkit.migrate.facts.programs import ProgramFacts
 from hvdkit.migrate.names import Names
 
 KERAS = ("tensorflow.keras", "keras", "tensorflow.python.keras", "tf_keras")
+# hvdkit's own list of callbacks: it adds Horovod's, and leaves on rank 0 alone what writes.
+ARRANGED = ("hvdkit.tensorflow.keras.callbacks", "hvdkit.keras.callbacks")
 
 
 def keras_programs(facts: Facts) -> list[ProgramFacts]:
@@ -25,7 +27,12 @@ def keras_programs(facts: Facts) -> list[ProgramFacts]:
 
 
 def callbacks(facts: Facts, program: ProgramFacts, *kinds: str) -> list[Site]:
-    """Keras callbacks of some kinds that a program certainly uses: they stand in a list, or join one."""
+    """Keras callbacks of some kinds that a program certainly uses: they stand in a list, or join one.
+
+    None where hvdkit arranges them.
+    """
+    if any(site.names in program.files for site in facts.calls(*ARRANGED)):
+        return []
     wanted = [f"{module}.callbacks.{kind}" for module in KERAS for kind in kinds]
     return [
         site for site in facts.calls(*wanted) if site.names in program.files and listed(site.names, site.node)

@@ -83,22 +83,32 @@ def _window(facts: Facts, step: Step) -> Window | None:
 def synchronized(facts: Facts, window: Window) -> ast.stmt | None:
     """The statement in a window that waits for the reduction: optimizer.synchronize()."""
     for statement in (window.backward, *window.between):
-        if _waits(facts, window.names, statement):
+        if any(_waits(facts, window.names, statement)):
             return statement
     return None
 
 
-def _waits(facts: Facts, names: Names, node: ast.AST, depth: int = 0) -> bool:
-    """Whether running a node calls a synchronize() that is no library's function, itself or further in."""
+def synchronized_itself(facts: Facts, window: Window) -> bool:
+    """Whether a synchronize() in a window is of the optimizer that steps; a GAN has another one beside it."""
+    steps = facts.flow.values(window.names, window.step.target)
+    return any(
+        steps & facts.flow.values(names, waits)
+        for statement in (window.backward, *window.between)
+        for names, waits in _waits(facts, window.names, statement)
+    )
+
+
+def _waits(facts: Facts, names: Names, node: ast.AST, depth: int = 0) -> Iterator[tuple[Names, ast.expr]]:
+    """What running a node calls a synchronize() of that is no library's function, itself or further in."""
     for part in ast.walk(node):
         if not isinstance(part, ast.Call):
             continue
-        if getattr(part.func, "attr", "") == "synchronize" and not names.qualified(part.func):
-            return True
-        called = facts.flow.functions(names, part) if depth < MAX_CALLS else []
-        if any(_waits(facts, where, function, depth + 1) for where, function in called):
-            return True
-    return False
+        if isinstance(part.func, ast.Attribute) and part.func.attr == "synchronize":
+            if not names.qualified(part.func):
+                yield names, part.func.value
+                continue
+        for where, function in facts.flow.functions(names, part) if depth < MAX_CALLS else []:
+            yield from _waits(facts, where, function, depth + 1)
 
 
 def first_reader(facts: Facts, window: Window) -> ast.stmt | None:

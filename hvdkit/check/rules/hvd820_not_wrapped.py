@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from hvdkit.check.horovod import calls_in, horovod_files, programs, short, wraps
+from hvdkit.check.horovod import MAX_CALLERS, calls_in, horovod_files, programs, short, wraps
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.programs import ProgramFacts
 from hvdkit.migrate.names import FUNCTIONS, Names
@@ -14,7 +14,6 @@ from hvdkit.migrate.rule import Keep, Rule
 
 REDUCES = ("allreduce", "allreduce_", "allreduce_async_", "allreduce_async", "grouped_allreduce")
 REDUCES_MORE = ("grouped_allreduce_", "grouped_allreduce_async_", "sparse_allreduce_async", "reducescatter")
-MAX_CALLERS = 6
 
 
 def check(facts: Facts) -> Iterator[Finding]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from hvdkit.check.windows import skip, skips, synchronized, windows
+from hvdkit.check.windows import skip, skips, synchronized_itself, windows
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
@@ -12,7 +12,7 @@ from hvdkit.migrate.rule import Change, Keep, Rule
 
 def check(facts: Facts) -> Iterator[Finding]:
     for window in windows(facts):
-        if synchronized(facts, window) is not None and not skips(window):
+        if synchronized_itself(facts, window) and not skips(window):
             message = "the gradients are reduced already: this step reduces them all once more"
             yield facts.safe("HVD825", window.names, window.step.call, message, skip, window)
 
@@ -70,6 +70,21 @@ RULE = Rule(
                 optimizer.step()
             """,
             reason="it is the device that is waited for",
+        ),
+        Keep(
+            """\
+            import horovod.torch as hvd
+            import torch
+
+            hvd.init()
+            optimizer_G = hvd.DistributedOptimizer(torch.optim.SGD(generator.parameters(), lr=0.1))
+            optimizer_D = hvd.DistributedOptimizer(torch.optim.SGD(critic.parameters(), lr=0.1))
+            for x in batches:
+                critic(generator(x)).sum().backward()
+                optimizer_D.synchronize()
+                optimizer_G.step()
+            """,
+            reason="it is the other optimizer that is waited for, and the step reduces its own gradients",
         ),
     ),
 )

@@ -15,6 +15,7 @@ HOROVOD_TENSORFLOW = (
     "horovod.tensorflow.keras",
     "horovod.keras",
     "hvdkit.tensorflow",
+    "hvdkit.tensorflow.keras",
     "hvdkit.keras",
 )
 EVERY_HOROVOD = (*HOROVOD, *HOROVOD_TENSORFLOW)

@@ -39,15 +39,18 @@ class Loaders:
 
     def __init__(self) -> None:
         self.passes: WeakKeyDictionary[DataLoader[Any], Pass] = WeakKeyDictionary()
+        self.count = 0  # of all that were used: those that are gone keep their numbers
         self.last = Pass(0, 0, "")
 
     def begin(self, loader: DataLoader[Any]) -> Pass:
         """A pass over a loader begins."""
         before = self.passes.get(loader)
+        if before is None:
+            self.count += 1
         batches = loader.batch_sampler
         sampler = loader.sampler if batches is None or type(batches) is BatchSampler else batches
         self.last = Pass(
-            before.loader if before else len(self.passes),
+            before.loader if before else self.count - 1,
             before.epoch + 1 if before else 0,
             type(sampler).__name__,
         )

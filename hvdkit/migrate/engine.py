@@ -105,7 +105,8 @@ def run_pass(
     findings = run_rules(facts, rules)
     refused = _refused(facts, findings)
     files = tuple(
-        _file(facts, names, findings.get(names.source.path, []), names in refused) for names in facts.files
+        _file(facts, names, findings.get(names.source.path, []), _stays(facts, names, refused))
+        for names in facts.files
     )
     changed = any(file.changed for file in files)
     after = _again(paths, facts, files, rules) if changed else (facts, findings)
@@ -160,6 +161,12 @@ def _refused(facts: Facts, findings: dict[Path, list[Finding]]) -> dict[Names, s
                     refused.setdefault(names, reason)
         if len(refused) == size:
             return refused
+
+
+def _stays(facts: Facts, names: Names, refused: dict[Names, str]) -> bool:
+    """Whether a file is not touched at all: refused itself, or a part of refused programs alone."""
+    programs = [program for program in facts.programs if names in program.files]
+    return names in refused or (bool(programs) and all(program.entry in refused for program in programs))
 
 
 def _file(facts: Facts, names: Names, findings: list[Finding], refused: bool) -> FilePlan:

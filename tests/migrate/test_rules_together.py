@@ -138,3 +138,27 @@ def test_a_note_on_a_guarded_statement_stands_inside_the_guard(tmp_path: Path) -
     assert test == "if hvd.rank() == 0:"
     assert note.startswith("# hvdkit: TODO[HVD719] ")
     assert printed == "    print(area.result())"
+
+
+SHARDED = """\
+import torch
+from helper import share
+from torch.distributed.fsdp import FullyShardedDataParallel
+
+torch.distributed.init_process_group()
+model = FullyShardedDataParallel(torch.nn.Linear(2, 1))
+share(x, xs)
+model(x).sum().backward()
+"""
+SCATTERS = """\
+import torch.distributed as dist
+
+def share(part, parts):
+    dist.scatter(part, parts, src=0)
+"""
+
+
+def test_a_refused_program_gets_no_notes_in_its_helpers(tmp_path: Path) -> None:
+    plan = plan_of(tmp_path, SHARDED, (("helper.py", SCATTERS),), Options())
+    assert all(file.findings for file in plan.files)
+    assert not plan.changed

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from hvdkit.check.order import follows
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts import vocabulary as words
-from hvdkit.migrate.facts.arguments import keyword
+from hvdkit.migrate.facts.arguments import keyword, unpacks
 from hvdkit.migrate.facts.facts import Site
 from hvdkit.migrate.facts.flow import Value
 from hvdkit.migrate.facts.programs import ProgramFacts
@@ -187,11 +187,6 @@ def argument(call: ast.Call, position: int, name: str) -> ast.expr | None:
     if len(call.args) > position and not any(isinstance(a, ast.Starred) for a in call.args[: position + 1]):
         return call.args[position]
     return keyword(call, name)
-
-
-def unpacks(call: ast.Call) -> bool:
-    """Whether a call has arguments that are not written out: f(*args), f(**options)."""
-    return any(isinstance(a, ast.Starred) for a in call.args) or any(k.arg is None for k in call.keywords)
 
 
 def averages(facts: Facts, site: Site) -> bool:

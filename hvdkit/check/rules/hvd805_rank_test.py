@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from hvdkit.check.horovod import COLLECTIVES, called, short
+from hvdkit.check.horovod import COLLECTIVES, MAX_CALLERS, called, short
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts import vocabulary as words
 from hvdkit.migrate.facts.guards import Where, tests, where_runs
@@ -14,7 +14,6 @@ from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rule import Keep, Rule
 
 EVERY = frozenset(f"{module}.{name}" for module in words.EVERY_HOROVOD for name in COLLECTIVES)
-MAX_CALLERS = 6
 
 
 def check(facts: Facts) -> Iterator[Finding]:

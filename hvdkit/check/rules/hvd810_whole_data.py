@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from hvdkit.check.horovod import programs, unpacks
+from hvdkit.check.horovod import programs
 from hvdkit.check.shares import shares_by_hand
 from hvdkit.migrate.facts import Facts
+from hvdkit.migrate.facts.arguments import unpacks
 from hvdkit.migrate.facts.facts import Loader
 from hvdkit.migrate.facts.sharding import ITERABLE
 from hvdkit.migrate.facts.training import training_loaders

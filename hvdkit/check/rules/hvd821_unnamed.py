@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from hvdkit.check.horovod import Wrapped, argument, programs, unpacks, wraps
+from hvdkit.check.horovod import Wrapped, argument, programs, wraps
 from hvdkit.check.order import block_of
 from hvdkit.migrate.facts import Facts
+from hvdkit.migrate.facts.arguments import unpacks
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rule import Keep, Rule

@@ -5,10 +5,11 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from hvdkit.check.horovod import argument, number, unpacks, wraps
+from hvdkit.check.horovod import argument, number, wraps
 from hvdkit.check.windows import Window, synchronized, windows
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
+from hvdkit.migrate.facts.arguments import unpacks
 from hvdkit.migrate.names import FUNCTIONS
 from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rule import Change, Keep, Rule

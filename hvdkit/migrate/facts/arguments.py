@@ -60,6 +60,11 @@ def given(call: ast.Call, position: int, name: str) -> ast.expr | None:
     return call.args[position] if named is None and 0 <= position < len(call.args) else named
 
 
+def unpacks(call: ast.Call) -> bool:
+    """Whether a call has arguments that are not written out: f(*args), f(**options)."""
+    return any(isinstance(a, ast.Starred) for a in call.args) or any(k.arg is None for k in call.keywords)
+
+
 def spawned(names: Names, call: ast.Call) -> ast.expr | None:
     """The function that a call starts in other processes, or binds arguments to."""
     qualified = names.qualified(call.func)

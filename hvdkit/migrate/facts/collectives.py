@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from hvdkit.migrate.facts.arguments import keyword
+from hvdkit.migrate.facts.arguments import keyword, unpacks
 from hvdkit.migrate.facts.handles import handle_waits
 from hvdkit.migrate.names import Names
 
@@ -107,7 +107,7 @@ def _collective(facts: Facts, site: Site) -> Collective:
     group = given.pop("group", None)
     asynchronous = given.pop("async_op", None)
     problem = ""
-    if any(isinstance(arg, ast.Starred) for arg in call.args) or any(k.arg is None for k in call.keywords):
+    if unpacks(call):
         problem = "its arguments are passed by * or **"
     elif unknown := set(given) - set(SIGNATURES[function]) | ({"group_src", "group_dst"} & set(given)):
         problem = f"Horovod has nothing like its {', '.join(sorted(unknown))}"

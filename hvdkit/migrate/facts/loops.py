@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Union
 
 from hvdkit.migrate.facts import vocabulary as words
-from hvdkit.migrate.facts.arguments import default, passed, spawned
+from hvdkit.migrate.facts.arguments import default, passed, spawned, unpacks
 from hvdkit.migrate.facts.flow import Value
 from hvdkit.migrate.names import FUNCTIONS, FunctionNode, Names
 
@@ -211,9 +211,8 @@ def _answer(
     arg = bound[0].node if len(bound) == 1 else None
     if not isinstance(arg, ast.arg) or names.function(asked) is not function:
         return None
-    starred = any(isinstance(a, ast.Starred) for a in call.args) or any(k.arg is None for k in call.keywords)
     value = passed(names, function, where, call, arg.arg)
-    if value is None and not starred and spawned(where, call) is None:
+    if value is None and not unpacks(call) and spawned(where, call) is None:
         value = default(function, arg)
     if not isinstance(value, ast.Constant):
         return None

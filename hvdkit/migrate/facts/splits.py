@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from hvdkit.migrate.facts.arguments import given
+from hvdkit.migrate.facts.arguments import given, unpacks
 from hvdkit.migrate.facts.programs import ProgramFacts
 
 if TYPE_CHECKING:
@@ -26,13 +25,10 @@ def unseeded_splits(facts: Facts, program: ProgramFacts) -> Iterator[tuple[Site,
     for site in facts.calls(*SPLITS):
         position, parameter, text = SPLITS[site.name]
         call = site.node
-        hidden = any(isinstance(a, ast.Starred) for a in call.args) or any(
-            k.arg is None for k in call.keywords
-        )
         said = any(keyword.arg in ("shuffle", parameter) for keyword in call.keywords)
         if (
             site.names in program.files
-            and not hidden
+            and not unpacks(call)
             and not said
             and given(call, position, parameter) is None
         ):

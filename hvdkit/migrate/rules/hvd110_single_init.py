@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from pathlib import Path
 
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
@@ -58,12 +59,21 @@ def _asks_ranks(facts: Facts, program: ProgramFacts) -> bool:
         main_guard(program.entry) is None and last in (None, program.entry.source.tree.body[-1])
     ):
         return False
-    return any(
-        finding.edits and finding.path in shared
-        for rule in ASKING
-        if facts.options.allows(rule.RULE.id)
-        for finding in rule.check(facts)
-    )
+    return bool(shared & _asking(facts))
+
+
+def _asking(facts: Facts) -> set[Path]:
+    """The files in which a rule of those that ask for ranks writes; the same for all programs."""
+    if _asking not in facts.answers:
+        facts.answers[_asking] = {
+            finding.path
+            for rule in ASKING
+            if facts.options.allows(rule.RULE.id)
+            for finding in rule.check(facts)
+            if finding.edits
+        }
+    found: set[Path] = facts.answers[_asking]
+    return found
 
 
 def _edit(facts: Facts, program: ProgramFacts) -> Edit:

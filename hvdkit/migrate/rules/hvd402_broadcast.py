@@ -9,6 +9,7 @@ from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts import vocabulary as words
 from hvdkit.migrate.facts.placing import Place
+from hvdkit.migrate.facts.training import only_single
 from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
 
@@ -22,7 +23,7 @@ def check(facts: Facts) -> Iterator[Finding]:
     }
     broadcast_files = {site.names for site in facts.calls(*words.HVD_BROADCAST)}
     for place in facts.places:
-        if facts.kinds(place.names) - {"none"} != {"single"}:
+        if not only_single(facts, place.names):
             continue
         models = frozenset().union(*(optimizer.models for optimizer in place.optimizers))
         if models & sent or place.names in broadcast_files:

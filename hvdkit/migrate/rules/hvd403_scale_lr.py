@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.arguments import given, keyword
 from hvdkit.migrate.facts.optimizers import Optimizer
+from hvdkit.migrate.facts.training import only_single
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
@@ -20,7 +21,7 @@ SET_AGAIN_ADVICE = "multiply it by hvd.size() unless it is computed from what op
 
 def check(facts: Facts) -> Iterator[Finding]:
     for optimizer in facts.optimizers:
-        if facts.kinds(optimizer.names) - {"none"} != {"single"}:
+        if not only_single(facts, optimizer.names):
             continue
         rate = _learning_rate(optimizer)
         if rate is not None and not _scaled(rate):
@@ -28,7 +29,7 @@ def check(facts: Facts) -> Iterator[Finding]:
                 "HVD403", optimizer.names, rate, MESSAGE, _edits, facts, optimizer.names, rate
             )
     for names, rate in _rates_set_later(facts):
-        if facts.kinds(names) - {"none"} != {"single"} or _scaled(rate):
+        if not only_single(facts, names) or _scaled(rate):
             continue
         if any(_reads(facts, names)):
             if facts.options.suggested:  # else nothing is scaled

@@ -40,9 +40,11 @@ def check(facts: Facts) -> Iterator[Finding]:
             yield facts.manual(
                 "HVD718", names, call, f"every rank would write the file of this {saved.what}", advice
             )
+    # HVD724 lets one process of each host do these, with what they delete.
+    fetched = {whole(facts, names, call) for names, call in downloads(facts)}
     for deleted in deletions(facts):
         names = deleted.names
-        if _by_all(facts, deleted) and not _in_download(facts, deleted):
+        if _by_all(facts, deleted) and fetched.isdisjoint(names.ancestors(deleted.node)):
             does = "delete" if deleted.what in DELETED else "move"
             message = f"every rank would {does} this: what one has {does}d the next does not find, or has written anew"
             advice = (
@@ -87,12 +89,6 @@ def _plain(facts: Facts, found: Iterable[Saved]) -> dict[Names, dict[ast.Call, a
             else:
                 del calls[call]
     return plain
-
-
-def _in_download(facts: Facts, deleted: Saved) -> bool:
-    """Whether HVD724 lets one process of each host do it, with the download around it."""
-    statements = {whole(facts, names, call) for names, call in downloads(facts)}
-    return any(parent in statements for parent in deleted.names.ancestors(deleted.node))
 
 
 def _only_told(facts: Facts, saved: Saved) -> bool:

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from hvdkit.migrate.facts.arguments import unpacks
 from hvdkit.migrate.facts.flow import Value
 from hvdkit.migrate.facts.tensorflow import vocabulary as words
 from hvdkit.migrate.names import Names
@@ -28,8 +29,7 @@ class ModelCall:
     @property
     def spread(self) -> bool:
         """Whether arguments come from * or **, and so cannot be told."""
-        starred = any(isinstance(argument, ast.Starred) for argument in self.node.args)
-        return starred or any(keyword.arg is None for keyword in self.node.keywords)
+        return unpacks(self.node)
 
     def argument(self, name: str) -> ast.expr | None:
         """What is passed for a parameter, by position or keyword."""

@@ -152,6 +152,13 @@ def following(names: Names, statement: ast.stmt) -> ast.stmt | None:
     return body[position + 1] if position + 1 < len(body) else None
 
 
+def preceding(names: Names, statement: ast.stmt) -> ast.stmt | None:
+    """The statement before one in the same block."""
+    body = block(names, statement)
+    position = body.index(statement)
+    return body[position - 1] if position else None
+
+
 def rows(names: Names, statements: Iterable[ast.stmt]) -> list[list[ast.stmt]]:
     """Statements that follow one another in a block taken together, in the order of the file."""
     found: list[list[ast.stmt]] = []

@@ -19,7 +19,7 @@ BARRIERS = ("horovod.torch.barrier", "hvdkit.torch.barrier")
 
 
 def check(facts: Facts) -> Iterator[Finding]:
-    statements: dict[ast.stmt, Names] = {}
+    found: dict[Names, list[ast.stmt]] = {}
     for site in facts.calls(*LIBRARIES):
         if not _downloads(site) or not only_single(facts, site.names):
             continue
@@ -29,18 +29,14 @@ def check(facts: Facts) -> Iterator[Finding]:
             )
             yield facts.manual("HVD300", site.names, site.node, message, _advice(facts, site.names))
             continue
-        statements.setdefault(site.names.statement(site.node), site.names)
-    for statement, names in statements.items():
-        previous = _neighbour(names, statement, -1)
-        if previous in statements:
-            continue  # the first of a row stands for all of them
-        if where_runs(facts, names, statement) is not Where.ALL or _waits(facts, names, previous):
-            continue
-        last = statement
-        while (after := _neighbour(names, last, 1)) in statements and after is not None:
-            last = after
-        message = "one process of each host downloads, the others wait and find the data"
-        yield facts.safe("HVD300", names, statement, message, _edits, facts, names, statement, last)
+        found.setdefault(site.names, []).append(site.names.statement(site.node))
+    for names, statements in found.items():
+        for row in edits.rows(names, dict.fromkeys(statements)):
+            waiting = edits.preceding(names, row[0])
+            if where_runs(facts, names, row[0]) is not Where.ALL or _waits(facts, names, waiting):
+                continue
+            message = "one process of each host downloads, the others wait and find the data"
+            yield facts.safe("HVD300", names, row[0], message, _edits, facts, names, row[0], row[-1])
 
 
 def _downloads(site: Site) -> bool:
@@ -54,12 +50,6 @@ def _advice(facts: Facts, names: Names) -> str:
         f"where it is called: `if {hvd}.local_rank() != 0: {hvd}.barrier()` above the call, and "
         f"`if {hvd}.local_rank() == 0: {hvd}.barrier()` below it"
     )
-
-
-def _neighbour(names: Names, statement: ast.stmt, step: int) -> ast.stmt | None:
-    body = edits.block(names, statement)
-    position = body.index(statement) + step
-    return body[position] if 0 <= position < len(body) else None
 
 
 def _waits(facts: Facts, names: Names, statement: ast.stmt | None) -> bool:

@@ -37,7 +37,7 @@ def check(facts: Facts) -> Iterator[Finding]:
             yield facts.manual("HVD724", names, call, message, advice)
     for names, statements in found.items():
         for row in edits.rows(names, list(dict.fromkeys(statements))):
-            if _waits(facts, names, row[0]):
+            if _waits(facts, names, edits.preceding(names, row[0])):
                 continue
             yield facts.safe("HVD724", names, row[0], MESSAGE, _edits, facts, names, row[0], row[-1])
 
@@ -53,16 +53,12 @@ def _after_start(facts: Facts, names: Names, call: ast.Call) -> bool:
         return False
 
 
-def _waits(facts: Facts, names: Names, statement: ast.stmt) -> bool:
-    """Whether the statement above lets some processes of a host wait: `if hvd.local_rank() != 0: ...`."""
-    body = edits.block(names, statement)
-    above = body[: body.index(statement)][-1:]
-    return any(
+def _waits(facts: Facts, names: Names, statement: ast.stmt | None) -> bool:
+    """Whether a statement lets some processes of a host wait: `if hvd.local_rank() != 0: ...`."""
+    return isinstance(statement, ast.If) and any(
         isinstance(node, ast.Call)
         and any(q.endswith(".local_rank") for q in facts.flow.qualified(names, node.func))
-        for one in above
-        if isinstance(one, ast.If)
-        for node in ast.walk(one.test)
+        for node in ast.walk(statement.test)
     )
 
 

@@ -16,8 +16,9 @@ from hvdkit.migrate.facts import Options
 from tests import originals
 
 STEPS = Path(__file__).parent / "steps"
+LIBRARIES = Path(__file__).parent / "libraries"  # outside of the project, as what pip installs
 LINE = re.compile(r"([a-z_]+) rank ([01]) ([0-9a-f]{64})")
-LOOPS = 11
+LOOPS = 14
 
 
 def run(folder: Path, *launcher: str) -> dict[tuple[str, str], str]:
@@ -27,6 +28,7 @@ def run(folder: Path, *launcher: str) -> dict[tuple[str, str], str]:
         "OMP_NUM_THREADS": "1",
         "OMPI_ALLOW_RUN_AS_ROOT": "1",
         "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+        "PYTHONPATH": str(LIBRARIES),
         "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
     }
     done = subprocess.run(

@@ -246,6 +246,14 @@ def _covered(chain: ast.If, places: list[Place]) -> bool:
         rest = rest[0].orelse
     branches.append(rest)
     return all(
-        block and (block[-1] in statements or isinstance(block[-1], (ast.Raise, ast.Return)))
+        block
+        and (block[-1] in statements or isinstance(block[-1], (ast.Raise, ast.Return)) or _fails(block[-1]))
         for block in branches
     )
+
+
+def _fails(statement: ast.stmt) -> bool:
+    """`assert False` and `assert False and "a message"`."""
+    test = statement.test if isinstance(statement, ast.Assert) else None
+    first = test.values[0] if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And) else test
+    return isinstance(first, ast.Constant) and not first.value

@@ -19,6 +19,7 @@ from hvdkit.migrate.facts.flow import Value
 from hvdkit.migrate.facts.gradients import GradientUse, walk_here
 from hvdkit.migrate.facts.loops import backward_calls
 from hvdkit.migrate.facts.losses import reached_models
+from hvdkit.migrate.facts.optimizer_wrappers import find_around
 from hvdkit.migrate.facts.syncing import Sync, sync_of
 from hvdkit.migrate.names import FUNCTIONS, FunctionNode, Names
 
@@ -34,6 +35,7 @@ LEFT_OUT = "a step can be left out after a backward pass"
 OTHERS = "another model's backward pass goes through these parameters"
 UNSCALED = "apex unscales the gradients when amp.scale_loss() ends"
 SCALED = "the GradScaler looks at the gradients before it steps"
+AROUND = "an object around the optimizer looks at the gradients before it steps"
 
 
 @dataclass(frozen=True)
@@ -130,6 +132,11 @@ class Steps:
         return tuple(backward_calls(self._facts))
 
     @cached_property
+    def _looked_at_around(self) -> frozenset[Value]:
+        """Optimizers whose gradients an object around them looks at."""
+        return frozenset().union(*(a.optimizers for a in find_around(self._facts) if a.looks))
+
+    @cached_property
     def _leads(self) -> dict[ast.Call, set[ast.Call]]:
         """Each call that runs a backward pass or a step -> the backward() and step() calls that it runs."""
         found: dict[ast.Call, set[ast.Call]] = defaultdict(set)
@@ -186,14 +193,15 @@ class Steps:
         backwards: Sequence[Backward],
         steps: Sequence[tuple[Names, ast.Call, Step]],
     ) -> Group:
-        reasons: list[str] = []
+        around = bool(members & self._looked_at_around)
+        reasons = [AROUND] if around else []
         before: dict[ast.stmt, tuple[Names, ast.stmt]] = {}
         reducing = tuple(b for b in backwards if b.sync is Sync.ALWAYS)
         for names, anchor, step in steps:
             first = self._first_reader(names, anchor)
             if step.scaled:
                 reasons.append(SCALED)
-            if backwards and not reducing and (first is not None or step.scaled):
+            if backwards and not reducing and (first is not None or step.scaled or around):
                 place = first or names.statement(anchor)
                 before[place] = (names, place)
                 reasons.append(LOOKED_AT)

@@ -61,16 +61,19 @@ GROUP_FACTORIES = frozenset(
     )
 )
 
-# Objects of libraries around an optimizer that work on its gradients in their own step().
-OPTIMIZER_WRAPPERS = (
-    "apex.parallel.LARC",
-    "apex.parallel.LARC.LARC",
-    "apex.fp16_utils.FP16_Optimizer",
-    "apex.fp16_utils.fp16_optimizer.FP16_Optimizer",
+# Objects of libraries around an optimizer whose step() calls the inner one's once. Of the first kind it
+# changes the gradients before, of the second the weights afterwards.
+GRADIENT_WRAPPERS = ("apex.parallel.LARC", "apex.parallel.LARC.LARC")
+WEIGHT_WRAPPERS = (
     "timm.optim.Lookahead",
     "timm.optim.lookahead.Lookahead",
     "torch_optimizer.Lookahead",
     "pytorch_optimizer.Lookahead",
+)
+# Those that do something else: master copies, unscaling, or two steps for one.
+OTHER_OPTIMIZER_WRAPPERS = (
+    "apex.fp16_utils.FP16_Optimizer",
+    "apex.fp16_utils.fp16_optimizer.FP16_Optimizer",
     "pytorch_optimizer.SAM",
 )
 
@@ -78,6 +81,8 @@ OPTIMIZER_WRAPPERS = (
 def is_optimizer(name: str) -> bool:
     """Whether a qualified name is an optimizer class."""
     last = name.rpartition(".")[2]
+    if name in (*WEIGHT_WRAPPERS, *OTHER_OPTIMIZER_WRAPPERS):
+        return False
     if name.startswith("torch.optim."):
         return last[:1].isupper() and "lr_scheduler" not in name and "swa_utils" not in name
     return name.startswith(OTHER_OPTIMIZERS) and last[:1].isupper()

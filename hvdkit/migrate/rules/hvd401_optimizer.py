@@ -6,9 +6,8 @@ from collections.abc import Iterator
 
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
-from hvdkit.migrate.facts.parts import hold, is_attribute_of
+from hvdkit.migrate.facts.averaging import was_averaged
 from hvdkit.migrate.facts.placing import Place
-from hvdkit.migrate.facts.wraps import find_wraps
 from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.reduction_names import made_again, may_share_names, named_alike, prefix, told_apart
 from hvdkit.migrate.rule import Change, Keep, Rule
@@ -16,7 +15,7 @@ from hvdkit.migrate.rule import Change, Keep, Rule
 
 def check(facts: Facts) -> Iterator[Finding]:
     places = [place for place in facts.places if facts.kinds(place.names) & {"ddp", "single"}]
-    averaged = {place.call for place in places if _was_averaged(facts, place)}
+    averaged = {place.call for place in places if was_averaged(facts, place)}
     for place in places:
         mates = [other for other in places if _same_program(facts, place, other)]
         if place.call in averaged:
@@ -30,22 +29,6 @@ def check(facts: Facts) -> Iterator[Finding]:
             message = "DDP wraps a model here, and no optimizer was found that trains it"
             advice = "let the optimizer and DDP get the same variable, or wrap this one by hand"
             yield facts.refused("HVD401", place.names, place.call, message, advice)
-
-
-def _was_averaged(facts: Facts, place: Place) -> bool:
-    """Whether DDP averaged for this optimizer; what is not known for sure is taken to be so."""
-    wraps = list(find_wraps(facts))
-    if facts.kinds(place.names) & {"single"} or not wraps:
-        return True
-    wrapped = frozenset().union(*(wrap.models for wrap in wraps))
-    for optimizer in place.optimizers:
-        if not [model for model in optimizer.models if model.kind != "param"]:
-            return True
-        if optimizer.models & wrapped or hold(facts, wrapped, optimizer.models):
-            return True
-        if any(is_attribute_of(facts, *root, wrapped) for root in optimizer.roots):
-            return True
-    return False
 
 
 def _same_program(facts: Facts, one: Place, other: Place) -> bool:
@@ -603,6 +586,51 @@ RULE = Rule(
             second = hvd.DistributedOptimizer(second, named_parameters=model.named_parameters(prefix="second.model"))
             """,
             note="... and those of one variable in one function by their optimizers.",
+        ),
+        Change(
+            """\
+            import torch
+            from timm.optim import AdamP, Lookahead
+            from torch.nn.parallel import DistributedDataParallel as DDP
+
+            def create_optimizer(args, model):
+                if args.opt == "adamw":
+                    optimizer = torch.optim.AdamW(model.parameters(), lr=args.lr)
+                elif args.opt == "adamp":
+                    optimizer = AdamP(model.parameters(), lr=args.lr)
+                else:
+                    assert False and "Invalid optimizer"
+                if args.lookahead:
+                    optimizer = Lookahead(optimizer)
+                return optimizer
+
+            model = torch.nn.Linear(2, 1)
+            optimizer = create_optimizer(args, model)
+            model = DDP(model)
+            """,
+            """\
+            import horovod.torch as hvd
+            import torch
+            from timm.optim import AdamP, Lookahead
+            from torch.nn.parallel import DistributedDataParallel as DDP
+
+            def create_optimizer(args, model):
+                if args.opt == "adamw":
+                    optimizer = torch.optim.AdamW(model.parameters(), lr=args.lr)
+                elif args.opt == "adamp":
+                    optimizer = AdamP(model.parameters(), lr=args.lr)
+                else:
+                    assert False and "Invalid optimizer"
+                optimizer = hvd.DistributedOptimizer(optimizer, named_parameters=model.named_parameters())
+                if args.lookahead:
+                    optimizer = Lookahead(optimizer)
+                return optimizer
+
+            model = torch.nn.Linear(2, 1)
+            optimizer = create_optimizer(args, model)
+            model = DDP(model)
+            """,
+            note="A chain whose last branch fails; HVD411 sees to the object around it.",
         ),
     ),
     keeps=(

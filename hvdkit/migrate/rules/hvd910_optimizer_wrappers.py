@@ -8,12 +8,14 @@ from collections.abc import Iterator
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts import vocabulary as words
 from hvdkit.migrate.facts.flow import Value
+from hvdkit.migrate.facts.optimizers import Optimizer
+from hvdkit.migrate.facts.placing import Place
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rule import Keep, Rule
 
 ADVICE = (
-    "write it as a subclass of torch.optim.Optimizer (LARS instead of LARC), or call "
+    "write it as a subclass of torch.optim.Optimizer, or call "
     "`inner.synchronize()` after backward and step inside `with inner.skip_synchronize():`, inner being the "
     "DistributedOptimizer inside"
 )
@@ -24,6 +26,8 @@ STATE = frozenset(
         *("init_zero", "wd_after_momentum", "materialize_master_grads", "master_weights", "capturable"),
     )
 )
+# Those of them that are True where they are not given.
+TRUE = frozenset(("adam_w_mode", "set_grad_none"))
 
 
 def check(facts: Facts) -> Iterator[Finding]:
@@ -35,20 +39,36 @@ def check(facts: Facts) -> Iterator[Finding]:
         if any(facts.flow.unwrap(facts.flow.values(names, argument)) & known for argument in given):
             message = "this object steps the optimizer inside it, and looks at the gradients before"
             yield facts.refused("HVD910", names, call, message, ADVICE)
-    for optimizer in facts.optimizers if facts.options.target == "horovod" else ():
-        lost = [k.arg for k in optimizer.node.keywords if k.arg in STATE]
-        if optimizer.value.name.startswith("apex.optimizers.") and lost and not optimizer.wrapped:
-            if facts.kinds(optimizer.names) & {"ddp", "single"}:
-                message = (
-                    f"Horovod makes the optimizer anew from its groups: {', '.join(map(str, lost))} is lost"
-                )
-                advice = "leave the option at its default, or use --target hvdkit, which keeps the object"
-                yield facts.refused("HVD910", optimizer.names, optimizer.node, message, advice)
+    for place in facts.places if facts.options.target == "horovod" else ():
+        if facts.kinds(place.names) & {"ddp", "single"}:
+            yield from _lost(facts, place)
+
+
+def _lost(facts: Facts, place: Place) -> Iterator[Finding]:
+    """Options of apex's optimizers; one choice of several does not refuse the others."""
+    losing = [optimizer for optimizer in place.optimizers if _own_state(optimizer)]
+    for optimizer in losing:
+        options = ", ".join(_own_state(optimizer))
+        message = f"Horovod makes the optimizer anew from its groups: {options} is lost"
+        advice = "leave the option at its default, or use --target hvdkit, which keeps the object"
+        tell = facts.manual if len(losing) < len(place.optimizers) else facts.refused
+        yield tell("HVD910", optimizer.names, optimizer.node, message, advice)
+
+
+def _own_state(optimizer: Optimizer) -> list[str]:
+    """Arguments that an apex optimizer keeps on itself, at other values than their defaults."""
+    if not optimizer.value.name.startswith("apex.optimizers."):
+        return []
+    return [k.arg for k in optimizer.node.keywords if k.arg in STATE and not _is_default(k)]
+
+
+def _is_default(keyword: ast.keyword) -> bool:
+    return keyword.arg in TRUE and isinstance(keyword.value, ast.Constant) and keyword.value.value is True
 
 
 def _candidates(facts: Facts) -> Iterator[tuple[Names, ast.Call]]:
     """Calls that make an object around an optimizer: a library's, or of a class with a step() of this kind."""
-    for site in facts.calls(*words.OPTIMIZER_WRAPPERS):
+    for site in facts.calls(*words.OTHER_OPTIMIZER_WRAPPERS):
         yield site.names, site.node
     for names in facts.files:
         for calls in names.calls.values():
@@ -72,7 +92,10 @@ def _steps_by_gradients(facts: Facts, value: Value) -> bool:
 RULE = Rule(
     id="HVD910",
     title="wrappers that work on gradients are refused",
-    what="Refuses a program with apex LARC, Lookahead, FP16_Optimizer, SAM or an own class of that kind.",
+    what=(
+        "Refuses a program with apex FP16_Optimizer, SAM or an own class around the optimizer whose step() works "
+        "on gradients. LARC and Lookahead are HVD411's."
+    ),
     why=(
         "Their step() changes the gradients and then steps the optimizer inside. With Horovod's optimizer inside, "
         "they would change gradients of one rank that are being reduced at that moment."
@@ -84,14 +107,14 @@ RULE = Rule(
         Keep(
             """\
             import torch
-            from apex.parallel.LARC import LARC
+            from apex.fp16_utils import FP16_Optimizer
 
             optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-            optimizer = LARC(optimizer=optimizer, trust_coefficient=0.001, clip=False)
-            model(x).sum().backward()
+            optimizer = FP16_Optimizer(optimizer, dynamic_loss_scale=True)
+            optimizer.backward(model(x).sum())
             optimizer.step()
             """,
-            reason="LARC scales the gradients in its own step()",
+            reason="it steps copies of the parameters, in which Horovod has no hooks",
             reported=True,
         ),
         Keep(
@@ -144,6 +167,25 @@ RULE = Rule(
             optimizer.step()
             """,
             reason="the wrapper that Horovod makes knows nothing of the option",
+            reported=True,
+        ),
+        Keep(
+            """\
+            import torch
+            from apex.optimizers import FusedAdam
+            from torch.nn.parallel import DistributedDataParallel as DDP
+
+            model = DDP(torch.nn.Linear(2, 1))
+            if args.opt == "adam":
+                optimizer = torch.optim.Adam(model.parameters(), lr=0.1)
+            elif args.opt == "fusedadam":
+                optimizer = FusedAdam(model.parameters(), lr=0.1, adam_w_mode=False)
+            elif args.opt == "fusedadamw":
+                optimizer = FusedAdam(model.parameters(), lr=0.1, adam_w_mode=True)
+            loss.backward()
+            optimizer.step()
+            """,
+            reason="one choice of several: told with a marker, and the others are migrated",
             reported=True,
         ),
     ),

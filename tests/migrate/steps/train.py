@@ -7,7 +7,9 @@ from contextlib import nullcontext
 
 import torch
 import torch.distributed as dist
+from apex.parallel.LARC import LARC
 from scalers import NativeScaler
+from timm.optim import Lookahead
 from torch import nn
 from torch.nn.parallel import DistributedDataParallel as DDP  # noqa: N817
 
@@ -216,6 +218,35 @@ def alike(rank):
     report("alike", one.module, two.module)
 
 
+def larc(rank):
+    """As SwAV trains: layers' gradients scaled in the outer step(), those of one layer cancelled at first."""
+    model = build(14)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1, momentum=0.9, weight_decay=0.01)
+    optimizer = LARC(optimizer=optimizer, trust_coefficient=0.001, clip=False)
+    model = DDP(model)
+    for i, x in enumerate(batches(rank)):
+        optimizer.zero_grad()
+        model(x).pow(2).mean().backward()
+        if i < 2:
+            for name, p in model.named_parameters():
+                if name.endswith("2.weight"):
+                    p.grad = None
+        optimizer.step()
+    report("larc", model.module)
+
+
+def lookahead(rank, around=True):
+    model = DDP(build(15))
+    optimizer = torch.optim.AdamW(model.parameters(), lr=0.01)
+    if around:
+        optimizer = Lookahead(optimizer, k=2)
+    scaler = NativeScaler()
+    for x in batches(rank):
+        optimizer.zero_grad()
+        scaler(model(x).pow(2).mean(), optimizer, parameters=model.parameters())
+    report("lookahead" if around else "without", model.module)
+
+
 def main():
     dist.init_process_group("gloo")
     rank = dist.get_rank()
@@ -232,6 +263,9 @@ def main():
     closure(rank)
     gan(rank)
     alike(rank)
+    larc(rank)
+    lookahead(rank)
+    lookahead(rank, around=False)
     dist.barrier()
     dist.destroy_process_group()
 

@@ -1,0 +1,3 @@
+from timm.optim.lookahead import Lookahead
+
+__all__ = ["Lookahead"]

@@ -153,10 +153,11 @@ def _refused(facts: Facts, findings: dict[Path, list[Finding]]) -> dict[Names, s
     while True:
         size = len(refused)
         for program in facts.programs:
-            reason = next((refused[names] for names in program.files if names in refused), None)
+            files = [names for names in facts.files if names in program.files]
+            reason = next((refused[names] for names in files if names in refused), None)
             if reason is None:
                 continue
-            for names in program.files:
+            for names in files:
                 if names is program.entry or applied(findings.get(names.source.path, []), facts.options):
                     refused.setdefault(names, reason)
         if len(refused) == size:

@@ -18,7 +18,7 @@ from hvdkit.migrate.conditions import conditions
 from hvdkit.migrate.facts import Facts, Options
 from hvdkit.migrate.imports import import_edits
 from hvdkit.migrate.launchers import launch_lines
-from hvdkit.migrate.names import Names
+from hvdkit.migrate.names import Names, index
 from hvdkit.migrate.notebook import NotANotebook
 from hvdkit.migrate.plan import (
     Applicability,
@@ -28,11 +28,11 @@ from hvdkit.migrate.plan import (
     Finding,
     Plan,
     Program,
-    apply_edits,
 )
 from hvdkit.migrate.project import Project, Reader, open_project
 from hvdkit.migrate.rule import Rule
 from hvdkit.migrate.rules import all_rules
+from hvdkit.migrate.source import Source, Unreadable, parse
 
 LEFT = (Applicability.MANUAL, Applicability.REFUSED)
 
@@ -87,6 +87,9 @@ def _plan(paths: Sequence[Path], options: Options, reader: Reader) -> Plan:
     )
     started = [program.entry for program in programs if program.kind == "ddp"]
     notes = tuple(str(line) for line in launch_lines(paths, started)) if started else ()
+    done.facts.forget()
+    if done.after is not done.facts:
+        done.after.forget()
     return Plan(done.files, programs, unreadable(done.project), len(done.project.passed_over), notes)
 
 
@@ -104,12 +107,13 @@ def run_pass(
     facts = Facts(project, options)
     findings = run_rules(facts, rules)
     refused = _refused(facts, findings)
+    rewritten: dict[Path, Source] = {}
     files = tuple(
-        _file(facts, names, findings.get(names.source.path, []), _stays(facts, names, refused))
+        _file(facts, names, findings.get(names.source.path, []), _stays(facts, names, refused), rewritten)
         for names in facts.files
     )
     changed = any(file.changed for file in files)
-    after = _again(paths, facts, files, rules) if changed else (facts, findings)
+    after = _again(paths, facts, files, rewritten, rules) if changed else (facts, findings)
     files = tuple(_stable(file, after) for file in files)
     return Pass(project, facts, files, refused, after[0])
 
@@ -170,7 +174,10 @@ def _stays(facts: Facts, names: Names, refused: dict[Names, str]) -> bool:
     return names in refused or (bool(programs) and all(program.entry in refused for program in programs))
 
 
-def _file(facts: Facts, names: Names, findings: list[Finding], refused: bool) -> FilePlan:
+def _file(
+    facts: Facts, names: Names, findings: list[Finding], refused: bool, rewritten: dict[Path, Source]
+) -> FilePlan:
+    """The plan of one file; what it becomes is added to `rewritten`, read as a second run will read it."""
     source = names.source
     plain = FilePlan(source.path, source.raw, source.raw, source.encoding, tuple(findings))
     if refused:
@@ -182,19 +189,22 @@ def _file(facts: Facts, names: Names, findings: list[Finding], refused: bool) ->
         if finding.applicability in LEFT
         for edit in marker(facts, names, finding)
     ]
+    if not changes and not markers:
+        return plain
     try:
         if changes:
             # Imports first, so that they stand above what a rule puts below the last of them.
             changes = fill(names, [*import_edits(facts, names, changes), *changes])
-        program = apply_edits(source.text, [*changes, *markers])
         text = source.rewritten([*changes, *markers])
     except (EditConflict, NotANotebook, edits.CannotEdit) as error:
         return replace(plain, problem=f"its edits cannot be combined ({error})")
     try:
-        ast.parse(program)
-        source.encode(text)
-    except (SyntaxError, ValueError) as error:
-        return replace(plain, problem=f"the rewritten text would not parse ({error})")
+        after = parse(source.path, source.encode(text))
+    except UnicodeEncodeError as error:
+        return replace(plain, problem=f"the rewritten text cannot be encoded ({error})")
+    if isinstance(after, Unreadable):
+        return replace(plain, problem=f"the rewritten text would not parse ({after.reason})")
+    rewritten[source.path] = after
     return replace(plain, after=text)
 
 
@@ -227,7 +237,11 @@ def _statement_at(names: Names, line: int) -> ast.stmt | None:
 
 
 def _again(
-    paths: Sequence[Path], before: Facts, files: Sequence[FilePlan], rules: Sequence[Rule]
+    paths: Sequence[Path],
+    before: Facts,
+    files: Sequence[FilePlan],
+    rewritten: dict[Path, Source],
+    rules: Sequence[Rule],
 ) -> tuple[Facts, dict[Path, list[Finding]]]:
     """The whole pass over the rewritten texts, for stability and post-conditions."""
     texts = {file.path: file.after.encode(file.encoding) for file in files if file.changed}
@@ -235,8 +249,11 @@ def _again(
     def overlay(path: Path) -> bytes:
         return texts[path] if path in texts else before.project.reader(path)
 
-    same = {path: names for path, names in before.project.files.items() if path not in texts}
-    facts = Facts(open_project(paths, overlay, same), before.options)
+    known = {
+        path: index(rewritten[path]) if path in texts else names
+        for path, names in before.project.files.items()
+    }
+    facts = Facts(open_project(paths, overlay, known), before.options)
     return facts, run_rules(facts, rules)
 
 

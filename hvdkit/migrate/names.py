@@ -10,6 +10,7 @@ import ast
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, Callable, Union
 
 from hvdkit.migrate.canonical import canonical
@@ -20,8 +21,12 @@ FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 ANY_KEY = "*"  # a subscript whose key is not written out
 BLOCKS = (*FUNCTIONS, *COMPREHENSIONS, ast.ClassDef)
-# Load, Store, Add ... are shared singletons without a place: they are no one's child. The others are strings.
-_NO_CHILDREN = {"ctx", "op", "ops", "id", "attr", "type_comment", "kind"}
+# Load, Store, Add ... are shared singletons without a place: they are no one's child.
+_SHARED = {"ctx", "op", "ops"}
+_TEXTS = {"id", "attr", "arg", "module", "level", "type_comment", "kind", "simple", "is_async", "conversion"}
+_LEAVES = {"Constant", "alias", "Global", "Nonlocal", "MatchSingleton"}
+# Fields that may hold texts, or nodes with gaps: the None of `{**more}`.
+_MIXED_FIELDS = {"name", "keys", "kw_defaults", "kwd_attrs", "rest"}
 
 
 @dataclass(frozen=True)
@@ -85,15 +90,20 @@ class Names:
     loops: list[ast.For | ast.AsyncFor | ast.While] = field(default_factory=list)
     stars: list[str] = field(default_factory=list)  # modules imported with *
     _order: list[ast.AST] = field(default_factory=list)  # every node, each before what is inside it
-    _spans: dict[ast.AST, tuple[int, int]] = field(default_factory=dict)  # node -> its part of _order
     _qualified: dict[ast.AST, tuple[str, ...]] = field(default_factory=dict)
     _calls_in: dict[ast.AST, list[ast.Call]] = field(default_factory=dict)
     _imported: dict[str, set[str]] | None = None
 
+    @cached_property
+    def _places(self) -> dict[ast.AST, int]:
+        return {node: place for place, node in enumerate(self._order)}
+
     def walk(self, node: ast.AST) -> list[ast.AST]:
         """A node and everything inside it, in the order of the file."""
-        start, end = self._spans[node]
-        return self._order[start:end]
+        last = node
+        while inside := _children(last):
+            last = inside[-1]
+        return self._order[self._places[node] : self._places[last] + 1]
 
     def calls_in(self, node: ast.AST) -> list[ast.Call]:
         """Every call inside a node, itself included."""
@@ -185,57 +195,43 @@ def index(source: Source) -> Names:
     """Read one file's scopes, bindings, calls, attribute stores and returns."""
     names = Names(source, Scope(source.tree, None))
     names.scopes[source.tree] = names.module
-    stack: list[tuple[ast.AST, Scope, ast.AST | None, int]] = [(source.tree, names.module, None, 0)]
-    outer: list[int] = []  # for each node of the order, the place of the one around it
+    parents, within = names.parents, names.within
+    stack: list[ast.AST] = [source.tree]
     while stack:
-        node, scope, function, around = stack.pop()
-        place = len(outer)
+        node = stack.pop()
         names._order.append(node)
-        outer.append(around)
+        scope = within.get(node, names.module)
         handler = _HANDLERS.get(type(node))
         if handler is not None:
             handler(names, scope, node)
-        if isinstance(node, ast.Return):
-            if node.value is not None and function is not None:
-                names.returns[function].append(node.value)
-        elif isinstance(node, (ast.For, ast.AsyncFor, ast.While)):
-            names.loops.append(node)
-        inner, within = scope, function
-        if isinstance(node, BLOCKS):
-            inner = names.scopes[node] = Scope(node, scope)
-            if isinstance(node, FUNCTIONS):
-                within = node
-                _parameters(inner, node)
-                if isinstance(node, ast.Lambda):
-                    names.returns[node].append(node.body)
         # Last in, first out: pushed backwards, nodes are met in the order of the file, so that a `global`
         # is known before the assignments that it changes.
-        for child in reversed(_children(node)):
-            names.parents[child] = node
-            outside = inner is not scope and _outside(node, child)
-            names.within[child] = scope if outside else inner
-            stack.append((child, names.within[child], function if outside else within, place))
-    names._spans = dict(zip(names._order, enumerate(_ends(outer))))
+        children = _children(node)
+        children.reverse()
+        stack += children
+        for child in children:
+            parents[child] = node
+            within[child] = scope
+        if type(node) in _BLOCKS:
+            inner = names.scopes[node] = Scope(node, scope)
+            for child in children:
+                if not _outside(node, child):
+                    within[child] = inner
+            if isinstance(node, FUNCTIONS):
+                _parameters(inner, node)
     return names
 
 
 def _children(node: ast.AST) -> list[ast.AST]:
+    kind = type(node)
     found: list[ast.AST] = []
-    for name in _INSIDE[type(node)]:
+    for name in _INSIDE[kind]:
         value = getattr(node, name, None)
-        if isinstance(value, ast.AST):
+        if type(value) is list:
+            found += value
+        elif value is not None:
             found.append(value)
-        elif isinstance(value, list):
-            found += [item for item in value if isinstance(item, ast.AST)]
-    return found
-
-
-def _ends(outer: list[int]) -> list[int]:
-    """Where each node's part of the order ends: what is inside a node follows it without a gap."""
-    ends = list(range(1, len(outer) + 1))
-    for place in range(len(outer) - 1, 0, -1):
-        ends[outer[place]] = max(ends[outer[place]], ends[place])
-    return ends
+    return [item for item in found if isinstance(item, ast.AST)] if kind in _MIXED else found
 
 
 def _parameters(scope: Scope, node: FunctionNode) -> None:
@@ -317,7 +313,12 @@ def _named(names: Names, scope: Scope, node: ast.NamedExpr) -> None:
 
 
 def _for(names: Names, scope: Scope, node: ast.For) -> None:
+    names.loops.append(node)
     _target(scope, names, node.target, Binding("each", node.target, node.iter))
+
+
+def _while(names: Names, scope: Scope, node: ast.While) -> None:
+    names.loops.append(node)
 
 
 def _with(names: Names, scope: Scope, node: ast.With) -> None:
@@ -370,15 +371,30 @@ def _constant(names: Names, scope: Scope, node: ast.Constant) -> None:
         names.texts[node.value].append(node)
 
 
+def _return(names: Names, scope: Scope, node: ast.Return) -> None:
+    function = names.function(node)
+    if node.value is not None and function is not None:
+        names.returns[function].append(node.value)
+
+
+def _lambda(names: Names, scope: Scope, node: ast.Lambda) -> None:
+    names.returns[node].append(node.body)
+
+
 def _comprehension(names: Names, scope: Scope, node: ast.comprehension) -> None:
     _target(scope, names, node.target, Binding("each", node.target, node.iter))
 
 
+_BLOCKS = frozenset(BLOCKS)
+# Every node of a file passes here, so what is known of its kind is looked up, not asked.
 _INSIDE = {
-    kind: tuple(name for name in kind._fields if name not in _NO_CHILDREN)
+    kind: tuple(
+        name for name in kind._fields if name not in _SHARED | _TEXTS and kind.__name__ not in _LEAVES
+    )
     for kind in vars(ast).values()
     if isinstance(kind, type) and issubclass(kind, ast.AST)
 }
+_MIXED = {kind for kind, inside in _INSIDE.items() if not _MIXED_FIELDS.isdisjoint(inside)}
 
 _HANDLERS: dict[type, Callable[[Names, Scope, Any], None]] = {
     ast.Import: _import,
@@ -389,6 +405,7 @@ _HANDLERS: dict[type, Callable[[Names, Scope, Any], None]] = {
     ast.NamedExpr: _named,
     ast.For: _for,
     ast.AsyncFor: _for,
+    ast.While: _while,
     ast.With: _with,
     ast.AsyncWith: _with,
     ast.FunctionDef: _def,
@@ -402,4 +419,6 @@ _HANDLERS: dict[type, Callable[[Names, Scope, Any], None]] = {
     ast.Name: _name,
     ast.Constant: _constant,
     ast.comprehension: _comprehension,
+    ast.Return: _return,
+    ast.Lambda: _lambda,
 }

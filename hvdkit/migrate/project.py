@@ -44,7 +44,7 @@ class Project:
     files: dict[Path, Names] = field(default_factory=dict)
     unreadable: dict[Path, Unreadable] = field(default_factory=dict)
     passed_over: list[Path] = field(default_factory=list)  # files that name no framework
-    known: Mapping[Path, Names] = field(default_factory=dict)  # files read before that are still the same
+    known: Mapping[Path, Names] = field(default_factory=dict)  # files that need not be read
     _found: dict[tuple[str, Path], Path | None] = field(default_factory=dict)
     _listed: dict[Path, set[str]] = field(default_factory=dict)
     _paths: dict[Path, list[Path]] = field(default_factory=dict)

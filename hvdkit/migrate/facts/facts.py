@@ -84,6 +84,11 @@ class Facts:
         self._hvd: dict[Names, str] = {}
         self.answers: dict[object, Any] = {}  # what slow questions about one node were answered
 
+    def forget(self) -> None:
+        """Let go of all facts, which know each other: no circle is left to the garbage collector."""
+        vars(self.flow).clear()
+        vars(self).clear()
+
     # --- calls ---------------------------------------------------------------------------------
 
     @cached_property

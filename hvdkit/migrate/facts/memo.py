@@ -130,5 +130,6 @@ class Memo(Generic[T]):
     def _close(self, position: int) -> None:
         for question in self._stack[position:]:
             self._done[question.key] = question.answer
+            question.readers.clear()  # a circle only the garbage collector would find
             del self._open[question.key]
         del self._stack[position:]

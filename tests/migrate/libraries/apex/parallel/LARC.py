@@ -1,4 +1,4 @@
-"""LARC (You, Gitman, Ginsburg 2017): each layer's gradient is scaled by the norms of weights and gradient."""
+"""LARC (You, Gitman, Ginsburg 2017): each layer's gradient is scaled by the norms of weights and gradient."""  # noqa: N999
 
 import torch
 

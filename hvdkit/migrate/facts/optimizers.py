@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from hvdkit.migrate.facts import vocabulary as words
-from hvdkit.migrate.facts.arguments import argument, keyword
+from hvdkit.migrate.facts.arguments import argument, keyword, passed
 from hvdkit.migrate.facts.flow import Value
 from hvdkit.migrate.names import Names
 
@@ -165,7 +165,9 @@ def parameter_roots(
                 found.append((names, part.args[0]))
             else:
                 for where, function in facts.flow.functions(names, part):
-                    found += _in_body(where, function)
+                    for _, root in _in_body(where, function):
+                        given = isinstance(root, ast.Name) and passed(where, function, names, part, root.id)
+                        found.append((names, given) if given else (where, root))
         elif isinstance(part, ast.Name) and isinstance(part.ctx, ast.Load):
             variable = (names, names.scope(part).owner(part.id), part.id)
             if variable in seen:

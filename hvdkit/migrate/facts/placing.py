@@ -165,7 +165,11 @@ def _written(facts: Facts, way: _Way, where: Names, root: ast.expr, statement: a
             return None if _may_be_none(facts, way.names, text, statement) else text
     values = facts.flow.values(root_file, root)
     known = [value for value in values | facts.flow.unwrap(values) if value.kind != "param"]
-    return spelled(facts.flow, way.names, statement, known) if known else None
+    text = spelled(facts.flow, way.names, statement, known) if known else None
+    if text is None:
+        return None
+    held = facts.flow.unwrap(facts.flow.named(way.names, text.partition(".")[0], statement))
+    return text if "." in text or facts.flow.unwrap(known) <= held else None
 
 
 def _may_be_none(facts: Facts, names: Names, text: str, statement: ast.stmt) -> bool:

@@ -17,7 +17,7 @@ from hvdkit.migrate.rule import Change, Keep, Rule
 
 def check(facts: Facts) -> Iterator[Finding]:
     for group in facts.steps.groups:
-        if _shared(facts, group):
+        if _shared(facts, group) and not _all_step(facts, group):
             step = group.steps[0]
             if facts.kinds(step.names) & {"ddp", "single"}:
                 message = (
@@ -63,6 +63,24 @@ def _shared(facts: Facts, group: Group) -> bool:
         len({place.target for place in places if place.names in program.files and place.target}) > 1
         for program in facts.programs
     )
+
+
+def _all_step(facts: Facts, group: Group) -> bool:
+    """Whether all of a group's optimizers step in a loop over them, right after each backward pass."""
+    if group.reason or not group.reduce_after:
+        return False
+    for step in group.steps:
+        loop = step.names.parents[step.names.statement(step.call)]
+        if not isinstance(loop, ast.For) or not _same_name(loop.target, step.target):
+            return False
+        collections = [value.node for value in facts.flow.values(step.names, loop.iter)]
+        if len(collections) != 1 or len(getattr(collections[0], "elts", ())) != len(group.optimizers):
+            return False
+    return True
+
+
+def _same_name(one: ast.expr, other: ast.expr) -> bool:
+    return isinstance(one, ast.Name) and isinstance(other, ast.Name) and one.id == other.id
 
 
 def _after_call(facts: Facts, names: Names, call: ast.Call, group: Group) -> Edit:
@@ -585,6 +603,47 @@ RULE = Rule(
                         p.data.add_(p.grad, alpha=-0.1)
             """,
             reason="without the setting there is no optimizer that could reduce the gradients",
+            reported=True,
+        ),
+        Keep(
+            """\
+            import torch
+            from torch.nn.parallel import DistributedDataParallel as DDP
+
+            def make(encoder, decoder):
+                one = torch.optim.SGD(encoder.parameters(), lr=0.1)
+                two = torch.optim.SGD(decoder.parameters(), lr=0.01)
+                return (one, two)
+
+            def train(model, optimizers):
+                for x in batches:
+                    model.zero_grad()
+                    model(x).sum().backward()
+                    for optimizer in optimizers:
+                        optimizer.step()
+
+            encoder, decoder = torch.nn.Linear(2, 2), torch.nn.Linear(2, 1)
+            optimizers = make(encoder, decoder)
+            train(DDP(torch.nn.Sequential(encoder, decoder)), optimizers)
+            """,
+            reason="all of them step right after each backward pass: each step() reduces its own gradients",
+        ),
+        Keep(
+            """\
+            import torch
+
+            def train(optimizers, loss):
+                loss.backward()
+                for optimizer in optimizers:
+                    optimizer.step()
+
+            G, D = torch.nn.Linear(2, 2), torch.nn.Linear(2, 1)
+            opt_g = torch.optim.Adam(G.parameters())
+            opt_d = torch.optim.Adam(D.parameters())
+            train([opt_d], D(G(x).detach()).sum())
+            train([opt_g], D(G(x)).sum())
+            """,
+            reason="not the same optimizers each time: the second backward pass runs hooks of the first",
             reported=True,
         ),
         Keep(

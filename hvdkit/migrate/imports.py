@@ -9,7 +9,7 @@ from typing import Union
 
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
-from hvdkit.migrate.names import Names
+from hvdkit.migrate.names import FUNCTIONS, Names
 from hvdkit.migrate.plan import Edit
 
 ImportNode = Union[ast.Import, ast.ImportFrom]
@@ -39,7 +39,8 @@ def _added(facts: Facts, names: Names, changes: Sequence[Edit]) -> list[Edit]:
     written = "\n".join(change.text for change in changes)
     alias = facts.hvd(names)
     found: list[Edit] = []
-    anchor, above = _anchor(names)
+    early = _run_first(names, changes, alias)
+    anchor, above = _anchor(names, early)
     wanted: list[tuple[str, bool]] = []
     if re.search(rf"\b{alias}\.", written) and alias not in names.module.names:
         wanted.append((f"import {facts.module(names)} as {alias}", above))
@@ -73,10 +74,23 @@ def _imported(names: Names, name: str) -> bool:
     return any(binding.kind == "import" for binding in names.module.names.get(name, ()))
 
 
-def _anchor(names: Names) -> tuple[ast.stmt | None, bool]:
-    """The module-level import to stand beside: above the framework's first, else below the last of all."""
-    body = names.source.tree.body
+def _run_first(names: Names, changes: Sequence[Edit], alias: str) -> int | None:
+    """Where the first change stands that uses Horovod while the file is imported; in a function it is later."""
+    functions = [node for node in ast.walk(names.source.tree) if isinstance(node, FUNCTIONS)]
+    bodies = [(names.source.start(node), names.source.end(node)) for node in functions]
+    using = [change.start for change in changes if re.search(rf"\b{alias}\.", change.text)]
+    return min((at for at in using if not any(low < at < high for low, high in bodies)), default=None)
+
+
+def _anchor(names: Names, early: int | None) -> tuple[ast.stmt | None, bool]:
+    """The module-level import to stand beside: above the framework's first, else below the last of all.
+
+    early: of the imports above this offset, where a line that needs Horovod runs before the others.
+    """
+    source, body = names.source, names.source.tree.body
     plain = [s for s in body if isinstance(s, (ast.Import, ast.ImportFrom)) and not _is_future(s)]
+    if early is not None:
+        plain = [s for s in plain if source.start(s) < early]
     for statement in plain:
         if any(name.partition(".")[0] in FRAMEWORKS for name in _modules(statement)):
             return statement, True

@@ -381,6 +381,34 @@ RULE = Rule(
                 ),
             ),
         ),
+        Change(
+            """\
+            import os
+
+            try:
+                os.environ["CUDA_VISIBLE_DEVICES"] = os.environ["SLURM_LOCALID"]
+            except KeyError:
+                pass
+
+            import torch
+            import torch.distributed as dist
+
+            dist.init_process_group("nccl")
+            """,
+            """\
+            import os
+            import horovod.torch as hvd
+
+            hvd.init()
+            try:
+                os.environ["CUDA_VISIBLE_DEVICES"] = os.environ["SLURM_LOCALID"]
+            except KeyError:
+                pass
+
+            import torch
+            """,
+            note="A rank that is read between the imports: Horovod is imported above it, too.",
+        ),
     ),
     keeps=(
         Keep(

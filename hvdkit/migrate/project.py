@@ -1,6 +1,7 @@
 """The files of a project and the imports between them.
 
-A file is parsed only when it can matter: when its bytes name a framework, or when such a file imports it.
+A file is parsed only when it can matter: when its bytes name a framework, or when such a file imports it, or
+when it imports such a file: a `main.py` that only starts what others hold.
 """
 
 from __future__ import annotations
@@ -176,8 +177,24 @@ def open_project(
                 project.load(file, force=False)
         else:
             project.load(path)
+    _starters(project)
     _close(project)
     return project
+
+
+def _starters(project: Project) -> None:
+    """Load the scripts that were passed over and import one of the files that name a framework."""
+    known = set(project.files)
+    words = re.compile(rb"\b(%s)\b" % b"|".join(sorted({re.escape(path.stem.encode()) for path in known})))
+    for path in list(project.passed_over):
+        raw = project.reader(path)
+        source = parse(path, raw) if path.name != "__init__.py" and words.search(raw) else None
+        if source is None or isinstance(source, Unreadable):
+            continue
+        names = index(source)
+        if any(project.find(name, path) in known for name in imports(names)):
+            project.files[path] = names
+            project.passed_over.remove(path)
 
 
 def python_files(folder: Path) -> Iterator[Path]:

@@ -17,12 +17,12 @@ from hvdkit.migrate.rule import Change, Keep, Rule
 
 @dataclass(frozen=True)
 class Starting:
-    """The loop that starts the processes, the worker's arguments, and the loop that waits for them."""
+    """The loop that starts the processes, the worker's arguments, and the loop, if any, that waits for them."""
 
     loop: ast.For
     worker: ast.expr
     args: ast.Tuple | ast.List
-    waiting: ast.For
+    waiting: ast.For | None
 
 
 def check(facts: Facts) -> Iterator[Finding]:
@@ -45,7 +45,10 @@ def check(facts: Facts) -> Iterator[Finding]:
 
 
 def _starting(names: Names, call: ast.Call, worker: ast.expr) -> Starting | None:
-    """The usual form: a loop over range that makes, starts and keeps a process, then one that joins them."""
+    """The usual form: a loop over range that makes, starts and keeps a process, then one that joins them.
+
+    Python itself waits for them where nothing follows the loop.
+    """
     args = keyword(call, "args")
     loop = next((parent for parent in names.ancestors(call) if isinstance(parent, ast.For)), None)
     if loop is None or not isinstance(args, (ast.Tuple, ast.List)) or not isinstance(loop.target, ast.Name):
@@ -55,10 +58,20 @@ def _starting(names: Names, call: ast.Call, worker: ast.expr) -> Starting | None
     if not all(_belongs(statement) for statement in loop.body) or names.statement(call) not in loop.body:
         return None
     following = edits.following(names, loop)
+    if _last(names, loop):
+        return Starting(loop, worker, args, None)
     waits = isinstance(following, ast.For) and len(following.body) == 1 and not following.orelse
     if not waits or not isinstance(following, ast.For) or _method(following.body[0]) != "join":
         return None
     return Starting(loop, worker, args, following)
+
+
+def _last(names: Names, statement: ast.stmt) -> bool:
+    """Whether nothing follows a statement of the module, or of its main guard."""
+    parent = names.parents[statement]
+    if edits.following(names, statement) is not None or not isinstance(parent, (ast.If, ast.Module)):
+        return False
+    return isinstance(parent, ast.Module) or _last(names, parent)
 
 
 def _belongs(statement: ast.stmt) -> bool:
@@ -93,7 +106,8 @@ def _edits(facts: Facts, names: Names, starting: Starting) -> list[Edit]:
         raise edits.CannotEdit("the process's number is part of a larger expression")
     edits.own_lines(source, starting.loop)
     call = f"{source.segment(starting.worker)}({', '.join(given)})"
-    return [edits.replace(source, starting.loop, call), edits.delete(names, starting.waiting)]
+    gone = [edits.delete(names, starting.waiting)] if starting.waiting is not None else []
+    return [edits.replace(source, starting.loop, call), *gone]
 
 
 RULE = Rule(
@@ -136,6 +150,32 @@ RULE = Rule(
                 processes = []
                 run(hvd.local_rank(), size, print)
             """,
+        ),
+        Change(
+            """\
+            import multiprocessing as mp
+            import torch.distributed as dist
+
+            def run(rank, size):
+                dist.init_process_group("gloo", rank=rank, world_size=size)
+
+            if __name__ == "__main__":
+                size = 2
+                for rank in range(size):
+                    mp.Process(target=run, args=(rank, size)).start()
+            """,
+            """\
+            import horovod.torch as hvd
+            import torch.distributed as dist
+
+            def run(rank, size):
+                dist.init_process_group("gloo", rank=rank, world_size=size)
+
+            if __name__ == "__main__":
+                size = 2
+                run(hvd.local_rank(), size)
+            """,
+            note="Made and started in one line; Python waits for them at its end.",
         ),
     ),
     keeps=(

@@ -51,13 +51,27 @@ def find_optimizers(facts: Facts) -> list[Optimizer]:
                 value = _construction(facts, names, call)
                 if value is not None:
                     given = _argument(call, *words.OPTIMIZER_FACTORIES.get(value.name, (0, "params")))
+                    added = groups_added(facts, value)
                     roots = _roots(facts, names, given, value)
+                    whole = _whole(facts, names, given)
+                    for where, group in added:
+                        more = tuple(parameter_roots(facts, where, group))
+                        whole = whole and bool(roots and more) and _whole(facts, where, group)
+                        roots = tuple(dict.fromkeys((*roots, *more)))
                     models: frozenset[Value] = frozenset()
                     for where, root in roots:
                         models |= facts.flow.unwrap(facts.flow.values(where, root))
-                    whole = _whole(facts, names, given)
                     found.append(Optimizer(names, call, value, roots, models, whole, value in taken))
     return sorted(found, key=lambda o: (str(o.names.source.path), o.node.lineno, o.node.col_offset))
+
+
+def groups_added(facts: Facts, optimizer: Value) -> list[tuple[Names, ast.expr]]:
+    """The groups of parameters that `optimizer.add_param_group(group)` adds, each with its file."""
+    return [
+        (names, call.args[0])
+        for names, call, receiver in facts.methods("add_param_group")
+        if call.args and optimizer in facts.flow.values(names, receiver)
+    ]
 
 
 def _roots(
@@ -73,6 +87,8 @@ def _roots(
 def _whole(facts: Facts, names: Names, node: ast.expr | None) -> bool:
     """Whether each part of a list or sum of parameters comes from a module: no tensor stands alone."""
     parts = list(_parts(names, node))
+    if any(facts.flow.made(names, part) & words.PARAMETER for part in parts):
+        return False
     return len(parts) < 2 or all(parameter_roots(facts, names, part) for part in parts)
 
 
@@ -91,7 +107,8 @@ def _parts(names: Names, node: ast.expr | None, steps: int = 0) -> Iterator[ast.
         inside = node.args
     elif isinstance(node, ast.Name) and steps < MAX_STEPS:
         values = [b.value for b in names.bindings(node.id, node) if b.kind == "assign" and not b.path]
-        inside = [value for value in values if isinstance(value, (ast.List, ast.BinOp))]
+        values += [call.args[0] for call in _fills(names, node) if call.args]
+        inside = [value for value in values if isinstance(value, (ast.List, ast.BinOp, ast.Dict))]
         inside = [value for value in inside if getattr(value, "elts", True)]  # an empty list is filled later
     if inside:
         for part in inside:
@@ -120,7 +137,8 @@ def _construction(facts: Facts, names: Names, call: ast.Call) -> Value | None:
     direct = names.qualified(call.func)
     terminal = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
     plain = isinstance(call.func, (ast.Attribute, ast.Name))
-    if plain and not direct and not terminal[:1].isupper():
+    is_class = terminal[:1].isupper() or any(_gives_parameters(arg) for arg in call.args[:1])
+    if plain and not direct and not is_class:
         return None  # nearly every call of a program
     if any(words.is_optimizer(name) for name in direct):
         return Value("made", next(name for name in direct if words.is_optimizer(name)), call, names)
@@ -131,7 +149,7 @@ def _construction(facts: Facts, names: Names, call: ast.Call) -> Value | None:
             return Value("made", name, call, names)
     if _chosen_by_name(names, call):
         return next((v for v in facts.flow.values(names, call) if v.node is call), None)
-    if not terminal[:1].isupper():
+    if not is_class:
         return None
     for value in facts.flow.values(names, call.func):
         if value.kind == "name" and words.is_optimizer(value.name):
@@ -139,6 +157,11 @@ def _construction(facts: Facts, names: Names, call: ast.Call) -> Value | None:
         if value.kind == "class" and any(words.is_optimizer(base) for base in facts.flow.bases(value)):
             return Value("object", value.name, value.node, value.names)
     return None
+
+
+def _gives_parameters(node: ast.expr) -> bool:
+    """Whether an expression is `x.parameters()`: what is called with it may be a class in a variable."""
+    return isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in PARAMETERS
 
 
 def parameter_roots(
@@ -193,20 +216,24 @@ def _in_body(names: Names, function: ast.AST) -> list[tuple[Names, ast.expr]]:
 
 def _appended(names: Names, name: ast.Name) -> list[tuple[Names, ast.expr]]:
     """`for n, p in x.named_parameters(): name.append(p)` makes x a root of name."""
-    owner = names.scope(name).owner(name.id)
     found: list[tuple[Names, ast.expr]] = []
+    for call in _fills(names, name):
+        for parent in names.ancestors(call):
+            if isinstance(parent, ast.For):
+                found += _in_body(names, parent.iter)
+        found += _in_body(names, call)
+    return found
+
+
+def _fills(names: Names, name: ast.Name) -> Iterator[ast.Call]:
+    """The calls `name.append(...)` and `name.extend(...)` of a variable."""
+    owner = names.scope(name).owner(name.id)
     for method in ("append", "extend"):
         for call in names.calls.get(method, ()):
             target = call.func.value if isinstance(call.func, ast.Attribute) else None
-            if not isinstance(target, ast.Name) or target.id != name.id:
-                continue
-            if names.scope(target).owner(target.id) is not owner:
-                continue
-            for parent in names.ancestors(call):
-                if isinstance(parent, ast.For):
-                    found += _in_body(names, parent.iter)
-            found += _in_body(names, call)
-    return found
+            if isinstance(target, ast.Name) and target.id == name.id:
+                if names.scope(target).owner(target.id) is owner:
+                    yield call
 
 
 def _from_callers(

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from hvdkit.migrate import edits
 from hvdkit.migrate.facts import vocabulary as words
 from hvdkit.migrate.facts.arguments import argument
 from hvdkit.migrate.facts.optimizers import Optimizer
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from hvdkit.migrate.facts.facts import Facts
 
 MAX_CALLERS = 4
+VARIABLES = (ast.Name, ast.Attribute, ast.Subscript)
 HARMLESS = frozenset(("add_param_group", "append"))
 
 
@@ -59,7 +61,7 @@ def find_places(facts: Facts) -> list[Place]:
             for way in _ways(facts, _Way(optimizer, optimizer.names, optimizer.node)):
                 by_call.setdefault(way.call, []).append(way)
     places = [_place(facts, ways) for ways in by_call.values()]
-    return list(_joined(places))
+    return [_below_groups(place) for place in _joined(places)]
 
 
 def _ways(facts: Facts, way: _Way) -> list[_Way]:
@@ -206,6 +208,26 @@ def _in_caller(
         given = argument(function, call, head, bound)
     written = _as_is(facts, where, given) if given is not None else None
     return None if written is None else f"{written}{dot}{tail}"
+
+
+def _below_groups(place: Place) -> Place:
+    """The place below the groups that the next lines add: Horovod averages what the optimizer has by then."""
+    names, last = place.names, place.statement
+    following = edits.following(names, last)
+    while following is not None and place.target is not None:
+        inside = (node for node in ast.walk(following) if isinstance(node, VARIABLES))
+        uses = [node for node in inside if names.source.segment(node) == place.target]
+        if not all(_adds_group(names, use) for use in uses):
+            break
+        last = following if uses else last
+        following = edits.following(names, following)
+    return replace(place, statement=last)
+
+
+def _adds_group(names: Names, node: ast.AST) -> bool:
+    """Whether an expression is the x of `x.add_param_group(...)`."""
+    parent = names.parents[node]
+    return isinstance(parent, ast.Attribute) and parent.attr == "add_param_group"
 
 
 def _joined(places: list[Place]) -> Iterator[Place]:

@@ -61,6 +61,9 @@ GROUP_FACTORIES = frozenset(
     )
 )
 
+# A tensor that is trained on its own, beside a model's.
+PARAMETER = frozenset(("torch.nn.Parameter", "torch.nn.parameter.Parameter"))
+
 # Objects of libraries around an optimizer whose step() calls the inner one's once. Of the first kind it
 # changes the gradients before, of the second the weights afterwards.
 GRADIENT_WRAPPERS = ("apex.parallel.LARC", "apex.parallel.LARC.LARC")

@@ -394,6 +394,7 @@ RULE = Rule(
             import torch.distributed as dist
 
             dist.init_process_group("nccl")
+            print("ready")
             """,
             """\
             import os
@@ -406,6 +407,8 @@ RULE = Rule(
                 pass
 
             import torch
+
+            print("ready")
             """,
             note="A rank that is read between the imports: Horovod is imported above it, too.",
         ),

@@ -660,6 +660,101 @@ RULE = Rule(
             """,
             note="A helper makes the groups of any model: each optimizer has that of its own call.",
         ),
+        Change(
+            """\
+            import torch
+
+            model = torch.nn.Linear(2, 1)
+            if args.adam:
+                optimizer = torch.optim.Adam([model.weight], lr=0.1)
+            else:
+                optimizer = torch.optim.SGD([model.weight], lr=0.1)
+            # biases
+            optimizer.add_param_group({"params": [model.bias], "weight_decay": 0})
+            scheduler = torch.optim.lr_scheduler.StepLR(optimizer, 1)
+            model(x).sum().backward()
+            """,
+            """\
+            import horovod.torch as hvd
+            import torch
+
+            model = torch.nn.Linear(2, 1)
+            if args.adam:
+                optimizer = torch.optim.Adam([model.weight], lr=0.1)
+            else:
+                optimizer = torch.optim.SGD([model.weight], lr=0.1)
+            # biases
+            optimizer.add_param_group({"params": [model.bias], "weight_decay": 0})
+            optimizer = hvd.DistributedOptimizer(optimizer)
+            scheduler = torch.optim.lr_scheduler.StepLR(optimizer, 1)
+            model(x).sum().backward()
+            """,
+            note="Horovod averages the parameters that the optimizer has when it is wrapped.",
+        ),
+        Change(
+            """\
+            import torch
+
+            def make(encoder, prototypes):
+                groups = [{"params": encoder.parameters()}]
+                if prototypes is not None:
+                    groups.append({"params": [prototypes], "weight_decay": 0})
+                optimizer = torch.optim.AdamW(groups)
+                return optimizer, len(groups)
+
+            encoder = torch.nn.Linear(2, 1)
+            optimizer, count = make(encoder, torch.nn.Parameter(torch.ones(2)))
+            encoder(x).sum().backward()
+            """,
+            """\
+            import horovod.torch as hvd
+            import torch
+
+            def make(encoder, prototypes):
+                groups = [{"params": encoder.parameters()}]
+                if prototypes is not None:
+                    groups.append({"params": [prototypes], "weight_decay": 0})
+                optimizer = torch.optim.AdamW(groups)
+                optimizer = hvd.DistributedOptimizer(optimizer)
+                return optimizer, len(groups)
+
+            encoder = torch.nn.Linear(2, 1)
+            optimizer, count = make(encoder, torch.nn.Parameter(torch.ones(2)))
+            encoder(x).sum().backward()
+            """,
+            note="Named parameters have to be all of them: a tensor that no model holds has no name.",
+        ),
+        Change(
+            """\
+            import torch
+
+            KINDS = {"sgd": torch.optim.SGD, "adam": torch.optim.Adam}
+
+            def chosen(name):
+                return KINDS[name]
+
+            model = torch.nn.Linear(2, 1)
+            make = chosen("adam")
+            optimizer = make(model.parameters(), lr=0.1)
+            model(x).sum().backward()
+            """,
+            """\
+            import horovod.torch as hvd
+            import torch
+
+            KINDS = {"sgd": torch.optim.SGD, "adam": torch.optim.Adam}
+
+            def chosen(name):
+                return KINDS[name]
+
+            model = torch.nn.Linear(2, 1)
+            make = chosen("adam")
+            optimizer = make(model.parameters(), lr=0.1)
+            optimizer = hvd.DistributedOptimizer(optimizer, named_parameters=model.named_parameters())
+            model(x).sum().backward()
+            """,
+            note="A class from a table, in a variable that is not written like a class.",
+        ),
     ),
     keeps=(
         Keep(

@@ -188,13 +188,22 @@ def _starters(project: Project) -> None:
     words = re.compile(rb"\b(%s)\b" % b"|".join(sorted({re.escape(path.stem.encode()) for path in known})))
     for path in list(project.passed_over):
         raw = project.reader(path)
-        source = parse(path, raw) if path.name != "__init__.py" and words.search(raw) else None
+        source = parse(path, raw) if words.search(raw) else None
         if source is None or isinstance(source, Unreadable):
             continue
         names = index(source)
-        if any(project.find(name, path) in known for name in imports(names)):
+        if _runs(names) and any(project.find(name, path) in known for name in imports(names)):
             project.files[path] = names
             project.passed_over.remove(path)
+
+
+def _runs(names: Names) -> bool:
+    """Whether a file does more than import, define and assign."""
+    return any(
+        isinstance(statement, (ast.If, ast.For, ast.While, ast.With))
+        or (isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call))
+        for statement in names.source.tree.body
+    )
 
 
 def python_files(folder: Path) -> Iterator[Path]:

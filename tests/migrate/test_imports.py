@@ -19,8 +19,8 @@ OTHERS = {
     "no other file": ("", False),
     "a file without a framework, of something else": ("import json\n", False),
     "a file without a framework, for another of its names": ("from train import main\nmain()\n", False),
-    "a file without a framework, by star": ("from train import *\nprint(dist.get_rank())\n", True),
-    "a file without a framework, as a module": ("import train\nprint(train.dist.get_rank())\n", True),
+    "a file without a framework, by star": ("from train import *\nrank = dist.get_rank\n", True),
+    "a file without a framework, as a module": ("import train\nrank = train.dist.get_rank\n", True),
     "a file with a framework": ("import torch\nfrom train import dist\n", True),
 }
 

@@ -76,6 +76,15 @@ def test_files_without_a_framework_are_read_only_when_imported(tmp_path: Path) -
     assert len(project.passed_over) == 2
 
 
+def test_a_script_that_only_starts_what_others_hold_is_read(tmp_path: Path) -> None:
+    tree(tmp_path, "src/train.py")
+    (tmp_path / "src" / "__init__.py").touch()
+    (tmp_path / "main.py").write_text("from src.train import main\n\nmain()\n")
+    (tmp_path / "other.py").write_text("from src.train import main\n\nclass Other:\n    run = main\n")
+    project = open_project([tmp_path])
+    assert {path.name for path in project.files} == {"train.py", "main.py"}
+
+
 def test_python_files_leave_environments_out(tmp_path: Path) -> None:
     tree(tmp_path, "a.py", "b/c.ipynb", "env/x.py", ".git/y.py", "node_modules/z.py")
     (tmp_path / "env/pyvenv.cfg").touch()

@@ -11,7 +11,9 @@ from hvdkit.migrate.facts.flow import Value
 from hvdkit.migrate.facts.loops import backward_calls
 from hvdkit.migrate.facts.optimizers import Optimizer
 from hvdkit.migrate.facts.programs import ProgramFacts
+from hvdkit.migrate.facts.training import training_paths
 from hvdkit.migrate.facts.wraps import Wrap, find_wraps
+from hvdkit.migrate.names import Names
 
 if TYPE_CHECKING:
     from hvdkit.migrate.facts.facts import Facts
@@ -43,6 +45,14 @@ def trained_wraps(facts: Facts) -> Iterator[tuple[ProgramFacts, Wrap, list[Optim
                 yield program, wrap, [optimizer for optimizer in mine if _may_train(optimizer, wrap)]
 
 
+def without_optimizer(facts: Facts) -> Iterator[tuple[Names, ast.Call]]:
+    """The first step of each program of one process that trains by something unknown alone."""
+    for program in facts.programs:
+        mine = any(optimizer.names in program.files for optimizer in facts.optimizers)
+        if program.kind == "single" and not mine and training_paths(facts, program):
+            yield from unknown_steps(facts, program)[:1]
+
+
 def _may_train(optimizer: Optimizer, wrap: Wrap) -> bool:
     if _unknown(optimizer.models) or _unknown(wrap.models):
         return True
@@ -53,15 +63,15 @@ def _unknown(models: frozenset[Value]) -> bool:
     return not models or any(model.kind == "param" for model in models)
 
 
-def unknown_steps(facts: Facts, program: ProgramFacts) -> list[tuple[str, int]]:
-    """Places where something takes a step() that is no optimizer, scheduler or scaler that is known."""
+def unknown_steps(facts: Facts, program: ProgramFacts) -> list[tuple[Names, ast.Call]]:
+    """Calls of step() on something that is no optimizer, scheduler or scaler that is known."""
     known = {optimizer.value for optimizer in facts.optimizers}
     found = []
     for names, call, receiver in facts.methods("step"):
         if names in program.files and not isinstance(receiver, ast.Constant):
             values = facts.flow.values(names, receiver)
             if values and not any(value in known or _harmless(value) for value in values):
-                found.append((names.source.path.name, call.lineno))
+                found.append((names, call))
     return found
 
 

@@ -66,11 +66,15 @@ def find_optimizers(facts: Facts) -> list[Optimizer]:
 
 
 def groups_added(facts: Facts, optimizer: Value) -> list[tuple[Names, ast.expr]]:
-    """The groups of parameters that `optimizer.add_param_group(group)` adds, each with its file."""
+    """The groups of parameters that `optimizer.add_param_group(group)` adds, each with its file.
+
+    A method that only hands its group on, and that nobody calls, adds none.
+    """
     return [
         (names, call.args[0])
         for names, call, receiver in facts.methods("add_param_group")
         if call.args and optimizer in facts.flow.values(names, receiver)
+        if {value.kind for value in facts.flow.values(names, call.args[0])} != {"param"}
     ]
 
 
@@ -161,7 +165,9 @@ def _construction(facts: Facts, names: Names, call: ast.Call) -> Value | None:
 
 def _gives_parameters(node: ast.expr) -> bool:
     """Whether an expression is `x.parameters()`: what is called with it may be a class in a variable."""
-    return isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in PARAMETERS
+    return (
+        isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in PARAMETERS
+    )
 
 
 def parameter_roots(

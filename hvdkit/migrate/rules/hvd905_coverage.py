@@ -1,15 +1,20 @@
-"""HVD905: DDP goes only where the optimizer of its model is found and wrapped."""
+"""HVD905: a program is rewritten only where the optimizer that trains it is found and wrapped."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 from hvdkit.migrate.facts import Facts
-from hvdkit.migrate.facts.coverage import trained_wraps, unknown_steps
+from hvdkit.migrate.facts.coverage import trained_wraps, unknown_steps, without_optimizer
 from hvdkit.migrate.plan import Applicability, Finding
 from hvdkit.migrate.rule import Keep, Rule
 from hvdkit.migrate.rules.hvd401_optimizer import check as wrap_optimizers
 
+ADVICE = (
+    "make the optimizer where hvdkit can see it, from model.parameters() and a class of torch.optim "
+    "or of this project, and run hvdkit migrate again: without hvd.DistributedOptimizer the ranks "
+    "would train apart"
+)
 LEFT = (Applicability.MANUAL, Applicability.REFUSED)
 
 
@@ -23,14 +28,13 @@ def check(facts: Facts) -> Iterator[Finding]:
             if not steps and any(optimizer.names in program.files for optimizer in facts.optimizers):
                 continue  # a model that is wrapped and never trained, such as a teacher
             reported.add(wrap.node)
-            seen = f" (something unknown takes a step at {steps[0][0]}:{steps[0][1]})" if steps else ""
+            places = [f"{names.source.path.name}:{call.lineno}" for names, call in steps]
+            seen = f" (something unknown takes a step at {places[0]})" if places else ""
             message = f"the optimizer that trains this model was not found{seen}"
-            advice = (
-                "make the optimizer where hvdkit can see it, from model.parameters() and a class of torch.optim "
-                "or of this project, and run hvdkit migrate again: without hvd.DistributedOptimizer the ranks "
-                "would train apart"
-            )
-            yield facts.refused("HVD905", wrap.names, wrap.node, message, advice)
+            yield facts.refused("HVD905", wrap.names, wrap.node, message, ADVICE)
+    for names, call in dict.fromkeys(without_optimizer(facts)):
+        message = "something unknown takes this step, and no other optimizer was found"
+        yield facts.refused("HVD905", names, call, message, ADVICE)
     yield from _not_wrapped(facts)
 
 
@@ -49,13 +53,14 @@ def _not_wrapped(facts: Facts) -> Iterator[Finding]:
 
 RULE = Rule(
     id="HVD905",
-    title="DDP without its optimizer is refused",
+    title="a program without its optimizer is refused",
     what=(
-        "Leaves a program alone when the optimizer of a model that DDP wraps was not found, or cannot be wrapped."
+        "Leaves a program alone when the optimizer of a model that DDP wraps was not found, or cannot be wrapped; "
+        "also one of a single process whose optimizer was not found."
     ),
     why=(
-        "DDP averages in the model, Horovod in the optimizer. With the first gone and the second missing, each "
-        "rank trains on its own, and no error tells."
+        "DDP averages in the model, Horovod in the optimizer. Where that is missing, each rank trains on its own, "
+        "and no error tells."
     ),
     safety="Nothing is edited in any file of the program.",
     check=check,
@@ -73,6 +78,19 @@ RULE = Rule(
             optimizer.step()
             """,
             reason="what another library made cannot be seen to be an optimizer of this model",
+            reported=True,
+        ),
+        Keep(
+            """\
+            import torch
+            from somewhere import make_optimizer
+
+            model = torch.nn.Linear(2, 1)
+            optimizer = make_optimizer(model)
+            model(x).sum().backward()
+            optimizer.step()
+            """,
+            reason="without DDP, too: the ranks of what was one process would be as many trainings",
             reported=True,
         ),
         Keep(

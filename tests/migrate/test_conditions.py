@@ -149,6 +149,7 @@ def test_a_program_that_trains_nothing(tmp_path: Path) -> None:
 
         if __name__ == "__main__":
             Net()(x).sum().backward()
+            optimizer.step()
         """,
     )
     assert rows[FILES].detail == "nothing is trained: it stays a program of one process"

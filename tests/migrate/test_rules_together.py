@@ -101,7 +101,7 @@ if __name__ == "__main__":
 
 
 def test_a_script_of_its_own_that_lends_its_functions_starts_horovod(tmp_path: Path) -> None:
-    train = "import torch\nfrom evaluate import evaluate\n\nloss.backward()\nevaluate(model)\n"
+    train = "import torch\nfrom evaluate import evaluate\nloss.backward()\noptimizer.step()\nevaluate(model)\n"
     files = {
         file.path.name: file
         for file in plan_of(tmp_path, train, (("evaluate.py", EVALUATE),), Options()).files
@@ -110,6 +110,39 @@ def test_a_script_of_its_own_that_lends_its_functions_starts_horovod(tmp_path: P
     after = files["evaluate.py"].after
     assert after.startswith("import horovod.torch as hvd\n")
     assert 'if __name__ == "__main__":\n    hvd.init()\n' in after
+
+
+HELPERS = """\
+import torch.distributed as dist
+
+def train(model, optimizer, loader):
+    for x in loader:
+        model(x).sum().backward()
+        optimizer.step()
+    print(dist.get_rank())
+
+def accuracy(model):
+    return model(1)
+"""
+TRAIN = """\
+import torch
+import torch.distributed as dist
+from helpers import train
+
+dist.init_process_group("nccl")
+model = torch.nn.parallel.DistributedDataParallel(torch.nn.Linear(2, 1))
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+train(model, optimizer, torch.utils.data.DataLoader(data))
+"""
+TEST = "import torch\nfrom helpers import accuracy\n\nprint(accuracy(torch.nn.DataParallel(model)))\n"
+
+
+def test_a_script_that_only_shares_a_file_with_a_training_stays_as_it_is(tmp_path: Path) -> None:
+    helpers = (("helpers.py", HELPERS), ("test.py", TEST))
+    files = {file.path.name: file for file in plan_of(tmp_path, TRAIN, helpers, Options()).files}
+    assert not any(file.problem for file in files.values())
+    assert "hvd.rank()" in files["helpers.py"].after
+    assert files["test.py"].after == TEST
 
 
 def test_a_note_on_a_guarded_statement_stands_inside_the_guard(tmp_path: Path) -> None:

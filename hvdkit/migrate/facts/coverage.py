@@ -12,6 +12,7 @@ from hvdkit.migrate.facts.loops import backward_calls
 from hvdkit.migrate.facts.optimizers import Optimizer
 from hvdkit.migrate.facts.programs import ProgramFacts
 from hvdkit.migrate.facts.training import training_paths
+from hvdkit.migrate.facts.updates import hand_updates
 from hvdkit.migrate.facts.wraps import Wrap, find_wraps
 from hvdkit.migrate.names import Names
 
@@ -45,12 +46,13 @@ def trained_wraps(facts: Facts) -> Iterator[tuple[ProgramFacts, Wrap, list[Optim
                 yield program, wrap, [optimizer for optimizer in mine if _may_train(optimizer, wrap)]
 
 
-def without_optimizer(facts: Facts) -> Iterator[tuple[Names, ast.Call]]:
-    """The first step of each program of one process that trains by something unknown alone."""
+def without_optimizer(facts: Facts) -> Iterator[tuple[Names, ast.AST]]:
+    """The first step of each program of one process that trains by something unknown, or by hand, alone."""
     for program in facts.programs:
         mine = any(optimizer.names in program.files for optimizer in facts.optimizers)
         if program.kind == "single" and not mine and training_paths(facts, program):
-            yield from unknown_steps(facts, program)[:1]
+            by_hand = [(names, node) for names in program.files for node in hand_updates(names)]
+            yield from [*unknown_steps(facts, program), *sorted(by_hand, key=lambda at: at[1].lineno)][:1]
 
 
 def _may_train(optimizer: Optimizer, wrap: Wrap) -> bool:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from hvdkit.migrate.facts import vocabulary as words
 from hvdkit.migrate.facts.loops import backward_calls
 from hvdkit.migrate.facts.tensorflow.evidence import tensorflow_evidence
+from hvdkit.migrate.facts.updates import runs_in, updates_weights
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.project import local_imports
 
@@ -33,7 +34,8 @@ def find_programs(facts: Facts) -> list[ProgramFacts]:
     below = {names: local_imports(facts.project, names) for names in facts.files}
     imported = {module for modules in below.values() for module in modules}
     evidence = _evidence(facts)
-    programs = []
+    passes = list(backward_calls(facts))
+    found: list[tuple[Names, frozenset[Names], set[str]]] = []
     for names in facts.files:
         if names in imported and not has_main_guard(names):
             continue
@@ -41,19 +43,27 @@ def find_programs(facts: Facts) -> list[ProgramFacts]:
         for file in closure:
             closure += [module for module in below.get(file, ()) if module not in closure]
         seen = set().union(*(evidence[file] for file in closure))
-        programs.append(ProgramFacts(names, _kind(seen), frozenset(closure)))
-    return programs
+        here = [(where, call) for where, call in passes if where in closure]
+        if any(runs_in(facts, *each, closure) for each in here) and updates_weights(facts, closure):
+            seen |= {"trains", "ddp"} if "talks" in seen else {"trains"}
+        found.append((names, frozenset(closure), seen))
+    distributed = {file for _, files, seen in found if "ddp" in seen for file in files}
+    for _, files, seen in found:
+        # Helpers that talk between the ranks, in a script that never starts them, are another program's.
+        if any("talks" in evidence[file] and file not in distributed for file in files):
+            seen.add("ddp")
+    return [ProgramFacts(entry, _kind(seen), files) for entry, files, seen in found]
 
 
 def _evidence(facts: Facts) -> dict[Names, set[str]]:
     """What each file shows of its kind."""
     found: dict[Names, set[str]] = {names: set() for names in facts.files}
-    for site in facts.calls(words.INIT, *words.DDP, "torch.distributed."):
+    for site in facts.calls("torch.distributed."):
+        found[site.names].add("talks")
+    for site in facts.calls(words.INIT, *words.DDP):
         found[site.names].add("ddp")
     for site in facts.calls(*words.HVD_INIT):
         found[site.names].add("horovod")
-    for names, _ in backward_calls(facts):
-        found[names].add("trains")
     for names, kind in tensorflow_evidence(facts):
         found[names].add(kind)
     return found

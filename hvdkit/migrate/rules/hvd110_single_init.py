@@ -122,6 +122,7 @@ RULE = Rule(
             def main():
                 model = torch.nn.Linear(2, 1)
                 model(torch.ones(2)).sum().backward()
+                optimizer.step()
 
             if __name__ == "__main__":
                 main()
@@ -133,6 +134,7 @@ RULE = Rule(
             def main():
                 model = torch.nn.Linear(2, 1)
                 model(torch.ones(2)).sum().backward()
+                optimizer.step()
 
             if __name__ == "__main__":
                 hvd.init()
@@ -147,6 +149,7 @@ RULE = Rule(
 
             model = torch.nn.Linear(2, 1)
             model(torch.ones(2)).sum().backward()
+            optimizer.step()
             """,
             """\
             import hvdkit.torch as hvd
@@ -156,6 +159,7 @@ RULE = Rule(
 
             model = torch.nn.Linear(2, 1)
             model(torch.ones(2)).sum().backward()
+            optimizer.step()
             """,
             target="hvdkit",
             note="hvdkit.torch.init() pins the device itself.",
@@ -170,6 +174,7 @@ RULE = Rule(
                 raise SystemExit("this needs torch")
 
             torch.ones(1, requires_grad=True).backward()
+            optimizer.step()
             """,
             """\
             from __future__ import annotations
@@ -185,6 +190,7 @@ RULE = Rule(
                 torch.cuda.set_device(hvd.local_rank())
 
             torch.ones(1, requires_grad=True).backward()
+            optimizer.step()
             """,
             note="Below the last import, wherever it stands.",
         ),
@@ -215,6 +221,7 @@ RULE = Rule(
             def train(model, batches):
                 for x in batches:
                     model(x).backward()
+                    optimizer.step()
             from torch import nn
             """,
             reason="nothing follows the imports: the file only defines what it imports",

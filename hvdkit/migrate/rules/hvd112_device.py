@@ -148,6 +148,7 @@ RULE = Rule(
             model = torch.nn.Linear(1, 1).to(device)
             teacher = torch.nn.Linear(1, 1).cuda(0)
             model(x).sum().backward()
+            optimizer.step()
             """,
             """\
             import horovod.torch as hvd
@@ -157,6 +158,7 @@ RULE = Rule(
             model = torch.nn.Linear(1, 1).to(device)
             teacher = torch.nn.Linear(1, 1).cuda(hvd.local_rank())
             model(x).sum().backward()
+            optimizer.step()
             """,
             note="cuda without a number is the device that torch.cuda.set_device(hvd.local_rank()) chose (HVD110).",
         ),
@@ -168,6 +170,7 @@ RULE = Rule(
                 device = torch.device("cuda:0")
                 torch.cuda.set_device(device)
                 model(x).sum().backward()
+                optimizer.step()
             """,
             """\
             import horovod.torch as hvd
@@ -177,6 +180,7 @@ RULE = Rule(
                 device = torch.device(f"cuda:{hvd.local_rank()}")
                 torch.cuda.set_device(device)
                 model(x).sum().backward()
+                optimizer.step()
             """,
             note="set_device takes no device without a number.",
         ),

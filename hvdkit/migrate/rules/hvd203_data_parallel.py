@@ -71,6 +71,7 @@ RULE = Rule(
             if torch.cuda.device_count() > 1:
                 model = nn.DataParallel(model)
             model(x).sum().backward()
+            optimizer.step()
             """,
             """\
             import torch
@@ -80,6 +81,7 @@ RULE = Rule(
             if torch.cuda.device_count() > 1:
                 pass
             model(x).sum().backward()
+            optimizer.step()
             """,
         ),
         Change(
@@ -88,12 +90,14 @@ RULE = Rule(
 
             model = torch.nn.DataParallel(build(), device_ids=[0, 1]).cuda()
             model(torch.ones(1)).sum().backward()
+            optimizer.step()
             """,
             """\
             import torch
 
             model = build().cuda()
             model(torch.ones(1)).sum().backward()
+            optimizer.step()
             """,
         ),
         Change(
@@ -106,6 +110,7 @@ RULE = Rule(
                     return torch.nn.DataParallel(net)
 
             torch.ones(1).backward()
+            optimizer.step()
             """,
             """\
             import torch
@@ -116,6 +121,7 @@ RULE = Rule(
                     return net
 
             torch.ones(1).backward()
+            optimizer.step()
             """,
         ),
         Change(
@@ -171,6 +177,7 @@ RULE = Rule(
 
             model = torch.nn.DataParallel(*args)
             loss.backward()
+            optimizer.step()
             """,
             reason="which argument is the model cannot be seen",
             reported=True,
@@ -186,6 +193,7 @@ RULE = Rule(
 
             model = ByPart(net)
             loss.backward()
+            optimizer.step()
             """,
             reason="what a class of the project does besides is its own",
             reported=True,

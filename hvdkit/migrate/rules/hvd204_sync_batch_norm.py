@@ -167,6 +167,7 @@ RULE = Rule(
 
             model = apex.parallel.convert_syncbn_model(model)
             model(x).sum().backward()
+            optimizer.step()
             """,
             """\
             import horovod.torch as hvd
@@ -176,6 +177,7 @@ RULE = Rule(
                 if isinstance(layer, torch.nn.modules.batchnorm._BatchNorm):
                     layer.__class__ = hvd.SyncBatchNorm
             model(x).sum().backward()
+            optimizer.step()
             """,
             note="A single-process script, too: its ranks would each normalise with a batch of their own.",
         ),

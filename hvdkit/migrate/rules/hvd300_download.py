@@ -88,6 +88,7 @@ RULE = Rule(
                 train = datasets.MNIST("data", train=True, download=True)
                 test = datasets.MNIST("data", train=False, download=True)
                 loss.backward()
+                optimizer.step()
             """,
             """\
             import horovod.torch as hvd
@@ -102,6 +103,7 @@ RULE = Rule(
                 if hvd.local_rank() == 0:
                     hvd.barrier()
                 loss.backward()
+                optimizer.step()
             """,
         ),
     ),
@@ -124,6 +126,7 @@ RULE = Rule(
             makers = {"mnist": lambda: datasets.MNIST("data", download=True)}
             train = makers["mnist"]()
             loss.backward()
+            optimizer.step()
             """,
             reason="the data set is made where the lambda is called, not on its line",
             reported=True,

@@ -48,6 +48,7 @@ RULE = Rule(
             loader = DataLoader(data, batch_size=8, shuffle=True)
             for x in loader:
                 model(x).sum().backward()
+                optimizer.step()
             """,
             """\
             import horovod.torch as hvd
@@ -59,6 +60,7 @@ RULE = Rule(
             loader = DataLoader(data, batch_size=8, sampler=sampler)
             for x in loader:
                 model(x).sum().backward()
+                optimizer.step()
             """,
         ),
         Change(
@@ -68,6 +70,7 @@ RULE = Rule(
             def train(loader):
                 for i, x in enumerate(loader):
                     model(x).sum().backward()
+                    optimizer.step()
 
             train(DataLoader(data, batch_size=8, shuffle=True))
             """,
@@ -78,6 +81,7 @@ RULE = Rule(
             def train(loader):
                 for i, x in enumerate(loader):
                     model(x).sum().backward()
+                    optimizer.step()
 
             train(hvd.distribute(DataLoader(data, batch_size=8, shuffle=True)))
             """,
@@ -94,6 +98,7 @@ RULE = Rule(
             train_loader = DataLoader(data, **options)
             for x in train_loader:
                 model(x).sum().backward()
+                optimizer.step()
             """,
             """\
             import horovod.torch as hvd
@@ -110,6 +115,7 @@ RULE = Rule(
             train_loader = DataLoader(data, **{**options, "shuffle": False, "sampler": train_sampler})
             for x in train_loader:
                 model(x).sum().backward()
+                optimizer.step()
             """,
             note="Whether it shuffles is asked of the options when the script runs.",
         ),
@@ -128,6 +134,7 @@ RULE = Rule(
                 def fit(self):
                     for i, x in enumerate(self.batches()):
                         model(x).sum().backward()
+                        optimizer.step()
 
             Trainer().fit()
             """,
@@ -149,6 +156,7 @@ RULE = Rule(
                 def fit(self):
                     for i, x in enumerate(self.batches()):
                         model(x).sum().backward()
+                        optimizer.step()
 
             Trainer().fit()
             """,
@@ -166,6 +174,7 @@ RULE = Rule(
             train, test = loaders(digits, others)
             for x in train:
                 model(x).sum().backward()
+                optimizer.step()
             """,
             """\
             import horovod.torch as hvd
@@ -180,6 +189,7 @@ RULE = Rule(
             train, test = loaders(digits, others)
             for x in train:
                 model(x).sum().backward()
+                optimizer.step()
             """,
             note="A place for a sampler that was left empty is filled.",
         ),
@@ -198,6 +208,7 @@ RULE = Rule(
             more = DataLoader(extra) if extra is not None else None
             for x in data_loader:
                 model(x).sum().backward()
+                optimizer.step()
             for x in more or ():
                 model(x).sum().backward()
             """,
@@ -219,6 +230,7 @@ RULE = Rule(
             more = DataLoader(extra, sampler=DistributedSampler(extra, num_replicas=hvd.size(), rank=hvd.rank(), shuffle=False)) if extra is not None else None
             for x in data_loader:
                 model(x).sum().backward()
+                optimizer.step()
             for x in more or ():
                 model(x).sum().backward()
             """,
@@ -234,6 +246,7 @@ RULE = Rule(
                     loss = model(x).sum()
                     if train:
                         loss.backward()
+                        optimizer.step()
 
             run(DataLoader(data))
             run(DataLoader(rest), train=False)
@@ -249,6 +262,7 @@ RULE = Rule(
                     loss = model(x).sum()
                     if train:
                         loss.backward()
+                        optimizer.step()
 
             run(DataLoader(data, sampler=DistributedSampler(data, num_replicas=hvd.size(), rank=hvd.rank(), shuffle=False)))
             run(DataLoader(rest), train=False)
@@ -265,6 +279,7 @@ RULE = Rule(
             test = DataLoader(rest)
             for x in every(train, 10):
                 model(x).sum().backward()
+                optimizer.step()
             for x in every(test, 10):
                 print(model(x))
             """,
@@ -280,6 +295,7 @@ RULE = Rule(
             test = DataLoader(rest)
             for x in every(train, 10):
                 model(x).sum().backward()
+                optimizer.step()
             for x in every(test, 10):
                 print(model(x))
             """,
@@ -305,6 +321,7 @@ RULE = Rule(
                     batches = iter(loader)
                     x = next(batches)
                 model(x).sum().backward()
+                optimizer.step()
             """,
             """\
             import horovod.torch as hvd
@@ -322,6 +339,7 @@ RULE = Rule(
                     batches = iter(loader)
                     x = next(batches)
                 model(x).sum().backward()
+                optimizer.step()
             """,
         ),
         Change(
@@ -332,6 +350,7 @@ RULE = Rule(
             loader = DataLoader(data, 8, True, num_workers=2)
             for x in loader:
                 model(x).sum().backward()
+                optimizer.step()
             """,
             """\
             import horovod.torch as hvd
@@ -343,6 +362,7 @@ RULE = Rule(
             loader = DataLoader(data, 8, sampler=sampler, num_workers=2)
             for x in loader:
                 model(x).sum().backward()
+                optimizer.step()
             """,
             note="shuffle, given by position, moves too.",
         ),
@@ -364,6 +384,7 @@ RULE = Rule(
 
             for x in DataLoader(data, batch_sampler=mine):
                 model(x).backward()
+                optimizer.step()
             """,
             reason="how its own batch sampler is to be split only its author knows",
             reported=True,
@@ -374,6 +395,7 @@ RULE = Rule(
 
             for x in DataLoader(data, 8, sampler=WeightedRandomSampler(weights, 100)):
                 model(x).backward()
+                optimizer.step()
             """,
             reason="a weighted draw cannot be divided by DistributedSampler (hvd.distribute can)",
             reported=True,
@@ -388,6 +410,7 @@ RULE = Rule(
 
             for x in DataLoader(Stream(), batch_size=8):
                 model(x).backward()
+                optimizer.step()
             """,
             reason="an iterable data set takes no sampler",
             reported=True,
@@ -402,6 +425,7 @@ RULE = Rule(
                     loss = model(x)
                     if phase == "train":
                         loss.backward()
+                        optimizer.step()
             """,
             reason="one call makes the loader that trains and the one that evaluates, which must see all data",
             reported=True,
@@ -415,6 +439,7 @@ RULE = Rule(
 
             for x in DataLoader(data, **options(sampler=mine)):
                 model(x).backward()
+                optimizer.step()
             """,
             reason="a sampler may be among the arguments that come from **",
             reported=True,

@@ -77,6 +77,7 @@ RULE = Rule(
             for epoch in range(3):
                 for x in loader:
                     model(x).sum().backward()
+                    optimizer.step()
             """,
             """\
             from torch.utils.data import DataLoader
@@ -86,6 +87,7 @@ RULE = Rule(
                 loader.sampler.set_epoch(epoch)
                 for x in loader:
                     model(x).sum().backward()
+                    optimizer.step()
             """,
             note="HVD302 gives the loader the sampler.",
         ),
@@ -97,6 +99,7 @@ RULE = Rule(
             def train(loader, epoch):
                 for x in loader:
                     model(x).sum().backward()
+                    optimizer.step()
 
             loader = DataLoader(data, shuffle=True)
             epoch = 0
@@ -113,6 +116,7 @@ RULE = Rule(
             def train(loader, epoch):
                 for x in loader:
                     model(x).sum().backward()
+                    optimizer.step()
 
             loader = DataLoader(data, shuffle=True)
             epoch = 0
@@ -216,6 +220,7 @@ RULE = Rule(
             while True:
                 for x in DataLoader(data, shuffle=True):
                     model(x).sum().backward()
+                    optimizer.step()
             """,
             reason="the loop has no epoch number to pass",
             reported=True,

@@ -55,6 +55,7 @@ RULE = Rule(
             torch.manual_seed(1)
             for step in range(100):
                 model(torch.randn(8, 2)).sum().backward()
+                optimizer.step()
             """,
             f"""\
             import torch
@@ -63,6 +64,7 @@ RULE = Rule(
             # hvdkit: TODO[HVD304] {ADVICE}
             for step in range(100):
                 model(torch.randn(8, 2)).sum().backward()
+                optimizer.step()
             """,
         ),
     ),
@@ -94,6 +96,7 @@ RULE = Rule(
 
             for x in Digits(data):
                 model(x).sum().backward()
+                optimizer.step()
             """,
             reason="which of its objects train and which evaluate is decided at run time",
             reported=True,
@@ -106,6 +109,7 @@ RULE = Rule(
             torch.manual_seed(1 + hvd.rank())
             for step in range(100):
                 model(torch.randn(8, 2)).sum().backward()
+                optimizer.step()
             """,
             reason="every rank draws its own random numbers",
         ),

@@ -47,6 +47,7 @@ RULE = Rule(
             train, test = train_test_split(data, test_size=0.1)
             for x in torch.utils.data.DataLoader(train):
                 model(x).sum().backward()
+                optimizer.step()
             """,
             """\
             import torch
@@ -55,6 +56,7 @@ RULE = Rule(
             train, test = train_test_split(data, test_size=0.1, random_state=0)
             for x in torch.utils.data.DataLoader(train):
                 model(x).sum().backward()
+                optimizer.step()
             """,
             suggested=True,
         ),
@@ -114,6 +116,7 @@ RULE = Rule(
             train, test = random_split(data, [90, 10])
             for x in DataLoader(train):
                 model(x).sum().backward()
+                optimizer.step()
             """,
             reason="the seed's generator is torch's, which has no name in this file",
             reported=True,

@@ -94,6 +94,7 @@ RULE = Rule(
             import torch
 
             loss.backward()
+            optimizer.step()
             torch.save(model.state_dict(), "model.pt")
             """,
             """\
@@ -101,6 +102,7 @@ RULE = Rule(
             import torch
 
             loss.backward()
+            optimizer.step()
             if hvd.rank() == 0:
                 torch.save(model.state_dict(), "model.pt")
             """,
@@ -110,6 +112,7 @@ RULE = Rule(
             import torch
 
             loss.backward()
+            optimizer.step()
             with open("model.pt", "wb") as file:
                 torch.save(model.state_dict(), file)
             torch.save(optimizer.state_dict(), "optimizer.pt")
@@ -119,6 +122,7 @@ RULE = Rule(
             import torch
 
             loss.backward()
+            optimizer.step()
             if hvd.rank() == 0:
                 with open("model.pt", "wb") as file:
                     torch.save(model.state_dict(), file)
@@ -137,6 +141,7 @@ RULE = Rule(
                     shutil.copyfile(path, "best.pt")
 
             loss.backward()
+            optimizer.step()
             save(model.state_dict(), True, "last.pt")
             """,
             """\
@@ -152,6 +157,7 @@ RULE = Rule(
                         shutil.copyfile(path, "best.pt")
 
             loss.backward()
+            optimizer.step()
             save(model.state_dict(), True, "last.pt")
             """,
             note="The other ranks would copy what rank 0 has not written yet.",
@@ -247,6 +253,7 @@ RULE = Rule(
                 for x in batches:
                     loss = model(x)
                     loss.backward()
+                    optimizer.step()
                     losses.append(loss.item())
                 with open(path, "w") as file:
                     json.dump(losses, file)
@@ -264,6 +271,7 @@ RULE = Rule(
                 for x in batches:
                     loss = model(x)
                     loss.backward()
+                    optimizer.step()
                     losses.append(loss.item())
                 if hvd.rank() == 0:
                     with open(path, "w") as file:
@@ -324,6 +332,7 @@ RULE = Rule(
             import torch
 
             loss.backward()
+            optimizer.step()
             with open("settings.json", "w") as file:
                 json.dump(settings, file)
             model.load(json.load(open("settings.json")))
@@ -336,6 +345,7 @@ RULE = Rule(
             import torch
 
             loss.backward()
+            optimizer.step()
             with open("log.txt", "a") as file:
                 file.write(str(loss.item()))
             """,
@@ -481,6 +491,7 @@ def save_on_master(*args, **kwargs):
                 return {"model": model.state_dict()}
 
             loss.backward()
+            optimizer.step()
             torch.save(everything(), "model.pt")
             """,
             reason="the script's own function may be one that all ranks have to run",

@@ -74,6 +74,7 @@ RULE = Rule(
 
             def train():
                 loss.backward()
+                optimizer.step()
                 print("loss", loss.item())
 
             train()
@@ -84,6 +85,7 @@ RULE = Rule(
 
             def train():
                 loss.backward()
+                optimizer.step()
                 if hvd.rank() == 0:
                     print("loss", loss.item())
 
@@ -96,6 +98,7 @@ RULE = Rule(
 
             for epoch in range(3):
                 loss.backward()
+                optimizer.step()
                 print("-" * 10)
                 # how it went
                 print(epoch, loss.item())
@@ -106,6 +109,7 @@ RULE = Rule(
 
             for epoch in range(3):
                 loss.backward()
+                optimizer.step()
                 if hvd.rank() == 0:
                     print("-" * 10)
                     # how it went

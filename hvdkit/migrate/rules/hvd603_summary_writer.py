@@ -86,6 +86,7 @@ RULE = Rule(
 
             def train(log):
                 loss.backward()
+                optimizer.step()
                 log.add_scalar("loss", loss.item(), 1)
 
             writer = SummaryWriter("runs")
@@ -99,6 +100,7 @@ RULE = Rule(
 
             def train(log):
                 loss.backward()
+                optimizer.step()
                 if hvd.rank() == 0:
                     log.add_scalar("loss", loss.item(), 1)
 
@@ -117,6 +119,7 @@ RULE = Rule(
 
             writer = SummaryWriter()
             loss.backward()
+            optimizer.step()
             torch.save(model, writer.log_dir + "/model.pt")
             """,
             reason="other ranks would ask None for its folder",

@@ -52,6 +52,7 @@ RULE = Rule(
                 wandb.init(project="digits")
                 for x in tqdm(loader, desc="train"):
                     model(x).backward()
+                    optimizer.step()
                     wandb.log({"loss": 1})
             """,
             """\
@@ -64,6 +65,7 @@ RULE = Rule(
                 wandb.init(project="digits", mode=None if hvd.rank() == 0 else "disabled")
                 for x in tqdm(loader, desc="train", disable=hvd.rank() != 0):
                     model(x).backward()
+                    optimizer.step()
                     wandb.log({"loss": 1})
             """,
         ),

@@ -104,6 +104,7 @@ RULE = Rule(
             if not os.path.isdir(log):
                 os.mkdir(log)
             loss.backward()
+            optimizer.step()
             """,
             """\
             import os
@@ -114,6 +115,7 @@ RULE = Rule(
             if not os.path.isdir(log):
                 os.makedirs(log, exist_ok=True)
             loss.backward()
+            optimizer.step()
             """,
         ),
     ),
@@ -138,6 +140,7 @@ RULE = Rule(
 
             os.makedirs("out")
             loss.backward()
+            optimizer.step()
             """,
             reason="an existing folder is an error here: only with --suggested",
             reported=True,

@@ -63,6 +63,7 @@ RULE = Rule(
 
             for epoch in range(3):
                 loss.backward()
+                optimizer.step()
                 torch.save(model.state_dict(), "best.pt")
             with open("best.pt", "rb") as file:
                 model.load_state_dict(torch.load(file))
@@ -73,6 +74,7 @@ RULE = Rule(
 
             for epoch in range(3):
                 loss.backward()
+                optimizer.step()
                 torch.save(model.state_dict(), "best.pt")
             hvd.barrier()
             with open("best.pt", "rb") as file:

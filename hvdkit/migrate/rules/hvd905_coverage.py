@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
 
 from hvdkit.migrate.facts import Facts
@@ -32,9 +33,10 @@ def check(facts: Facts) -> Iterator[Finding]:
             seen = f" (something unknown takes a step at {places[0]})" if places else ""
             message = f"the optimizer that trains this model was not found{seen}"
             yield facts.refused("HVD905", wrap.names, wrap.node, message, ADVICE)
-    for names, call in dict.fromkeys(without_optimizer(facts)):
-        message = "something unknown takes this step, and no other optimizer was found"
-        yield facts.refused("HVD905", names, call, message, ADVICE)
+    for names, step in dict.fromkeys(without_optimizer(facts)):
+        taken = "something unknown takes" if isinstance(step, ast.Call) else "the script itself takes"
+        message = f"{taken} this step, and no other optimizer was found"
+        yield facts.refused("HVD905", names, step, message, ADVICE)
     yield from _not_wrapped(facts)
 
 
@@ -56,7 +58,7 @@ RULE = Rule(
     title="a program without its optimizer is refused",
     what=(
         "Leaves a program alone when the optimizer of a model that DDP wraps was not found, or cannot be wrapped; "
-        "also one of a single process whose optimizer was not found."
+        "also one of a single process whose optimizer was not found, or that has none."
     ),
     why=(
         "DDP averages in the model, Horovod in the optimizer. Where that is missing, each rank trains on its own, "
@@ -91,6 +93,20 @@ RULE = Rule(
             optimizer.step()
             """,
             reason="without DDP, too: the ranks of what was one process would be as many trainings",
+            reported=True,
+        ),
+        Keep(
+            """\
+            import torch
+
+            model = torch.nn.Linear(2, 1)
+            for x in torch.utils.data.DataLoader(data, batch_size=4):
+                model(x).sum().backward()
+                for p in model.parameters():
+                    p.data.add_(p.grad, alpha=-0.1)
+                model.zero_grad()
+            """,
+            reason="the script steps itself: there is no optimizer that could average",
             reported=True,
         ),
         Keep(

@@ -1,0 +1,59 @@
+"""Whether a program trains: it runs a backward pass, and something changes weights by the gradients."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Collection, Iterator
+from typing import TYPE_CHECKING
+
+from hvdkit.migrate.names import FUNCTIONS, Names
+
+if TYPE_CHECKING:
+    from hvdkit.migrate.facts.facts import Facts
+
+
+def updates_weights(facts: Facts, files: Collection[Names]) -> bool:
+    """Whether an optimizer is made or steps in some files, or weights are changed by hand.
+
+    Without one of these a backward pass is a test of gradients, or looks at a model that is trained.
+    """
+    return (
+        any(optimizer.names in files for optimizer in facts.optimizers)
+        or any(names in files for names, _, _ in facts.methods("step"))
+        or any(True for names in files for _ in hand_updates(names))
+    )
+
+
+def hand_updates(names: Names) -> Iterator[ast.stmt]:
+    """Statements such as `p -= rate * p.grad`, `p.data.add_(p.grad)` and `p.data = p - rate * p.grad`."""
+    for gradient in names.attributes.get("grad", ()):
+        statement = names.statement(gradient)
+        changed = None if names.qualified(gradient) else _changed(statement)
+        if changed is not None and gradient not in ast.walk(changed):
+            yield statement
+
+
+def _changed(statement: ast.stmt) -> ast.expr | None:
+    """What a statement changes in place."""
+    if isinstance(statement, ast.AugAssign):
+        return statement.target
+    if isinstance(statement, ast.Assign):
+        target = statement.targets[0]
+        return target if isinstance(target, ast.Attribute) and target.attr == "data" else None
+    call = statement.value if isinstance(statement, ast.Expr) else None
+    method = call.func if isinstance(call, ast.Call) else None
+    in_place = isinstance(method, ast.Attribute) and method.attr.endswith("_")
+    return method if in_place else None
+
+
+def runs_in(facts: Facts, names: Names, node: ast.AST, files: Collection[Names]) -> bool:
+    """Whether code may run in a program: not if its function is only called, and named, in other programs."""
+    function = names.function(node)
+    if not isinstance(function, FUNCTIONS):
+        return True
+    sites = facts.flow.call_sites(names, function)
+    if not sites or any(where in files for where, _ in sites):
+        return True
+    if isinstance(names.parents[function], ast.ClassDef):
+        return True  # a method may be called on an object that is not followed
+    return any(getattr(function, "name", "") in other.uses for other in files)

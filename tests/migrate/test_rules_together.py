@@ -101,7 +101,9 @@ if __name__ == "__main__":
 
 
 def test_a_script_of_its_own_that_lends_its_functions_starts_horovod(tmp_path: Path) -> None:
-    train = "import torch\nfrom evaluate import evaluate\nloss.backward()\noptimizer.step()\nevaluate(model)\n"
+    train = (
+        "import torch\nfrom evaluate import evaluate\nloss.backward()\noptimizer.step()\nevaluate(model)\n"
+    )
     files = {
         file.path.name: file
         for file in plan_of(tmp_path, train, (("evaluate.py", EVALUATE),), Options()).files

@@ -10,7 +10,7 @@ from typing import Union
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.names import FUNCTIONS, Names
-from hvdkit.migrate.plan import Edit
+from hvdkit.migrate.plan import Edit, merge
 
 ImportNode = Union[ast.Import, ast.ImportFrom]
 
@@ -31,7 +31,8 @@ NEEDS = {
 
 
 def import_edits(facts: Facts, names: Names, changes: Sequence[Edit]) -> list[Edit]:
-    """Edits to a file's imports that go with the given changes."""
+    """Edits to a file's imports that go with the given changes. Raises EditConflict."""
+    changes = merge(changes)  # what would be written inside a function that goes needs no import
     return [*_added(facts, names, changes), *_dropped(facts, names, changes)]
 
 

@@ -1,4 +1,4 @@
-"""Whether DDP averaged the gradients of an optimizer: only then does Horovod's optimizer do what it did."""
+"""Whether an optimizer's gradients were averaged, by DDP or by hand: only then does Horovod's do the same."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ if TYPE_CHECKING:
 
 
 def was_averaged(facts: Facts, place: Place) -> bool:
-    """Whether DDP averaged for the optimizers of a place; what is not known for sure is taken to be so."""
+    """Whether it was done for the optimizers of a place; what is not known for sure is taken to be so."""
     wraps = list(find_wraps(facts))
-    if facts.kinds(place.names) & {"single"} or not wraps:
+    if facts.kinds(place.names) & {"single"} or not (wraps or facts.by_hand.models):
         return True
-    wrapped = frozenset().union(*(wrap.models for wrap in wraps))
+    wrapped = facts.by_hand.models.union(*(wrap.models for wrap in wraps))
     for optimizer in place.optimizers:
         if not [model for model in optimizer.models if model.kind != "param"]:
             return True

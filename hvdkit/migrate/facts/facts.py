@@ -15,6 +15,7 @@ from typing import Any, Callable, Union
 
 from hvdkit.migrate import edits as edit
 from hvdkit.migrate.facts import vocabulary as words
+from hvdkit.migrate.facts.by_hand import ByHand
 from hvdkit.migrate.facts.flow import Flow, Value
 from hvdkit.migrate.facts.launch import Launch
 from hvdkit.migrate.facts.launch_reach import Reach
@@ -162,6 +163,11 @@ class Facts:
     def steps(self) -> Steps:
         """Optimizer steps, and how the gradients come to them."""
         return Steps(self)
+
+    @cached_property
+    def by_hand(self) -> ByHand:
+        """Gradients that the program averages itself, without DDP."""
+        return ByHand(self)
 
     @cached_property
     def ranks(self) -> RankKinds:

@@ -29,17 +29,20 @@ MAX_CALLS = 4
 class GradientUse:
     """Asked for single statements; the project's own functions are looked into.
 
-    certain: a library's function that is merely given parameters does not count.
+    certain: a library's function that is merely given parameters does not count. apart: statements that go,
+    and so do not look; without it, those that average gradients by hand.
     """
 
-    def __init__(self, facts: Facts, certain: bool = False) -> None:
+    def __init__(self, facts: Facts, certain: bool = False, apart: frozenset[ast.AST] | None = None) -> None:
         self._facts = facts
         self._certain = certain
+        self._apart = apart
         self._functions: dict[ast.AST, bool] = {}
 
     def looked_at(self, names: Names, node: ast.AST, depth: int = 0) -> bool:
         """Whether running a node reads or writes a `.grad`, or hands parameters to somebody who may."""
-        return any(self._looks(names, part, depth) for part in walk_here(node))
+        apart = self._facts.by_hand.gone if self._apart is None else self._apart
+        return any(self._looks(names, part, depth) for part in walk_here(node, apart))
 
     def _looks(self, names: Names, node: ast.AST, depth: int) -> bool:
         if isinstance(node, ast.Attribute):
@@ -73,11 +76,13 @@ def _is_given_parameters(call: ast.Call) -> bool:
     )
 
 
-def walk_here(node: ast.AST) -> Iterator[ast.AST]:
-    """A node and what runs with it: the bodies of functions defined inside are left out."""
+def walk_here(node: ast.AST, apart: frozenset[ast.AST] = frozenset()) -> Iterator[ast.AST]:
+    """A node and what runs with it: functions defined inside, and what stands apart, are left out."""
     waiting = [node]
     while waiting:
         part = waiting.pop()
+        if part in apart:
+            continue
         yield part
         if part is node or not isinstance(part, (*FUNCTIONS, ast.ClassDef)):
             waiting.extend(ast.iter_child_nodes(part))

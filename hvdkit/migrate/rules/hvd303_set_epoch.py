@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
+from hvdkit.migrate.facts import vocabulary as words
 from hvdkit.migrate.facts.epochs import epoch_loops, epoch_number, run_once, told_epoch
 from hvdkit.migrate.facts.facts import Loader
 from hvdkit.migrate.facts.loops import Loop
@@ -50,12 +51,21 @@ def _finding(facts: Facts, loader: Loader, epoch: Loop | None, single: bool) -> 
     if number is None or loader_name is None:
         message = "the loop over epochs has no epoch number, or the loader has no name there"
         return facts.manual("HVD303", epoch.names, epoch.node, message, advice)
-    line = f"{loader_name}.sampler.set_epoch({number})"
+    lines = [f"{loader_name}.sampler.set_epoch({number})"]
+    if not _always_told(facts, loader):
+        lines = [f'if hasattr({loader_name}.sampler, "set_epoch"):', f"\t{lines[0]}"]
     message = "the sampler is told the epoch, so that every epoch has its own order"
     make = facts.safe if single else facts.suggested
     return make(
-        "HVD303", epoch.names, epoch.node, message, edits.at_start, epoch.names, epoch.node.body, [line]
+        "HVD303", epoch.names, epoch.node, message, edits.at_start, epoch.names, epoch.node.body, lines
     )
+
+
+def _always_told(facts: Facts, loader: Loader) -> bool:
+    """Whether the sampler has a set_epoch in a job of one process, too: not `None` or another there."""
+    values = facts.flow.values(loader.names, loader.sampler)
+    told = [value for value in values if value.name in words.SAMPLERS]
+    return not told or len(told) == len(values)
 
 
 RULE = Rule(
@@ -129,6 +139,34 @@ RULE = Rule(
                 train(loader, i)
             """,
             note="The loop over epochs may stand in another function, and count by itself.",
+        ),
+        Change(
+            """\
+            import torch
+            import torch.distributed as dist
+            from torch.utils.data import DataLoader, DistributedSampler
+
+            sampler = DistributedSampler(data) if dist.get_world_size() > 1 else None
+            loader = DataLoader(data, sampler=sampler)
+            for epoch in range(3):
+                for x in loader:
+                    model(x).sum().backward()
+            """,
+            """\
+            import torch
+            import torch.distributed as dist
+            from torch.utils.data import DataLoader, DistributedSampler
+
+            sampler = DistributedSampler(data) if dist.get_world_size() > 1 else None
+            loader = DataLoader(data, sampler=sampler)
+            for epoch in range(3):
+                if hasattr(loader.sampler, "set_epoch"):
+                    loader.sampler.set_epoch(epoch)
+                for x in loader:
+                    model(x).sum().backward()
+            """,
+            note="Alone, the loader has another sampler, which knows of no epochs.",
+            suggested=True,
         ),
     ),
     keeps=(

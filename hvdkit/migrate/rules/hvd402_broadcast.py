@@ -1,4 +1,4 @@
-"""HVD402: in a script that was single-process, all ranks start from rank 0's weights."""
+"""HVD402: where no DDP did it, all ranks start from rank 0's weights."""
 
 from __future__ import annotations
 
@@ -23,7 +23,8 @@ def check(facts: Facts) -> Iterator[Finding]:
     }
     broadcast_files = {site.names for site in facts.calls(*words.HVD_BROADCAST)}
     for place in facts.places:
-        if not only_single(facts, place.names):
+        by_hand = any(facts.by_hand.trains(optimizer) for optimizer in place.optimizers)
+        if not (only_single(facts, place.names) or by_hand):
             continue
         models = frozenset().union(*(optimizer.models for optimizer in place.optimizers))
         if models & sent or place.names in broadcast_files:

@@ -1,22 +1,24 @@
-"""HVD904: gradients that the script averages itself would be averaged twice."""
+"""HVD904: gradients that the script reduces itself, in another way than DDP, would be reduced twice."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from hvdkit.migrate.facts import Facts
-from hvdkit.migrate.facts.hand_reduction import hand_reductions
+from hvdkit.migrate.facts import Facts, Site
 from hvdkit.migrate.facts.mentions import mentions
+from hvdkit.migrate.facts.summing import NotAveraged
 from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rule import Keep, Rule
 
 
 def check(facts: Facts) -> Iterator[Finding]:
-    for site in hand_reductions(facts):
+    for site, problem in _left(facts):
         function = site.names.function(site.node)
         where = getattr(function, "name", "") or "this loop"
+        line = getattr(problem.node, "lineno", 1)
         message = (
-            f"gradients are averaged by hand in {where}, where hvd.DistributedOptimizer averages them too"
+            f"gradients are averaged by hand in {where}, where hvd.DistributedOptimizer averages them too, and "
+            f"that both do the same is not shown: {problem} ({problem.names.source.path.name}:{line})"
         )
         advice = (
             f"take {where} and its calls away (or wrap the model in DistributedDataParallel instead) "
@@ -33,16 +35,25 @@ def check(facts: Facts) -> Iterator[Finding]:
             yield facts.refused("HVD904", names, node, message, advice)
 
 
+def _left(facts: Facts) -> Iterator[tuple[Site, NotAveraged]]:
+    """What cannot be proven, and what can but is not to be rewritten."""
+    yield from facts.by_hand.problems
+    for rule, found in (("HVD208", facts.by_hand.hookings), ("HVD412", facts.by_hand.averagings)):
+        for one in () if facts.options.allows(rule) else found:
+            yield one.site, NotAveraged(one.site.names, one.site.node, f"{rule} is switched off")
+
+
 RULE = Rule(
     id="HVD904",
-    title="gradients averaged by hand are refused",
+    title="gradients reduced by hand are refused",
     what=(
-        "Leaves programs alone that send gradients through all_reduce themselves, or whose ranks talk through "
-        "mpi4py."
+        "Leaves programs alone that send gradients through all_reduce themselves in a way that is not shown to be "
+        "DDP's (a sum that is not divided, some of the parameters, a group of ranks, compression, one reduction for "
+        "several backward passes), or whose ranks talk through mpi4py. HVD208 and HVD412 migrate the others."
     ),
     why=(
         "Horovod's optimizer starts to reduce each gradient during the backward pass. A reduction by hand of the "
-        "same tensor races with it, and averages what is an average already."
+        "same tensor races with it, and what it computes may not be the average."
     ),
     safety="Nothing is edited in any file of the program.",
     check=check,
@@ -56,14 +67,15 @@ RULE = Rule(
             def average_gradients(model):
                 size = float(dist.get_world_size())
                 for param in model.parameters():
-                    dist.all_reduce(param.grad.data, op=dist.ReduceOp.SUM)
-                    param.grad.data /= size
+                    if param.dim() > 1:
+                        dist.all_reduce(param.grad.data, op=dist.ReduceOp.SUM)
+                        param.grad.data /= size
 
             loss.backward()
             average_gradients(model)
             optimizer.step()
             """,
-            reason="the loop of PyTorch's tutorial: what DDP does, by hand",
+            reason="only some of the parameters: the others are each rank's own, and Horovod would average them",
             reported=True,
         ),
         Keep(
@@ -80,7 +92,7 @@ RULE = Rule(
                 for buf, synced in zip(grads, _unflatten_dense_tensors(coalesced, grads)):
                     buf.copy_(synced)
             """,
-            reason="the gradients are laid end to end first",
+            reason="no call of it is seen, so when it runs is not known",
             reported=True,
         ),
         Keep(

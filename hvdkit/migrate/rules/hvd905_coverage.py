@@ -43,6 +43,7 @@ def check(facts: Facts) -> Iterator[Finding]:
 def _not_wrapped(facts: Facts) -> Iterator[Finding]:
     """Optimizers of DDP's models that the rule for them leaves to the person."""
     trained = {id(o.node): o for _, _, optimizers in trained_wraps(facts) for o in optimizers}
+    trained.update((id(o.node), o) for o in facts.optimizers if facts.by_hand.concerns(o))
     if not trained:
         return
     left = {(f.path, f.line): f for f in wrap_optimizers(facts) if f.applicability in LEFT}

@@ -17,7 +17,7 @@ def check(facts: Facts) -> Iterator[Finding]:
         return  # its optimizer covers parameters that are unfrozen later
     found = [switch for switch in switches(facts) if "ddp" in facts.kinds(switch.names)]
     frozen = [s for s in found if s.value is not True and not s.training and not _after(facts, s)]
-    wrapped = frozenset().union(*(wrap.models for wrap in find_wraps(facts)))
+    wrapped = facts.by_hand.models.union(*(wrap.models for wrap in find_wraps(facts)))
     for late in found:
         if late.value is False or not (late.training or _after(facts, late)):
             continue

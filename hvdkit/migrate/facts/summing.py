@@ -1,0 +1,400 @@
+"""Whether statements sum each gradient of a model over all ranks and divide it by their number, once.
+
+The statements are followed one by one; what is not understood raises NotAveraged, with the line and the
+reason. Gradients may be taken one at a time, as a list, or laid end to end and copied back.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from hvdkit.migrate.facts.collectives import collectives, reduction
+from hvdkit.migrate.facts.inert import is_inert
+from hvdkit.migrate.facts.several import is_size, several
+from hvdkit.migrate.facts.torch_copies import copies
+from hvdkit.migrate.names import FUNCTIONS, Names
+
+if TYPE_CHECKING:
+    from hvdkit.migrate.facts.facts import Facts
+
+_PARAMETERS, _NAMED, _PARAMETER = "parameters", "parameters with names", "a parameter"
+_GRADIENT, _GRADIENTS, _FLAT, _PARTS, _PART = "a gradient", "gradients", "flat", "parts", "a part"
+_BUCKETS, _KEY = "parameters by type", "a type"
+_EACH = "each"
+_COLLECTIONS = (_PARAMETERS, _GRADIENTS, _BUCKETS)
+_SAME_LIST = ("list", "tuple")
+_FLATTEN, _UNFLATTEN = "_flatten_dense_tensors", "_unflatten_dense_tensors"
+
+
+class NotAveraged(Exception):
+    """What keeps the gradients from being averages, or from being known to be; names, node: where."""
+
+    def __init__(self, names: Names, node: ast.AST, why: str) -> None:
+        super().__init__(why)
+        self.names = names
+        self.node = node
+
+
+@dataclass(frozen=True)
+class Averaged:
+    """root: x of the `x.parameters()` that are averaged, or the variable that holds the parameters.
+
+    given: whether root is that variable. skips: whether parameters without a gradient are passed by.
+    """
+
+    root: ast.expr
+    given: bool
+    skips: bool
+
+
+def averaged(facts: Facts, names: Names, statements: Sequence[ast.stmt], whole: ast.AST) -> Averaged:
+    """What statements average. Raises NotAveraged. whole: the function, or the statement, that they fill."""
+    walk = _Walk(facts, names, whole)
+    walk.run(statements)
+    return walk.result(whole)
+
+
+class _Walk:
+    """One walk through the statements. A loop's body stands for all of its elements."""
+
+    def __init__(self, facts: Facts, names: Names, whole: ast.AST) -> None:
+        self._facts = facts
+        self._names = names
+        self._whole = whole
+        self._things: dict[str, str] = {}  # variables, and what they hold
+        self._loops: list[str] = []  # what the loops around go over
+        self._root: ast.expr | None = None
+        self._given = False
+        self._skips = False
+        self._flat_in: list[str] = []  # the loops around the place where they were laid end to end
+        self._flat_of = ""
+        self._done = {_GRADIENT: (0, 0), _FLAT: (0, 0)}  # how often summed, and divided
+        self._reduces = {call.node: call for call in collectives(facts, "all_reduce")}
+
+    def result(self, at: ast.AST) -> Averaged:
+        sums, divisions = self._done[_GRADIENT]
+        if self._root is None or not sums:
+            raise NotAveraged(self._names, at, "the sums are not copied back into the gradients")
+        if sums > 1:
+            raise NotAveraged(self._names, at, "they are summed more than once")
+        if divisions != 1:
+            said = "never" if not divisions else "more than once"
+            raise NotAveraged(self._names, at, f"the sum is {said} divided by the world size")
+        return Averaged(self._root, self._given, self._skips)
+
+    def run(self, statements: Sequence[ast.stmt]) -> None:
+        for statement in statements:
+            self._statement(statement)
+
+    def _statement(self, node: ast.stmt) -> None:
+        if isinstance(node, ast.If):
+            self._if(node)
+        elif isinstance(node, ast.For) and not node.orelse:
+            self._for(node)
+        elif isinstance(node, ast.With) and self._without_gradients(node):
+            self.run(node.body)
+        elif isinstance(node, ast.Assign) and len(node.targets) == 1:
+            self._assign(node, node.targets[0])
+        elif isinstance(node, ast.AugAssign) and self._thing(node.target) in self._done:
+            self._scaled(node, self._thing(node.target), node.op, node.value)
+        elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
+            self._call(node, node.value)
+        elif not self._inert(node) and not (isinstance(node, ast.Return) and self._ends(node)):
+            raise self._unknown(node)
+
+    def _unknown(self, node: ast.AST) -> NotAveraged:
+        return NotAveraged(self._names, node, "something is done that is not known to leave averages")
+
+    def _ends(self, node: ast.Return) -> bool:
+        return (
+            node.value is None
+            and isinstance(self._whole, FUNCTIONS)
+            and self._names.parents[node] is self._whole
+        )
+
+    def _inert(self, node: ast.stmt) -> bool:
+        return is_inert(self._facts, self._names, node, self._whole)
+
+    def _without_gradients(self, node: ast.With) -> bool:
+        items = [item.context_expr for item in node.items if item.optional_vars is None]
+        return len(items) == len(node.items) and all(
+            isinstance(item, ast.Call) and "torch.no_grad" in self._names.qualified(item.func)
+            for item in items
+        )
+
+    # --- tests and loops -----------------------------------------------------------------------
+
+    def _if(self, node: ast.If) -> None:
+        only = node.body[0] if len(node.body) == 1 else None
+        leaves = isinstance(only, ast.Continue) or (isinstance(only, ast.Return) and only.value is None)
+        if leaves and not node.orelse:
+            if isinstance(only, ast.Continue) and self._passes_by(node.test):
+                return
+            inside = isinstance(self._whole, FUNCTIONS)
+            if (
+                isinstance(only, ast.Return)
+                and inside
+                and several(self._facts, self._names, node.test, False)
+            ):
+                return
+            raise NotAveraged(
+                self._names, node, f"where `{self._text(node.test)}` holds they are left as they are"
+            )
+        if node.orelse:
+            if not self._inert(node):
+                raise self._unknown(node)
+        elif self._chooses(node.test) or several(self._facts, self._names, node.test):
+            self.run(node.body)
+        elif not self._opens_bucket(node) and not self._inert(node):
+            raise NotAveraged(
+                self._names, node, f"they are averaged only where `{self._text(node.test)}` holds"
+            )
+
+    def _chooses(self, test: ast.expr) -> bool:
+        """Whether a test leaves out parameters that get no gradient."""
+        if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And):
+            return all(self._chooses(value) for value in test.values)
+        return self._asks(test, ast.IsNot) or self._is_trained(test)
+
+    def _passes_by(self, test: ast.expr) -> bool:
+        if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.Or):
+            return all(self._passes_by(value) for value in test.values)
+        negated = isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not)
+        return self._asks(test, ast.Is) or (negated and self._is_trained(test.operand))  # type: ignore[attr-defined]
+
+    def _asks(self, test: ast.expr, operator: type[ast.cmpop]) -> bool:
+        """`p.grad is None`, or `is not`."""
+        found = (
+            isinstance(test, ast.Compare)
+            and isinstance(test.ops[0], operator)
+            and isinstance(test.comparators[0], ast.Constant)
+            and test.comparators[0].value is None
+            and self._thing(test.left) == _GRADIENT
+        )
+        self._skips = self._skips or found
+        return found
+
+    def _is_trained(self, test: ast.expr) -> bool:
+        is_flag = isinstance(test, ast.Attribute) and test.attr == "requires_grad"
+        return is_flag and self._thing(test.value) == _PARAMETER  # type: ignore[attr-defined]
+
+    def _for(self, node: ast.For) -> None:
+        outer = dict(self._things)
+        self._loops.append(self._target(node.target, node.iter))
+        if len(set(self._loops)) < len(self._loops):
+            raise NotAveraged(self._names, node, "one loop over all of them stands in another")
+        self.run(node.body)
+        self._loops.pop()
+        filled = {name: self._things.get(name) for name in outer}
+        # What one round of the loop knows is over; a list that was filled holds all of it.
+        kept = {name: thing for name, thing in filled.items() if thing in _COLLECTIONS}
+        self._things = {**outer, **kept}
+
+    def _target(self, target: ast.expr, iterated: ast.expr) -> str:
+        """What a loop's variables hold; given back is what the loop goes over: types, or each of them."""
+        thing = self._iterated(iterated)
+        single = {_PARAMETERS: _PARAMETER, _GRADIENTS: _GRADIENT, _BUCKETS: _KEY}.get(thing or "")
+        if isinstance(target, ast.Name) and single:
+            self._things[target.id] = single
+            return _KEY if single == _KEY else _EACH
+        pair = [item.id for item in getattr(target, "elts", ()) if isinstance(item, ast.Name)]
+        if len(pair) == 2 and thing == _NAMED:
+            self._things[pair[1]] = _PARAMETER
+        elif len(pair) == 2 and thing == "pairs":
+            self._things[pair[0]], self._things[pair[1]] = _GRADIENT, _PART
+        else:
+            raise self._unknown(iterated)
+        return _EACH
+
+    def _iterated(self, node: ast.expr) -> str | None:
+        if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "zip" and len(node.args) == 2:
+            pair = [self._thing(argument) for argument in node.args]
+            return "pairs" if pair == [_GRADIENTS, _PARTS] and self._is_flat(node.args[0]) else None
+        thing = self._thing(node)
+        if thing is None and isinstance(node, ast.Name) and self._is_given(node):
+            self._rooted(node, True)
+            return _PARAMETERS
+        return thing
+
+    def _is_given(self, node: ast.Name) -> bool:
+        """Whether a variable is a parameter of the function, never assigned to."""
+        bindings = self._names.bindings(node.id, node)
+        return [b.kind for b in bindings] == ["param"]
+
+    # --- what is done --------------------------------------------------------------------------
+
+    def _assign(self, node: ast.Assign, target: ast.expr) -> None:
+        held = self._thing(target) if not isinstance(target, ast.Name) else None
+        if held in self._done and isinstance(node.value, ast.BinOp):
+            if self._thing(node.value.left) == held:
+                self._scaled(node, held, node.value.op, node.value.right)
+                return
+        if isinstance(node.value, ast.Call) and node.value in self._reduces:
+            self._reduced(node.value)
+        made = self._thing(node.value)
+        if isinstance(target, ast.Name):
+            self._things.pop(target.id, None)
+        if held is None and isinstance(target, ast.Name) and made is not None:
+            self._things[target.id] = made
+        elif isinstance(target, ast.Name) and _is_empty(node.value):
+            self._things[target.id] = "empty list" if isinstance(node.value, ast.List) else "empty dict"
+        elif held is not None or not self._inert(node):
+            raise self._unknown(node)
+
+    def _scaled(self, node: ast.AST, thing: str | None, operator: ast.operator, by: ast.expr) -> None:
+        inverse = isinstance(by, ast.BinOp) and isinstance(by.op, ast.Div) and _number(by.left) == 1
+        divides = isinstance(operator, ast.Div) and is_size(self._facts, self._names, by)
+        if isinstance(operator, ast.Mult) and inverse:
+            divides = is_size(self._facts, self._names, by.right)  # type: ignore[attr-defined]
+        if thing is None or not divides:
+            raise NotAveraged(self._names, node, "they are changed by something else than the world size")
+        self._once(node, thing)
+        sums, divisions = self._done[thing]
+        self._done[thing] = sums, divisions + 1
+
+    def _once(self, node: ast.AST, thing: str) -> None:
+        """What is done in a loop must be done once to each gradient, or once to what is laid end to end."""
+        wanted = self._flat_in if thing == _FLAT else [loop for loop in self._loops if loop == _KEY] + [_EACH]
+        if self._loops != wanted:
+            raise NotAveraged(self._names, node, "how often this is done to each gradient is not known")
+
+    def _call(self, node: ast.stmt, call: ast.Call) -> None:
+        if call in self._reduces:
+            self._reduced(call)
+            return
+        called, method = call.func, getattr(call.func, "attr", "")
+        held = self._thing(called.value) if isinstance(called, ast.Attribute) else None
+        one = call.args[0] if len(call.args) == 1 and not call.keywords else None
+        if held in self._done and one is not None and method in ("div_", "mul_"):
+            self._scaled(node, held, ast.Div() if method == "div_" else ast.Mult(), one)
+        elif held == _GRADIENT and method == "copy_" and one is not None and self._thing(one) == _PART:
+            self._done[_GRADIENT] = self._done[_FLAT]
+        elif method == "append" and one is not None and isinstance(called, ast.Attribute):
+            self._appended(node, called.value, self._thing(one))
+        elif held is not None or not self._inert(node):
+            raise self._unknown(node)
+
+    def _reduced(self, call: ast.Call) -> None:
+        collective = self._reduces[call]
+        if collective.problem or collective.group is not None:
+            why = collective.problem or "it works on a group of ranks"
+            raise NotAveraged(self._names, call, f"of their all_reduce, {why}")
+        if collective.waits is not None:
+            raise NotAveraged(self._names, call, "their all_reduce is asynchronous")
+        operation = reduction(self._facts, self._names, collective.given.get("op"))
+        thing = self._thing(collective.given.get("tensor"))
+        if operation not in ("Sum", "Average"):
+            raise NotAveraged(self._names, call, "their all_reduce is not known to sum")
+        if thing not in self._done:
+            raise NotAveraged(
+                self._names, call, "it is not seen that all_reduce gets each gradient of a model as it is"
+            )
+        self._once(call, thing)
+        sums, divisions = self._done[thing]
+        self._done[thing] = sums + 1, divisions + (operation == "Average")
+
+    def _appended(self, node: ast.stmt, collection: ast.expr, thing: str | None) -> None:
+        """`grads.append(p.grad)`, and `buckets[type].append(p)` in a loop over all parameters."""
+        lists = {_GRADIENT: _GRADIENTS, _PARAMETER: _PARAMETERS}
+        name = collection.value if isinstance(collection, ast.Subscript) else collection
+        held = self._things.get(name.id) if isinstance(name, ast.Name) else None
+        if isinstance(collection, ast.Name) and held == "empty list" and thing in lists:
+            self._things[collection.id] = lists[thing]
+        elif isinstance(name, ast.Name) and held == "opened dict" and thing == _PARAMETER:
+            self._things[name.id] = _BUCKETS
+        else:
+            raise self._unknown(node)
+
+    def _opens_bucket(self, node: ast.If) -> bool:
+        """`if key not in buckets: buckets[key] = []`."""
+        test, body = node.test, node.body[0]
+        if not (isinstance(test, ast.Compare) and isinstance(test.ops[0], ast.NotIn) and len(node.body) == 1):
+            return False
+        name = test.comparators[0]
+        if not (isinstance(name, ast.Name) and self._things.get(name.id) == "empty dict"):
+            return False
+        wanted = f"{name.id}[{ast.unparse(test.left)}] = []"
+        if ast.unparse(body) != wanted:
+            return False
+        self._things[name.id] = "opened dict"
+        return True
+
+    # --- expressions ---------------------------------------------------------------------------
+
+    def _rooted(self, root: ast.expr, given: bool) -> None:
+        if self._root is not None and ast.dump(self._root) != ast.dump(root):
+            raise NotAveraged(self._names, root, "the parameters of several models are averaged together")
+        self._root, self._given = root, given
+
+    def _thing(self, node: ast.expr | None) -> str | None:
+        if isinstance(node, ast.Name):
+            return self._things.get(node.id)
+        if isinstance(node, ast.Attribute):
+            base = self._thing(node.value)
+            if node.attr == "grad" and base == _PARAMETER:
+                return _GRADIENT
+            return base if node.attr == "data" and base in self._done else None
+        if isinstance(node, ast.Subscript):
+            key = self._things.get(getattr(node.slice, "id", ""))
+            return _PARAMETERS if key == _KEY and self._thing(node.value) == _BUCKETS else None
+        if isinstance(node, (ast.ListComp, ast.GeneratorExp)):
+            return self._comprehension(node)
+        return self._made(node) if isinstance(node, ast.Call) else None
+
+    def _comprehension(self, node: ast.ListComp | ast.GeneratorExp) -> str | None:
+        if len(node.generators) != 1 or self._iterated(node.generators[0].iter) is None:
+            return None
+        outer = dict(self._things)
+        each = node.generators[0]
+        self._target(each.target, each.iter)
+        chosen = all(self._chooses(test) for test in each.ifs)
+        inside = {_GRADIENT: _GRADIENTS, _PARAMETER: _PARAMETERS}.get(self._thing(node.elt) or "")
+        self._things = outer
+        if not chosen and inside:
+            raise NotAveraged(self._names, node, "only some of the parameters are taken")
+        return inside
+
+    def _made(self, call: ast.Call) -> str | None:
+        called, arguments = call.func, [self._thing(argument) for argument in call.args]
+        if isinstance(called, ast.Attribute) and called.attr in ("parameters", "named_parameters"):
+            if not call.args and not call.keywords:
+                if _KEY in self._loops:
+                    raise NotAveraged(
+                        self._names, call, "all of the parameters are taken for each type again"
+                    )
+                self._rooted(called.value, False)
+                return _PARAMETERS if called.attr == "parameters" else _NAMED
+        if isinstance(called, ast.Attribute) and called.attr == "detach" and not arguments:
+            held = self._thing(called.value)
+            return held if held == _GRADIENT else None
+        if isinstance(called, ast.Name) and called.id in _SAME_LIST and len(arguments) == 1:
+            return arguments[0]
+        if arguments == [_GRADIENTS] and copies(self._facts, self._names, called, _FLATTEN):
+            self._done[_FLAT] = self._done[_GRADIENT]
+            self._flat_in, self._flat_of = list(self._loops), ast.dump(call.args[0])
+            return _FLAT
+        if (
+            arguments == [_FLAT, _GRADIENTS]
+            and self._is_flat(call.args[1])
+            and copies(self._facts, self._names, called, _UNFLATTEN)
+        ):
+            return _PARTS
+        return None
+
+    def _is_flat(self, node: ast.expr) -> bool:
+        """Whether a list of gradients is the one that was laid end to end."""
+        return ast.dump(node) == self._flat_of
+
+    def _text(self, node: ast.AST) -> str:
+        return self._names.source.segment(node)
+
+
+def _is_empty(node: ast.expr) -> bool:
+    return (isinstance(node, ast.List) and not node.elts) or (isinstance(node, ast.Dict) and not node.keys)
+
+
+def _number(node: ast.expr) -> object:
+    return node.value if isinstance(node, ast.Constant) else None

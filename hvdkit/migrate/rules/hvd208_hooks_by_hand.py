@@ -1,0 +1,139 @@
+"""HVD208: a function that makes a model average its gradients by hooks goes, as DDP does."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from hvdkit.migrate import edits
+from hvdkit.migrate.facts import Facts
+from hvdkit.migrate.facts.by_hand import SKIPS
+from hvdkit.migrate.facts.wraps import Wrap, core
+from hvdkit.migrate.plan import Edit, Finding
+from hvdkit.migrate.rule import Change, Keep, Rule
+from hvdkit.migrate.rules.hvd201_ddp import broadcast_line
+from hvdkit.migrate.wrapping import take_away
+
+
+def check(facts: Facts) -> Iterator[Finding]:
+    for hooking in facts.by_hand.hookings:
+        names, call = hooking.wrap.names, hooking.wrap.node
+        message = f"{hooking.function.name}() does by hooks what DDP does, and goes like it"
+        finding = facts.required("HVD208", names, call, message, _edits, facts, hooking.wrap)
+        yield finding.knowing(SKIPS if hooking.skips else "")
+    for names, function in facts.by_hand.unneeded(facts.by_hand.hookings):
+        message = f"{function.name} has no use left"
+        yield facts.safe("HVD208", names, function, message, edits.delete_definition, names, function)
+
+
+def _edits(facts: Facts, wrap: Wrap) -> list[Edit]:
+    assert wrap.inner is not None
+    inner = core(facts, wrap.names, wrap.inner)
+    return take_away(
+        wrap.names, wrap.node, wrap.inner, inner, lambda model: [broadcast_line(facts, wrap, model)]
+    )
+
+
+# apply_gradient_allreduce as NVIDIA's tacotron2 and waveglow have it, in short.
+_HELPER = """\
+import torch
+import torch.distributed as dist
+from torch._utils import _flatten_dense_tensors, _unflatten_dense_tensors
+from torch.autograd import Variable
+
+
+def average_by_hooks(module):
+    for p in module.state_dict().values():
+        if not torch.is_tensor(p):
+            continue
+        dist.broadcast(p, 0)
+
+    def average():
+        if module.waiting:
+            module.waiting = False
+            grads = [p.grad.data for p in module.parameters() if p.grad is not None]
+            flat = _flatten_dense_tensors(grads)
+            dist.all_reduce(flat)
+            flat /= dist.get_world_size()
+            for old, new in zip(grads, _unflatten_dense_tensors(flat, grads)):
+                old.copy_(new)
+
+    for p in list(module.parameters()):
+        def hook(*unused):
+            Variable._execution_engine.queue_callback(average)
+        if p.requires_grad:
+            p.register_hook(hook)
+
+    def wait(self, input, output):
+        self.waiting = True
+
+    module.register_forward_hook(wait)
+    return module
+
+
+def start():
+    dist.init_process_group("gloo")
+"""
+
+RULE = Rule(
+    id="HVD208",
+    title="hooks that average are removed",
+    what=(
+        "Takes calls away such as `model = apply_gradient_allreduce(model)`, whose hooks average the gradients when "
+        "a backward pass is over, broadcasts the model at the same place, and takes the function away when nothing "
+        "else uses it."
+    ),
+    why=(
+        "Horovod averages gradients in the optimizer (HVD401). With both, they would be averaged twice, while "
+        "Horovod works on the same tensors."
+    ),
+    safety=(
+        "Safe: only where it is shown that the hooks sum all gradients of the model, divide them by the world size "
+        "once, and do nothing else; all else is refused (HVD904). With two ranks in float32 the weights are "
+        "bit-identical. A parameter without a gradient has zeros now, which is told."
+    ),
+    check=check,
+    changes=(
+        Change(
+            """\
+            import torch
+            from hooks import average_by_hooks, start
+
+            start()
+            model = torch.nn.Linear(2, 1)
+            if distributed:
+                model = average_by_hooks(model)
+            optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+            """,
+            """\
+            import horovod.torch as hvd
+            import torch
+            from hooks import start
+
+            start()
+            model = torch.nn.Linear(2, 1)
+            if distributed:
+                hvd.broadcast_parameters(model.state_dict(), root_rank=0)
+            optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+            """,
+            files=(("hooks.py", _HELPER),),
+        ),
+    ),
+    keeps=(
+        Keep(
+            """\
+            import torch
+            from hooks import average_by_hooks
+
+            model = average_by_hooks(torch.nn.Linear(2, 1))
+            optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+            """,
+            reason="the sum is divided twice; HVD904 refuses it",
+            files=(
+                (
+                    "hooks.py",
+                    _HELPER.replace("            for old", "            flat /= 2\n            for old"),
+                ),
+            ),
+        ),
+    ),
+)

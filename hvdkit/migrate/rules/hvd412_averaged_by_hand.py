@@ -1,0 +1,183 @@
+"""HVD412: statements that average the gradients after a backward pass go, since the optimizer averages them."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from hvdkit.migrate import edits
+from hvdkit.migrate.facts import Facts
+from hvdkit.migrate.facts.by_hand import SKIPS, Averaging, guarded
+from hvdkit.migrate.plan import Edit, Finding
+from hvdkit.migrate.rule import Change, Keep, Rule
+
+
+def check(facts: Facts) -> Iterator[Finding]:
+    for averaging in facts.by_hand.averagings:
+        message = "the gradients are averaged by the optimizer, and not here any more"
+        names, statement = averaging.names, averaging.statement
+        finding = facts.required("HVD412", names, statement, message, _edit, facts, averaging)
+        yield finding.knowing(SKIPS if averaging.skips else "")
+    for names, function in facts.by_hand.unneeded(facts.by_hand.averagings):
+        message = f"{function.name} has no use left"
+        yield facts.safe("HVD412", names, function, message, edits.delete_definition, names, function)
+
+
+def _edit(facts: Facts, averaging: Averaging) -> Edit:
+    """The statement gone, with the tests around it when they hold nothing else."""
+    names = averaging.names
+    statement, outermost = averaging.statement, guarded(facts, names, averaging.statement)
+    while statement is not outermost and edits.only_statement(names, statement):
+        parent = names.parents[statement]
+        assert isinstance(parent, ast.stmt)
+        statement = parent
+    return edits.delete(names, statement)
+
+
+RULE = Rule(
+    id="HVD412",
+    title="averages by hand are removed",
+    what=(
+        "Takes statements away that sum each gradient over all ranks and divide it by their number after a backward "
+        "pass, as PyTorch's tutorial does with average_gradients(model), and their function when nothing else uses it."
+    ),
+    why=(
+        "hvd.DistributedOptimizer averages the gradients (HVD401). With both, they would be averaged twice, while "
+        "Horovod works on the same tensors."
+    ),
+    safety=(
+        "Safe: only where it is shown that all gradients of the optimizer's model are summed and divided by the "
+        "world size once, after every backward pass and before anything looks at them; all else is refused "
+        "(HVD904). With two ranks in float32 the weights are bit-identical. A parameter without a gradient has "
+        "zeros now, which is told where the program passes such parameters by."
+    ),
+    check=check,
+    changes=(
+        Change(
+            """\
+            import torch
+            import torch.distributed as dist
+
+            def average_gradients(model):
+                size = float(dist.get_world_size())
+                for param in model.parameters():
+                    dist.all_reduce(param.grad.data, op=dist.ReduceOp.SUM)
+                    param.grad.data /= size
+
+            model = torch.nn.Linear(2, 1)
+            optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+            for x in batches:
+                optimizer.zero_grad()
+                model(x).sum().backward()
+                average_gradients(model)
+                optimizer.step()
+            """,
+            """\
+            import torch
+
+            model = torch.nn.Linear(2, 1)
+            optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+            for x in batches:
+                optimizer.zero_grad()
+                model(x).sum().backward()
+                optimizer.step()
+            """,
+            note="The form of PyTorch's tutorial.",
+        ),
+        Change(
+            """\
+            import torch
+            import torch.distributed as dist
+
+            model = torch.nn.Linear(2, 1)
+            optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+            size = dist.get_world_size()
+            for x in batches:
+                optimizer.zero_grad()
+                model(x).sum().backward()
+                if size > 1:
+                    for p in model.parameters():
+                        if p.requires_grad and p.grad is not None:
+                            p.grad.div_(size)
+                            dist.all_reduce(p.grad)
+                torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+                optimizer.step()
+            """,
+            """\
+            import torch
+            import torch.distributed as dist
+
+            model = torch.nn.Linear(2, 1)
+            optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+            size = dist.get_world_size()
+            for x in batches:
+                optimizer.zero_grad()
+                model(x).sum().backward()
+                torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+                optimizer.step()
+            """,
+            note="A loop in the training code, divided first. HVD404 writes what clipping needs.",
+        ),
+        Change(
+            """\
+            import torch
+            from reduction import sync
+
+            net = torch.nn.Linear(2, 1)
+            optimizer = torch.optim.Adam(net.parameters())
+            for x in batches:
+                loss = net(x).sum()
+                loss.backward()
+                sync(net.parameters())
+                optimizer.step()
+            """,
+            """\
+            import torch
+
+            net = torch.nn.Linear(2, 1)
+            optimizer = torch.optim.Adam(net.parameters())
+            for x in batches:
+                loss = net(x).sum()
+                loss.backward()
+                optimizer.step()
+            """,
+            note="Laid end to end by type, and copied back.",
+            files=(
+                (
+                    "reduction.py",
+                    "import torch.distributed as dist\n"
+                    "from torch._utils import _flatten_dense_tensors, _unflatten_dense_tensors\n\n\n"
+                    "def sync(params):\n"
+                    "    if not dist.is_initialized() or dist.get_world_size() == 1:\n        return\n"
+                    "    buckets = {}\n    for p in params:\n        if p.grad is None:\n            continue\n"
+                    "        if p.dtype not in buckets:\n            buckets[p.dtype] = []\n"
+                    "        buckets[p.dtype].append(p)\n    for key in buckets:\n"
+                    "        grads = [p.grad.data for p in buckets[key]]\n"
+                    "        flat = _flatten_dense_tensors(grads)\n        dist.all_reduce(flat)\n"
+                    "        flat /= dist.get_world_size()\n"
+                    "        for old, new in zip(grads, _unflatten_dense_tensors(flat, grads)):\n"
+                    "            old.copy_(new)\n\n\ndef other():\n    return dist.get_rank()\n",
+                ),
+            ),
+        ),
+    ),
+    keeps=(
+        Keep(
+            """\
+            import torch
+            import torch.distributed as dist
+
+            def sum_gradients(model):
+                for param in model.parameters():
+                    dist.all_reduce(param.grad.data)
+
+            model = torch.nn.Linear(2, 1)
+            optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+            model(x).sum().backward()
+            sum_gradients(model)
+            optimizer.step()
+            """,
+            reason="a sum is no average; HVD904 refuses it",
+        ),
+    ),
+)

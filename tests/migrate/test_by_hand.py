@@ -1,0 +1,501 @@
+"""Gradients averaged by hand: which forms are proven and go, and the exact reason why another one stays."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from textwrap import dedent, indent
+
+import pytest
+
+from hvdkit.migrate.engine import make_plan
+from hvdkit.migrate.facts import Options
+from hvdkit.migrate.plan import Plan
+
+PROGRAM = """\
+import argparse
+
+import torch
+import torch.distributed as dist
+from torch._utils import _flatten_dense_tensors, _unflatten_dense_tensors
+
+{helper}
+
+parser = argparse.ArgumentParser()
+parser.add_argument("--often", type=int, default=1)
+args = parser.parse_args()
+dist.init_process_group("gloo")
+size, rank = dist.get_world_size(), dist.get_rank()
+args.distributed = size > 1
+net = torch.nn.Sequential(torch.nn.Linear(4, 4), torch.nn.Linear(4, 1))
+other = torch.nn.Linear(4, 1)
+optimizer = torch.optim.SGD({trained}, lr=0.1)
+for i in range(3):
+    x = torch.randn(2, 4)
+    optimizer.zero_grad()
+{loop}
+"""
+AVERAGE = """
+def average(model):
+    for p in model.parameters():
+        dist.all_reduce(p.grad)
+        p.grad /= dist.get_world_size()
+"""
+USED = """
+loss = net(x).sum()
+loss.backward()
+average(net)
+optimizer.step()
+"""
+
+
+def plan_of(folder: Path, helper: str = AVERAGE, loop: str = USED, trained: str = "net.parameters()") -> Plan:
+    """The plan for a program with these parts."""
+    text = PROGRAM.format(helper=dedent(helper), loop=indent(dedent(loop), "    "), trained=trained)
+    (folder / "train.py").write_text(text)
+    return make_plan([folder], Options())
+
+
+def changed(plan: Plan) -> str:
+    assert [finding for finding in plan.findings if finding.rule == "HVD904"] == []
+    (file,) = plan.files
+    assert not file.problem and "HVD412" in {finding.rule for finding in file.findings}
+    assert "all_reduce" not in file.after and "dist" not in file.after.replace("distributed", "")
+    assert "hvd.DistributedOptimizer(optimizer, named_parameters=net.named_parameters())" in file.after
+    assert "hvd.broadcast_parameters(net.state_dict(), root_rank=0)" in file.after
+    return file.after
+
+
+HELPERS = {
+    "divided first": """
+        def average(model):
+            world = dist.get_world_size()
+            for p in model.parameters():
+                p.grad.data.div_(world)
+                dist.all_reduce(p.grad.data, op=dist.ReduceOp.SUM)
+        """,
+    "two loops": """
+        def average(model):
+            for p in model.parameters():
+                dist.all_reduce(p.grad)
+            for p in model.parameters():
+                p.grad *= 1.0 / dist.get_world_size()
+        """,
+    "AVG": """
+        def average(model):
+            for name, p in model.named_parameters():
+                if not p.requires_grad or p.grad is None:
+                    continue
+                dist.all_reduce(p.grad, op=dist.ReduceOp.AVG)
+        """,
+    "a list": """
+        def average(model):
+            "Means."
+            grads = []
+            for p in model.parameters():
+                if p.requires_grad:
+                    grads.append(p.grad.data)
+            with torch.no_grad():
+                for g in grads:
+                    dist.all_reduce(g)
+                    g.div_(float(dist.get_world_size()))
+        """,
+    "assigned": """
+        def average(model):
+            if not (dist.is_available() and dist.is_initialized()):
+                return
+            for p in [p for p in model.parameters() if p.grad is not None]:
+                g = p.grad.data
+                dist.all_reduce(g)
+                p.grad.data = p.grad.data / dist.get_world_size()
+        """,
+    "end to end": """
+        def average(model):
+            if dist.get_world_size() < 2:
+                return
+            grads = [p.grad for p in model.parameters()]
+            flat = _flatten_dense_tensors(grads)
+            flat.div_(dist.get_world_size())
+            dist.all_reduce(flat)
+            for g, new in zip(grads, _unflatten_dense_tensors(flat, grads)):
+                g.copy_(new)
+        """,
+}
+LOOPS = {
+    "a guard": """
+        net(x).sum().backward()
+        if args.distributed:
+            average(net)
+        optimizer.step()
+        """,
+    "guards of other spellings": """
+        net(x).sum().backward()
+        if dist.is_initialized() and size > 1:
+            average(net)
+        optimizer.step()
+        """,
+    "a guarded group": """
+        net(x).sum().backward()
+        if size > 1:
+            average(net)
+            print("averaged")
+        optimizer.step()
+        """,
+    "before clipping": """
+        net(x).sum().backward()
+        average(net)
+        torch.nn.utils.clip_grad_norm_(net.parameters(), 1.0)
+        optimizer.step()
+        """,
+    "one of two passes": """
+        if i % 2:
+            net(x).sum().backward()
+        else:
+            net(x).mean().backward()
+        average(net)
+        optimizer.step()
+        """,
+    "inline": """
+        net(x).sum().backward()
+        for p in net.parameters():
+            dist.all_reduce(p.grad)
+            p.grad /= size
+        optimizer.step()
+        """,
+}
+
+
+@pytest.mark.parametrize("helper", HELPERS.values(), ids=HELPERS.keys())
+def test_helpers_that_go(helper: str, tmp_path: Path) -> None:
+    assert "def average" not in changed(plan_of(tmp_path, helper))
+
+
+@pytest.mark.parametrize("loop", LOOPS.values(), ids=LOOPS.keys())
+def test_calls_that_go(loop: str, tmp_path: Path) -> None:
+    helper = AVERAGE if "average(" in loop else ""
+    after = changed(plan_of(tmp_path, helper, loop))
+    assert "average(" not in after
+    assert ("synchronize" in after) == ("clip" in loop)
+    assert ("averaged" in after) == ("averaged" in loop)
+
+
+BAD_HELPERS = {
+    "a sum": ("dist.all_reduce(p.grad)", "the sum is never divided by the world size"),
+    "divided twice": (
+        "dist.all_reduce(p.grad, op=dist.ReduceOp.AVG)\np.grad /= dist.get_world_size()",
+        "the sum is more than once divided by the world size",
+    ),
+    "summed twice": (
+        "dist.all_reduce(p.grad)\ndist.all_reduce(p.grad)\np.grad /= dist.get_world_size()",
+        "they are summed more than once",
+    ),
+    "by another number": (
+        "dist.all_reduce(p.grad)\np.grad /= args.often",
+        "they are changed by something else than the world size",
+    ),
+    "by its square": (
+        "dist.all_reduce(p.grad)\np.grad *= dist.get_world_size()",
+        "they are changed by something else than the world size",
+    ),
+    "the largest": (
+        "dist.all_reduce(p.grad, op=dist.ReduceOp.MAX)\np.grad /= dist.get_world_size()",
+        "their all_reduce is not known to sum",
+    ),
+    "a group": (
+        "dist.all_reduce(p.grad, group=dist.new_group([0, 1]))\np.grad /= dist.get_world_size()",
+        "it works on a group of ranks that is not known to be a process set",
+    ),
+    "asynchronous": (
+        "work = dist.all_reduce(p.grad, async_op=True)\nwork.wait()\np.grad /= dist.get_world_size()",
+        "their all_reduce is asynchronous",
+    ),
+    "compressed": (
+        "small = p.grad.half()\ndist.all_reduce(small)\np.grad = small.float() / dist.get_world_size()",
+        "something is done that is not known to leave averages",
+    ),
+    "by size": (
+        "if p.dim() > 1:\n    dist.all_reduce(p.grad)\n    p.grad /= dist.get_world_size()",
+        "they are averaged only where `p.dim() > 1` holds",
+    ),
+    "passed by": (
+        "if p.dim() > 1:\n    continue\ndist.all_reduce(p.grad)\np.grad /= dist.get_world_size()",
+        "where `p.dim() > 1` holds they are left as they are",
+    ),
+    "on some ranks": (
+        "if rank == 0:\n    dist.all_reduce(p.grad)\np.grad /= dist.get_world_size()",
+        "they are averaged only where `rank == 0` holds",
+    ),
+    "not all": (
+        "dist.all_reduce(p.grad)\np.grad /= dist.get_world_size()\nbreak",
+        "something is done that is not known to leave averages",
+    ),
+    "a loop in a loop": (
+        "for q in model.parameters():\n    dist.all_reduce(q.grad)\n    q.grad /= dist.get_world_size()",
+        "one loop over all of them stands in another",
+    ),
+    "clipped": (
+        "dist.all_reduce(p.grad)\np.grad /= dist.get_world_size()\np.grad.clamp_(-1, 1)",
+        "something is done that is not known to leave averages",
+    ),
+    "a copy": (
+        "g = p.grad.clone()\ndist.all_reduce(g)\ng /= dist.get_world_size()",
+        "something is done that is not known to leave averages",
+    ),
+    "gathered": (
+        "rows = [torch.zeros_like(p) for _ in range(size)]\ndist.all_gather(rows, p.grad)",
+        "they go through all_gather, not all_reduce",
+    ),
+}
+BAD_BODIES = {
+    "the last one": (
+        "for p in model.parameters():\n    g = p.grad\ndist.all_reduce(g)\ng /= dist.get_world_size()",
+        "it is not seen that all_reduce gets each gradient of a model as it is",
+    ),
+    "never copied back": (
+        "grads = [p.grad for p in model.parameters()]\nflat = _flatten_dense_tensors(grads)\n"
+        "dist.all_reduce(flat)\nflat /= dist.get_world_size()",
+        "the sums are not copied back into the gradients",
+    ),
+    "copied back too early": (
+        "grads = [p.grad for p in model.parameters()]\nflat = _flatten_dense_tensors(grads)\n"
+        "dist.all_reduce(flat)\nfor g, new in zip(grads, _unflatten_dense_tensors(flat, grads)):\n"
+        "    g.copy_(new)\nflat /= dist.get_world_size()",
+        "the sum is never divided by the world size",
+    ),
+    "once for each": (
+        "grads = [p.grad for p in model.parameters()]\nflat = _flatten_dense_tensors(grads)\n"
+        "for p in model.parameters():\n    dist.all_reduce(flat)\nflat /= dist.get_world_size()",
+        "how often this is done to each gradient is not known",
+    ),
+    "some of a list": (
+        "grads = [p.grad for p in model.parameters() if p.dim() > 1]\nfor g in grads:\n"
+        "    dist.all_reduce(g)\n    g /= dist.get_world_size()",
+        "only some of the parameters are taken",
+    ),
+    "another model's, too": (
+        "for p in model.parameters():\n    dist.all_reduce(p.grad)\nfor p in other.parameters():\n"
+        "    p.grad /= dist.get_world_size()",
+        "the parameters of several models are averaged together",
+    ),
+    "a count that is kept": (
+        "for p in model.parameters():\n    dist.all_reduce(p.grad)\n    p.grad /= dist.get_world_size()\n"
+        "args.often += 1",
+        "something is done that is not known to leave averages",
+    ),
+    "a result": (
+        "for p in model.parameters():\n    dist.all_reduce(p.grad)\n    p.grad /= dist.get_world_size()\n"
+        "return model",
+        "something is done that is not known to leave averages",
+    ),
+}
+BAD_LOOPS = {
+    "sometimes": (
+        "net(x).sum().backward()\nif i % args.often == 0:\n    average(net)\noptimizer.step()",
+        "they are averaged only where `i % args.often == 0` holds",
+    ),
+    "on a flag of one rank": (
+        "main = rank == 0\nnet(x).sum().backward()\nif main:\n    average(net)\noptimizer.step()",
+        "they are averaged only where `main` holds",
+    ),
+    "after several": (
+        "for part in x:\n    net(part).sum().backward()\naverage(net)\noptimizer.step()",
+        "gradients of several backward passes add up before it",
+    ),
+    "after two": (
+        "net(x).sum().backward()\nnet(x).mean().backward()\naverage(net)\noptimizer.step()",
+        "after this backward pass they are not averaged",
+    ),
+    "after clipping": (
+        "net(x).sum().backward()\ntorch.nn.utils.clip_grad_norm_(net.parameters(), 1.0)\naverage(net)\n"
+        "optimizer.step()",
+        "something looks at the gradients before they are averaged",
+    ),
+    "after the step": (
+        "net(x).sum().backward()\noptimizer.step()\naverage(net)",
+        "an optimizer steps before they are averaged",
+    ),
+    "unless it leaves": (
+        "net(x).sum().backward()\nif x.isnan().any():\n    continue\naverage(net)\noptimizer.step()",
+        "what follows is left out on some ways from the backward pass",
+    ),
+    "with something else in between": (
+        "net(x).sum().backward()\nif i:\n    pass\nelse:\n    average(net)\noptimizer.step()",
+        "no backward pass stands above it in the same block",
+    ),
+    "another model's": (
+        "(net(x) + other(x)).sum().backward()\naverage(other)\noptimizer.step()",
+        "the optimizer of these parameters was not found",
+    ),
+    "handed on": (
+        "net(x).sum().backward()\naverage(net)\nnet.apply(average)\noptimizer.step()",
+        "it is handed on here, to be called elsewhere",
+    ),
+    "not always": (
+        "net(x).sum().backward()\nif i:\n    optimizer.step()\nnet(x).mean().backward()\naverage(net)\n"
+        "optimizer.step()",
+        "after this backward pass they are not averaged",
+    ),
+}
+
+
+def refusal(plan: Plan) -> str:
+    """What HVD904 says; nothing is changed."""
+    found = [finding for finding in plan.findings if finding.rule == "HVD904"]
+    assert found and not any(file.changed for file in plan.files)
+    assert all(program.refused for program in plan.programs)
+    return " ".join(finding.message for finding in found)
+
+
+@pytest.mark.parametrize(("body", "reason"), BAD_HELPERS.values(), ids=BAD_HELPERS.keys())
+def test_what_is_done_to_each(body: str, reason: str, tmp_path: Path) -> None:
+    inside = indent(body, "        ")
+    helper = f"def average(model):\n    for p in model.parameters():\n{inside}\n"
+    assert reason in refusal(plan_of(tmp_path, helper))
+
+
+@pytest.mark.parametrize(("body", "reason"), BAD_BODIES.values(), ids=BAD_BODIES.keys())
+def test_what_is_done_to_all(body: str, reason: str, tmp_path: Path) -> None:
+    assert reason in refusal(plan_of(tmp_path, f"def average(model):\n{indent(body, '    ')}\n"))
+
+
+@pytest.mark.parametrize(("loop", "reason"), BAD_LOOPS.values(), ids=BAD_LOOPS.keys())
+def test_when_it_is_done(loop: str, reason: str, tmp_path: Path) -> None:
+    assert reason in refusal(plan_of(tmp_path, loop=loop))
+
+
+def test_an_optimizer_of_more_than_is_averaged(tmp_path: Path) -> None:
+    trained = "[*net.parameters(), *other.parameters()]"
+    loop = "(net(x) + other(x)).sum().backward()\naverage(net)\noptimizer.step()"
+    assert "this optimizer trains other parameters, too" in refusal(plan_of(tmp_path, AVERAGE, loop, trained))
+
+
+def test_two_models_of_one_optimizer(tmp_path: Path) -> None:
+    trained = "[*net.parameters(), *other.parameters()]"
+    loop = "(net(x) + other(x)).sum().backward()\naverage(net)\naverage(other)\noptimizer.step()"
+    (file,) = plan_of(tmp_path, AVERAGE, loop, trained).files
+    assert "average(" not in file.after and "HVD904" not in {finding.rule for finding in file.findings}
+
+
+def test_a_rule_that_is_switched_off(tmp_path: Path) -> None:
+    plan_of(tmp_path)
+    plan = make_plan([tmp_path], Options(ignore=("HVD412",)))
+    assert "HVD412 is switched off" in refusal(plan)
+
+
+def test_a_helper_that_nothing_uses(tmp_path: Path) -> None:
+    """With DDP, an unused helper is translated as any other function."""
+    loop = "torch.nn.parallel.DistributedDataParallel(net)(x).sum().backward()\noptimizer.step()"
+    (file,) = plan_of(tmp_path, loop=loop).files
+    assert "hvd.allreduce_(p.grad, op=hvd.Sum)" in file.after
+
+
+METHODS = """
+class Trainer:
+    def __init__(self):
+        self.model = net
+        self.optimizer = torch.optim.Adam(self.model.parameters())
+
+    def average(self):
+        for p in self.model.parameters():
+            if p.grad is not None:
+                dist.all_reduce(p.grad)
+                p.grad /= dist.get_world_size()
+
+    def train(self, x):
+        loss = self.model(x).sum()
+        loss.backward()
+        self.average()
+        self.optimizer.step()
+
+
+Trainer().train(torch.randn(2, 4))
+"""
+CLOSURE = """
+def closure():
+    optimizer.zero_grad()
+    loss = net(x).sum()
+    loss.backward()
+    for p in net.parameters():
+        dist.all_reduce(p.grad)
+        p.grad /= size
+    return loss
+
+
+optimizer.step(closure)
+"""
+
+
+def test_methods(tmp_path: Path) -> None:
+    text = PROGRAM.format(helper="", loop="    pass\n" + METHODS, trained="net.parameters()")
+    text = text.replace("optimizer = torch.optim.SGD(net.parameters(), lr=0.1)\n", "").replace(
+        "    optimizer.zero_grad()\n", ""
+    )
+    (tmp_path / "train.py").write_text(text)
+    (file,) = make_plan([tmp_path], Options()).files
+    assert "self.average()" not in file.after and "HVD904" not in {f.rule for f in file.findings}
+    assert "hvd.broadcast_parameters(self.model.state_dict(), root_rank=0)" in file.after
+    assert [finding.advice[:44] for finding in file.findings if finding.rule == "HVD412"] == [
+        "a parameter that got no gradient was passed "
+    ]
+
+
+def test_a_closure(tmp_path: Path) -> None:
+    after = changed(plan_of(tmp_path, "", CLOSURE))
+    assert "all_reduce" not in after
+
+
+def test_a_closure_that_adds_up(tmp_path: Path) -> None:
+    loop = CLOSURE.replace("    loss.backward()", "    for part in loss, loss:\n        part.backward()")
+    assert "gradients of several backward passes add up before it" in refusal(plan_of(tmp_path, "", loop))
+
+
+HOOKS = (Path(__file__).parent.parent / "verify/fixtures/hooked/hooks.py").read_text()
+BAD_HOOKS = {
+    "without a flag": (
+        "if module.needs_average:\n            module.needs_average = False",
+        "if True:\n            pass",
+        "it is not seen that the hooks average once after each backward pass",
+    ),
+    "a flag that others read": (
+        "\n    return module\n",
+        "\n    return module\n\n\ndef off(module):\n    module.needs_average = False\n\n\nprint(off)\n",
+        "the function around the hooks does something else here",
+    ),
+    "a sum": (
+        "flat /= dist.get_world_size()",
+        "pass",
+        "the sum is never divided by the world size",
+    ),
+    "another hook": (
+        "module.register_forward_hook(wait_for_backward)",
+        "module.register_forward_hook(wait_for_backward)\n    module.register_forward_pre_hook(print)",
+        "the function around the hooks does something else here",
+    ),
+    "another copy": (
+        "dist.broadcast(value, 0)",
+        "dist.broadcast(value, 0)\n        value.mul_(2)",
+        "the function around the hooks does something else here",
+    ),
+    "not the types": (
+        "for dtype in by_type:",
+        "for dtype in list(by_type)[:1]:",
+        "something is done that is not known to leave averages",
+    ),
+    "all for each type": (
+        "grads = [param.grad.data for param in by_type[dtype]]",
+        "grads = [param.grad.data for param in module.parameters()]",
+        "all of the parameters are taken for each type again",
+    ),
+}
+
+
+@pytest.mark.parametrize(("old", "new", "reason"), BAD_HOOKS.values(), ids=BAD_HOOKS.keys())
+def test_hooks_that_stay(old: str, new: str, reason: str, tmp_path: Path) -> None:
+    assert HOOKS.count(old) == 1
+    (tmp_path / "hooks.py").write_text(HOOKS.replace(old, new))
+    text = PROGRAM.format(
+        helper="from hooks import *",
+        loop="    net(x).sum().backward()\n    optimizer.step()",
+        trained="net.parameters()",
+    )
+    (tmp_path / "train.py").write_text(text.replace("other =", "net = average_by_hooks(net)\nother ="))
+    assert reason in refusal(make_plan([tmp_path], Options()))

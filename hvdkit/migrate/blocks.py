@@ -17,7 +17,7 @@ def fill(names: Names, changes: Sequence[Edit]) -> list[Edit]:
     result = list(changes)
     if len(deleted) < 2:
         return result
-    for node in names.parents:
+    for node in (node for node in names.parents if "body" in node._fields):
         for field in ("body", "orelse", "finalbody"):
             body = getattr(node, field, None)
             if not isinstance(body, list) or len(body) < 2 or not isinstance(body[0], ast.stmt):

@@ -78,7 +78,7 @@ def _above(first: Site, second: Site) -> bool:
 
 
 def _names_cuda(names: Names) -> bool:
-    constants = (node for node in names.parents if isinstance(node, ast.Constant))
+    constants = names.of_kind(ast.Constant)
     return "cuda" in names.attributes or any(
         isinstance(node.value, str) and "cuda" in node.value and len(node.value) < 20 for node in constants
     )

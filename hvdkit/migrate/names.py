@@ -11,12 +11,13 @@ from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Callable, Union
+from typing import Any, Callable, TypeVar, Union
 
 from hvdkit.migrate.canonical import canonical
 from hvdkit.migrate.source import Source
 
 FunctionNode = Union[ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda]
+N = TypeVar("N", bound=ast.AST)
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 ANY_KEY = "*"  # a subscript whose key is not written out
@@ -91,8 +92,8 @@ class Names:
     stars: list[str] = field(default_factory=list)  # modules imported with *
     _order: list[ast.AST] = field(default_factory=list)  # every node, each before what is inside it
     _qualified: dict[ast.AST, tuple[str, ...]] = field(default_factory=dict)
+    _of_kind: dict[tuple[type, ...], list[Any]] = field(default_factory=dict)
     _calls_in: dict[ast.AST, list[ast.Call]] = field(default_factory=dict)
-    _imported: dict[str, set[str]] | None = None
 
     @cached_property
     def _places(self) -> dict[ast.AST, int]:
@@ -101,9 +102,15 @@ class Names:
     def walk(self, node: ast.AST) -> list[ast.AST]:
         """A node and everything inside it, in the order of the file."""
         last = node
-        while inside := _children(last):
+        while inside := children(last):
             last = inside[-1]
         return self._order[self._places[node] : self._places[last] + 1]
+
+    def of_kind(self, *kinds: type[N]) -> list[N]:
+        """Every node of exactly these kinds."""
+        if kinds not in self._of_kind:
+            self._of_kind[kinds] = [node for node in self.parents if type(node) in kinds]
+        return self._of_kind[kinds]
 
     def calls_in(self, node: ast.AST) -> list[ast.Call]:
         """Every call inside a node, itself included."""
@@ -111,16 +118,37 @@ class Names:
             self._calls_in[node] = [part for part in self.walk(node) if isinstance(part, ast.Call)]
         return self._calls_in[node]
 
+    @cached_property
+    def _imported(self) -> dict[str, set[str]]:
+        found: dict[str, set[str]] = defaultdict(set)
+        for scope in self.scopes.values():
+            for name, bindings in scope.names.items():
+                for binding in bindings:
+                    if binding.kind == "import":
+                        found[binding.qualified.partition(".")[0]].add(name)
+        return found
+
     def imported(self, top: str) -> set[str]:
         """Names that some scope imports from a package."""
-        if self._imported is None:
-            self._imported = defaultdict(set)
-            for scope in self.scopes.values():
-                for name, bindings in scope.names.items():
-                    for binding in bindings:
-                        if binding.kind == "import":
-                            self._imported[binding.qualified.partition(".")[0]].add(name)
         return self._imported.get(top, set())
+
+    @cached_property
+    def imported_uses(self) -> list[tuple[str, ast.expr, str]]:
+        """Every whole a.b.c that is read and begins with an imported name: a, it, and what it stands for."""
+        return [
+            (name, whole, qualified)
+            for name in sorted(set().union(*self._imported.values()))
+            for use in self.uses.get(name, ())
+            if isinstance(use.ctx, ast.Load)
+            for whole in [self._whole(use)]
+            for qualified in self.qualified(whole)
+        ]
+
+    def _whole(self, node: ast.expr) -> ast.expr:
+        """The longest a.b.c that begins with a name."""
+        while isinstance(parent := self.parents[node], ast.Attribute):
+            node = parent
+        return node
 
     def ancestors(self, node: ast.AST) -> Iterator[ast.AST]:
         """The nodes around a node, innermost first."""
@@ -162,24 +190,39 @@ class Names:
             self._qualified[node] = self._qualify(node, 0)
         return self._qualified[node]
 
+    @cached_property
+    def _standing_for(self) -> set[str]:
+        """Names that some scope imports, or binds to a class or another name."""
+        return {
+            name
+            for scope in self.scopes.values()
+            for name, bindings in scope.names.items()
+            if any(b.kind in ("import", "class") or _is_alias(b) for b in bindings)
+        }
+
     def _qualify(self, node: ast.AST, depth: int) -> tuple[str, ...]:
         tail: list[str] = []
         while isinstance(node, ast.Attribute):
             tail.append(node.attr)
             node = node.value
-        if not isinstance(node, ast.Name) or depth > 4:
+        if not isinstance(node, ast.Name) or depth > 4 or node.id not in self._standing_for:
             return ()
         heads: list[str] = []
         for binding in self.bindings(node.id, node):
             if binding.kind == "import":
                 heads.append(binding.qualified)
-            elif binding.kind == "assign" and not binding.path and binding.value is not node:
-                if isinstance(binding.value, (ast.Name, ast.Attribute)):
-                    heads.extend(self._qualify(binding.value, depth + 1))
+            elif binding.value is not None and binding.value is not node and _is_alias(binding):
+                heads.extend(self._qualify(binding.value, depth + 1))
             elif binding.kind == "class":
                 heads.append("")
         suffix = "".join(f".{part}" for part in reversed(tail))
         return tuple(canonical(head + suffix) for head in dict.fromkeys(heads) if head)
+
+
+def _is_alias(binding: Binding) -> bool:
+    """`name = other.name`."""
+    plain = binding.kind == "assign" and not binding.path
+    return plain and isinstance(binding.value, (ast.Name, ast.Attribute))
 
 
 def _outside(scope_node: ast.AST, child: ast.AST) -> bool:
@@ -206,15 +249,15 @@ def index(source: Source) -> Names:
             handler(names, scope, node)
         # Last in, first out: pushed backwards, nodes are met in the order of the file, so that a `global`
         # is known before the assignments that it changes.
-        children = _children(node)
-        children.reverse()
-        stack += children
-        for child in children:
+        inside = children(node)
+        inside.reverse()
+        stack += inside
+        for child in inside:
             parents[child] = node
             within[child] = scope
         if type(node) in _BLOCKS:
             inner = names.scopes[node] = Scope(node, scope)
-            for child in children:
+            for child in inside:
                 if not _outside(node, child):
                     within[child] = inner
             if isinstance(node, FUNCTIONS):
@@ -222,7 +265,8 @@ def index(source: Source) -> Names:
     return names
 
 
-def _children(node: ast.AST) -> list[ast.AST]:
+def children(node: ast.AST) -> list[ast.AST]:
+    """The nodes directly inside a node, in the order of the file; operators and contexts are left out."""
     kind = type(node)
     found: list[ast.AST] = []
     for name in _INSIDE[kind]:

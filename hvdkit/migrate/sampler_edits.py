@@ -49,8 +49,8 @@ def _unpacked_problem(loader: Loader) -> str:
         return ""
     if len(unpacked) > 1 or not isinstance(unpacked[0].value, ast.Name):
         return "its arguments come from **"
-    mentioned = {node.value for node in loader.names.parents if isinstance(node, ast.Constant)}
-    keys = {node.arg for node in loader.names.parents if isinstance(node, ast.keyword)}
+    mentioned = {node.value for node in loader.names.of_kind(ast.Constant)}
+    keys = {node.arg for node in loader.names.of_kind(ast.keyword)}
     if {"sampler", "batch_sampler"} & (mentioned | keys):
         return "its arguments come from **, and a sampler may be among them"
     return ""

@@ -32,6 +32,8 @@ class Callers:
         """Calls in the project that may run a function, spawning calls included, in file order."""
         self._memo.ask(("sites", function), lambda: self._look(names, function))
         sites = [(where, call) for call, where in self._sites[function].items()]
+        if len(sites) < 2:
+            return sites
         return sorted(sites, key=lambda site: (str(site[0].source.path), site[1].lineno, site[1].col_offset))
 
     def _look(self, names: Names, function: FunctionNode) -> frozenset[Value]:

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from hvdkit.migrate.names import FUNCTIONS, Names
+from hvdkit.migrate.names import FUNCTIONS, Names, children
 
 if TYPE_CHECKING:
     from hvdkit.migrate.facts.facts import Facts
@@ -85,4 +85,4 @@ def walk_here(node: ast.AST, apart: frozenset[ast.AST] = frozenset()) -> Iterato
             continue
         yield part
         if part is node or not isinstance(part, (*FUNCTIONS, ast.ClassDef)):
-            waiting.extend(ast.iter_child_nodes(part))
+            waiting += children(part)

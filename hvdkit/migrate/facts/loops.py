@@ -113,7 +113,7 @@ class Loops:
     ) -> frozenset[Value]:
         """DataLoaders among the values of an expression and of its parts: enumerate, tqdm, zip, iter ..."""
         found: set[Value] = set()
-        for node in ast.walk(expression):
+        for node in names.walk(expression):
             if isinstance(node, (ast.Name, ast.Attribute, ast.Call, ast.Subscript)):
                 for value in self._facts.flow.values(names, node):
                     if self._is_loader(value):
@@ -274,7 +274,7 @@ def library_backwards(facts: Facts) -> Iterator[tuple[Names, ast.Call]]:
 
 def yielded_from(names: Names, function: FunctionNode) -> Iterator[ast.expr]:
     """What a generator runs over while it yields: `for x in iterable: yield x`, `yield from iterable`."""
-    for node in ast.walk(function):
+    for node in names.walk(function):
         if isinstance(node, ast.YieldFrom) and names.function(node) is function:
             yield node.value
         elif isinstance(node, ast.Yield) and names.function(node) is function:

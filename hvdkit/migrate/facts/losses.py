@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from hvdkit.migrate.facts.flow import Value
-from hvdkit.migrate.names import FUNCTIONS, Binding, Names
+from hvdkit.migrate.names import FUNCTIONS, Binding, Names, children
 
 if TYPE_CHECKING:
     from hvdkit.migrate.facts.facts import Facts
@@ -59,7 +59,7 @@ class _Walk:
                 return
             self._model(names, node.func)
             self._inside(names, node, depth)
-        for child in ast.iter_child_nodes(node):
+        for child in children(node):
             self.expression(names, child, depth)
 
     def _model(self, names: Names, called: ast.AST) -> None:

@@ -88,12 +88,13 @@ class Memo(Generic[T]):
         try:
             self._compute(question)
             while question.first == question.position:
+                alone = question is self._stack[-1] and not question.hopes
                 if self._again and -self._again[0] >= question.position:
                     other = self._stack[-heapq.heappop(self._again)]
                     other.waiting = False
                     self._compute(other)
                     question.first = min(question.first, other.first)
-                elif not self._give_up(question.position):
+                elif alone or not self._give_up(question.position):
                     self._close(question.position)
                     return
         except BaseException:

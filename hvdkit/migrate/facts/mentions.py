@@ -22,24 +22,12 @@ def mentions(facts: Facts, wanted: tuple[str, ...]) -> Iterator[tuple[Names, ast
     """
     tops = {name.partition(".")[0] for name in wanted}
     for names in facts.files:
-        for name in sorted(set().union(*map(names.imported, tops))):
-            for use in names.uses.get(name, ()):
-                if not isinstance(use.ctx, ast.Load):
-                    continue
-                whole = _whole(names, use)
-                for qualified in names.qualified(whole):
-                    match = next((name for name in wanted if _matches(qualified, name)), None)
-                    if match is not None and _is_use(names, whole):
-                        yield names, whole, qualified, match
-
-
-def _whole(names: Names, node: ast.expr) -> ast.expr:
-    """The longest a.b.c that begins with a name."""
-    while True:
-        parent = names.parents[node]
-        if not isinstance(parent, ast.Attribute):
-            return node
-        node = parent
+        imported = set().union(*map(names.imported, tops))
+        for name, whole, qualified in names.imported_uses if imported else ():
+            if name in imported and qualified.startswith(wanted):
+                match = next((name for name in wanted if _matches(qualified, name)), None)
+                if match is not None and _is_use(names, whole):
+                    yield names, whole, qualified, match
 
 
 def _matches(qualified: str, name: str) -> bool:

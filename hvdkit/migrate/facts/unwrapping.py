@@ -66,11 +66,8 @@ def own_module(facts: Facts, names: Names, node: ast.expr) -> Value | None:
 
 
 def _stores_module(value: Value) -> bool:
-    inside = set(ast.walk(value.node))
-    return any(
-        isinstance(target, ast.Name) and target in inside
-        for target, _ in value.names.stores.get("module", ())
-    )
+    stores = value.names.stores.get("module", ())
+    return any(isinstance(x, ast.Name) and value.node in value.names.ancestors(x) for x, _ in stores)
 
 
 def asked_first(names: Names, node: ast.AST, model: ast.expr) -> bool:

@@ -46,8 +46,8 @@ def _tests(facts: Facts) -> Iterator[Finding]:
     for names in facts.files:
         if "ddp" not in facts.kinds(names):
             continue
-        for node in list(names.parents):
-            if not isinstance(node, ast.Compare) or len(node.ops) != 1 or constant(node.comparators[0]) != 1:
+        for node in names.of_kind(ast.Compare):
+            if len(node.ops) != 1 or constant(node.comparators[0]) != 1:
                 continue
             if not isinstance(node.ops[0], (ast.Gt, ast.Eq, ast.NotEq, ast.LtE)):
                 continue
@@ -75,8 +75,8 @@ def _compared(facts: Facts) -> Iterator[tuple[Names, ast.expr]]:
     for names in facts.files:
         if "ddp" not in facts.kinds(names):
             continue
-        for node in list(names.parents):
-            if isinstance(node, ast.Compare) and len(node.ops) == 1 and constant(node.comparators[0]) == 0:
+        for node in names.of_kind(ast.Compare):
+            if len(node.ops) == 1 and constant(node.comparators[0]) == 0:
                 if isinstance(node.ops[0], (ast.Eq, ast.NotEq, ast.Gt)):
                     yield names, node.left
 

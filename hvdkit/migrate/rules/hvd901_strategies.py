@@ -66,10 +66,10 @@ LIBRARIES = {"deepspeed", "fairscale", "colossalai"}
 def check(facts: Facts) -> Iterator[Finding]:
     if facts.calls("importlib.import_module"):
         for names in facts.files:
-            for node in names.parents:
-                if isinstance(node, ast.Constant) and node.value in LIBRARIES:
-                    message = f"{node.value} is imported by name in this program, and {SHARDED}"
-                    yield facts.refused("HVD901", names, node, message, FITS)
+            for text in names.of_kind(ast.Constant):
+                if text.value in LIBRARIES:
+                    message = f"{text.value} is imported by name in this program, and {SHARDED}"
+                    yield facts.refused("HVD901", names, text, message, FITS)
     for names, node, qualified, match in mentions(facts, tuple(STRATEGIES)):
         if not qualified.startswith(HARMLESS):
             advice = "move to hvd.elastic by hand" if STRATEGIES[match] == RESTARTS else FITS

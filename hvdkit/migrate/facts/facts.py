@@ -119,7 +119,7 @@ class Facts:
                 ]
             else:
                 found += self._calls.get(name, [])
-        return sorted(set(found), key=lambda site: _place(site.names, site.node))
+        return sorted(set(found), key=lambda site: (*_place(site.names, site.node), site.name))
 
     def methods(self, name: str) -> Iterator[tuple[Names, ast.Call, ast.expr]]:
         """Calls `x.name(...)` with their receivers, module functions left out."""

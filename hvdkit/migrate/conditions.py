@@ -15,6 +15,7 @@ from hvdkit.migrate.facts import vocabulary as words
 from hvdkit.migrate.facts.guards import Where, where_runs
 from hvdkit.migrate.facts.programs import ProgramFacts
 from hvdkit.migrate.facts.sharding import epoch_calls, in_order, share
+from hvdkit.migrate.facts.starts import runs_in
 from hvdkit.migrate.facts.training import own_loaders, seeds, training_loaders, training_paths
 from hvdkit.migrate.facts.writers import writers
 from hvdkit.migrate.names import Names
@@ -47,9 +48,9 @@ def conditions(facts: Facts, entry: Path) -> tuple[Condition, ...]:
 
 
 def _uses_horovod(facts: Facts, program: ProgramFacts) -> bool:
-    """Whether anything of Horovod or torch.distributed is called in a program's files."""
+    """Whether a program may come to a call of Horovod or torch.distributed."""
     called = facts.calls(*(f"{module}." for module in words.HOROVOD), "torch.distributed.")
-    return any(site.names in program.files for site in called)
+    return any(runs_in(facts, program, site.names, site.node) for site in called)
 
 
 def _sharded(facts: Facts, program: ProgramFacts) -> tuple[State, str]:

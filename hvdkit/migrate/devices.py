@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from hvdkit.migrate.facts import Facts, Site
 from hvdkit.migrate.facts import vocabulary as words
 from hvdkit.migrate.facts.programs import ProgramFacts
+from hvdkit.migrate.facts.starts import starting_sites
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Condition, State
 
@@ -26,7 +27,7 @@ SET_DEVICE = "torch.cuda.set_device"
 def init_row(facts: Facts, program: ProgramFacts) -> Condition:
     """Whether hvd.init() is there, and stands above the first use of CUDA in its function."""
     name = "Horovod is initialised before CUDA"
-    sites = [site for site in facts.calls(*words.HVD_INIT) if site.names in program.files]
+    sites = [site for site in starting_sites(facts, program) if site.name in words.HVD_INIT]
     if not sites:
         return Condition(name, State.OPEN, "no hvd.init() was found")
     early = [

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 from hvdkit.migrate.facts.flow import Value
 from hvdkit.migrate.facts.loops import Path
-from hvdkit.migrate.facts.programs import ProgramFacts, main_guard
+from hvdkit.migrate.facts.programs import ProgramFacts
+from hvdkit.migrate.facts.starts import begins_in
 from hvdkit.migrate.names import Names
 
 if TYPE_CHECKING:
@@ -21,20 +22,12 @@ def training_paths(facts: Facts, program: ProgramFacts) -> list[Path]:
     return [
         path
         for path in facts.loops.paths
-        if path.names in program.files and _begins_in(program, *_outermost(path))
+        if path.names in program.files and begins_in(program, *_outermost(path))
     ]
 
 
 def _outermost(path: Path) -> tuple[Names, ast.AST]:
     return path.calls[-1] if path.calls else (path.names, path.backward)
-
-
-def _begins_in(program: ProgramFacts, names: Names, node: ast.AST) -> bool:
-    """Whether code at the top of a path runs in a program: not under another script's main guard."""
-    if names is program.entry:
-        return True
-    guard = main_guard(names)
-    return names in program.files and (guard is None or guard not in names.ancestors(node))
 
 
 def training_loaders(facts: Facts, program: ProgramFacts) -> list[Loader]:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
+from hvdkit.migrate.facts.starts import has_started
 from hvdkit.migrate.facts.training import only_single
 from hvdkit.migrate.facts.writers import DUMPS, OPEN, Writer, calls_project_code, unguarded_writers
 from hvdkit.migrate.names import FUNCTIONS, Names
@@ -20,13 +21,14 @@ def check(facts: Facts) -> Iterator[Finding]:
     plain: dict[Names, list[ast.stmt]] = {}
     for writer in unguarded_writers(facts):
         names = writer.names
-        if writer.log or not facts.kinds(names) & {"ddp", "single"}:
+        kinds = facts.kinds(names)
+        if writer.log or "horovod" in kinds or not kinds & {"ddp", "single"}:
             continue
         statement = _whole(facts, writer)
-        if statement is not None:
+        if statement is not None and has_started(facts, names, writer.node):
             plain.setdefault(names, []).append(statement)
             continue
-        if "single" not in facts.kinds(names):
+        if "single" not in kinds:
             continue  # every rank wrote it before: the post-condition says so
         short = writer.name.rpartition(".")[2]
         message = f"every rank would write the file of this {short}"
@@ -748,6 +750,27 @@ RANK = int(os.environ["RANK"])
 """,
                 ),
             ),
+        ),
+        Keep(
+            """\
+            import torch
+            import torch.distributed as dist
+
+            def save(model):
+                torch.save(model.state_dict(), "model.pt")
+
+            def main():
+                dist.init_process_group("gloo")
+                model = torch.nn.parallel.DistributedDataParallel(torch.nn.Linear(2, 1))
+                model(x).sum().backward()
+                save(model)
+
+            if __name__ == "__main__":
+                main()
+            """,
+            reason="another script, which never starts Horovod, runs this function, too",
+            suggested=True,
+            files=(("convert.py", "import torch\nfrom train import save\n\nsave(torch.nn.Linear(2, 1))\n"),),
         ),
     ),
 )

@@ -9,9 +9,10 @@ from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.guards import Where, where_runs
 from hvdkit.migrate.facts.programs import last_import, main_guard
+from hvdkit.migrate.facts.starts import is_named
 from hvdkit.migrate.facts.training import only_single
 from hvdkit.migrate.facts.writers import calls_project_code
-from hvdkit.migrate.names import FunctionNode, Names
+from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
 
@@ -43,21 +44,13 @@ def _after_start(facts: Facts, names: Names, call: ast.Call) -> bool:
     """Whether Horovod has started: HVD110 starts it below the imports, or first under the main guard."""
     function = names.function(call)
     if function is not None:
-        return _is_used(facts, names, function)
+        return is_named(facts, names, function)
     guard = main_guard(names)
     if guard is not None:
         return guard in names.ancestors(call) and facts.kinds(names) == {"single"}
     entry = any(program.entry is names and program.kind == "single" for program in facts.programs)
     last = last_import(names)
     return entry and last is not None and call.lineno > (last.end_lineno or last.lineno)
-
-
-def _is_used(facts: Facts, names: Names, function: FunctionNode) -> bool:
-    """Whether the program names a function; one it never names may be run by hand, without Horovod."""
-    name = getattr(function, "name", "")
-    if not name or isinstance(names.parents[function], ast.ClassDef):
-        return True
-    return any(name in other.uses or name in other.attributes for other in facts.files)
 
 
 RULE = Rule(

@@ -149,6 +149,15 @@ def test_a_file_named_like_its_folder_and_its_function(tmp_path: Path) -> None:
     assert flow.made(names, node) == {"m.A"}
 
 
+def test_a_name_that_a_package_gives_hides_its_file_of_that_name(tmp_path: Path) -> None:
+    folder = tmp_path / "core"
+    folder.mkdir()
+    (folder / "__init__.py").write_text("from .launch import launch\n")
+    (folder / "launch.py").write_text("from m import A\ndef launch():\n    return A()\n")
+    flow, names, node = probe(tmp_path, "from core import launch\nprobe(launch())")
+    assert flow.made(names, node) == {"m.A"}
+
+
 def _sites(flow: Flow, names: Names, name: str) -> list[tuple[Names, ast.Call]]:
     for other in flow.project.files.values():
         for binding in other.module.names.get(name, ()):

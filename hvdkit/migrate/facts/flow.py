@@ -164,8 +164,10 @@ class Flow:
         if name.startswith(".") and not head.strip("."):
             head = "." * (len(name) - len(name.lstrip(".")))
         parent = self.project.module(head, path) if head else None
-        # In Unet/train.py `from Unet import Unet` is a name in Unet/Unet.py, not that file in a package Unet.
-        if module is not None and module is not parent:
+        # In Unet/train.py `from Unet import Unet` is a name in Unet/Unet.py, not that file in a package Unet;
+        # where core/__init__.py has `from .launch import launch`, `from core import launch` is that function.
+        given = parent is not None and parent is not names and bool(parent.module.names.get(member))
+        if module is not None and module is not parent and not given:
             return frozenset([Value("module", name, module.source.tree, module)])
         if parent is not None and parent is not names:
             return self._member(parent, member)

@@ -136,6 +136,8 @@ def delete_definition(names: Names, node: ast.FunctionDef) -> Edit:
     start, end = own_lines(source, node)
     if only_statement(names, node):
         raise CannotEdit("nothing else stands in the file")
+    if source.notebook is not None:
+        return delete(names, node)  # the blank lines may be another cell's
     rest = source.text[end:]
     blank = len(rest) - len(rest.lstrip()) if rest.strip() else len(rest)
     line = source.line_at(end + blank) if rest.strip() else 0

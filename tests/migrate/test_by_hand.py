@@ -449,6 +449,60 @@ def test_a_closure_that_adds_up(tmp_path: Path) -> None:
 
 
 HOOKS = (Path(__file__).parent.parent / "verify/fixtures/hooked/hooks.py").read_text()
+FLAG = """
+def step(model, several):
+    model(x).sum().backward()
+    if several:
+        average(model)
+    optimizer.step()
+
+
+step(net, {flag})
+"""
+
+
+def test_a_flag_that_is_passed(tmp_path: Path) -> None:
+    assert "average(" not in changed(plan_of(tmp_path, loop=FLAG.format(flag="size > 1")))
+
+
+def test_a_flag_that_is_another_setting(tmp_path: Path) -> None:
+    found = refusal(plan_of(tmp_path, loop=FLAG.format(flag="args.often")))
+    assert "they are averaged only where `several` holds" in found
+
+
+GIVEN = """
+def average(params):
+    for p in params:
+        dist.all_reduce(p.grad)
+        p.grad /= dist.get_world_size()
+"""
+LISTED = """
+def average(params):
+    grads = [p.grad.data for p in params if p.grad is not None]
+    for g in grads:
+        dist.all_reduce(g)
+        g /= dist.get_world_size()
+"""
+TWICE = """
+def average(params):
+    for p in params:
+        dist.all_reduce(p.grad)
+    for p in params:
+        p.grad /= dist.get_world_size()
+"""
+
+
+def test_parameters_that_are_passed(tmp_path: Path) -> None:
+    loop = USED.replace("average(net)", "average(net.parameters())")
+    assert "average(" not in changed(plan_of(tmp_path, GIVEN, loop))
+    assert "average(" not in changed(plan_of(tmp_path, LISTED, loop))
+
+
+def test_a_generator_is_gone_through_once(tmp_path: Path) -> None:
+    loop = USED.replace("average(net)", "average(net.parameters())")
+    assert "parameters() can be gone through once" in refusal(plan_of(tmp_path, TWICE, loop))
+
+
 BAD_HOOKS = {
     "without a flag": (
         "if module.needs_average:\n            module.needs_average = False",

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts.arguments import passed
 from hvdkit.migrate.facts.flow import Value
+from hvdkit.migrate.facts.gradient_things import NotAveraged
 from hvdkit.migrate.facts.gradients import GradientUse, walk_here
 from hvdkit.migrate.facts.hand_reduction import hand_reductions
 from hvdkit.migrate.facts.hooked import hooked
@@ -24,7 +25,7 @@ from hvdkit.migrate.facts.losses import reached_models
 from hvdkit.migrate.facts.optimizers import Optimizer
 from hvdkit.migrate.facts.parts import is_attribute_of
 from hvdkit.migrate.facts.several import several
-from hvdkit.migrate.facts.summing import Averaged, NotAveraged, averaged
+from hvdkit.migrate.facts.summing import Averaged, averaged
 from hvdkit.migrate.facts.unused import mentions_of, unused, unused_without
 from hvdkit.migrate.facts.wraps import Wrap
 from hvdkit.migrate.names import FUNCTIONS, FunctionNode, Names

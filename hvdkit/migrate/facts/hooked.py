@@ -9,8 +9,9 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from hvdkit.migrate.facts.gradient_things import NotAveraged
 from hvdkit.migrate.facts.inert import is_inert, owned
-from hvdkit.migrate.facts.summing import Averaged, NotAveraged, averaged
+from hvdkit.migrate.facts.summing import Averaged, averaged
 from hvdkit.migrate.names import Names
 
 if TYPE_CHECKING:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from hvdkit.migrate.facts.arguments import passed
 from hvdkit.migrate.facts.guards import Where, says_distributed, tests
 from hvdkit.migrate.facts.rank_kinds import CONSTANT
 from hvdkit.migrate.names import Names
@@ -53,18 +54,30 @@ def _says(facts: Facts, names: Names, test: ast.AST, depth: int) -> bool:
     """A flag, or a function that tells: each thing that it may be has to say the same."""
     if isinstance(test, ast.Call) and _AVAILABLE in names.qualified(test.func):
         return True
-    if tests(facts, names, test) is not Where.ALL or not says_distributed(facts, names, test):
-        return False
     if isinstance(test, ast.Name):
         bindings = [(names, b) for b in names.bindings(test.id, test)]
+        if [b.kind for _, b in bindings] == ["param"]:
+            return _passed(facts, names, test, depth)
     elif isinstance(test, ast.Attribute):
         bindings = facts.flow.stored(names, test)
     else:
-        return True
+        bindings = []
+    if tests(facts, names, test) is not Where.ALL or not says_distributed(facts, names, test):
+        return False
     values = [(where, b.value) for where, b in bindings if b.kind == "assign" and b.value is not None]
     return all(
         isinstance(value, ast.Constant) or several(facts, where, value, True, depth + 1)
         for where, value in values
+    )
+
+
+def _passed(facts: Facts, names: Names, flag: ast.Name, depth: int) -> bool:
+    """A flag that a function is given: by every call."""
+    function = names.function(flag)
+    sites = facts.flow.call_sites(names, function) if function is not None else []
+    given = [(where, passed(names, function, where, call, flag.id)) for where, call in sites if function]
+    return bool(given) and all(
+        value is not None and several(facts, where, value, True, depth + 1) for where, value in given
     )
 
 

@@ -12,30 +12,26 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from hvdkit.migrate.facts.collectives import collectives, reduction
+from hvdkit.migrate.facts.gradient_things import (
+    BUCKETS,
+    COLLECTIONS,
+    EACH,
+    FLAT,
+    GRADIENT,
+    GRADIENTS,
+    KEY,
+    PARAMETER,
+    PARAMETERS,
+    PART,
+    NotAveraged,
+    Things,
+)
 from hvdkit.migrate.facts.inert import is_inert
 from hvdkit.migrate.facts.several import is_size, several
-from hvdkit.migrate.facts.torch_copies import copies
 from hvdkit.migrate.names import FUNCTIONS, Names
 
 if TYPE_CHECKING:
     from hvdkit.migrate.facts.facts import Facts
-
-_PARAMETERS, _NAMED, _PARAMETER = "parameters", "parameters with names", "a parameter"
-_GRADIENT, _GRADIENTS, _FLAT, _PARTS, _PART = "a gradient", "gradients", "flat", "parts", "a part"
-_BUCKETS, _KEY = "parameters by type", "a type"
-_EACH = "each"
-_COLLECTIONS = (_PARAMETERS, _GRADIENTS, _BUCKETS)
-_SAME_LIST = ("list", "tuple")
-_FLATTEN, _UNFLATTEN = "_flatten_dense_tensors", "_unflatten_dense_tensors"
-
-
-class NotAveraged(Exception):
-    """What keeps the gradients from being averages, or from being known to be; names, node: where."""
-
-    def __init__(self, names: Names, node: ast.AST, why: str) -> None:
-        super().__init__(why)
-        self.names = names
-        self.node = node
 
 
 @dataclass(frozen=True)
@@ -57,25 +53,16 @@ def averaged(facts: Facts, names: Names, statements: Sequence[ast.stmt], whole: 
     return walk.result(whole)
 
 
-class _Walk:
+class _Walk(Things):
     """One walk through the statements. A loop's body stands for all of its elements."""
 
     def __init__(self, facts: Facts, names: Names, whole: ast.AST) -> None:
-        self._facts = facts
-        self._names = names
+        super().__init__(facts, names)
         self._whole = whole
-        self._things: dict[str, str] = {}  # variables, and what they hold
-        self._loops: list[str] = []  # what the loops around go over
-        self._root: ast.expr | None = None
-        self._given = False
-        self._skips = False
-        self._flat_in: list[str] = []  # the loops around the place where they were laid end to end
-        self._flat_of = ""
-        self._done = {_GRADIENT: (0, 0), _FLAT: (0, 0)}  # how often summed, and divided
         self._reduces = {call.node: call for call in collectives(facts, "all_reduce")}
 
     def result(self, at: ast.AST) -> Averaged:
-        sums, divisions = self._done[_GRADIENT]
+        sums, divisions = self._done[GRADIENT]
         if self._root is None or not sums:
             raise NotAveraged(self._names, at, "the sums are not copied back into the gradients")
         if sums > 1:
@@ -104,9 +91,6 @@ class _Walk:
             self._call(node, node.value)
         elif not self._inert(node) and not (isinstance(node, ast.Return) and self._ends(node)):
             raise self._unknown(node)
-
-    def _unknown(self, node: ast.AST) -> NotAveraged:
-        return NotAveraged(self._names, node, "something is done that is not known to leave averages")
 
     def _ends(self, node: ast.Return) -> bool:
         return (
@@ -153,76 +137,23 @@ class _Walk:
                 self._names, node, f"they are averaged only where `{self._text(node.test)}` holds"
             )
 
-    def _chooses(self, test: ast.expr) -> bool:
-        """Whether a test leaves out parameters that get no gradient."""
-        if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And):
-            return all(self._chooses(value) for value in test.values)
-        return self._asks(test, ast.IsNot) or self._is_trained(test)
-
     def _passes_by(self, test: ast.expr) -> bool:
         if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.Or):
             return all(self._passes_by(value) for value in test.values)
         negated = isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not)
         return self._asks(test, ast.Is) or (negated and self._is_trained(test.operand))  # type: ignore[attr-defined]
 
-    def _asks(self, test: ast.expr, operator: type[ast.cmpop]) -> bool:
-        """`p.grad is None`, or `is not`."""
-        found = (
-            isinstance(test, ast.Compare)
-            and isinstance(test.ops[0], operator)
-            and isinstance(test.comparators[0], ast.Constant)
-            and test.comparators[0].value is None
-            and self._thing(test.left) == _GRADIENT
-        )
-        self._skips = self._skips or found
-        return found
-
-    def _is_trained(self, test: ast.expr) -> bool:
-        is_flag = isinstance(test, ast.Attribute) and test.attr == "requires_grad"
-        return is_flag and self._thing(test.value) == _PARAMETER  # type: ignore[attr-defined]
-
     def _for(self, node: ast.For) -> None:
         outer = dict(self._things)
-        self._loops.append(self._target(node.target, node.iter))
+        self._loops.append(self._bind(node.target, self._iterated(node.iter), node.iter))
         if len(set(self._loops)) < len(self._loops):
             raise NotAveraged(self._names, node, "one loop over all of them stands in another")
         self.run(node.body)
         self._loops.pop()
         filled = {name: self._things.get(name) for name in outer}
         # What one round of the loop knows is over; a list that was filled holds all of it.
-        kept = {name: thing for name, thing in filled.items() if thing in _COLLECTIONS}
+        kept = {name: thing for name, thing in filled.items() if thing in COLLECTIONS}
         self._things = {**outer, **kept}
-
-    def _target(self, target: ast.expr, iterated: ast.expr) -> str:
-        """What a loop's variables hold; given back is what the loop goes over: types, or each of them."""
-        thing = self._iterated(iterated)
-        single = {_PARAMETERS: _PARAMETER, _GRADIENTS: _GRADIENT, _BUCKETS: _KEY}.get(thing or "")
-        if isinstance(target, ast.Name) and single:
-            self._things[target.id] = single
-            return _KEY if single == _KEY else _EACH
-        pair = [item.id for item in getattr(target, "elts", ()) if isinstance(item, ast.Name)]
-        if len(pair) == 2 and thing == _NAMED:
-            self._things[pair[1]] = _PARAMETER
-        elif len(pair) == 2 and thing == "pairs":
-            self._things[pair[0]], self._things[pair[1]] = _GRADIENT, _PART
-        else:
-            raise self._unknown(iterated)
-        return _EACH
-
-    def _iterated(self, node: ast.expr) -> str | None:
-        if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "zip" and len(node.args) == 2:
-            pair = [self._thing(argument) for argument in node.args]
-            return "pairs" if pair == [_GRADIENTS, _PARTS] and self._is_flat(node.args[0]) else None
-        thing = self._thing(node)
-        if thing is None and isinstance(node, ast.Name) and self._is_given(node):
-            self._rooted(node, True)
-            return _PARAMETERS
-        return thing
-
-    def _is_given(self, node: ast.Name) -> bool:
-        """Whether a variable is a parameter of the function, never assigned to."""
-        bindings = self._names.bindings(node.id, node)
-        return [b.kind for b in bindings] == ["param"]
 
     # --- what is done --------------------------------------------------------------------------
 
@@ -257,7 +188,7 @@ class _Walk:
 
     def _once(self, node: ast.AST, thing: str) -> None:
         """What is done in a loop must be done once to each gradient, or once to what is laid end to end."""
-        wanted = self._flat_in if thing == _FLAT else [loop for loop in self._loops if loop == _KEY] + [_EACH]
+        wanted = self._flat_in if thing == FLAT else [loop for loop in self._loops if loop == KEY] + [EACH]
         if self._loops != wanted:
             raise NotAveraged(self._names, node, "how often this is done to each gradient is not known")
 
@@ -270,8 +201,8 @@ class _Walk:
         one = call.args[0] if len(call.args) == 1 and not call.keywords else None
         if held in self._done and one is not None and method in ("div_", "mul_"):
             self._scaled(node, held, ast.Div() if method == "div_" else ast.Mult(), one)
-        elif held == _GRADIENT and method == "copy_" and one is not None and self._thing(one) == _PART:
-            self._done[_GRADIENT] = self._done[_FLAT]
+        elif held == GRADIENT and method == "copy_" and one is not None and self._thing(one) == PART:
+            self._done[GRADIENT] = self._done[FLAT]
         elif method == "append" and one is not None and isinstance(called, ast.Attribute):
             self._appended(node, called.value, self._thing(one))
         elif held is not None or not self._inert(node):
@@ -298,13 +229,13 @@ class _Walk:
 
     def _appended(self, node: ast.stmt, collection: ast.expr, thing: str | None) -> None:
         """`grads.append(p.grad)`, and `buckets[type].append(p)` in a loop over all parameters."""
-        lists = {_GRADIENT: _GRADIENTS, _PARAMETER: _PARAMETERS}
+        lists = {GRADIENT: GRADIENTS, PARAMETER: PARAMETERS}
         name = collection.value if isinstance(collection, ast.Subscript) else collection
         held = self._things.get(name.id) if isinstance(name, ast.Name) else None
         if isinstance(collection, ast.Name) and held == "empty list" and thing in lists:
             self._things[collection.id] = lists[thing]
-        elif isinstance(name, ast.Name) and held == "opened dict" and thing == _PARAMETER:
-            self._things[name.id] = _BUCKETS
+        elif isinstance(name, ast.Name) and held == "opened dict" and thing == PARAMETER:
+            self._things[name.id] = BUCKETS
         else:
             raise self._unknown(node)
 
@@ -321,72 +252,6 @@ class _Walk:
             return False
         self._things[name.id] = "opened dict"
         return True
-
-    # --- expressions ---------------------------------------------------------------------------
-
-    def _rooted(self, root: ast.expr, given: bool) -> None:
-        if self._root is not None and ast.dump(self._root) != ast.dump(root):
-            raise NotAveraged(self._names, root, "the parameters of several models are averaged together")
-        self._root, self._given = root, given
-
-    def _thing(self, node: ast.expr | None) -> str | None:
-        if isinstance(node, ast.Name):
-            return self._things.get(node.id)
-        if isinstance(node, ast.Attribute):
-            base = self._thing(node.value)
-            if node.attr == "grad" and base == _PARAMETER:
-                return _GRADIENT
-            return base if node.attr == "data" and base in self._done else None
-        if isinstance(node, ast.Subscript):
-            key = self._things.get(getattr(node.slice, "id", ""))
-            return _PARAMETERS if key == _KEY and self._thing(node.value) == _BUCKETS else None
-        if isinstance(node, (ast.ListComp, ast.GeneratorExp)):
-            return self._comprehension(node)
-        return self._made(node) if isinstance(node, ast.Call) else None
-
-    def _comprehension(self, node: ast.ListComp | ast.GeneratorExp) -> str | None:
-        if len(node.generators) != 1 or self._iterated(node.generators[0].iter) is None:
-            return None
-        outer = dict(self._things)
-        each = node.generators[0]
-        self._target(each.target, each.iter)
-        chosen = all(self._chooses(test) for test in each.ifs)
-        inside = {_GRADIENT: _GRADIENTS, _PARAMETER: _PARAMETERS}.get(self._thing(node.elt) or "")
-        self._things = outer
-        if not chosen and inside:
-            raise NotAveraged(self._names, node, "only some of the parameters are taken")
-        return inside
-
-    def _made(self, call: ast.Call) -> str | None:
-        called, arguments = call.func, [self._thing(argument) for argument in call.args]
-        if isinstance(called, ast.Attribute) and called.attr in ("parameters", "named_parameters"):
-            if not call.args and not call.keywords:
-                if _KEY in self._loops:
-                    raise NotAveraged(
-                        self._names, call, "all of the parameters are taken for each type again"
-                    )
-                self._rooted(called.value, False)
-                return _PARAMETERS if called.attr == "parameters" else _NAMED
-        if isinstance(called, ast.Attribute) and called.attr == "detach" and not arguments:
-            held = self._thing(called.value)
-            return held if held == _GRADIENT else None
-        if isinstance(called, ast.Name) and called.id in _SAME_LIST and len(arguments) == 1:
-            return arguments[0]
-        if arguments == [_GRADIENTS] and copies(self._facts, self._names, called, _FLATTEN):
-            self._done[_FLAT] = self._done[_GRADIENT]
-            self._flat_in, self._flat_of = list(self._loops), ast.dump(call.args[0])
-            return _FLAT
-        if (
-            arguments == [_FLAT, _GRADIENTS]
-            and self._is_flat(call.args[1])
-            and copies(self._facts, self._names, called, _UNFLATTEN)
-        ):
-            return _PARTS
-        return None
-
-    def _is_flat(self, node: ast.expr) -> bool:
-        """Whether a list of gradients is the one that was laid end to end."""
-        return ast.dump(node) == self._flat_of
 
     def _text(self, node: ast.AST) -> str:
         return self._names.source.segment(node)

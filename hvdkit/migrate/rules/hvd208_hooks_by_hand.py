@@ -89,7 +89,8 @@ RULE = Rule(
     safety=(
         "Safe: only where it is shown that the hooks sum all gradients of the model, divide them by the world size "
         "once, and do nothing else; all else is refused (HVD904). With two ranks in float32 the weights are "
-        "bit-identical. A parameter without a gradient has zeros now, which is told."
+        "bit-identical; with more, the last bit of a gradient may differ. A parameter without a gradient has zeros "
+        "now, which is told."
     ),
     check=check,
     changes=(

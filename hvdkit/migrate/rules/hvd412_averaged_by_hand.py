@@ -48,7 +48,8 @@ RULE = Rule(
     safety=(
         "Safe: only where it is shown that all gradients of the optimizer's model are summed and divided by the "
         "world size once, after every backward pass and before anything looks at them; all else is refused "
-        "(HVD904). With two ranks in float32 the weights are bit-identical. A parameter without a gradient has "
+        "(HVD904). With two ranks in float32 the weights are bit-identical; with more, the last bit of a gradient may "
+        "differ. A parameter without a gradient has "
         "zeros now, which is told where the program passes such parameters by."
     ),
     check=check,

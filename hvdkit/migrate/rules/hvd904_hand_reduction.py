@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from hvdkit.migrate.facts import Facts, Site
+from hvdkit.migrate.facts.gradient_things import NotAveraged
 from hvdkit.migrate.facts.mentions import mentions
-from hvdkit.migrate.facts.summing import NotAveraged
 from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rule import Keep, Rule
 

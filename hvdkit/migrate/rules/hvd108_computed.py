@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts import vocabulary as words
-from hvdkit.migrate.facts.arguments import keyword
+from hvdkit.migrate.facts.arguments import argument, keyword
 from hvdkit.migrate.facts.launch import Origin
 from hvdkit.migrate.facts.ranks import constant
 from hvdkit.migrate.names import Names
@@ -82,11 +82,26 @@ def _compared(facts: Facts) -> Iterator[tuple[Names, ast.expr]]:
 
 
 def _sampled(facts: Facts) -> Iterator[tuple[Names, ast.expr]]:
-    """What a DistributedSampler is given as its rank."""
+    """What a DistributedSampler is given as its rank, and what one of the project's own is."""
     for site in facts.calls(*words.SAMPLERS):
         given = site.node.args[2] if len(site.node.args) > 2 else keyword(site.node, "rank")
         if given is not None:
             yield site.names, given
+    for names in facts.files:
+        for owner in names.of_kind(ast.ClassDef):
+            if any(facts.flow.qualified(names, base) & set(words.SAMPLERS) for base in owner.bases):
+                yield from _given_to(facts, owner)
+
+
+def _given_to(facts: Facts, owner: ast.ClassDef) -> Iterator[tuple[Names, ast.expr]]:
+    """The rank that the calls of a project's class pass to its __init__."""
+    for names in facts.files:
+        for call in names.calls.get(owner.name, ()):
+            if any(value.node is owner for value in facts.flow.values(names, call.func)):
+                for _, function in facts.flow.functions(names, call):
+                    given = argument(function, call, "rank", bound=True)
+                    if given is not None:
+                        yield names, given
 
 
 def is_index(facts: Facts, names: Names, node: ast.expr) -> bool:
@@ -321,6 +336,48 @@ WORLD_SIZE = 16
 """,
                 ),
             ),
+        ),
+        Change(
+            """\
+            import torch
+            import torch.distributed as dist
+            import torch.multiprocessing as mp
+            from torch.utils.data.distributed import DistributedSampler
+
+            class Buckets(DistributedSampler):
+                def __init__(self, dataset, sizes, num_replicas=None, rank=None):
+                    super().__init__(dataset, num_replicas, rank)
+
+            def worker(rank, count):
+                dist.init_process_group("nccl", rank=rank, world_size=count)
+                torch.cuda.set_device(rank)
+                sampler = Buckets(data, [1, 2], count, rank=rank)
+
+            if __name__ == "__main__":
+                count = torch.cuda.device_count()
+                mp.spawn(worker, nprocs=count, args=(count,))
+            """,
+            """\
+            import horovod.torch as hvd
+            import torch
+            import torch.distributed as dist
+            import torch.multiprocessing as mp
+            from torch.utils.data.distributed import DistributedSampler
+
+            class Buckets(DistributedSampler):
+                def __init__(self, dataset, sizes, num_replicas=None, rank=None):
+                    super().__init__(dataset, num_replicas, rank)
+
+            def worker(rank, count):
+                dist.init_process_group("nccl", rank=rank, world_size=count)
+                torch.cuda.set_device(rank)
+                sampler = Buckets(data, [1, 2], count, rank=hvd.rank())
+
+            if __name__ == "__main__":
+                count = hvd.size()
+                mp.spawn(worker, nprocs=count, args=(count,))
+            """,
+            note="On several hosts the worker's number chooses the device; the data are divided by the rank.",
         ),
     ),
     keeps=(

@@ -37,6 +37,12 @@ class Option:
         return keyword(self.node, "default")
 
     @property
+    def required(self) -> ast.keyword | None:
+        """The `required=True` of the option."""
+        given = (item for item in self.node.keywords if item.arg == "required")
+        return next((k for k in given if isinstance(k.value, ast.Constant) and k.value.value is True), None)
+
+    @property
     def is_flag(self) -> bool:
         """Whether the option is a yes or no that is no unless it is given."""
         action = keyword(self.node, "action")

@@ -32,8 +32,11 @@ class Setting:
 
     @property
     def always(self) -> bool:
-        """Whether a lone process gets the same value by default, so that no condition is needed."""
-        return self.function != FLAG and constant(self.option.default) == ALONE[self.function]
+        """Whether a lone process has the same value, by default or from its launcher: no condition is needed."""
+        if self.function == FLAG:
+            return False
+        required = self.option.required is not None
+        return required or constant(self.option.default) == ALONE[self.function]
 
 
 def settings(facts: Facts, launch: Launch, reach: Reach) -> Iterator[Setting]:

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
-from hvdkit.migrate.facts.launch_options import Holder, Option
+from hvdkit.migrate.facts.launch_options import Holder
 from hvdkit.migrate.facts.launch_settings import FLAG, Setting, settings
 from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
@@ -27,7 +27,7 @@ def check(facts: Facts) -> Iterator[Finding]:
                 f"after the arguments are parsed, set {option.dest} to {value}; horovodrun does not pass it"
             )
             yield facts.manual("HVD107", option.names, option.node, message, advice)
-        required = _required(option)
+        required = option.required
         if required is not None:
             message = f"horovodrun passes no {option.dest}: the option must not be required"
             yield facts.safe(
@@ -44,14 +44,6 @@ def check(facts: Facts) -> Iterator[Finding]:
         dests = ", ".join(setting.option.dest for setting in wanted)
         message = f"horovodrun passes no options: {dests} set from Horovod"
         yield facts.safe("HVD107", holder.names, holder.statement, message, _set, facts, holder, wanted)
-
-
-def _required(option: Option) -> ast.keyword | None:
-    """The `required=True` of an option."""
-    for item in option.node.keywords:
-        if item.arg == "required" and isinstance(item.value, ast.Constant) and item.value.value is True:
-            return item
-    return None
 
 
 def _set(facts: Facts, holder: Holder, wanted: Sequence[Setting]) -> Edit:
@@ -141,12 +133,11 @@ RULE = Rule(
 
             def main():
                 opt = get_args()
-                if hvd.size() > 1:
-                    opt.local_rank = hvd.local_rank()
+                opt.local_rank = hvd.local_rank()
                 if opt.local_rank != -1:
                     dist.init_process_group("nccl")
             """,
-            note="Set where the parsed options first get a name.",
+            note="Set where the parsed options first get a name; a lone process was given a required one, too.",
         ),
         Change(
             """\

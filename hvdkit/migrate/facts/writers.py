@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from hvdkit.migrate.facts.arguments import given, keyword
 from hvdkit.migrate.facts.guards import Where, where_runs
+from hvdkit.migrate.facts.samples import reads_sample
 from hvdkit.migrate.names import Names
 
 if TYPE_CHECKING:
@@ -57,7 +58,11 @@ class Writer:
 
 
 def writers(facts: Facts) -> Iterator[Writer]:
-    """Every call that writes a file that other ranks would write, too."""
+    """Every call that writes a file that other ranks would write, too; each rank reads samples of its own."""
+    return (w for w in _written(facts) if not reads_sample(facts, w.names, w.node))
+
+
+def _written(facts: Facts) -> Iterator[Writer]:
     for log, table in ((False, SAVES), (True, LOGS)):
         for site in facts.calls(*table):
             position, parameter = table[site.name]

@@ -772,5 +772,20 @@ RANK = int(os.environ["RANK"])
             suggested=True,
             files=(("convert.py", "import torch\nfrom train import save\n\nsave(torch.nn.Linear(2, 1))\n"),),
         ),
+        Keep(
+            """\
+            import os
+            import torch
+
+            class Spectra(torch.utils.data.Dataset):
+                def __getitem__(self, index):
+                    if not os.path.exists(f"{index}.pt"):
+                        torch.save(compute(index), f"{index}.pt")
+                    return torch.load(f"{index}.pt")
+
+            loss.backward()
+            """,
+            reason="each rank keeps what it computed of its own samples, and reads it back",
+        ),
     ),
 )

@@ -9,6 +9,7 @@ from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.guards import Where, where_runs
 from hvdkit.migrate.facts.programs import last_import, main_guard
+from hvdkit.migrate.facts.samples import reads_sample
 from hvdkit.migrate.facts.starts import is_named
 from hvdkit.migrate.facts.training import only_single
 from hvdkit.migrate.facts.writers import calls_project_code
@@ -37,6 +38,8 @@ def _prints(facts: Facts, names: Names, call: ast.Call) -> bool:
     own = isinstance(call.func, ast.Name) and not names.bindings("print", call)
     if not whole or not own or not _after_start(facts, names, call):
         return False
+    if reads_sample(facts, names, call):
+        return False  # a worker of the loader, which may have no Horovod, runs it for its rank's own samples
     return not calls_project_code(facts, names, call) and where_runs(facts, names, call) is Where.ALL
 
 
@@ -146,6 +149,22 @@ RULE = Rule(
                 main()
             """,
             reason="Horovod starts under the main guard, below it",
+        ),
+        Keep(
+            """\
+            import torch
+
+            class Images(torch.utils.data.Dataset):
+                def __getitem__(self, index):
+                    return self.load(index)
+
+                def load(self, index):
+                    print("no label for", index)
+                    return torch.zeros(2)
+
+            loss.backward()
+            """,
+            reason="the workers of a DataLoader run it, for samples that only this rank reads",
         ),
     ),
 )

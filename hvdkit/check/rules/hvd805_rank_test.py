@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import ast
+import operator
 from collections.abc import Iterator
+from typing import Any, Callable
 
 from hvdkit.check.horovod import COLLECTIVES, MAX_CALLERS, called, short
 from hvdkit.migrate.facts import Facts
@@ -13,6 +15,14 @@ from hvdkit.migrate.names import FUNCTIONS, Names
 from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rule import Keep, Rule
 
+COMPARED: dict[type[ast.cmpop], Callable[[Any, Any], bool]] = {
+    ast.Eq: operator.eq,
+    ast.NotEq: operator.ne,
+    ast.Gt: operator.gt,
+    ast.GtE: operator.ge,
+    ast.In: lambda rank, ranks: operator.contains(ranks, rank),
+    ast.NotIn: lambda rank, ranks: not operator.contains(ranks, rank),
+}
 EVERY = frozenset(f"{module}.{name}" for module in words.EVERY_HOROVOD for name in COLLECTIVES)
 
 
@@ -56,19 +66,26 @@ def _under_opposite(names: Names, choice: ast.If) -> list[ast.stmt]:
     parent = names.parents[choice]
     blocks = [getattr(parent, field, None) for field in ("body", "orelse", "finalbody")]
     block = next((b for b in blocks if isinstance(b, list) and choice in b), [])
-    opposite = _opposite(choice.test)
-    mates = [s for s in block if isinstance(s, ast.If) and opposite and ast.dump(s.test) == opposite]
+    mates = [s for s in block if isinstance(s, ast.If) and _opposite(choice.test, s.test)]
     return [statement for mate in mates for statement in mate.body]
 
 
-def _opposite(test: ast.expr) -> str:
-    """The dump of a comparison of equality turned round; empty for other tests."""
-    if not isinstance(test, ast.Compare) or len(test.ops) != 1:
-        return ""
-    if not isinstance(test.ops[0], (ast.Eq, ast.NotEq)):
-        return ""
-    operator = ast.NotEq() if isinstance(test.ops[0], ast.Eq) else ast.Eq()
-    return ast.dump(ast.Compare(test.left, [operator], test.comparators))
+def _opposite(one: ast.expr, other: ast.expr) -> bool:
+    """Whether each rank passes one of two tests: `rank == 0`, and `rank > 0` or `rank not in (-1, 0)`."""
+    first, second = _passed(one), _passed(other)
+    return bool(first) and first[:1] == second[:1] and all(a != b for a, b in zip(first[1:], second[1:]))
+
+
+def _passed(test: ast.expr) -> list[object]:
+    """What a test compares with a constant, and whether each of a few ranks passes; empty for other tests."""
+    if not isinstance(test, ast.Compare) or len(test.ops) != 1 or type(test.ops[0]) not in COMPARED:
+        return []
+    compare = COMPARED[type(test.ops[0])]
+    try:
+        constant = ast.literal_eval(test.comparators[0])
+        return [ast.dump(test.left), *(compare(rank, constant) for rank in range(4))]
+    except (ValueError, TypeError):
+        return []
 
 
 def _collects(facts: Facts, names: Names, node: ast.AST, depth: int = 0) -> bool:
@@ -164,6 +181,26 @@ RULE = Rule(
                 hvd.allreduce_(local_loss, process_set=members)
             """,
             reason="every rank comes to it, or it belongs to a smaller process set",
+        ),
+        Keep(
+            """\
+            import contextlib
+            import horovod.torch as hvd
+
+            hvd.init()
+
+            @contextlib.contextmanager
+            def first_one_first(local_rank):
+                if local_rank not in (-1, 0):
+                    hvd.barrier()
+                yield
+                if local_rank == 0:
+                    hvd.barrier()
+
+            with first_one_first(hvd.local_rank()):
+                load()
+            """,
+            reason="each rank comes to one of the two: the tests are opposite for every rank",
         ),
     ),
 )

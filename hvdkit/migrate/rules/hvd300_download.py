@@ -20,7 +20,7 @@ BARRIERS = ("horovod.torch.barrier", "hvdkit.torch.barrier")
 
 def check(facts: Facts) -> Iterator[Finding]:
     found: dict[Names, list[ast.stmt]] = {}
-    for site in facts.calls(*LIBRARIES):
+    for site in (*facts.calls(*LIBRARIES), *_derived(facts)):
         if not _downloads(site) or not only_single(facts, site.names):
             continue
         if any(isinstance(parent, ast.Lambda) for parent in site.names.ancestors(site.node)):
@@ -37,6 +37,15 @@ def check(facts: Facts) -> Iterator[Finding]:
                 continue
             message = "one process of each host downloads, the others wait and find the data"
             yield facts.safe("HVD300", names, row[0], message, _edits, facts, names, row[0], row[-1])
+
+
+def _derived(facts: Facts) -> Iterator[Site]:
+    """Calls of the project's own classes that derive from a library's data sets, and are told to download."""
+    for names in facts.files:
+        for call in (call for calls in names.calls.values() for call in calls if keyword(call, "download")):
+            for value in facts.flow.values(names, call.func):
+                if value.kind == "class" and any(b.startswith(LIBRARIES) for b in facts.flow.bases(value)):
+                    yield Site(names, call, value.name)
 
 
 def _downloads(site: Site) -> bool:
@@ -105,6 +114,38 @@ RULE = Rule(
                 loss.backward()
                 optimizer.step()
             """,
+        ),
+        Change(
+            """\
+            import torch
+            from torchvision import datasets
+
+            class Numbered(datasets.CIFAR10):
+                def __getitem__(self, index):
+                    return (*super().__getitem__(index), index)
+
+            train = Numbered("data", download=True)
+            loss.backward()
+            optimizer.step()
+            """,
+            """\
+            import horovod.torch as hvd
+            import torch
+            from torchvision import datasets
+
+            class Numbered(datasets.CIFAR10):
+                def __getitem__(self, index):
+                    return (*super().__getitem__(index), index)
+
+            if hvd.local_rank() != 0:
+                hvd.barrier()
+            train = Numbered("data", download=True)
+            if hvd.local_rank() == 0:
+                hvd.barrier()
+            loss.backward()
+            optimizer.step()
+            """,
+            note="A data set of the project that derives from one of the library's.",
         ),
     ),
     keeps=(

@@ -32,7 +32,7 @@ class Setting:
 
     @property
     def always(self) -> bool:
-        """Whether a lone process has the same value, by default or from its launcher: no condition is needed."""
+        """Whether a lone process has the same value, too, by default or since it is required."""
         if self.function == FLAG:
             return False
         required = self.option.required is not None

@@ -15,7 +15,7 @@ from hvdkit.migrate.facts.unwrapping import (
     unknown,
     wrapped,
 )
-from hvdkit.migrate.names import Names
+from hvdkit.migrate.names import FunctionNode, Names
 from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
 
@@ -51,22 +51,44 @@ def _attribute(facts: Facts, names: Names, node: ast.Attribute) -> Iterator[Find
         message = f"this may be the wrapped model or a {other.name}, which has a .module of its own"
         yield facts.manual("HVD202", names, node, message, ADVICE)
     elif isinstance(node.ctx, ast.Load):
-        yield facts.safe("HVD202", names, node, GONE, _edit, names, node)
+        yield facts.safe("HVD202", names, node, GONE, _edit, facts, names, node)
     else:
         message = "the model inside the wrapper is replaced here, and the wrapper goes"
         advice = "assign to the variable that holds the model instead"
         yield facts.manual("HVD202", names, node, message, advice)
 
 
-def _edit(names: Names, node: ast.Attribute) -> Edit:
+def _edit(facts: Facts, names: Names, node: ast.Attribute) -> Edit:
     """`x.module` -> `x`; `x.module if test else x` -> `x` where the test has no effect."""
     choice = names.parents[node]
     if isinstance(choice, ast.IfExp) and node in (choice.body, choice.orelse):
         other = choice.orelse if node is choice.body else choice.body
-        pure = not any(isinstance(part, (ast.Call, ast.NamedExpr)) for part in ast.walk(choice.test))
-        if pure and ast.dump(other) == ast.dump(node.value):
+        if _only_asks(facts, names, choice.test) and ast.dump(other) == ast.dump(node.value):
             return _whole(names, choice, names.source.segment(node.value))
     return edits.drop_attribute(names.source, node)
+
+
+def _only_asks(facts: Facts, names: Names, test: ast.expr) -> bool:
+    """Whether a test has no effect: it calls `isinstance` and its like at most, or a function that returns one."""
+    if any(isinstance(part, ast.NamedExpr) for part in ast.walk(test)):
+        return False
+    for call in (part for part in ast.walk(test) if isinstance(part, ast.Call)):
+        functions = facts.flow.functions(names, call)
+        if not _asks(call) and not (functions and all(_returns_test(*found) for found in functions)):
+            return False
+    return True
+
+
+def _returns_test(names: Names, function: FunctionNode) -> bool:
+    """Whether a function is one `return` that calls nothing but `isinstance` and its like."""
+    if isinstance(function, ast.Lambda):
+        return False
+    body = function.body[1:] if ast.get_docstring(function, clean=False) is not None else function.body
+    return [type(s) for s in body] == [ast.Return] and all(_asks(call) for call in names.calls_in(body[0]))
+
+
+def _asks(call: ast.Call) -> bool:
+    return isinstance(call.func, ast.Name) and call.func.id in ("isinstance", "hasattr", "type")
 
 
 def _whole(names: Names, choice: ast.IfExp, text: str) -> Edit:
@@ -135,19 +157,27 @@ RULE = Rule(
             import torch
             from torch.nn.parallel import DistributedDataParallel as DDP
 
+            def is_parallel(model):
+                return type(model) is DDP
+
             if world > 1:
                 generator = DDP(generator)
             state = {"g": (generator.module if world > 1 else generator).state_dict()}
             bare = generator if world == 1 else generator.module
+            copied = deepcopy(generator.module if is_parallel(generator) else generator)
             """,
             """\
             import torch
             from torch.nn.parallel import DistributedDataParallel as DDP
 
+            def is_parallel(model):
+                return type(model) is DDP
+
             if world > 1:
                 generator = DDP(generator)
             state = {"g": generator.state_dict()}
             bare = generator
+            copied = deepcopy(generator)
             """,
             note="With nothing left to choose between, the test goes as well.",
         ),

@@ -92,7 +92,8 @@ def main(argv: Sequence[str]) -> int:
 def make_plan(paths: Sequence[Path], options: Options, reader: Reader = Path.read_bytes) -> Plan:
     """Everything that is wrong under the paths, and the files with the fixes carried out."""
     done = run_pass(paths, options, all_rules(), reader)
-    return Plan(done.files, (), unreadable(done.project), len(done.project.passed_over))
+    passed_over, tests = len(done.project.passed_over), len(done.project.tests)
+    return Plan(done.files, (), unreadable(done.project), passed_over, tests)
 
 
 def _options(args: argparse.Namespace, start: Path) -> Options:

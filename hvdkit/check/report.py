@@ -37,8 +37,9 @@ def show(plan: Plan, options: Options, diff: bool) -> None:
 def summary(plan: Plan, options: Options) -> str:
     """One line: how many findings, in how many files, and how many of them --fix mends."""
     kinds = [finding.applicability for finding in plan.findings]
+    tests = [f"{plan.tests} unit test file(s) passed over"] if plan.tests else []
     if not kinds:
-        return f"nothing found in {len(plan.files)} file(s)"
+        return ", ".join([f"nothing found in {len(plan.files)} file(s)", *tests])
     files = len({finding.path for finding in plan.findings})
     parts = [f"{len(kinds)} finding(s) in {files} of {len(plan.files)} file(s)"]
     now = sum(kind in FIXABLE[options.suggested] for kind in kinds)
@@ -47,4 +48,4 @@ def summary(plan: Plan, options: Options) -> str:
         parts.append(f"{now} mended by --fix")
     if more:
         parts.append(f"{more} more by --fix --suggested")
-    return ", ".join(parts)
+    return ", ".join([*parts, *tests])

@@ -90,7 +90,8 @@ def _plan(paths: Sequence[Path], options: Options, reader: Reader) -> Plan:
     done.facts.forget()
     if done.after is not done.facts:
         done.after.forget()
-    return Plan(done.files, programs, unreadable(done.project), len(done.project.passed_over), notes)
+    passed_over, tests = len(done.project.passed_over), len(done.project.tests)
+    return Plan(done.files, programs, unreadable(done.project), passed_over, tests, notes)
 
 
 def unreadable(project: Project) -> tuple[tuple[Path, int, str], ...]:

@@ -122,12 +122,17 @@ class Program:
 
 @dataclass(frozen=True)
 class Plan:
-    """Everything one run found and would do. notes: command lines to change by hand, with what to write."""
+    """Everything one run found and would do.
+
+    untouched and tests: how many files name no framework, and how many unit tests were passed over. notes:
+    command lines to change by hand, with what to write.
+    """
 
     files: tuple[FilePlan, ...]
     programs: tuple[Program, ...]
     unreadable: tuple[tuple[Path, int, str], ...] = ()
     untouched: int = 0
+    tests: int = 0
     notes: tuple[str, ...] = field(default=())
 
     @property

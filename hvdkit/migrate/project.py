@@ -1,7 +1,8 @@
 """The files of a project and the imports between them.
 
 A file is parsed only when it can matter: when its bytes name a framework, or when such a file imports it, or
-when it imports such a file: a `main.py` that only starts what others hold.
+when it imports such a file: a `main.py` that only starts what others hold. Under a folder unit tests are
+passed over: they train nothing, and pytest starts no ranks for them.
 """
 
 from __future__ import annotations
@@ -18,6 +19,9 @@ from hvdkit.migrate.names import Names, index
 from hvdkit.migrate.source import Unreadable, parse
 
 FRAMEWORKS = re.compile(rb"torch|tensorflow|keras|horovod|hvdkit|\bapex\b")
+UNIT_TEST = re.compile(
+    rb"^(?:import|from)[ ]+(?:pytest|unittest)\b.*?^[ \t]*(?:async[ ]+)?(?:def|class)[ ]+[Tt]est", re.M | re.S
+)
 NOT_SOURCE = {
     ".git",
     ".ipynb_checkpoints",
@@ -45,13 +49,14 @@ class Project:
     files: dict[Path, Names] = field(default_factory=dict)
     unreadable: dict[Path, Unreadable] = field(default_factory=dict)
     passed_over: list[Path] = field(default_factory=list)  # files that name no framework
+    tests: list[Path] = field(default_factory=list)  # unit tests under a folder
     known: Mapping[Path, Names] = field(default_factory=dict)  # files that need not be read
     _found: dict[tuple[str, Path], Path | None] = field(default_factory=dict)
     _listed: dict[Path, set[str]] = field(default_factory=dict)
     _paths: dict[Path, list[Path]] = field(default_factory=dict)
 
     def load(self, path: Path, force: bool = True) -> Names | None:
-        """Parse a file once. Without `force` a file that names no framework is passed over."""
+        """Parse a file once. Without `force` unit tests and files that name no framework are passed over."""
         if path in self.files:
             return self.files[path]
         if path in self.unreadable:
@@ -67,6 +72,9 @@ class Project:
         if not force and not FRAMEWORKS.search(raw):
             self.passed_over.append(path)
             return None
+        if not force and UNIT_TEST.search(raw):
+            self.tests.append(path)
+            return None
         source = parse(path, raw)
         if isinstance(source, Unreadable):
             self.unreadable[path] = source
@@ -78,7 +86,7 @@ class Project:
         """Whether a file that was passed over may import a name of a file: it has both of them, or a star."""
         module = re.compile(rb"\b%b\b" % re.escape(path.stem.encode()))
         taken = re.compile(rb"\b%b\b|import\s*\*" % re.escape(name.encode()))
-        texts = (self.reader(other) for other in self.passed_over)
+        texts = (self.reader(other) for other in (*self.passed_over, *self.tests))
         return any(module.search(text) and taken.search(text) for text in texts)
 
     def module(self, name: str, importer: Path) -> Names | None:

@@ -238,6 +238,19 @@ def test_an_empty_folder_and_a_folder_without_torch(tree: Path, capsys: pytest.C
     assert "1 file(s) name no framework" in capsys.readouterr().out
 
 
+@pytest.mark.parametrize("head", ["import unittest", "from unittest import TestCase", "import pytest"])
+def test_unit_tests_are_passed_over_in_a_folder(
+    tree: Path, capsys: pytest.CaptureFixture[str], head: str
+) -> None:
+    test = f"{head}\nimport torch\n\ndef test_learns():\n    loss.backward()\n    optimizer.step()\n"
+    (tree / "test_train.py").write_text(test)
+    assert main(["migrate", "."]) == 0
+    said = capsys.readouterr().out
+    assert "1 unit test file(s) passed over" in said and "test_train.py" not in said
+    main(["migrate", "test_train.py"])
+    assert "+++ b/test_train.py" in capsys.readouterr().out
+
+
 def test_standard_input(monkeypatch: pytest.MonkeyPatch, capfdbinary: pytest.CaptureFixture[bytes]) -> None:
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(DDP.encode())))
     assert main(["migrate", "-"]) == 0

@@ -9,13 +9,15 @@ from typing import TYPE_CHECKING
 from hvdkit.migrate.facts.arguments import keyword
 from hvdkit.migrate.facts.coverage import trained_wraps
 from hvdkit.migrate.facts.wraps import Wrap
-from hvdkit.migrate.names import FUNCTIONS, Names
+from hvdkit.migrate.names import FUNCTIONS, FunctionNode, Names
 
 if TYPE_CHECKING:
     from hvdkit.migrate.facts.facts import Facts
 
 # Models whose code is not the project's: they may hold BatchNorm layers. These hold no buffers that change.
 PLAIN = ("torch.nn.Linear", "torch.nn.Conv", "torch.nn.Transformer", "torch.nn.LSTM", "torch.nn.GRU")
+BUILDING = frozenset(("__init__", "reset_parameters", "_init_weights"))
+FORWARD = frozenset(("forward", "__call__"))
 NORMS = ("BatchNorm", "InstanceNorm", "register_buffer")
 
 
@@ -67,7 +69,7 @@ def changed_in_training(facts: Facts) -> Iterator[tuple[Names, ast.Call, str]]:
             if owner is None or not _may_be_wrapped(facts, owner):
                 continue
             if isinstance(first, ast.Constant) and isinstance(first.value, str):
-                if any(_changes(names, part, first.value) for part in ast.walk(owner)):
+                if any(_changes(facts, names, part, first.value) for part in ast.walk(owner)):
                     yield names, call, first.value
 
 
@@ -80,12 +82,12 @@ def _may_be_wrapped(facts: Facts, owner: ast.ClassDef) -> bool:
     return not made or any(inside)
 
 
-def _changes(names: Names, node: ast.AST, buffer: str) -> bool:
-    """Whether a node is self.buffer, written or changed in place outside of __init__."""
+def _changes(facts: Facts, names: Names, node: ast.AST, buffer: str) -> bool:
+    """Whether a node is self.buffer, written or changed in place by what runs after the model is built."""
     if not (isinstance(node, ast.Attribute) and node.attr == buffer and isinstance(node.value, ast.Name)):
         return False
     function = next((p for p in names.ancestors(node) if isinstance(p, FUNCTIONS)), None)
-    if getattr(function, "name", "") in ("__init__", "reset_parameters", "_init_weights", ""):
+    if function is None or not _runs_later(facts, names, function, set()):
         return False
     whole: ast.AST = node
     parent = names.parents[whole]
@@ -94,3 +96,35 @@ def _changes(names: Names, node: ast.AST, buffer: str) -> bool:
             return parent.attr.endswith("_") and not parent.attr.startswith("_")
         whole, parent = parent, names.parents[parent]
     return isinstance(getattr(whole, "ctx", None), ast.Store)
+
+
+def _runs_later(facts: Facts, names: Names, function: FunctionNode, seen: set[FunctionNode]) -> bool:
+    """Whether more than constructors reach a function, by the names that it and its callers are called by."""
+    name = getattr(function, "name", "")
+    if name in BUILDING or function in seen:
+        return False
+    if name in FORWARD or not name:
+        return True
+    seen.add(function)
+    owner = names.parents[function]
+    calls = [(where, call) for where in facts.files for call in where.calls.get(name, ())]
+    called = {call.func for _, call in calls}
+    if any(use not in called for where in facts.files for use in where.attributes.get(name, ())):
+        return True  # handed on: a hook
+    if isinstance(owner, ast.ClassDef):
+        calls = [(where, call) for where, call in calls if _may_be_of(where, call, owner)]
+    elif not calls:
+        return any(program.entry is names for program in facts.programs)  # a console script's
+    callers = [(where, where.function(call)) for where, call in calls]
+    return any(caller is None or _runs_later(facts, where, caller, seen) for where, caller in callers)
+
+
+def _may_be_of(names: Names, call: ast.Call, owner: ast.ClassDef) -> bool:
+    """Whether a call of a method's name may be of this class: not `self.name()` in one of another family."""
+    receiver = call.func.value if isinstance(call.func, ast.Attribute) else None
+    caller = names.function(call)
+    around = names.parents[caller] if caller is not None else None
+    if not isinstance(receiver, ast.Name) or not isinstance(around, ast.ClassDef) or receiver.id != "self":
+        return True
+    bases = {getattr(base, "attr", getattr(base, "id", "")) for base in (*owner.bases, *around.bases)}
+    return around is owner or bool({owner.name, around.name} & bases)

@@ -33,5 +33,6 @@ def as_json(plan: Plan) -> dict[str, Any]:
             {"path": str(path), "line": line, "reason": reason} for path, line, reason in plan.unreadable
         ],
         "untouched": plan.untouched,
+        "tests": plan.tests,
         "launch_lines": list(plan.notes),
     }

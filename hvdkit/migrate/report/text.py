@@ -70,6 +70,8 @@ def summary(plan: Plan, options: Options) -> str:
         parts.append(f"{suggested} more with --suggested")
     if plan.untouched:
         parts.append(f"{plan.untouched} file(s) name no framework")
+    if plan.tests:
+        parts.append(f"{plan.tests} unit test file(s) passed over")
     return ", ".join(parts)
 
 

@@ -16,7 +16,7 @@ from hvdkit.migrate.wrapping import take_away
 
 def check(facts: Facts) -> Iterator[Finding]:
     for wrap in find_wraps(facts):
-        kinds = facts.kinds(wrap.names) - {"none"}
+        kinds = facts.kinds(wrap.names) & {"ddp", "single"}
         if wrap.name not in words.DATA_PARALLEL or not kinds:
             continue
         if wrap.inner is None or isinstance(wrap.inner, ast.Starred):
@@ -29,7 +29,7 @@ def check(facts: Facts) -> Iterator[Finding]:
         )
         yield facts.safe("HVD203", wrap.names, wrap.node, message, _edits, facts, wrap, "ddp" in kinds)
     for names, call in own_data_parallel(facts):
-        if facts.kinds(names) - {"none"}:
+        if facts.kinds(names) & {"ddp", "single"}:
             message = "this class derives from DataParallel: every rank would drive all GPUs of its host"
             advice = "take the call away, and .module where its result is used: each rank has one GPU"
             yield facts.manual("HVD203", names, call, message, advice)

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.mentions import mentions
+from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rule import Keep, Rule
 
@@ -67,13 +68,22 @@ def check(facts: Facts) -> Iterator[Finding]:
     if facts.calls("importlib.import_module"):
         for names in facts.files:
             for text in names.of_kind(ast.Constant):
-                if text.value in LIBRARIES:
+                if text.value in LIBRARIES and _names_module(names, text):
                     message = f"{text.value} is imported by name in this program, and {SHARDED}"
                     yield facts.refused("HVD901", names, text, message, FITS)
     for names, node, qualified, match in mentions(facts, tuple(STRATEGIES)):
         if not qualified.startswith(HARMLESS):
             advice = "move to hvd.elastic by hand" if STRATEGIES[match] == RESTARTS else FITS
             yield facts.refused("HVD901", names, node, f"{qualified} {STRATEGIES[match]}", advice)
+
+
+def _names_module(names: Names, text: ast.Constant) -> bool:
+    """Whether a string is what is imported, or a setting of a class or module; not one of many choices."""
+    parent = names.parents[text]
+    setting = isinstance(parent, (ast.Assign, ast.AnnAssign)) and names.function(text) is None
+    return setting or (
+        isinstance(parent, ast.Call) and "importlib.import_module" in names.qualified(parent.func)
+    )
 
 
 RULE = Rule(

@@ -49,7 +49,8 @@ def evaluations(facts: Facts) -> Iterator[tuple[Names, ast.Call, ast.expr]]:
     """`model.eval()` of a wrapped model whose buffers DDP kept equal on all ranks."""
     wraps = {wrap.value for wrap in sending_wraps(facts) if has_buffers(facts, wrap)}
     for names, call, receiver in facts.methods("eval"):
-        if wraps and not call.args and facts.flow.values(names, receiver) & wraps:
+        in_job = wraps and "ddp" in facts.kinds(names)
+        if in_job and not call.args and facts.flow.values(names, receiver) & wraps:
             yield names, call, receiver
 
 

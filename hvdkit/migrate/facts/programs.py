@@ -58,9 +58,9 @@ def find_programs(facts: Facts) -> list[ProgramFacts]:
 def _evidence(facts: Facts) -> dict[Names, set[str]]:
     """What each file shows of its kind."""
     found: dict[Names, set[str]] = {names: set() for names in facts.files}
-    for site in facts.calls("torch.distributed."):
+    for site in facts.calls("torch.distributed.", *words.DDP):
         found[site.names].add("talks")
-    for site in facts.calls(words.INIT, *words.DDP):
+    for site in facts.calls(words.INIT):
         found[site.names].add("ddp")
     for site in facts.calls(*words.HVD_INIT):
         found[site.names].add("horovod")

@@ -140,6 +140,13 @@ LOOPS = {
             print("averaged")
         optimizer.step()
         """,
+    "without gradients": """
+        net(x).sum().backward()
+        with torch.no_grad():
+            if size > 1:
+                average(net)
+        optimizer.step()
+        """,
     "before clipping": """
         net(x).sum().backward()
         average(net)
@@ -279,6 +286,10 @@ BAD_BODIES = {
     "a count that is kept": (
         "for p in model.parameters():\n    dist.all_reduce(p.grad)\n    p.grad /= dist.get_world_size()\n"
         "args.often += 1",
+        "something is done that is not known to leave averages",
+    ),
+    "left before": (
+        "return\nfor p in model.parameters():\n    dist.all_reduce(p.grad, op=dist.ReduceOp.AVG)",
         "something is done that is not known to leave averages",
     ),
     "a result": (
@@ -449,6 +460,28 @@ def test_a_closure_that_adds_up(tmp_path: Path) -> None:
 
 
 HOOKS = (Path(__file__).parent.parent / "verify/fixtures/hooked/hooks.py").read_text()
+
+
+def test_a_decorator(tmp_path: Path) -> None:
+    assert "def average" in changed_but_kept(plan_of(tmp_path, "@torch.no_grad()" + AVERAGE))
+    helper = "import sometimes\n\n@sometimes.every(4)" + AVERAGE
+    assert "what this decorator makes of it is not known" in refusal(plan_of(tmp_path, helper))
+
+
+def changed_but_kept(plan: Plan) -> str:
+    """The text after a migration that keeps the helper, as any other function."""
+    (file,) = plan.files
+    assert {"HVD412"} <= {finding.rule for finding in file.findings}
+    assert "average(net)" not in file.after and "hvd.allreduce_(p.grad, op=hvd.Sum)" in file.after
+    return file.after
+
+
+def test_one_of_two_functions(tmp_path: Path) -> None:
+    other = "else:\n    def average(model):\n        pass\n"
+    helper = f"if torch.cuda.is_available():{indent(AVERAGE, '    ')}{other}"
+    assert "another function may run here" in refusal(plan_of(tmp_path, helper))
+
+
 FLAG = """
 def step(model, several):
     model(x).sum().backward()

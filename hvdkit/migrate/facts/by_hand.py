@@ -25,7 +25,7 @@ from hvdkit.migrate.facts.losses import reached_models
 from hvdkit.migrate.facts.optimizers import Optimizer
 from hvdkit.migrate.facts.parts import is_attribute_of
 from hvdkit.migrate.facts.several import several
-from hvdkit.migrate.facts.summing import Averaged, averaged
+from hvdkit.migrate.facts.summing import Averaged, averaged, without_gradients
 from hvdkit.migrate.facts.unused import mentions_of, unused, unused_without
 from hvdkit.migrate.facts.wraps import Wrap
 from hvdkit.migrate.names import FUNCTIONS, FunctionNode, Names
@@ -39,6 +39,7 @@ SKIPS = (
     "no part"
 )
 _LOOPS = (ast.For, ast.AsyncFor, ast.While)
+_NO_GRAD = {"torch.no_grad", "torch.inference_mode"}
 _LEAVES = (ast.Continue, ast.Break, ast.Return)
 
 
@@ -152,11 +153,28 @@ class ByHand:
         sites = self._facts.flow.call_sites(names, function)
         if not sites:
             raise NotAveraged(names, function, "no call of it was found")
+        for decorator in getattr(function, "decorator_list", ()):
+            made = decorator.func if isinstance(decorator, ast.Call) else decorator
+            if not _NO_GRAD & set(names.qualified(made)):
+                raise NotAveraged(names, decorator, "what this decorator makes of it is not known")
+        for where, call in sites:
+            if {found for _, found in self._facts.flow.functions(where, call)} != {function}:
+                raise NotAveraged(where, call, "another function may run here, too")
+        self._not_overridden(names, function)
         called = {call.func for _, call in sites}
         for where, node in mentions_of(self._facts, names, function):  # type: ignore[arg-type]
             if not isinstance(node, ast.alias) and node not in called:
                 raise NotAveraged(where, node, "it is handed on here, to be called elsewhere")
         return sites
+
+    def _not_overridden(self, names: Names, function: FunctionNode) -> None:
+        """Raise NotAveraged where a method's class is not the only one with a method of the name."""
+        name = getattr(function, "name", "")
+        for where in self._facts.files if isinstance(names.parents[function], ast.ClassDef) else ():
+            for node, scope in where.scopes.items():
+                for binding in scope.names.get(name, ()) if isinstance(node, ast.ClassDef) else ():
+                    if binding.node is not function:
+                        raise NotAveraged(where, binding.node, "another class has a method of this name")
 
     def _called(
         self, site: Site, function: FunctionNode, result: Averaged, where: Names, call: ast.Call
@@ -298,10 +316,14 @@ class ByHand:
 
 
 def guarded(facts: Facts, names: Names, statement: ast.stmt) -> ast.stmt:
-    """A statement, or the test under which it comes first, which holds in every job of several processes."""
+    """A statement, or the tests that hold in every job of several processes where it comes first."""
     parent = names.parents[statement]
-    while isinstance(parent, ast.If) and parent.body[0] is statement and not parent.orelse:
-        if not several(facts, names, parent.test):
+    while isinstance(parent, (ast.If, ast.With)) and parent.body[0] is statement:
+        if isinstance(parent, ast.With) and not without_gradients(names, parent):
+            break
+        if isinstance(parent, ast.If) and parent.orelse:
+            break
+        if isinstance(parent, ast.If) and not several(facts, names, parent.test):
             text = names.source.segment(parent.test)
             raise NotAveraged(names, parent, f"they are averaged only where `{text}` holds")
         statement, parent = parent, names.parents[parent]
@@ -314,7 +336,7 @@ def _registers(names: Names, function: ast.FunctionDef) -> bool:
 
 
 def _is_guard_of(node: ast.stmt, gone: frozenset[ast.AST]) -> bool:
-    return isinstance(node, ast.If) and node.body[0] in gone and len(node.body) == 1
+    return isinstance(node, (ast.If, ast.With)) and node.body[0] in gone and len(node.body) == 1
 
 
 def _above(names: Names, statement: ast.AST) -> list[ast.stmt]:

@@ -43,8 +43,9 @@ class _Hooks:
         self._flag = ""
 
     def result(self) -> Averaged:
+        *_, last = self._function.body
         for statement in self._function.body:
-            if not self._known(statement):
+            if not self._known(statement) or (isinstance(statement, ast.Return) and statement is not last):
                 raise NotAveraged(
                     self._names, statement, "the function around the hooks does something else here"
                 )
@@ -52,7 +53,7 @@ class _Hooks:
             raise NotAveraged(
                 self._names, self._function, "no hooks were found that run it after each backward pass"
             )
-        if not isinstance(self._function.body[-1], ast.Return):
+        if not isinstance(last, ast.Return):
             raise NotAveraged(
                 self._names, self._function, "the function around the hooks does not give the model back"
             )

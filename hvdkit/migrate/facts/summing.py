@@ -81,7 +81,7 @@ class _Walk(Things):
             self._if(node)
         elif isinstance(node, ast.For) and not node.orelse:
             self._for(node)
-        elif isinstance(node, ast.With) and self._without_gradients(node):
+        elif isinstance(node, ast.With) and without_gradients(self._names, node):
             self.run(node.body)
         elif isinstance(node, ast.Assign) and len(node.targets) == 1:
             self._assign(node, node.targets[0])
@@ -93,21 +93,10 @@ class _Walk(Things):
             raise self._unknown(node)
 
     def _ends(self, node: ast.Return) -> bool:
-        return (
-            node.value is None
-            and isinstance(self._whole, FUNCTIONS)
-            and self._names.parents[node] is self._whole
-        )
+        return node.value is None and node is getattr(self._whole, "body", [None])[-1]
 
     def _inert(self, node: ast.stmt) -> bool:
         return is_inert(self._facts, self._names, node, self._whole)
-
-    def _without_gradients(self, node: ast.With) -> bool:
-        items = [item.context_expr for item in node.items if item.optional_vars is None]
-        return len(items) == len(node.items) and all(
-            isinstance(item, ast.Call) and "torch.no_grad" in self._names.qualified(item.func)
-            for item in items
-        )
 
     # --- tests and loops -----------------------------------------------------------------------
 
@@ -263,3 +252,9 @@ def _is_empty(node: ast.expr) -> bool:
 
 def _number(node: ast.expr) -> object:
     return node.value if isinstance(node, ast.Constant) else None
+
+
+def without_gradients(names: Names, node: ast.With) -> bool:
+    """Whether a block is `with torch.no_grad():`."""
+    called = [getattr(item.context_expr, "func", None) for item in node.items]
+    return all(func is not None and "torch.no_grad" in names.qualified(func) for func in called)

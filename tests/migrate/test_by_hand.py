@@ -73,6 +73,17 @@ HELPERS = {
                 p.grad.data.div_(world)
                 dist.all_reduce(p.grad.data, op=dist.ReduceOp.SUM)
         """,
+    "zeros where there is none": """
+        def average(model):
+            for p in model.parameters():
+                if not p.requires_grad:
+                    continue
+                if p.grad is None:
+                    p.grad = torch.zeros_like(p)
+                dist.all_reduce(p.grad)
+                p.grad /= dist.get_world_size()
+            return True
+        """,
     "two loops": """
         def average(model):
             for p in model.parameters():
@@ -146,6 +157,14 @@ LOOPS = {
             if size > 1:
                 average(net)
         optimizer.step()
+        """,
+    "timed": """
+        with timer("forward and backward"):
+            net(x).sum().backward()
+        with timer("averaged"):
+            average(net)
+        with timer("step"):
+            optimizer.step()
         """,
     "before clipping": """
         net(x).sum().backward()
@@ -480,6 +499,39 @@ def test_one_of_two_functions(tmp_path: Path) -> None:
     other = "else:\n    def average(model):\n        pass\n"
     helper = f"if torch.cuda.is_available():{indent(AVERAGE, '    ')}{other}"
     assert "another function may run here" in refusal(plan_of(tmp_path, helper))
+
+
+SPAWNED = """\
+import torch
+import torch.distributed as dist
+import torch.multiprocessing as mp
+
+
+def worker(rank, world, halves):
+    dist.init_process_group("gloo", rank=rank, world_size=world)
+    net = torch.nn.Linear(4, 1)
+    optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+    net(torch.randn(2, 4)).sum().backward()
+    for p in net.parameters():
+        dist.all_reduce(p.grad)
+        p.grad /= {by}
+    optimizer.step()
+
+
+if __name__ == "__main__":
+    world = 2
+    mp.spawn(worker, args=(world, 2), nprocs=world)
+"""
+
+
+def test_the_number_of_processes_that_are_started(tmp_path: Path) -> None:
+    (tmp_path / "train.py").write_text(SPAWNED.format(by="world"))
+    assert "all_reduce" not in changed(make_plan([tmp_path], Options()))
+
+
+def test_another_number_of_the_same_value(tmp_path: Path) -> None:
+    (tmp_path / "train.py").write_text(SPAWNED.format(by="halves"))
+    assert "changed by something else than the world size" in refusal(make_plan([tmp_path], Options()))
 
 
 FLAG = """

@@ -25,7 +25,7 @@ from hvdkit.migrate.facts.losses import reached_models
 from hvdkit.migrate.facts.optimizers import Optimizer
 from hvdkit.migrate.facts.parts import is_attribute_of
 from hvdkit.migrate.facts.several import several
-from hvdkit.migrate.facts.summing import Averaged, averaged, without_gradients
+from hvdkit.migrate.facts.summing import Averaged, averaged
 from hvdkit.migrate.facts.unused import mentions_of, unused, unused_without
 from hvdkit.migrate.facts.wraps import Wrap
 from hvdkit.migrate.names import FUNCTIONS, FunctionNode, Names
@@ -316,11 +316,9 @@ class ByHand:
 
 
 def guarded(facts: Facts, names: Names, statement: ast.stmt) -> ast.stmt:
-    """A statement, or the tests that hold in every job of several processes where it comes first."""
+    """A statement, or what begins with it: a `with`, a test that holds in every job of several processes."""
     parent = names.parents[statement]
     while isinstance(parent, (ast.If, ast.With)) and parent.body[0] is statement:
-        if isinstance(parent, ast.With) and not without_gradients(names, parent):
-            break
         if isinstance(parent, ast.If) and parent.orelse:
             break
         if isinstance(parent, ast.If) and not several(facts, names, parent.test):

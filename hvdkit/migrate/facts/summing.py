@@ -93,7 +93,9 @@ class _Walk(Things):
             raise self._unknown(node)
 
     def _ends(self, node: ast.Return) -> bool:
-        return node.value is None and node is getattr(self._whole, "body", [None])[-1]
+        """The last statement of a function: its calls are statements of their own, so nobody gets the value."""
+        plain = node.value is None or isinstance(node.value, ast.Constant)
+        return plain and node is getattr(self._whole, "body", [None])[-1]
 
     def _inert(self, node: ast.stmt) -> bool:
         return is_inert(self._facts, self._names, node, self._whole)
@@ -121,7 +123,7 @@ class _Walk(Things):
                 raise self._unknown(node)
         elif self._chooses(node.test) or several(self._facts, self._names, node.test):
             self.run(node.body)
-        elif not self._opens_bucket(node) and not self._inert(node):
+        elif not self._opens_bucket(node) and not self._fills(node) and not self._inert(node):
             raise NotAveraged(
                 self._names, node, f"they are averaged only where `{self._text(node.test)}` holds"
             )
@@ -228,6 +230,12 @@ class _Walk(Things):
         else:
             raise self._unknown(node)
 
+    def _fills(self, node: ast.If) -> bool:
+        """`if p.grad is None: p.grad = torch.zeros_like(p)`, as Horovod does."""
+        name = ast.unparse(node.test).removesuffix(".grad is None")
+        filled = [f"{name}.grad = torch.zeros_like({name}{data})" for data in ("", ".data")]
+        return self._things.get(name) == PARAMETER and "\n".join(map(ast.unparse, node.body)) in filled
+
     def _opens_bucket(self, node: ast.If) -> bool:
         """`if key not in buckets: buckets[key] = []`."""
         test, body = node.test, node.body[0]
@@ -254,7 +262,8 @@ def _number(node: ast.expr) -> object:
     return node.value if isinstance(node, ast.Constant) else None
 
 
-def without_gradients(names: Names, node: ast.With) -> bool:
-    """Whether a block is `with torch.no_grad():`."""
-    called = [getattr(item.context_expr, "func", None) for item in node.items]
-    return all(func is not None and "torch.no_grad" in names.qualified(func) for func in called)
+def without_gradients(names: Names, node: ast.AST) -> bool:
+    """Whether a statement is `with torch.no_grad():`."""
+    items = node.items if isinstance(node, ast.With) else []
+    called = [getattr(item.context_expr, "func", None) for item in items]
+    return bool(called) and all(func and "torch.no_grad" in names.qualified(func) for func in called)

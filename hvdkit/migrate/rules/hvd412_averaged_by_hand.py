@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.by_hand import SKIPS, Averaging, guarded
+from hvdkit.migrate.facts.summing import without_gradients
 from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
 
@@ -29,6 +30,8 @@ def _edit(facts: Facts, averaging: Averaging) -> Edit:
     statement, outermost = averaging.statement, guarded(facts, names, averaging.statement)
     while statement is not outermost and edits.only_statement(names, statement):
         parent = names.parents[statement]
+        if not isinstance(parent, ast.If) and not without_gradients(names, parent):
+            break  # such as a timer, which goes on timing nothing
         assert isinstance(parent, ast.stmt)
         statement = parent
     return edits.delete(names, statement)

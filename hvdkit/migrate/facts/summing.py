@@ -93,7 +93,7 @@ class _Walk(Things):
             raise self._unknown(node)
 
     def _ends(self, node: ast.Return) -> bool:
-        """The last statement of a function: its calls are statements of their own, so nobody gets the value."""
+        """The last statement of a function; nobody gets the value, since its calls are statements."""
         plain = node.value is None or isinstance(node.value, ast.Constant)
         return plain and node is getattr(self._whole, "body", [None])[-1]
 

@@ -9,7 +9,7 @@ import pytest
 
 from hvdkit.migrate.engine import make_plan
 from hvdkit.migrate.facts import Options
-from hvdkit.migrate.plan import Plan
+from hvdkit.migrate.plan import Plan, State
 
 PROGRAM = """\
 import argparse
@@ -476,6 +476,14 @@ def test_a_closure(tmp_path: Path) -> None:
 def test_a_closure_that_adds_up(tmp_path: Path) -> None:
     loop = CLOSURE.replace("    loss.backward()", "    for part in loss, loss:\n        part.backward()")
     assert "gradients of several backward passes add up before it" in refusal(plan_of(tmp_path, "", loop))
+
+
+@pytest.mark.parametrize("name", ["averaged", "hooked"])
+def test_the_fixtures_of_verify(name: str) -> None:
+    """Launched, they are compared bit for bit in tests/verify/test_agree.py."""
+    plan = make_plan([Path(__file__).parent.parent / "verify/fixtures" / name], Options())
+    assert not plan.left and all("dist." not in file.after for file in plan.files)
+    assert all(condition.state is not State.OPEN for condition in plan.programs[0].conditions)
 
 
 HOOKS = (Path(__file__).parent.parent / "verify/fixtures/hooked/hooks.py").read_text()

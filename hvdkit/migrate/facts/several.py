@@ -37,11 +37,11 @@ def several(facts: Facts, names: Names, test: ast.AST, holds: bool = True, depth
 
 def is_size(facts: Facts, names: Names, node: ast.expr) -> bool:
     """Whether a number is the number of processes."""
-    if isinstance(node, ast.Call) and getattr(node.func, "id", "") in ("float", "int") and node.args:
-        node = node.args[0]
     kinds = facts.ranks.of(names, node) - {CONSTANT}
     if kinds == {"size"} or facts.launch.meaning(names, node) == {"size"}:
         return True
+    if isinstance(node, ast.Call) and getattr(node.func, "id", "") in ("float", "int") and node.args:
+        node = node.args[0]
     # A number in the source that goes to init_process_group as the world size.
     origins = facts.launch.origins(names, node)
     return bool(origins) and all(facts.launch.meanings.get(origin.node) == "size" for origin in origins)

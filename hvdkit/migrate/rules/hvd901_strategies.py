@@ -57,6 +57,9 @@ HARMLESS = (
     # Kernels and optimizers of one device; what shards is deepspeed.initialize and deepspeed.zero.
     "deepspeed.ops.",
     "deepspeed.profiling.",
+    # Activations computed again in the backward pass, on each rank for itself.
+    "fairscale.nn.checkpoint",
+    "torch.distributed._composable.checkpoint",
 )
 
 
@@ -212,6 +215,18 @@ RULE = Rule(
             attention = SparseSelfAttention()
             """,
             reason="a kernel of one device: nothing is split over the ranks",
+        ),
+        Keep(
+            """\
+            import torch
+            from fairscale.nn.checkpoint import checkpoint_wrapper
+            from torch.distributed._composable import checkpoint
+            from torch.nn.parallel import DistributedDataParallel as DDP
+
+            model = DDP(checkpoint_wrapper(torch.nn.Linear(2, 1)))
+            checkpoint(model)
+            """,
+            reason="a checkpoint of activations stays on its rank",
         ),
     ),
 )

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.mentions import mentions
+from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rule import Keep, Rule
 
@@ -44,9 +45,16 @@ FRAMEWORKS = {
 BY_NAME = {name: framework for framework, found in FRAMEWORKS.items() for name in found}
 
 
+INFERENCE = ("detectron2.engine.DefaultPredictor",)  # of what is below a framework's names
+
+
 def check(facts: Facts) -> Iterator[Finding]:
+    told: set[tuple[Names, str]] = set()
     for names, node, qualified, match in mentions(facts, tuple(BY_NAME)):
         framework = BY_NAME[match]
+        if qualified in INFERENCE or (names, framework) in told:
+            continue
+        told.add((names, framework))
         message = f"{framework} starts the ranks and averages the gradients itself ({qualified})"
         advice = (
             f"stay with {framework}, or write the loop in plain PyTorch and run hvdkit migrate on that; "
@@ -130,6 +138,15 @@ RULE = Rule(
             model = AutoModel.from_pretrained("bert-base-uncased")
             """,
             reason="models, schedules and seeds of these libraries start no ranks",
+        ),
+        Keep(
+            """\
+            import torch
+            from detectron2.engine import DefaultPredictor
+
+            boxes = DefaultPredictor(cfg)(image)
+            """,
+            reason="detectron2's predictor trains nothing",
         ),
     ),
 )

@@ -46,8 +46,10 @@ def _finding(facts: Facts, loader: Loader, epoch: Loop | None, single: bool) -> 
     if epoch is None:
         message = "no loop over epochs was found around the loop over this loader"
         return facts.manual("HVD303", loader.names, loader.node, message, advice)
-    number = epoch_number(epoch)
     loader_name = spelled(facts.flow, epoch.names, epoch.node, [loader.value])
+    number = epoch_number(epoch)
+    if number is None and loader_name is not None and _is_distributed(facts, loader, single):
+        number = f"{loader_name}.sampler.epoch + 1"  # the sampler counts where the loop does not
     if number is None or loader_name is None:
         message = "the loop over epochs has no epoch number, or the loader has no name there"
         return facts.manual("HVD303", epoch.names, epoch.node, message, advice)
@@ -59,6 +61,13 @@ def _finding(facts: Facts, loader: Loader, epoch: Loop | None, single: bool) -> 
     return make(
         "HVD303", epoch.names, epoch.node, message, edits.at_start, epoch.names, epoch.node.body, lines
     )
+
+
+def _is_distributed(facts: Facts, loader: Loader, single: bool) -> bool:
+    """Whether the sampler is torch's DistributedSampler, which HVD302 gives a loader without any."""
+    values = facts.flow.values(loader.names, loader.sampler)
+    given = bool(values) and all(value.name in words.SAMPLERS for value in values)
+    return given or (single and loader.sampler is None)
 
 
 def _always_told(facts: Facts, loader: Loader) -> bool:
@@ -167,6 +176,32 @@ RULE = Rule(
             """,
             note="Alone, the loader has another sampler, which knows of no epochs.",
             suggested=True,
+        ),
+        Change(
+            """\
+            from torch.utils.data import DataLoader
+
+            loader = DataLoader(data, shuffle=True)
+            step = 0
+            while step < 1000:
+                for x in loader:
+                    model(x).sum().backward()
+                    optimizer.step()
+                    step += 1
+            """,
+            """\
+            from torch.utils.data import DataLoader
+
+            loader = DataLoader(data, shuffle=True)
+            step = 0
+            while step < 1000:
+                loader.sampler.set_epoch(loader.sampler.epoch + 1)
+                for x in loader:
+                    model(x).sum().backward()
+                    optimizer.step()
+                    step += 1
+            """,
+            note="A loop that counts steps has no number of the epoch; the sampler keeps its own.",
         ),
     ),
     keeps=(

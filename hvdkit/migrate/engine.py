@@ -254,7 +254,7 @@ def _again(
         path: index(rewritten[path]) if path in texts else names
         for path, names in before.project.files.items()
     }
-    facts = Facts(open_project(paths, overlay, known), before.options)
+    facts = Facts(open_project(paths, overlay, known, before.project.folders), before.options)
     return facts, run_rules(facts, rules)
 
 

@@ -77,7 +77,7 @@ def _imported(names: Names, name: str) -> bool:
 
 def _run_first(names: Names, changes: Sequence[Edit], alias: str) -> int | None:
     """Where the first change stands that uses Horovod while the file is imported: outside all functions."""
-    functions = [node for node in ast.walk(names.source.tree) if isinstance(node, FUNCTIONS)]
+    functions = [node for node in names.scopes if isinstance(node, FUNCTIONS)]
     bodies = [(names.source.start(node), names.source.end(node)) for node in functions]
     using = [change.start for change in changes if re.search(rf"\b{alias}\.", change.text)]
     return min((at for at in using if not any(low < at < high for low, high in bodies)), default=None)

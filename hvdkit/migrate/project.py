@@ -41,6 +41,35 @@ INSTALLED = ("site-packages", "dist-packages")  # what lies here together is not
 Reader = Callable[[Path], bytes]
 
 
+class Folders:
+    """What lies in the folders, looked up once: most imports are of libraries, and found nowhere."""
+
+    def __init__(self) -> None:
+        self._listed: dict[Path, set[str]] = {}
+        self._modules: dict[tuple[Path, str], Path | None] = {}
+
+    def entries(self, folder: Path) -> set[str]:
+        """The names in a folder; none where there is no such folder."""
+        if folder not in self._listed:
+            self._listed[folder] = {entry.name for entry in folder.iterdir()} if folder.is_dir() else set()
+        return self._listed[folder]
+
+    def module(self, folder: Path, name: str) -> Path | None:
+        """The file of a module, by its dotted name; without a name, the folder's own __init__.py."""
+        if (folder, name) not in self._modules:
+            self._modules[folder, name] = self._module(folder, name.split(".") if name else [])
+        return self._modules[folder, name]
+
+    def _module(self, folder: Path, parts: list[str]) -> Path | None:
+        if parts and not {parts[0], f"{parts[0]}.py"} & self.entries(folder):
+            return None
+        path = folder.joinpath(*parts)
+        if parts and path.with_suffix(".py").is_file():
+            return path.with_suffix(".py")
+        init = path / "__init__.py"
+        return init if init.is_file() else None
+
+
 @dataclass(eq=False)
 class Project:
     """Parsed files by path; `load` brings in an imported one when it is first asked for."""
@@ -51,8 +80,9 @@ class Project:
     passed_over: list[Path] = field(default_factory=list)  # files that name no framework
     tests: list[Path] = field(default_factory=list)  # unit tests under a folder
     known: Mapping[Path, Names] = field(default_factory=dict)  # files that need not be read
-    _found: dict[tuple[str, Path], Path | None] = field(default_factory=dict)
-    _listed: dict[Path, set[str]] = field(default_factory=dict)
+    folders: Folders = field(default_factory=Folders)
+    _found: dict[Path, dict[str, Path | None]] = field(default_factory=dict)  # by importer
+    _imports: dict[Names, list[Names]] = field(default_factory=dict)
     _paths: dict[Path, list[Path]] = field(default_factory=dict)
 
     def load(self, path: Path, force: bool = True) -> Names | None:
@@ -94,36 +124,43 @@ class Project:
         path = self.find(name, importer)
         return self.load(path) if path else None
 
+    def imports(self, names: Names) -> list[Names]:
+        """The project's own files that a file imports directly."""
+        if names not in self._imports:
+            modules = (self.module(name, names.source.path) for name in sorted(imports(names)))
+            self._imports[names] = [m for m in dict.fromkeys(modules) if m is not None and m is not names]
+        return self._imports[names]
+
     def find(self, name: str, importer: Path) -> Path | None:
         """Path of a module: relative to the importer, beside it or a package around it, else on its path."""
-        if (name, importer) not in self._found:
-            self._found[name, importer] = self._find(name, importer)
-        return self._found[name, importer]
+        found = self._found.setdefault(importer, {})
+        if name not in found:
+            found[name] = self._find(name, importer)
+        return found[name]
 
     def _find(self, name: str, importer: Path) -> Path | None:
         stripped = name.lstrip(".")
         level = len(name) - len(stripped)
-        parts = stripped.split(".") if stripped else []
         folder = importer.parent
         if level:
             for _ in range(level - 1):
                 folder = folder.parent
-            return self._at(folder, parts)
+            return self.folders.module(folder, stripped)
         while folder.name not in INSTALLED or folder == importer.parent:
-            found = self._at(folder, parts)
+            found = self.folders.module(folder, stripped)
             # A file named like a library (torch.py) beside the importer is what Python would take, too.
             if found is not None and found != importer:
                 return found
-            if not (folder / "__init__.py").exists() and folder != importer.parent:
+            if "__init__.py" not in self.folders.entries(folder) and folder != importer.parent:
                 break
             if folder.parent == folder:
                 break
             folder = folder.parent
-        if FRAMEWORKS.fullmatch(parts[0].encode()):
+        if FRAMEWORKS.fullmatch(stripped.partition(".")[0].encode()):
             return None  # the examples in a framework's own checkout use it as a library
         if importer in self.files and importer not in self._paths:
             self._paths[importer] = list(self._path(importer))
-        elsewhere = (self._at(folder, parts) for folder in self._paths.get(importer, ()))
+        elsewhere = (self.folders.module(folder, stripped) for folder in self._paths.get(importer, ()))
         return next((found for found in elsewhere if found not in (None, importer)), None)
 
     def _path(self, importer: Path) -> Iterator[Path]:
@@ -131,7 +168,7 @@ class Project:
         for file in (importer, *self._beside(self.files[importer])):
             yield from self._added(file)
         for folder in importer.parents:
-            held = self._entries(folder)
+            held = self.folders.entries(folder)
             if {"setup.py", "pyproject.toml"} & held:
                 yield folder
             if folder.name in INSTALLED or {"setup.py", "pyproject.toml", ".git"} & held:
@@ -140,7 +177,7 @@ class Project:
     def _beside(self, names: Names) -> Iterator[Path]:
         """What a file imports from its own folder: `import _init_paths` may be there for the path alone."""
         for name in sorted(imports(names)):
-            path = self._at(names.source.path.parent, name.split("."))
+            path = self.folders.module(names.source.path.parent, name)
             if path not in (None, names.source.path):
                 yield path
 
@@ -158,27 +195,18 @@ class Project:
             if folder.is_dir():
                 yield folder
 
-    def _at(self, folder: Path, parts: list[str]) -> Path | None:
-        if parts and not {parts[0], f"{parts[0]}.py"} & self._entries(folder):
-            return None
-        path = folder.joinpath(*parts)
-        if parts and path.with_suffix(".py").is_file():
-            return path.with_suffix(".py")
-        init = path / "__init__.py"
-        return init if init.is_file() else None
-
-    def _entries(self, folder: Path) -> set[str]:
-        """What a folder holds, looked up once: most imports are of libraries, and found nowhere."""
-        if folder not in self._listed:
-            self._listed[folder] = {entry.name for entry in folder.iterdir()} if folder.is_dir() else set()
-        return self._listed[folder]
-
 
 def open_project(
-    paths: Iterable[Path], reader: Reader = Path.read_bytes, known: Mapping[Path, Names] | None = None
+    paths: Iterable[Path],
+    reader: Reader = Path.read_bytes,
+    known: Mapping[Path, Names] | None = None,
+    folders: Folders | None = None,
 ) -> Project:
-    """Read the given files, every Python file and notebook under the given folders, and local imports."""
-    project = Project(reader, known=known or {})
+    """Read the given files, every Python file and notebook under the given folders, and local imports.
+
+    known and folders: what an earlier look at the same paths has found.
+    """
+    project = Project(reader, known=known or {}, folders=folders or Folders())
     for path in paths:
         if path.is_dir():
             for file in python_files(path):
@@ -242,22 +270,12 @@ def imports(names: Names) -> set[str]:
     return found
 
 
-def local_imports(project: Project, names: Names) -> list[Names]:
-    """The project's own files that a file imports directly."""
-    found = []
-    for name in sorted(imports(names)):
-        module = project.module(name, names.source.path)
-        if module is not None and module is not names:
-            found.append(module)
-    return list(dict.fromkeys(found))
-
-
 def _close(project: Project) -> None:
     """Load what the loaded files import, and what those import in turn."""
     waiting = list(project.files.values())
     seen = set(waiting)
     while waiting:
-        for module in local_imports(project, waiting.pop()):
+        for module in project.imports(waiting.pop()):
             if module not in seen:
                 seen.add(module)
                 waiting.append(module)

@@ -14,6 +14,7 @@ import warnings
 from bisect import bisect_right
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import accumulate
 from pathlib import Path
 
 from hvdkit.migrate.fstrings import RELIABLE, relocate
@@ -22,6 +23,7 @@ from hvdkit.migrate.plan import Edit, apply_edits, merge
 
 F_STRING = re.compile(r"\b([fF][rR]?|[rR][fF])[\"']")
 NEWLINE = re.compile(r"\r\n|\r|\n")
+LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)")
 
 
 @dataclass(eq=False)
@@ -160,7 +162,7 @@ def parse(path: Path, raw: bytes) -> Source | Unreadable:
         return Unreadable(path, f"cannot be parsed: {error}")
     except (RecursionError, MemoryError):
         return Unreadable(path, "nested too deeply for Python's own parser")
-    starts = [0, *(match.end() for match in NEWLINE.finditer(text))]
+    starts = [0, *accumulate(map(len, LINE.findall(text)))]
     source = Source(path, text, encoding, tree, starts, notebook)
     if not RELIABLE and F_STRING.search(text):
         relocate(tree, text, source.offset, source.position)

@@ -71,8 +71,8 @@ class Flow:
         """Qualified names of an expression, through the project's own modules too."""
         direct = names.qualified(node)
         if direct and not any(name.startswith(".") for name in direct):
-            local = [name for name in direct if self.project.find(name.split(".")[0], names.source.path)]
-            if not local:
+            tops = {name.partition(".")[0] for name in direct}
+            if not any(self.project.find(top, names.source.path) for top in tops):
                 return frozenset(direct)
         return frozenset(value.name for value in self.values(names, node) if value.kind == "name")
 

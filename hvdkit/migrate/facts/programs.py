@@ -11,7 +11,6 @@ from hvdkit.migrate.facts.loops import backward_calls
 from hvdkit.migrate.facts.tensorflow.evidence import tensorflow_evidence
 from hvdkit.migrate.facts.updates import runs_in, updates_weights
 from hvdkit.migrate.names import Names
-from hvdkit.migrate.project import local_imports
 
 if TYPE_CHECKING:
     from hvdkit.migrate.facts.facts import Facts
@@ -31,7 +30,7 @@ class ProgramFacts:
 
 def find_programs(facts: Facts) -> list[ProgramFacts]:
     """One program per file that no other file imports, or that has a main guard."""
-    below = {names: local_imports(facts.project, names) for names in facts.files}
+    below = {names: facts.project.imports(names) for names in facts.files}
     imported = {module for modules in below.values() for module in modules}
     evidence = _evidence(facts)
     passes = list(backward_calls(facts))

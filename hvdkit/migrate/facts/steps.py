@@ -87,6 +87,7 @@ class Steps:
         self._facts = facts
         self._gradients = GradientUse(facts)
         self._called: dict[ast.AST, list[ast.Call]] = {}
+        self._reached: dict[ast.Call, frozenset[Value]] = {}
 
     @cached_property
     def steps(self) -> tuple[Step, ...]:
@@ -250,7 +251,9 @@ class Steps:
 
     def _reaches(self, backward: Backward, members: frozenset[Value]) -> bool:
         """Whether a backward pass makes gradients for these optimizers, among several."""
-        models = reached_models(self._facts, backward.names, backward.call)
+        if backward.call not in self._reached:
+            self._reached[backward.call] = reached_models(self._facts, backward.names, backward.call)
+        models = self._reached[backward.call]
         mine = [optimizer for optimizer in self._facts.optimizers if optimizer.value in members]
         trained = frozenset().union(*(optimizer.models for optimizer in mine))
         return not models or not trained or bool(models & trained)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 DDP = frozenset(("torch.nn.parallel.DistributedDataParallel", "apex.parallel.DistributedDataParallel"))
 DATA_PARALLEL = frozenset(("torch.nn.DataParallel",))
 WRAPS = DDP | DATA_PARALLEL
@@ -81,6 +83,7 @@ OTHER_OPTIMIZER_WRAPPERS = (
 )
 
 
+@cache
 def is_optimizer(name: str) -> bool:
     """Whether a qualified name is an optimizer class."""
     last = name.rpartition(".")[2]

@@ -197,7 +197,8 @@ class Names:
             name
             for scope in self.scopes.values()
             for name, bindings in scope.names.items()
-            if any(b.kind in ("import", "class") or _is_alias(b) for b in bindings)
+            for binding in bindings
+            if binding.kind in ("import", "class") or _is_alias(binding)
         }
 
     def _qualify(self, node: ast.AST, depth: int) -> tuple[str, ...]:

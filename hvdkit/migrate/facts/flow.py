@@ -18,7 +18,7 @@ from hvdkit.migrate.facts.memo import Memo
 from hvdkit.migrate.facts.order import reaching
 from hvdkit.migrate.facts.stores import Stores
 from hvdkit.migrate.facts.wrappers import RETURNS_SELF, is_wrapper
-from hvdkit.migrate.names import ANY_KEY, FUNCTIONS, Binding, FunctionNode, Names
+from hvdkit.migrate.names import ANY_KEY, FUNCTIONS, Binding, FunctionNode, Names, Scope
 from hvdkit.migrate.project import Project
 
 MAX_NAME = 12  # steps followed into what a library gives: `node = node.next` has no end
@@ -48,6 +48,7 @@ class Flow:
         self._memo: Memo[Value] = Memo()
         self._callers = Callers(self, self._memo)
         self._stores = Stores(self, self._memo)
+        self._seen_from: dict[tuple[str, ast.AST], tuple[Names, Scope | None, str, tuple[Binding, ...]]] = {}
 
     # --- questions -----------------------------------------------------------------------------
 
@@ -55,13 +56,17 @@ class Flow:
         """Everything that an expression may be, as far as it can be followed."""
         if node is None:
             return frozenset()
+        if isinstance(node, ast.Name):
+            return self.named(names, node.id, node)
         return self._memo.ask((names, node), lambda: self._expression(names, node))
 
     def named(self, names: Names, name: str, at: ast.AST) -> frozenset[Value]:
         """Everything that a variable, seen from a node, may be."""
-        bindings = reaching(names, name, at)
-        key = (names, names.scope(at).owner(name), name, bindings)
-        return self._memo.ask(key, lambda: self._name(names, name, bindings))
+        if (name, at) not in self._seen_from:
+            bindings = reaching(names, name, at)
+            self._seen_from[name, at] = (names, names.scope(at).owner(name), name, bindings)
+        key = self._seen_from[name, at]
+        return self._memo.ask(key, lambda: self._name(names, name, key[-1]))
 
     def made(self, names: Names, node: ast.AST | None) -> set[str]:
         """Qualified names of the library calls that may have made an expression's value."""
@@ -99,8 +104,6 @@ class Flow:
     # --- the walk ------------------------------------------------------------------------------
 
     def _expression(self, names: Names, node: ast.AST) -> frozenset[Value]:
-        if isinstance(node, ast.Name):
-            return self.named(names, node.id, node)
         if isinstance(node, ast.Attribute):
             return self._attribute(names, node)
         if isinstance(node, ast.Call):

@@ -88,13 +88,12 @@ class Memo(Generic[T]):
         try:
             self._compute(question)
             while question.first == question.position:
-                alone = question is self._stack[-1] and not question.hopes
                 if self._again and -self._again[0] >= question.position:
                     other = self._stack[-heapq.heappop(self._again)]
                     other.waiting = False
                     self._compute(other)
                     question.first = min(question.first, other.first)
-                elif alone or not self._give_up(question.position):
+                elif not self._give_up(question.position):
                     self._close(question.position)
                     return
         except BaseException:
@@ -122,15 +121,17 @@ class Memo(Generic[T]):
 
     def _give_up(self, position: int) -> bool:
         """Let the questions that still hope be computed without; False when there are none."""
-        hopeful = [question for question in self._stack[position:] if question.hopes]
-        for question in hopeful:
-            question.hopes, question.gave_up = False, True
-            self._list(question)
-        return bool(hopeful)
+        hopeful = False
+        for place in range(position, len(self._stack)):
+            question = self._stack[place]
+            if question.hopes:
+                hopeful, question.hopes, question.gave_up = True, False, True
+                self._list(question)
+        return hopeful
 
     def _close(self, position: int) -> None:
-        for question in self._stack[position:]:
+        while len(self._stack) > position:
+            question = self._stack.pop()
             self._done[question.key] = question.answer
             question.readers.clear()  # a circle only the garbage collector would find
             del self._open[question.key]
-        del self._stack[position:]

@@ -93,6 +93,7 @@ class Names:
     _order: list[ast.AST] = field(default_factory=list)  # every node, each before what is inside it
     _qualified: dict[ast.AST, tuple[str, ...]] = field(default_factory=dict)
     _of_kind: dict[tuple[type, ...], list[Any]] = field(default_factory=dict)
+    _readings: dict[str, list[tuple[ast.expr, str]]] = field(default_factory=dict)
     _calls_in: dict[ast.AST, list[ast.Call]] = field(default_factory=dict)
 
     @cached_property
@@ -132,17 +133,14 @@ class Names:
         """Names that some scope imports from a package."""
         return self._imported.get(top, set())
 
-    @cached_property
-    def imported_uses(self) -> list[tuple[str, ast.expr, str]]:
-        """Every whole a.b.c that is read and begins with an imported name: a, it, and what it stands for."""
-        return [
-            (name, whole, qualified)
-            for name in sorted(set().union(*self._imported.values()))
-            for use in self.uses.get(name, ())
-            if isinstance(use.ctx, ast.Load)
-            for whole in [self._whole(use)]
-            for qualified in self.qualified(whole)
-        ]
+    def readings(self, name: str) -> list[tuple[ast.expr, str]]:
+        """Every whole a.b.c that is read, a being the name, with what it stands for by the imports."""
+        if name not in self._readings:
+            uses = (use for use in self.uses.get(name, ()) if isinstance(use.ctx, ast.Load))
+            self._readings[name] = [
+                (whole, qualified) for whole in map(self._whole, uses) for qualified in self.qualified(whole)
+            ]
+        return self._readings[name]
 
     def _whole(self, node: ast.expr) -> ast.expr:
         """The longest a.b.c that begins with a name."""

@@ -46,6 +46,7 @@ class Folders:
 
     def __init__(self) -> None:
         self._listed: dict[Path, set[str]] = {}
+        self._around: dict[Path, list[Path]] = {}
         self._modules: dict[tuple[Path, str], Path | None] = {}
 
     def entries(self, folder: Path) -> set[str]:
@@ -53,6 +54,16 @@ class Folders:
         if folder not in self._listed:
             self._listed[folder] = {entry.name for entry in folder.iterdir()} if folder.is_dir() else set()
         return self._listed[folder]
+
+    def around(self, folder: Path) -> list[Path]:
+        """A folder, the one around it, and those around that as long as they are packages."""
+        if folder not in self._around:
+            found = self._around[folder] = [folder]
+            while found[-1].parent != found[-1] and found[-1].parent.name not in INSTALLED:
+                if len(found) > 1 and "__init__.py" not in self.entries(found[-1]):
+                    break
+                found.append(found[-1].parent)
+        return self._around[folder]
 
     def module(self, folder: Path, name: str) -> Path | None:
         """The file of a module, by its dotted name; without a name, the folder's own __init__.py."""
@@ -146,16 +157,11 @@ class Project:
             for _ in range(level - 1):
                 folder = folder.parent
             return self.folders.module(folder, stripped)
-        while folder.name not in INSTALLED or folder == importer.parent:
-            found = self.folders.module(folder, stripped)
+        for around in self.folders.around(folder):
+            found = self.folders.module(around, stripped)
             # A file named like a library (torch.py) beside the importer is what Python would take, too.
             if found is not None and found != importer:
                 return found
-            if "__init__.py" not in self.folders.entries(folder) and folder != importer.parent:
-                break
-            if folder.parent == folder:
-                break
-            folder = folder.parent
         if FRAMEWORKS.fullmatch(stripped.partition(".")[0].encode()):
             return None  # the examples in a framework's own checkout use it as a library
         if importer in self.files and importer not in self._paths:

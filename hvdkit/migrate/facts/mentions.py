@@ -22,12 +22,12 @@ def mentions(facts: Facts, wanted: tuple[str, ...]) -> Iterator[tuple[Names, ast
     """
     tops = {name.partition(".")[0] for name in wanted}
     for names in facts.files:
-        imported = set().union(*map(names.imported, tops))
-        for name, whole, qualified in names.imported_uses if imported else ():
-            if name in imported and qualified.startswith(wanted):
-                match = next((name for name in wanted if _matches(qualified, name)), None)
-                if match is not None and _is_use(names, whole):
-                    yield names, whole, qualified, match
+        for alias in sorted(set().union(*map(names.imported, tops))):
+            for whole, qualified in names.readings(alias):
+                if qualified.startswith(wanted):
+                    match = next((name for name in wanted if _matches(qualified, name)), None)
+                    if match is not None and _is_use(names, whole):
+                        yield names, whole, qualified, match
 
 
 def _matches(qualified: str, name: str) -> bool:

@@ -93,9 +93,8 @@ class Launch:
             if spawn.count is not None:
                 for origin in self.origins(spawn.names, spawn.count):
                     found.setdefault(origin.node, "local_size")
-        for dest in ("local_rank", "local-rank"):
-            for option in self.options.named(dest):
-                found.setdefault(option.node, "local_rank")
+        for option in self.options.local_rank():
+            found.setdefault(option.node, "local_rank")
         return found
 
     @cached_property

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 PARSED = ("?.parse_args", "?.parse_known_args[0]", "?.parse_intermixed_args")
 GROUPS = ("?.add_argument_group", "?.add_mutually_exclusive_group", "?.add_parser")
+LAUNCHED = frozenset(("--local_rank", "--local-rank"))
 MAX_CALLERS = 6
 
 
@@ -77,6 +78,11 @@ class Options:
     def named(self, dest: str) -> list[Option]:
         """Options whose value is read from an attribute of that name."""
         return self._by_dest.get(dest, [])
+
+    def local_rank(self) -> list[Option]:
+        """Options that torch.distributed.launch passes, under whatever name they are read."""
+        every = [option for options in self._by_dest.values() for option in options]
+        return [o for o in every if o.dest == "local_rank" or LAUNCHED & set(flags(o.node))]
 
     def of(self, names: Names, base: ast.expr, dest: str) -> list[Option]:
         """The options that `base.dest` may read."""
@@ -159,7 +165,12 @@ def destination(call: ast.Call) -> str:
     given = keyword(call, "dest")
     if isinstance(given, ast.Constant) and isinstance(given.value, str):
         return given.value
-    flags = [a.value for a in call.args if isinstance(a, ast.Constant) and isinstance(a.value, str)]
-    long = [flag for flag in flags if flag.startswith("--")]
-    chosen = (long or flags or [""])[0]
+    every = flags(call)
+    long = [flag for flag in every if flag.startswith("--")]
+    chosen = (long or every or [""])[0]
     return chosen.lstrip("-").replace("-", "_")
+
+
+def flags(call: ast.Call) -> list[str]:
+    """The option strings of an add_argument call."""
+    return [a.value for a in call.args if isinstance(a, ast.Constant) and isinstance(a.value, str)]

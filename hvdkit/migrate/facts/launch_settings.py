@@ -45,7 +45,7 @@ def settings(facts: Facts, launch: Launch, reach: Reach) -> Iterator[Setting]:
     for origin in launch.definitions.values():
         if origin.option is not None:
             wanted.setdefault(origin.option, launch.meanings[origin.node])
-    for option in launch.options.named("local_rank"):
+    for option in launch.options.local_rank():
         wanted.setdefault(option, "local_rank")
     for option, function in wanted.items():
         if "ddp" not in facts.kinds(option.names) or _assigned(facts, launch, reach, option):

@@ -121,14 +121,25 @@ def _parts(names: Names, node: ast.expr | None, steps: int = 0) -> Iterator[ast.
         yield node
 
 
-def _chosen_by_name(names: Names, call: ast.Call) -> bool:
-    """`getattr(torch.optim, args.opt)(...)` and `torch.optim.__dict__[args.opt](...)`."""
+def _chosen_by_name(facts: Facts, names: Names, call: ast.Call) -> bool:
+    """`getattr(torch.optim, args.opt)(...)` and `torch.optim.__dict__[args.opt](...)`, or by a variable."""
     made = call.func
+    if isinstance(made, ast.Name):
+        bound = [binding.value for binding in names.bindings(made.id, made) if binding.kind == "assign"]
+        made = bound[0] if len(bound) == 1 and bound[0] is not None else made
     if isinstance(made, ast.Subscript):
         return names.qualified(made.value) == ("torch.optim.__dict__",)
     if not isinstance(made, ast.Call) or not isinstance(made.func, ast.Name) or not made.args:
         return False
-    return made.func.id == "getattr" and names.qualified(made.args[0]) == ("torch.optim",)
+    return made.func.id == "getattr" and _holds_optimizers(facts, names, made.args[0])
+
+
+def _holds_optimizers(facts: Facts, names: Names, module: ast.expr) -> bool:
+    """Whether an expression is torch.optim, or a module of the project with all of its names."""
+    if names.qualified(module) == ("torch.optim",):
+        return True
+    values = facts.flow.values(names, module)
+    return any(value.kind == "module" and "torch.optim" in value.names.stars for value in values)
 
 
 def _strings_together(names: Names, call: ast.Call) -> bool:
@@ -151,7 +162,7 @@ def _construction(facts: Facts, names: Names, call: ast.Call) -> Value | None:
     for name in direct:
         if name in words.OPTIMIZER_FACTORIES:
             return Value("made", name, call, names)
-    if _chosen_by_name(names, call):
+    if _chosen_by_name(facts, names, call):
         return next((v for v in facts.flow.values(names, call) if v.node is call), None)
     if not is_class:
         return None

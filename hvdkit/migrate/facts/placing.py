@@ -181,19 +181,24 @@ def _may_be_none(facts: Facts, names: Names, text: str, statement: ast.stmt) -> 
 
 
 def _as_is(facts: Facts, names: Names, root: ast.expr) -> str | None:
-    """A plain variable or attribute as text; loop variables stand for another model each time.
+    """A variable, attribute or entry as text; loop variables stand for another model each time.
 
     `.module` of a model that DDP wraps is left out, wherever it stands: the migrated model has none.
     """
     node, parts = root, []
-    while isinstance(node, ast.Attribute):
-        wrapped = any(value.name in words.DDP for value in facts.flow.values(names, node.value))
-        if node.attr != "module" or not wrapped:
-            parts.append(node.attr)
+    while isinstance(node, (ast.Attribute, ast.Subscript)):
+        if isinstance(node, ast.Subscript):
+            if not isinstance(node.slice, ast.Constant):
+                return None
+            parts.append(f"[{names.source.segment(node.slice)}]")
+        else:
+            wrapped = any(value.name in words.DDP for value in facts.flow.values(names, node.value))
+            if node.attr != "module" or not wrapped:
+                parts.append(f".{node.attr}")
         node = node.value
     if not isinstance(node, ast.Name) or any(b.kind == "each" for b in names.bindings(node.id, node)):
         return None
-    return ".".join((node.id, *reversed(parts)))
+    return "".join((node.id, *reversed(parts)))
 
 
 def _in_caller(

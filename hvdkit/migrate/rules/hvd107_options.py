@@ -106,6 +106,33 @@ RULE = Rule(
         Change(
             """\
             import argparse
+            import torch
+            import torch.distributed as dist
+
+            parser = argparse.ArgumentParser()
+            parser.add_argument("--rank", "--local_rank", type=int, default=0)
+            args = parser.parse_args()
+            torch.cuda.set_device(args.rank)
+            dist.init_process_group("nccl")
+            """,
+            """\
+            import argparse
+            import horovod.torch as hvd
+            import torch
+            import torch.distributed as dist
+
+            parser = argparse.ArgumentParser()
+            parser.add_argument("--rank", "--local_rank", type=int, default=0)
+            args = parser.parse_args()
+            args.rank = hvd.local_rank()
+            torch.cuda.set_device(args.rank)
+            dist.init_process_group("nccl")
+            """,
+            note="What torch.distributed.launch passes as --local_rank, under another name.",
+        ),
+        Change(
+            """\
+            import argparse
             import torch.distributed as dist
 
             def get_args():

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.mentions import mentions
 from hvdkit.migrate.facts.tensorflow import vocabulary as words
+from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rule import Keep, Rule
 
@@ -18,7 +19,7 @@ def check(facts: Facts) -> Iterator[Finding]:
     seen: set[ast.AST] = set()
     for names, node, qualified, match in mentions(facts, tuple(words.REFUSED)):
         horovod = {"tf-horovod", "horovod"} & facts.kinds(names)
-        if node in seen or horovod or facts.kinds(names) & {"ddp", "single"}:
+        if node in seen or horovod or _beside_torch(facts, names):
             continue
         seen.add(node)
         message = f"{qualified} has no counterpart in Horovod: {words.REFUSED[match]}"
@@ -29,6 +30,13 @@ def check(facts: Facts) -> Iterator[Finding]:
         message = f"what becomes of {text} without the strategy is not known"
         advice = "take this use of the strategy out first, or write what rank 0 of the job should do here"
         yield facts.refused("HVD790", names, node, message, advice)
+
+
+def _beside_torch(facts: Facts, names: Names) -> bool:
+    """Whether a file belongs to a program that trains with torch, or only shares files with one."""
+    trained = [program.files for program in facts.programs if program.kind in ("ddp", "single")]
+    mine = [program.files for program in facts.programs if names in program.files]
+    return any(files & others for files in mine for others in trained)
 
 
 RULE = Rule(

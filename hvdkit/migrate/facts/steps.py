@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from hvdkit.migrate.facts.facts import Facts
 
 Region = Union[FunctionNode, ast.Module]
+LOOPS = (ast.For, ast.AsyncFor, ast.While)
 MAX_CALLERS = 6
 
 LOOKED_AT = "the gradients are looked at before the step"
@@ -247,7 +248,21 @@ class Steps:
                 said = sync_of(where, origin)
                 sync = sync_of(names, node) if said is Sync.ALWAYS else said
                 found.append(Backward(where, origin, names, node, sync))
+        found = [backward for backward in found if not self._too_early(names, backward.anchor, own)]
         return [backward for backward in found if not rivals or self._reaches(backward, rivals)]
+
+    def _too_early(self, names: Names, anchor: ast.Call, own: set[ast.Call]) -> bool:
+        """Whether a backward pass has run, once, when the optimizers that take these steps are made."""
+        stepped = frozenset().union(*(step.optimizers for step in self.steps if step.call in own))
+        made = [optimizer for optimizer in self._facts.optimizers if optimizer.value in stepped]
+        around = set(names.ancestors(anchor))
+        return bool(made) and all(
+            optimizer.names is names
+            and region_of(names, optimizer.node) is region_of(names, anchor)
+            and anchor.lineno < optimizer.node.lineno
+            and not any(isinstance(p, LOOPS) and p in around for p in names.ancestors(optimizer.node))
+            for optimizer in made
+        )
 
     def _reaches(self, backward: Backward, members: frozenset[Value]) -> bool:
         """Whether a backward pass makes gradients for these optimizers, among several."""
@@ -271,7 +286,7 @@ class Steps:
             if self._unscales(names, parent):
                 return UNSCALED
             if not isinstance(parent, (ast.If, ast.With, ast.AsyncWith, ast.Try)):
-                return ADD_UP if isinstance(parent, (ast.For, ast.AsyncFor, ast.While)) else LEFT_OUT
+                return ADD_UP if isinstance(parent, LOOPS) else LEFT_OUT
             statement = parent
 
     def _unscales(self, names: Names, node: ast.AST) -> bool:

@@ -4,9 +4,10 @@
 
 Every folder directly below a DIR is a repository. Nothing is written. A row says how many files were seen
 and would change; how many sites were found, rewritten, suggested, held back (their program is refused for
-another site) and left; how many programs there are, how many are refused, and how many post-conditions of the
-others hold; whether every output parses and a second run is empty. The commit is read from a file `.commit`
-or from git.
+another site) and left; how many of the last two stand in programs that are not data parallelism of their own
+(sharded, tensor, pipeline or remote parallelism, or a library that owns the ranks); how many programs there are,
+how many are refused, and how many post-conditions of the others hold; whether every output parses and a second
+run is empty. The commit is read from a file `.commit` or from git.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from hvdkit.migrate.engine import make_plan
 from hvdkit.migrate.facts import Options
 from hvdkit.migrate.plan import Applicability, Plan, State
 
+OTHER_KINDS = ("HVD901", "HVD902", "HVD903")  # the rules that refuse what Horovod has nothing for
 KINDS = ("ddp", "single", "tf-single", "tf-strategy")
 
 
@@ -39,6 +41,7 @@ class Row:
     suggested: int
     held_back: int
     left: int
+    elsewhere: int
     refused: int
     programs: int
     conditions: str
@@ -64,12 +67,21 @@ def row(folder: Path) -> Row:
         kinds.count(Applicability.SUGGESTED),
         len(plan.held_back),
         len(plan.left),
+        elsewhere(plan),
         sum(bool(program.refused) for program in training),
         len(training),
         f"{proven}/{asked}",
         "yes" if parses(plan) else "NO",
         "yes" if not any(file.problem for file in plan.files) else "NO",
     )
+
+
+def elsewhere(plan: Plan) -> int:
+    """The sites that are held back or left in programs which Horovod has no parallelism for."""
+    refusing = {finding.path for finding in plan.left if finding.rule in OTHER_KINDS}
+    programs = [program.files for program in plan.programs if program.refused and refusing & {*program.files}]
+    files = {path for paths in programs for path in paths}
+    return sum(finding.path in files for finding in (*plan.left, *plan.held_back))
 
 
 def parses(plan: Plan) -> bool:
@@ -101,10 +113,13 @@ def table(rows: Sequence[Row]) -> str:
     lines += ["| " + " | ".join(str(value) for value in astuple(row)) + " |" for row in rows]
     share = f"{100 * handled / total:.1f} %" if total else "none"
     held_back = sum(row.held_back for row in rows)
+    own = total - sum(row.elsewhere for row in rows)
+    share_of_own = f"{100 * handled / own:.1f} %" if own else "none"
     lines.append(f"\n{handled} of {total} sites rewritten or suggested ({share}), {held_back} held back with")
     lines.append(
         f"their refused programs, {total - handled - held_back} left to the person, each with a reason."
     )
+    lines.append(f"Of the {own} sites of programs that are data parallel of their own: {share_of_own}.")
     return "\n".join(lines)
 
 

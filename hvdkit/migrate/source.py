@@ -134,6 +134,12 @@ class Unreadable:
     line: int = 1
 
 
+def _older(error: SyntaxError) -> str:
+    """What to write where a script is older than Python 3.7: `x.cuda(async=True)`."""
+    old = re.search(r"\basync\s*=", error.text or "")
+    return "; async is a keyword since Python 3.7: write non_blocking=" if old else ""
+
+
 def parse(path: Path, raw: bytes) -> Source | Unreadable:
     """Decode and parse one file's bytes."""
     try:
@@ -157,7 +163,7 @@ def parse(path: Path, raw: bytes) -> Source | Unreadable:
             warnings.simplefilter("ignore")  # an invalid escape in somebody's string is not ours to report
             tree = ast.parse(text)
     except SyntaxError as error:
-        return Unreadable(path, f"syntax error: {error.msg}", error.lineno or 1)
+        return Unreadable(path, f"syntax error: {error.msg}{_older(error)}", error.lineno or 1)
     except ValueError as error:
         return Unreadable(path, f"cannot be parsed: {error}")
     except (RecursionError, MemoryError):

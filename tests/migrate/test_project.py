@@ -93,9 +93,11 @@ def test_python_files_leave_environments_out(tmp_path: Path) -> None:
 
 def test_unreadable_files_are_kept_with_the_reason(tmp_path: Path) -> None:
     (tmp_path / "bad.py").write_text("import torch\nif\n")
-    project = open_project([tmp_path / "bad.py", tmp_path / "gone.py"])
+    (tmp_path / "old.py").write_text("import torch\nx = x.cuda(async=True)\n")
+    project = open_project([tmp_path / name for name in ("bad.py", "old.py", "gone.py")])
     reasons = {path.name: unreadable.reason for path, unreadable in project.unreadable.items()}
-    assert reasons["bad.py"].startswith("syntax error")
+    assert reasons["bad.py"] == "syntax error: invalid syntax"
+    assert reasons["old.py"].endswith("async is a keyword since Python 3.7: write non_blocking=")
     assert reasons["gone.py"] == "cannot be read: No such file or directory"
 
 

@@ -5,9 +5,9 @@
 Every folder directly below a DIR is a repository. Nothing is written. A row says how many files were seen
 and would change; how many sites were found, rewritten, suggested, held back (their program is refused for
 another site) and left; how many of the last two stand in programs that are not data parallelism of their own
-(sharded, tensor, pipeline or remote parallelism, or a library that owns the ranks); how many programs there are,
-how many are refused, and how many post-conditions of the others hold; whether every output parses and a second
-run is empty. The commit is read from a file `.commit` or from git.
+(sharded, tensor, pipeline or remote parallelism, or a library that owns the ranks); how many programs there
+are, how many are refused, and how many post-conditions of the others hold; whether every output parses and a
+second run is empty. The commit is read from a file `.commit` or from git.
 """
 
 from __future__ import annotations

@@ -49,11 +49,11 @@ def _rates_set_later(facts: Facts) -> Iterator[tuple[Names, ast.expr]]:
     for names in facts.files:
         for holder, binding in names.stores.get("['lr']", ()):
             if binding.kind == "assign" and binding.value is not None and _is_group(names, holder):
-                if not any(_reads_rate(part) for part in ast.walk(binding.value)):
+                if not any(_reads_rate(names, part) for part in ast.walk(binding.value)):
                     yield names, binding.value
     for site in facts.calls("torch.optim.lr_scheduler.OneCycleLR"):
         rate = given(site.node, 1, "max_lr")
-        if rate is not None and not any(_reads_rate(part) for part in ast.walk(rate)):
+        if rate is not None and not any(_reads_rate(site.names, part) for part in ast.walk(rate)):
             yield site.names, rate
 
 
@@ -74,7 +74,7 @@ def _reads(facts: Facts, names: Names) -> Iterator[tuple[Names, ast.expr]]:
     files = {file for program in facts.programs if names in program.files for file in program.files}
     for file in sorted(files, key=lambda file: str(file.source.path)):
         for node in file.parents:
-            if isinstance(node, ast.expr) and _reads_rate(node) and not _only_shown(facts, file, node):
+            if isinstance(node, ast.expr) and _reads_rate(file, node) and not _only_shown(facts, file, node):
                 yield file, node
 
 
@@ -92,11 +92,18 @@ def _only_shown(facts: Facts, names: Names, node: ast.expr) -> bool:
     return False
 
 
-def _reads_rate(node: ast.AST) -> bool:
-    """`group["lr"]`, `group["initial_lr"]`, `schedule.get_last_lr()`."""
+def _reads_rate(names: Names, node: ast.AST) -> bool:
+    """`group["lr"]`, `group["initial_lr"]`, `schedule.get_last_lr()`; not `state["lr"]` of a dict."""
     if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Load):
-        return isinstance(node.slice, ast.Constant) and node.slice.value in ("lr", "initial_lr")
+        named = isinstance(node.slice, ast.Constant) and node.slice.value in ("lr", "initial_lr")
+        return named and not _is_other_dict(names, node.value)
     return isinstance(node, ast.Attribute) and node.attr in ("get_last_lr", "get_lr", "base_lrs", "defaults")
+
+
+def _is_other_dict(names: Names, holder: ast.expr) -> bool:
+    """Whether a variable is only ever given a dict that is written out."""
+    bound = names.bindings(holder.id, holder) if isinstance(holder, ast.Name) else []
+    return bool(bound) and all(isinstance(binding.value, (ast.Dict, ast.DictComp)) for binding in bound)
 
 
 def _scaled(rate: ast.expr) -> bool:
@@ -198,6 +205,39 @@ RULE = Rule(
                 group["lr"] *= 0.5
             loss.backward()
             """,
+            suggested=True,
+        ),
+        Change(
+            """\
+            import torch
+
+            state = {key: value for key, value in vars(args).items()}
+
+            def adjust(optimizer, epoch):
+                if epoch in args.schedule:
+                    state["lr"] *= args.gamma
+                    for group in optimizer.param_groups:
+                        group["lr"] = state["lr"]
+
+            optimizer = torch.optim.SGD(model.parameters(), args.lr)
+            loss.backward()
+            """,
+            """\
+            import horovod.torch as hvd
+            import torch
+
+            state = {key: value for key, value in vars(args).items()}
+
+            def adjust(optimizer, epoch):
+                if epoch in args.schedule:
+                    state["lr"] *= args.gamma
+                    for group in optimizer.param_groups:
+                        group["lr"] = state["lr"] * hvd.size()
+
+            optimizer = torch.optim.SGD(model.parameters(), args.lr * hvd.size())
+            loss.backward()
+            """,
+            note="A rate that a dict of settings keeps is not the optimizer's.",
             suggested=True,
         ),
     ),

@@ -73,7 +73,8 @@ class RankRead:
     """One read of a rank. node: the whole expression with its int(...); number: whether it is an int.
 
     function: Horovod's function of the same meaning ("rank", "size", "local_rank", ...).
-    default: what the expression gives when the variable is not set, if the script says so.
+    default: what the expression gives when the variable is not set, if the script says so. loop: the
+    statement that looks for the first of several variables, if it is one.
     """
 
     names: Names
@@ -82,6 +83,7 @@ class RankRead:
     number: bool
     source: str
     default: ast.expr | None = None
+    loop: ast.For | None = None
 
     @property
     def alone(self) -> bool:
@@ -128,6 +130,31 @@ def _environment(names: Names) -> Iterator[RankRead]:
             )
             whole = outer if is_int and isinstance(outer, ast.Call) and len(outer.args) == 1 else node
             yield RankRead(names, whole, ENVIRONMENT[variable], whole is not node, variable, default)
+    yield from _first_set(names)
+
+
+def _first_set(names: Names) -> Iterator[RankRead]:
+    """`for v in ("RANK", "PMI_RANK"): if v in os.environ: rank = int(os.environ[v]); break`."""
+    for loop in names.of_kind(ast.For):
+        every = loop.iter.elts if isinstance(loop.iter, (ast.Tuple, ast.List)) else []
+        functions = {ENVIRONMENT.get(str(constant(element)), "") for element in every}
+        found = _taken(loop) if len(functions) == 1 and "" not in functions else None
+        if found is not None:
+            value, number = found
+            yield RankRead(names, value, functions.pop(), number, str(constant(every[0])), None, loop)
+
+
+def _taken(loop: ast.For) -> tuple[ast.expr, bool] | None:
+    """What such a loop assigns, and whether it is a number."""
+    test, name = loop.body[0], ast.unparse(loop.target)
+    if not isinstance(test, ast.If) or ast.unparse(test.test) != f"{name} in os.environ":
+        return None
+    assigned = test.body[0]
+    nothing_else = not (loop.body[1:] or loop.orelse or test.orelse) and len(test.body) == 2
+    if not nothing_else or not isinstance(test.body[1], ast.Break) or not isinstance(assigned, ast.Assign):
+        return None
+    number = {f"os.environ[{name}]": False, f"int(os.environ[{name}])": True}.get(ast.unparse(assigned.value))
+    return None if number is None or len(assigned.targets) > 1 else (assigned.value, number)
 
 
 def launch_tests(names: Names) -> Iterator[LaunchTest]:

@@ -23,7 +23,10 @@ def check(facts: Facts) -> Iterator[Finding]:
         for read in environment_reads(names):
             text = replacement(facts, read)
             message = f"{read.source} is not set by horovodrun, or not for it; the value is {text}"
-            yield facts.safe("HVD102", names, read.node, message, _edit, names, read.node, text)
+            if read.loop is not None:
+                yield facts.safe("HVD102", names, read.loop, message, _whole, names, read, read.loop, text)
+            else:
+                yield facts.safe("HVD102", names, read.node, message, _edit, names, read.node, text)
         yield from _gathered(facts, names)
 
 
@@ -54,6 +57,13 @@ def _edit(names: Names, node: ast.expr, text: str) -> Edit:
     parent = names.parents[node]
     roomy = isinstance(parent, ROOMY) or (isinstance(parent, ast.Call) and node in parent.args)
     return edits.replace(names.source, node, text if roomy or " if " not in text else f"({text})")
+
+
+def _whole(names: Names, read: RankRead, loop: ast.For, text: str) -> Edit:
+    """The assignment alone, for a loop that looks for the first variable that is set."""
+    assigned = names.statement(read.node)
+    assert isinstance(assigned, ast.Assign)
+    return edits.replace(names.source, loop, f"{names.source.segment(assigned.targets[0])} = {text}")
 
 
 RULE = Rule(
@@ -137,6 +147,43 @@ RULE = Rule(
             seed = 1 + (hvd.rank() if hvd.size() > 1 else -1)
             """,
             note="Tests such as `local_rank == -1` further down keep their meaning.",
+        ),
+        Change(
+            """\
+            import os
+            import torch.distributed as dist
+
+            def world_info_from_env():
+                local_rank = 0
+                for v in ("LOCAL_RANK", "MPI_LOCALRANKID", "SLURM_LOCALID", "OMPI_COMM_WORLD_LOCAL_RANK"):
+                    if v in os.environ:
+                        local_rank = int(os.environ[v])
+                        break
+                world_size = 1
+                for v in ("WORLD_SIZE", "PMI_SIZE", "SLURM_NTASKS"):
+                    if v in os.environ:
+                        world_size = int(os.environ[v])
+                        break
+                return local_rank, world_size
+
+            local_rank, world_size = world_info_from_env()
+            dist.init_process_group("gloo", world_size=world_size, rank=local_rank)
+            """,
+            """\
+            import horovod.torch as hvd
+            import torch.distributed as dist
+
+            def world_info_from_env():
+                local_rank = 0
+                local_rank = hvd.local_rank()
+                world_size = 1
+                world_size = hvd.size()
+                return local_rank, world_size
+
+            local_rank, world_size = world_info_from_env()
+            dist.init_process_group("gloo", world_size=world_size, rank=local_rank)
+            """,
+            note="The first of several variables that is set, as timm and open_clip look for it.",
         ),
     ),
     keeps=(

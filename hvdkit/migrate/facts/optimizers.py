@@ -62,7 +62,14 @@ def find_optimizers(facts: Facts) -> list[Optimizer]:
                     for where, root in roots:
                         models |= facts.flow.unwrap(facts.flow.values(where, root))
                     found.append(Optimizer(names, call, value, roots, models, whole, value in taken))
+    found = [optimizer for optimizer in found if not _around_another(facts, optimizer, found)]
     return sorted(found, key=lambda o: (str(o.names.source.path), o.node.lineno, o.node.col_offset))
+
+
+def _around_another(facts: Facts, optimizer: Optimizer, every: list[Optimizer]) -> bool:
+    """Whether what is constructed is given another optimizer to step: a Lookahead of the project's own."""
+    others = {other.value for other in every if other is not optimizer}
+    return any(facts.flow.values(optimizer.names, given) & others for given in optimizer.node.args[:1])
 
 
 def groups_added(facts: Facts, optimizer: Value) -> list[tuple[Names, ast.expr]]:

@@ -23,7 +23,7 @@ def check(facts: Facts) -> Iterator[Finding]:
                 yield facts.refused("HVD407", optimizer.names, optimizer.node, AGAIN, WRAPPED)
     for step in facts.steps.steps:
         closure = closure_of(step)
-        if closure is None or not facts.kinds(step.names) & {"ddp", "single"}:
+        if closure is None or not facts.kinds(step.names) & {"ddp", "single"} or _never(facts, step, closure):
             continue
         if facts.steps.looks_at_gradients(step.names, closure):
             message = "the closure looks at the gradients that its backward() makes, which are not reduced yet there"
@@ -32,6 +32,14 @@ def check(facts: Facts) -> Iterator[Finding]:
         elif facts.options.target == "horovod" and not _is_lbfgs(step):
             message = "Horovod reduces before it would evaluate the closure, so it is evaluated first"
             yield facts.required("HVD407", step.names, step.call, message, _edit, step, closure)
+
+
+def _never(facts: Facts, step: Step, closure: ast.expr) -> bool:
+    """Whether what is handed on is a parameter that no call is seen to give: `step(self, closure=None)`."""
+    values = facts.flow.values(step.names, closure)
+    bound = step.names.bindings(closure.id, closure) if isinstance(closure, ast.Name) else []
+    handed_on = bool(bound) and all(binding.kind == "param" for binding in bound)
+    return handed_on and not any(value.kind in ("function", "made", "object") for value in values)
 
 
 def _is_lbfgs(step: Step) -> bool:
@@ -97,6 +105,24 @@ RULE = Rule(
         ),
     ),
     keeps=(
+        Keep(
+            """\
+            import torch
+
+            class Slow:
+                def __init__(self, inner):
+                    self.inner = inner
+
+                def step(self, closure=None):
+                    return self.inner.step(closure)
+
+            inner = torch.optim.SGD(model.parameters(), lr=0.1)
+            optimizer = Slow(inner)
+            model(x).sum().backward()
+            optimizer.step()
+            """,
+            reason="an object around the optimizer hands a closure on, and nobody gives it one",
+        ),
         Keep(
             """\
             import torch

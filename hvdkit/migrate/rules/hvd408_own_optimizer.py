@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
+from hvdkit.migrate.facts.optimizers import Optimizer
 from hvdkit.migrate.names import FunctionNode, Names
 from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
@@ -29,7 +30,7 @@ def check(facts: Facts) -> Iterator[Finding]:
         for names, method in facts.flow.methods(value, "__init__"):
             if method not in seen:
                 seen.add(method)
-                yield from _constructor(facts, names, method)
+                yield from _constructor(facts, names, method, _one_of_several(facts, optimizer))
         for names, method in facts.flow.methods(value, "step"):
             if method not in seen and not _takes_closure(method):
                 seen.add(method)
@@ -37,7 +38,13 @@ def check(facts: Facts) -> Iterator[Finding]:
                 yield facts.required("HVD408", names, method, message, _add_closure, names, method)
 
 
-def _constructor(facts: Facts, names: Names, method: FunctionNode) -> Iterator[Finding]:
+def _one_of_several(facts: Facts, optimizer: Optimizer) -> bool:
+    """Whether another class may be chosen where an optimizer is made, and is migrated in any case."""
+    mates = (place.optimizers for place in facts.places if optimizer in place.optimizers)
+    return any(other.value.name != optimizer.value.name for others in mates for other in others)
+
+
+def _constructor(facts: Facts, names: Names, method: FunctionNode, several: bool) -> Iterator[Finding]:
     """Horovod calls the class with nothing but the groups, which carry the options of the first object."""
     given = [*method.args.args[2:], *method.args.kwonlyargs]
     kept = _kept_on_self(method, {arg.arg for arg in given})
@@ -45,7 +52,8 @@ def _constructor(facts: Facts, names: Names, method: FunctionNode) -> Iterator[F
         message = (
             "Horovod makes the optimizer anew from its groups: what the constructor keeps on self is lost"
         )
-        yield facts.refused("HVD408", names, kept, message, KEEPS_IT)
+        tell = facts.manual if several else facts.refused
+        yield tell("HVD408", names, kept, message, KEEPS_IT)
         return
     required = _required(method)
     if required:
@@ -220,6 +228,28 @@ RULE = Rule(
         ),
     ),
     keeps=(
+        Keep(
+            """\
+            import torch
+
+            class Counting(torch.optim.Optimizer):
+                def __init__(self, params, lr=0.1, every=10):
+                    self.every = every
+                    super().__init__(params, dict(lr=lr))
+
+                def step(self, closure=None):
+                    pass
+
+            if args.opt == "counting":
+                optimizer = Counting(model.parameters(), every=args.every)
+            else:
+                optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+            model(x).sum().backward()
+            optimizer.step()
+            """,
+            reason="one choice of several: told with a marker, and the other is migrated",
+            reported=True,
+        ),
         Keep(
             """\
             import torch

@@ -54,8 +54,9 @@ RULE = Rule(
     id="HVD411",
     title="LARC and Lookahead go around Horovod's optimizer",
     what=(
-        "Lets an apex LARC or a Lookahead (timm, torch_optimizer, pytorch_optimizer) around the optimizer answer "
-        "synchronize() and skip_synchronize() with those of the DistributedOptimizer inside."
+        "Lets an apex LARC, a Lookahead (timm, torch_optimizer, pytorch_optimizer) or a class of the project's own "
+        "around the optimizer answer synchronize() and skip_synchronize() with those of the DistributedOptimizer "
+        "inside."
     ),
     why=(
         "The training loop has the outer object only, and LARC scales the gradients in its step(): they must be "
@@ -120,6 +121,47 @@ RULE = Rule(
                     model(x).sum().backward()
             """,
             target="hvdkit",
+        ),
+        Change(
+            """\
+            import torch
+
+            class Centred(torch.optim.Optimizer):
+                def __init__(self, inner):
+                    self.inner = inner
+
+                def step(self):
+                    for group in self.inner.param_groups:
+                        for p in group["params"]:
+                            p.grad -= p.grad.mean()
+                    self.inner.step()
+
+            inner = torch.optim.SGD(model.parameters(), lr=0.1)
+            optimizer = Centred(inner)
+            model(x).sum().backward()
+            optimizer.step()
+            """,
+            """\
+            import torch
+
+            class Centred(torch.optim.Optimizer):
+                def __init__(self, inner):
+                    self.inner = inner
+
+                def step(self):
+                    for group in self.inner.param_groups:
+                        for p in group["params"]:
+                            p.grad -= p.grad.mean()
+                    self.inner.step()
+
+            inner = torch.optim.SGD(model.parameters(), lr=0.1)
+            optimizer = Centred(inner)
+            optimizer.synchronize = inner.synchronize
+            optimizer.skip_synchronize = inner.skip_synchronize
+            model(x).sum().backward()
+            optimizer.step()
+            """,
+            note="A class of the project's own; HVD401 does not take it for a second optimizer.",
         ),
     ),
     keeps=(

@@ -7,10 +7,8 @@ from collections.abc import Iterator
 
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts import vocabulary as words
-from hvdkit.migrate.facts.flow import Value
 from hvdkit.migrate.facts.optimizers import Optimizer
 from hvdkit.migrate.facts.placing import Place
-from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rule import Keep, Rule
 
@@ -32,13 +30,13 @@ TRUE = frozenset(("adam_w_mode", "set_grad_none"))
 
 def check(facts: Facts) -> Iterator[Finding]:
     known = {optimizer.value for optimizer in facts.optimizers}
-    for names, call in _candidates(facts):
-        if not facts.kinds(names) & {"ddp", "single"}:
+    for site in facts.calls(*words.OTHER_OPTIMIZER_WRAPPERS):
+        if not facts.kinds(site.names) & {"ddp", "single"}:
             continue
-        given = [*call.args, *(keyword.value for keyword in call.keywords)]
-        if any(facts.flow.unwrap(facts.flow.values(names, argument)) & known for argument in given):
+        given = [*site.node.args, *(keyword.value for keyword in site.node.keywords)]
+        if any(facts.flow.unwrap(facts.flow.values(site.names, argument)) & known for argument in given):
             message = "this object steps the optimizer inside it, and looks at the gradients before"
-            yield facts.refused("HVD910", names, call, message, ADVICE)
+            yield facts.refused("HVD910", site.names, site.node, message, ADVICE)
     for place in facts.places if facts.options.target == "horovod" else ():
         if facts.kinds(place.names) & {"ddp", "single"}:
             yield from _lost(facts, place)
@@ -66,35 +64,12 @@ def _is_default(keyword: ast.keyword) -> bool:
     return keyword.arg in TRUE and isinstance(keyword.value, ast.Constant) and keyword.value.value is True
 
 
-def _candidates(facts: Facts) -> Iterator[tuple[Names, ast.Call]]:
-    """Calls that make an object around an optimizer: a library's, or of a class with a step() of this kind."""
-    for site in facts.calls(*words.OTHER_OPTIMIZER_WRAPPERS):
-        yield site.names, site.node
-    for names in facts.files:
-        for calls in names.calls.values():
-            for call in calls:
-                if call.args or call.keywords:
-                    values = facts.flow.values(names, call.func) if _may_be_class(names, call) else ()
-                    if any(_steps_by_gradients(facts, value) for value in values if value.kind == "class"):
-                        yield names, call
-
-
-def _may_be_class(names: Names, call: ast.Call) -> bool:
-    name = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
-    return name[:1].isupper()
-
-
-def _steps_by_gradients(facts: Facts, value: Value) -> bool:
-    """Whether a class has a step() that looks at gradients."""
-    return any(facts.steps.looks_inside(where, method) for where, method in facts.flow.methods(value, "step"))
-
-
 RULE = Rule(
     id="HVD910",
     title="wrappers that work on gradients are refused",
     what=(
-        "Refuses a program with apex FP16_Optimizer, SAM or an own class around the optimizer whose step() works "
-        "on gradients. LARC and Lookahead are HVD411's."
+        "Refuses a program with apex FP16_Optimizer or SAM around its optimizer. LARC, Lookahead and classes of the "
+        "project's own are HVD411's."
     ),
     why=(
         "Their step() changes the gradients and then steps the optimizer inside. With Horovod's optimizer inside, "
@@ -115,27 +90,6 @@ RULE = Rule(
             optimizer.step()
             """,
             reason="it steps copies of the parameters, in which Horovod has no hooks",
-            reported=True,
-        ),
-        Keep(
-            """\
-            import torch
-
-            class Centred:
-                def __init__(self, optimizer):
-                    self.optimizer = optimizer
-
-                def step(self):
-                    for group in self.optimizer.param_groups:
-                        for p in group["params"]:
-                            p.grad -= p.grad.mean()
-                    self.optimizer.step()
-
-            optimizer = Centred(torch.optim.SGD(model.parameters(), lr=0.1))
-            model(x).sum().backward()
-            optimizer.step()
-            """,
-            reason="an own class of that kind",
             reported=True,
         ),
         Keep(

@@ -235,6 +235,38 @@ def larc(rank):
     report("larc", model.module)
 
 
+class Centred(torch.optim.Optimizer):
+    """As people copy LARC into their project: an optimizer by its base class, with another one inside."""
+
+    def __init__(self, inner):
+        self.inner = inner
+
+    @property
+    def param_groups(self):
+        return self.inner.param_groups
+
+    def zero_grad(self):
+        self.inner.zero_grad()
+
+    def step(self):
+        for group in self.inner.param_groups:
+            for p in group["params"]:
+                if p.grad is not None:
+                    p.grad -= p.grad.mean()
+        self.inner.step()
+
+
+def centred(rank):
+    model = DDP(build(16))
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1, momentum=0.9)
+    optimizer = Centred(optimizer)
+    for x in batches(rank):
+        optimizer.zero_grad()
+        model(x).pow(2).mean().backward()
+        optimizer.step()
+    report("centred", model.module)
+
+
 def lookahead(rank, around=True):
     model = DDP(build(15))
     optimizer = torch.optim.AdamW(model.parameters(), lr=0.01)
@@ -264,6 +296,7 @@ def main():
     gan(rank)
     alike(rank)
     larc(rank)
+    centred(rank)
     lookahead(rank)
     lookahead(rank, around=False)
     dist.barrier()

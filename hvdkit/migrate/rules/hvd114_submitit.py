@@ -1,0 +1,64 @@
+"""HVD114: tasks that submitit starts are worlds of one for plain Horovod."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from hvdkit.migrate.facts import Facts
+from hvdkit.migrate.plan import Finding
+from hvdkit.migrate.rule import Keep, Rule
+
+EXECUTORS = ("submitit.AutoExecutor", "submitit.SlurmExecutor")
+MESSAGE = (
+    "submitit starts one process for each rank, and plain Horovod takes each of them for a job of its own"
+)
+ADVICE = (
+    "migrate with --target hvdkit, whose init() reads Slurm's variables, or let submitit start one task that calls "
+    "horovodrun: else every rank trains alone, and no error tells"
+)
+
+
+def check(facts: Facts) -> Iterator[Finding]:
+    for site in facts.calls(*EXECUTORS) if facts.options.target == "horovod" else ():
+        if "ddp" in facts.kinds(site.names):
+            yield facts.manual("HVD114", site.names, site.node, MESSAGE, ADVICE)
+
+
+RULE = Rule(
+    id="HVD114",
+    title="submitit starts the ranks",
+    what="Reports the executors of submitit in programs that train on several ranks.",
+    why=(
+        "submitit asks Slurm for one task a GPU, and the script reads its rank from Slurm's variables. Horovod knows "
+        "horovodrun and MPI: without them hvd.size() is 1 in every task."
+    ),
+    safety="Nothing is edited: how a job is started on a cluster is its owner's.",
+    check=check,
+    changes=(),
+    keeps=(
+        Keep(
+            """\
+            import submitit
+            import torch.distributed as dist
+
+            def main():
+                dist.init_process_group("nccl")
+
+            executor = submitit.AutoExecutor(folder="jobs")
+            executor.update_parameters(tasks_per_node=8, nodes=2)
+            executor.submit(main)
+            """,
+            reason="sixteen tasks, each with hvd.size() == 1",
+            reported=True,
+        ),
+        Keep(
+            """\
+            import submitit
+
+            executor = submitit.AutoExecutor(folder="jobs")
+            executor.submit(print, "done")
+            """,
+            reason="nothing is trained on several ranks here",
+        ),
+    ),
+)

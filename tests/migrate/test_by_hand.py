@@ -646,3 +646,15 @@ def test_hooks_that_stay(old: str, new: str, reason: str, tmp_path: Path) -> Non
     )
     (tmp_path / "train.py").write_text(text.replace("other =", "net = average_by_hooks(net)\nother ="))
     assert reason in refusal(make_plan([tmp_path], Options()))
+
+
+def test_a_function_of_that_name_that_is_no_copy_of_torchs(tmp_path: Path) -> None:
+    own = "def _flatten_dense_tensors(tensors):\n    return torch.cat([2 * t.view(-1) for t in tensors])\n\n"
+    body = (
+        "grads = [p.grad for p in model.parameters()]\nflat = _flatten_dense_tensors(grads)\n"
+        "dist.all_reduce(flat)\nflat /= dist.get_world_size()\n"
+        "for g, new in zip(grads, _unflatten_dense_tensors(flat, grads)):\n    g.copy_(new)"
+    )
+    average = f"def average(model):\n{indent(body, '    ')}\n"
+    assert changed(plan_of(tmp_path, average))
+    assert "it is not seen that all_reduce gets" in refusal(plan_of(tmp_path, own + average))

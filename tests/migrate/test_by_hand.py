@@ -657,4 +657,4 @@ def test_a_function_of_that_name_that_is_no_copy_of_torchs(tmp_path: Path) -> No
     )
     average = f"def average(model):\n{indent(body, '    ')}\n"
     assert changed(plan_of(tmp_path, average))
-    assert "it is not seen that all_reduce gets" in refusal(plan_of(tmp_path, own + average))
+    assert "is not known to leave averages (train.py:12)" in refusal(plan_of(tmp_path, own + average))

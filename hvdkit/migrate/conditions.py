@@ -128,7 +128,7 @@ def _follows(site: Site, names: Names, call: ast.Call) -> bool:
 
 
 def _writers(facts: Facts, program: ProgramFacts) -> tuple[State, str]:
-    mine = [writer for writer in writers(facts) if writer.names in program.files]
+    mine = [writer for writer in writers(facts) if runs_in(facts, program, writer.names, writer.node)]
     every = [writer for writer in mine if writer.where is Where.ALL]
     nodes = [writer for writer in mine if writer.where is Where.ONE_PER_NODE]
     if every:

@@ -21,18 +21,18 @@ def starting_sites(facts: Facts, program: ProgramFacts) -> list[Site]:
     return [site for site in sites if runs_in(facts, program, site.names, site.node)]
 
 
-def has_started(facts: Facts, names: Names, node: ast.AST) -> bool:
-    """Whether Horovod runs in every program that may come to a node; HVD110 starts those of one process.
+def started(facts: Facts, names: Names, node: ast.AST) -> set[bool]:
+    """Whether Horovod runs, for each program that may come to a node; HVD110 starts those of one process.
 
     A project that nowhere makes a process group is not asked.
     """
     if not facts.calls(words.INIT, *words.HVD_INIT):
-        return True
-    return all(
+        return {True}
+    return {
         program.kind in ("single", "horovod") or bool(starting_sites(facts, program))
         for program in facts.programs
         if runs_in(facts, program, names, node)
-    )
+    }
 
 
 def runs_in(facts: Facts, program: ProgramFacts, names: Names, node: ast.AST, depth: int = 0) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
-from hvdkit.migrate.facts.starts import has_started
+from hvdkit.migrate.facts.starts import started
 from hvdkit.migrate.facts.training import only_single
 from hvdkit.migrate.facts.writers import DUMPS, OPEN, Writer, calls_project_code, unguarded_writers
 from hvdkit.migrate.names import FUNCTIONS, Names
@@ -18,15 +18,16 @@ MAX_CALLERS = 4
 
 
 def check(facts: Facts) -> Iterator[Finding]:
-    plain: dict[Names, list[ast.stmt]] = {}
+    found: dict[tuple[Names, bool], list[ast.stmt]] = {}
     for writer in unguarded_writers(facts):
         names = writer.names
         kinds = facts.kinds(names)
         if writer.log or "horovod" in kinds or not kinds & {"ddp", "single"}:
             continue
         statement = _whole(facts, writer)
-        if statement is not None and has_started(facts, names, writer.node):
-            plain.setdefault(names, []).append(statement)
+        running = started(facts, names, writer.node) if statement is not None else {False}
+        if statement is not None and running != {False}:
+            found.setdefault((names, False in running), []).append(statement)
             continue
         if "single" not in kinds:
             continue  # every rank wrote it before: the post-condition says so
@@ -37,11 +38,12 @@ def check(facts: Facts) -> Iterator[Finding]:
             "and a barrier before the file is read"
         )
         yield facts.manual("HVD601", names, writer.node, message, advice)
-    for names, statements in plain.items():
+    for (names, ask), statements in found.items():
         make = facts.safe if only_single(facts, names) else facts.suggested
         for row in edits.rows(names, list(dict.fromkeys(statements))):
             message = "every rank would write this file; rank 0 writes it"
-            condition = f"{facts.hvd(names)}.rank() == 0"
+            hvd = facts.hvd(names)
+            condition = f"not {hvd}.is_initialized() or {hvd}.rank() == 0" if ask else f"{hvd}.rank() == 0"
             yield make("HVD601", names, row[0], message, edits.guard, names.source, row, condition)
 
 
@@ -325,6 +327,45 @@ RULE = Rule(
             """,
             note="A flag that every job of several processes sets again is the rank's; by another test it is not.",
             suggested=True,
+        ),
+        Change(
+            """\
+            import torch
+            import torch.distributed as dist
+
+            def save(model):
+                torch.save(model.state_dict(), "model.pt")
+
+            def main():
+                dist.init_process_group("gloo")
+                model = torch.nn.parallel.DistributedDataParallel(torch.nn.Linear(2, 1))
+                model(x).sum().backward()
+                save(model)
+
+            if __name__ == "__main__":
+                main()
+            """,
+            """\
+            import horovod.torch as hvd
+            import torch
+            import torch.distributed as dist
+
+            def save(model):
+                if not hvd.is_initialized() or hvd.rank() == 0:
+                    torch.save(model.state_dict(), "model.pt")
+
+            def main():
+                dist.init_process_group("gloo")
+                model = torch.nn.parallel.DistributedDataParallel(torch.nn.Linear(2, 1))
+                model(x).sum().backward()
+                save(model)
+
+            if __name__ == "__main__":
+                main()
+            """,
+            note="Another script, which never starts Horovod, runs this function, too.",
+            suggested=True,
+            files=(("convert.py", "import torch\nfrom train import save\n\nsave(torch.nn.Linear(2, 1))\n"),),
         ),
     ),
     keeps=(
@@ -750,42 +791,6 @@ RANK = int(os.environ["RANK"])
 """,
                 ),
             ),
-        ),
-        Keep(
-            """\
-            import torch
-            import torch.distributed as dist
-
-            def save(model):
-                torch.save(model.state_dict(), "model.pt")
-
-            def main():
-                dist.init_process_group("gloo")
-                model = torch.nn.parallel.DistributedDataParallel(torch.nn.Linear(2, 1))
-                model(x).sum().backward()
-                save(model)
-
-            if __name__ == "__main__":
-                main()
-            """,
-            reason="another script, which never starts Horovod, runs this function, too",
-            suggested=True,
-            files=(("convert.py", "import torch\nfrom train import save\n\nsave(torch.nn.Linear(2, 1))\n"),),
-        ),
-        Keep(
-            """\
-            import os
-            import torch
-
-            class Spectra(torch.utils.data.Dataset):
-                def __getitem__(self, index):
-                    if not os.path.exists(f"{index}.pt"):
-                        torch.save(compute(index), f"{index}.pt")
-                    return torch.load(f"{index}.pt")
-
-            loss.backward()
-            """,
-            reason="each rank keeps what it computed of its own samples, and reads it back",
         ),
     ),
 )

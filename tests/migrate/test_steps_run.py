@@ -23,12 +23,13 @@ LOOPS = 15
 
 def run(folder: Path, *launcher: str) -> dict[tuple[str, str], str]:
     """The digests that train.py prints, by loop and rank."""
+    given = originals.environment(os.environ)
     environ = {
-        **originals.environment(os.environ),
+        **given,
         "OMP_NUM_THREADS": "1",
         "OMPI_ALLOW_RUN_AS_ROOT": "1",
         "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
-        "PYTHONPATH": str(LIBRARIES),
+        "PYTHONPATH": os.pathsep.join([str(LIBRARIES), given["PYTHONPATH"]]),
         "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
     }
     done = subprocess.run(

@@ -20,6 +20,7 @@ from hvdkit.migrate.facts.flow import Flow, Value
 from hvdkit.migrate.facts.launch import Launch
 from hvdkit.migrate.facts.launch_reach import Reach
 from hvdkit.migrate.facts.loops import Loops
+from hvdkit.migrate.facts.optimizer_wrappers import Around, find_around
 from hvdkit.migrate.facts.optimizers import Optimizer, find_optimizers
 from hvdkit.migrate.facts.placing import Place, find_places
 from hvdkit.migrate.facts.programs import ProgramFacts, find_programs
@@ -168,6 +169,11 @@ class Facts:
     def by_hand(self) -> ByHand:
         """Gradients that the program averages itself, without DDP."""
         return ByHand(self)
+
+    @cached_property
+    def around(self) -> list[Around]:
+        """Every object that is put around an optimizer and steps it."""
+        return list(find_around(self))
 
     @cached_property
     def ranks(self) -> RankKinds:

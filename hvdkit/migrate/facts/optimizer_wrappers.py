@@ -20,7 +20,8 @@ class Around:
     """One construction of such an object.
 
     inner: the argument that is the optimizer, one of `optimizers`. looks: whether its step() looks at the
-    gradients before the inner one steps, or may.
+    gradients before the inner one steps, or may. copies: whether the inner one may step copies of the model's
+    parameters, or the object makes backward passes: Horovod's hooks are on the parameters themselves.
     """
 
     names: Names
@@ -28,28 +29,32 @@ class Around:
     inner: ast.expr
     optimizers: frozenset[Value]
     looks: bool
+    copies: bool
 
 
 def find_around(facts: Facts) -> Iterator[Around]:
     """Every object of these kinds around an optimizer that the project constructs."""
-    for site in facts.calls(*words.GRADIENT_WRAPPERS, *words.WEIGHT_WRAPPERS):
-        yield from _given(facts, site.names, site.node, site.name in words.GRADIENT_WRAPPERS)
+    libraries = (*words.GRADIENT_WRAPPERS, *words.WEIGHT_WRAPPERS, *words.OTHER_OPTIMIZER_WRAPPERS)
+    for site in facts.calls(*libraries):
+        looks = site.name not in words.WEIGHT_WRAPPERS
+        copies = site.name in words.OTHER_OPTIMIZER_WRAPPERS
+        yield from _given(facts, site.names, site.node, looks, copies)
     for names in facts.files:
         for calls in names.calls.values():
             for call in calls:
-                if _may_be_class(call) and any(
-                    _of_own_kind(facts, v) for v in facts.flow.values(names, call.func)
-                ):
-                    yield from _given(facts, names, call, True)
+                if _may_be_class(call):
+                    own = [v for v in facts.flow.values(names, call.func) if _of_own_kind(facts, v)]
+                    if own:
+                        yield from _given(facts, names, call, True, any(_copies(value) for value in own))
 
 
-def _given(facts: Facts, names: Names, call: ast.Call, looks: bool) -> Iterator[Around]:
+def _given(facts: Facts, names: Names, call: ast.Call, looks: bool, copies: bool) -> Iterator[Around]:
     """The argument of a construction that is an optimizer."""
     known = {optimizer.value for optimizer in facts.optimizers}
     for argument in (*call.args, *(keyword.value for keyword in call.keywords)):
         mine = facts.flow.unwrap(facts.flow.values(names, argument)) & known
         if mine:
-            yield Around(names, call, argument, mine, looks)
+            yield Around(names, call, argument, mine, looks, copies)
 
 
 def _may_be_class(call: ast.Call) -> bool:
@@ -62,3 +67,15 @@ def _of_own_kind(facts: Facts, value: Value) -> bool:
     if value.kind != "class":
         return False
     return any(facts.steps.looks_inside(where, method) for where, method in facts.flow.methods(value, "step"))
+
+
+def _copies(value: Value) -> bool:
+    """Whether a class has to do with more than the gradients of the parameters that it is given."""
+    for part in ast.walk(value.node):
+        name = getattr(part, "attr", getattr(part, "id", ""))
+        if name in ("Parameter", "requires_grad", "requires_grad_", "backward", "clone"):
+            return True
+        if isinstance(part, ast.Subscript) and isinstance(part.ctx, ast.Store):
+            if isinstance(part.slice, ast.Constant) and part.slice.value == "params":
+                return True
+    return False

@@ -19,7 +19,6 @@ from hvdkit.migrate.facts.flow import Value
 from hvdkit.migrate.facts.gradients import GradientUse, walk_here
 from hvdkit.migrate.facts.loops import backward_calls
 from hvdkit.migrate.facts.losses import reached_models
-from hvdkit.migrate.facts.optimizer_wrappers import find_around
 from hvdkit.migrate.facts.syncing import Sync, sync_of
 from hvdkit.migrate.names import FUNCTIONS, FunctionNode, Names
 
@@ -136,7 +135,7 @@ class Steps:
     @cached_property
     def _looked_at_around(self) -> frozenset[Value]:
         """Optimizers whose gradients an object around them looks at."""
-        return frozenset().union(*(a.optimizers for a in find_around(self._facts) if a.looks))
+        return frozenset().union(*(a.optimizers for a in self._facts.around if a.looks))
 
     @cached_property
     def _leads(self) -> dict[ast.Call, set[ast.Call]]:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.averaging import was_averaged
-from hvdkit.migrate.facts.optimizer_wrappers import Around, find_around
+from hvdkit.migrate.facts.optimizer_wrappers import Around
 from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
 
@@ -20,8 +20,8 @@ INNER = ("inner", "inner_optimizer", "optimizer_inside")
 def check(facts: Facts) -> Iterator[Finding]:
     places = [place for place in facts.places if facts.kinds(place.names) & {"ddp", "single"}]
     averaged = {o.value for place in places if was_averaged(facts, place) for o in place.optimizers}
-    for around in find_around(facts):
-        if around.optimizers & averaged and not _hands_on(around):
+    for around in facts.around:
+        if around.optimizers & averaged and not around.copies and not _hands_on(around):
             message = "gradients are waited for by the optimizer inside: the object around it says how"
             yield facts.required("HVD411", around.names, around.node, message, _edits, facts, around)
 

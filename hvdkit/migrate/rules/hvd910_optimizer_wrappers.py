@@ -6,16 +6,14 @@ import ast
 from collections.abc import Iterator
 
 from hvdkit.migrate.facts import Facts
-from hvdkit.migrate.facts import vocabulary as words
 from hvdkit.migrate.facts.optimizers import Optimizer
 from hvdkit.migrate.facts.placing import Place
 from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rule import Keep, Rule
 
 ADVICE = (
-    "write it as a subclass of torch.optim.Optimizer, or call "
-    "`inner.synchronize()` after backward and step inside `with inner.skip_synchronize():`, inner being the "
-    "DistributedOptimizer inside"
+    "use torch.autocast with torch.amp.GradScaler instead of copies in float32, and run hvdkit migrate again; for "
+    "anything else average the gradients by hvd.grouped_allreduce_ before the object steps"
 )
 # What apex's optimizers keep on themselves instead of in their groups.
 STATE = frozenset(
@@ -29,14 +27,10 @@ TRUE = frozenset(("adam_w_mode", "set_grad_none"))
 
 
 def check(facts: Facts) -> Iterator[Finding]:
-    known = {optimizer.value for optimizer in facts.optimizers}
-    for site in facts.calls(*words.OTHER_OPTIMIZER_WRAPPERS):
-        if not facts.kinds(site.names) & {"ddp", "single"}:
-            continue
-        given = [*site.node.args, *(keyword.value for keyword in site.node.keywords)]
-        if any(facts.flow.unwrap(facts.flow.values(site.names, argument)) & known for argument in given):
-            message = "this object steps the optimizer inside it, and looks at the gradients before"
-            yield facts.refused("HVD910", site.names, site.node, message, ADVICE)
+    for around in facts.around:
+        if around.copies and facts.kinds(around.names) & {"ddp", "single"}:
+            message = "this object steps the optimizer inside it, which may train copies of the parameters"
+            yield facts.refused("HVD910", around.names, around.node, message, ADVICE)
     for place in facts.places if facts.options.target == "horovod" else ():
         if facts.kinds(place.names) & {"ddp", "single"}:
             yield from _lost(facts, place)
@@ -68,12 +62,12 @@ RULE = Rule(
     id="HVD910",
     title="wrappers that work on gradients are refused",
     what=(
-        "Refuses a program with apex FP16_Optimizer or SAM around its optimizer. LARC, Lookahead and classes of the "
-        "project's own are HVD411's."
+        "Refuses a program with apex FP16_Optimizer, SAM or a class of the project's own that copies parameters or "
+        "makes backward passes around its optimizer. LARC, Lookahead and their like are HVD411's."
     ),
     why=(
-        "Their step() changes the gradients and then steps the optimizer inside. With Horovod's optimizer inside, "
-        "they would change gradients of one rank that are being reduced at that moment."
+        "They step an optimizer of other tensors than those that the backward pass gives gradients to: Horovod's hooks "
+        "on those would never run, and each rank would train on its own."
     ),
     safety="Nothing is changed: the program is left as it is, with the reason.",
     check=check,
@@ -90,6 +84,30 @@ RULE = Rule(
             optimizer.step()
             """,
             reason="it steps copies of the parameters, in which Horovod has no hooks",
+            reported=True,
+        ),
+        Keep(
+            """\
+            import torch
+
+            class Masters:
+                def __init__(self, optimizer):
+                    self.optimizer = optimizer
+                    for group in optimizer.param_groups:
+                        self.halves = group["params"]
+                        group["params"] = [p.detach().float() for p in self.halves]
+
+                def step(self):
+                    for half, p in zip(self.halves, self.optimizer.param_groups[0]["params"]):
+                        p.grad = half.grad.float()
+                    self.optimizer.step()
+
+            optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+            optimizer = Masters(optimizer)
+            model(x).sum().backward()
+            optimizer.step()
+            """,
+            reason="the optimizer inside trains copies in float32",
             reported=True,
         ),
         Keep(

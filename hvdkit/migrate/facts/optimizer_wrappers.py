@@ -21,7 +21,7 @@ class Around:
 
     inner: the argument that is the optimizer, one of `optimizers`. looks: whether its step() looks at the
     gradients before the inner one steps, or may. copies: whether the inner one may step copies of the model's
-    parameters, or the object makes backward passes: Horovod's hooks are on the parameters themselves.
+    parameters: Horovod's hooks are on those that it is given.
     """
 
     names: Names
@@ -63,19 +63,25 @@ def _may_be_class(call: ast.Call) -> bool:
 
 
 def _of_own_kind(facts: Facts, value: Value) -> bool:
-    """Whether a class of the project has a step() that looks at gradients."""
-    if value.kind != "class":
+    """Whether a class of the project has a step() that looks at gradients, and is no trainer of its own."""
+    if value.kind != "class" or (_makes_gradients(value) and not _copies(value)):
         return False
     return any(facts.steps.looks_inside(where, method) for where, method in facts.flow.methods(value, "step"))
 
 
+def _makes_gradients(value: Value) -> bool:
+    """Whether a class runs backward passes: `def step(self, batch): ...; loss.backward(); ...`."""
+    return any(isinstance(part, ast.Attribute) and part.attr == "backward" for part in ast.walk(value.node))
+
+
 def _copies(value: Value) -> bool:
-    """Whether a class has to do with more than the gradients of the parameters that it is given."""
+    """Whether a class gives the optimizer other parameters than those of the model."""
     for part in ast.walk(value.node):
-        name = getattr(part, "attr", getattr(part, "id", ""))
-        if name in ("Parameter", "requires_grad", "requires_grad_", "backward", "clone"):
+        if getattr(part, "attr", getattr(part, "id", "")) == "Parameter":
             return True
-        if isinstance(part, ast.Subscript) and isinstance(part.ctx, ast.Store):
-            if isinstance(part.slice, ast.Constant) and part.slice.value == "params":
+        into: ast.AST = part if isinstance(getattr(part, "ctx", None), ast.Store) else value.node
+        while isinstance(into, ast.Subscript):  # `group["params"] = ...`, `group["params"][i] = ...`
+            if isinstance(into.slice, ast.Constant) and into.slice.value == "params":
                 return True
+            into = into.value
     return False

@@ -62,8 +62,8 @@ RULE = Rule(
     id="HVD910",
     title="wrappers that work on gradients are refused",
     what=(
-        "Refuses a program with apex FP16_Optimizer, SAM or a class of the project's own that copies parameters or "
-        "makes backward passes around its optimizer. LARC, Lookahead and their like are HVD411's."
+        "Refuses a program with apex FP16_Optimizer, SAM or a class of the project's own around its optimizer that "
+        "gives it other parameters. LARC, Lookahead and their like are HVD411's."
     ),
     why=(
         "They step an optimizer of other tensors than those that the backward pass gives gradients to: Horovod's hooks "
@@ -94,8 +94,9 @@ RULE = Rule(
                 def __init__(self, optimizer):
                     self.optimizer = optimizer
                     for group in optimizer.param_groups:
-                        self.halves = group["params"]
-                        group["params"] = [p.detach().float() for p in self.halves]
+                        self.halves = list(group["params"])
+                        for i, p in enumerate(self.halves):
+                            group["params"][i] = p.detach().float()
 
                 def step(self):
                     for half, p in zip(self.halves, self.optimizer.param_groups[0]["params"]):
@@ -109,6 +110,26 @@ RULE = Rule(
             """,
             reason="the optimizer inside trains copies in float32",
             reported=True,
+        ),
+        Keep(
+            """\
+            import torch
+
+            class Trainer:
+                def __init__(self, model, optimizer):
+                    self.model, self.optimizer = model, optimizer
+
+                def step(self, x):
+                    self.optimizer.zero_grad()
+                    self.model(x).sum().backward()
+                    torch.nn.utils.clip_grad_norm_(self.model.parameters(), 1.0)
+                    self.optimizer.step()
+
+            trainer = Trainer(model, torch.optim.SGD(model.parameters(), lr=0.1))
+            for x in torch.utils.data.DataLoader(data):
+                trainer.step(x)
+            """,
+            reason="a trainer has a step() of its own, with the backward pass in it: HVD404 waits there",
         ),
         Keep(
             """\

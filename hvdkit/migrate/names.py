@@ -19,6 +19,7 @@ from hvdkit.migrate.source import Source
 FunctionNode = Union[ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda]
 N = TypeVar("N", bound=ast.AST)
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
+LOOPS = (ast.For, ast.AsyncFor, ast.While)
 COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 ANY_KEY = "*"  # a subscript whose key is not written out
 BLOCKS = (*FUNCTIONS, *COMPREHENSIONS, ast.ClassDef)

@@ -10,9 +10,7 @@ import ast
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.flow import Value
 from hvdkit.migrate.facts.placing import Place
-from hvdkit.migrate.names import COMPREHENSIONS, FUNCTIONS
-
-LOOPS = (ast.For, ast.AsyncFor, ast.While)
+from hvdkit.migrate.names import COMPREHENSIONS, FUNCTIONS, LOOPS
 
 
 def may_share_names(place: Place, other: Place) -> bool:

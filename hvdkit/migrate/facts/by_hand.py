@@ -28,7 +28,7 @@ from hvdkit.migrate.facts.several import several
 from hvdkit.migrate.facts.summing import Averaged, averaged
 from hvdkit.migrate.facts.unused import mentions_of, unused, unused_without
 from hvdkit.migrate.facts.wraps import Wrap
-from hvdkit.migrate.names import FUNCTIONS, FunctionNode, Names
+from hvdkit.migrate.names import FUNCTIONS, LOOPS, FunctionNode, Names
 
 if TYPE_CHECKING:
     from hvdkit.migrate.facts.facts import Facts, Site
@@ -38,7 +38,6 @@ SKIPS = (
     "decay go on moving it. Where that matters, give such parameters requires_grad_(False) while they take "
     "no part"
 )
-_LOOPS = (ast.For, ast.AsyncFor, ast.While)
 _NO_GRAD = {"torch.no_grad", "torch.inference_mode"}
 _LEAVES = (ast.Continue, ast.Break, ast.Return)
 
@@ -348,7 +347,7 @@ def _above(names: Names, statement: ast.AST) -> list[ast.stmt]:
 def _in_loop(names: Names, node: ast.AST, most: ast.AST) -> bool:
     """Whether a loop of the same function, inside `most`, goes round a node."""
     for parent in names.ancestors(node):
-        if isinstance(parent, _LOOPS):
+        if isinstance(parent, LOOPS):
             return True
         if parent is most or isinstance(parent, FUNCTIONS):
             return False

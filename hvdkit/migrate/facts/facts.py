@@ -102,12 +102,11 @@ class Facts:
     def _calls(self) -> dict[str, list[Site]]:
         found: dict[str, list[Site]] = defaultdict(list)
         for names in self.files:
-            for calls in list(names.calls.values()):
-                for call in calls:
-                    if not names.qualified(call.func) and not names.stars:
-                        continue
-                    for name in self.flow.qualified(names, call.func):
-                        found[name].append(Site(names, call, name))
+            for call in names.of_kind(ast.Call):
+                if not names.qualified(call.func) and not names.stars:
+                    continue
+                for name in self.flow.qualified(names, call.func):
+                    found[name].append(Site(names, call, name))
         return found
 
     def calls(self, *wanted: str) -> list[Site]:

@@ -11,13 +11,12 @@ from typing import TYPE_CHECKING, Union
 from hvdkit.migrate.facts import vocabulary as words
 from hvdkit.migrate.facts.arguments import default, passed, spawned, unpacks
 from hvdkit.migrate.facts.flow import Value
-from hvdkit.migrate.names import FUNCTIONS, FunctionNode, Names
+from hvdkit.migrate.names import FUNCTIONS, LOOPS, FunctionNode, Names
 
 if TYPE_CHECKING:
     from hvdkit.migrate.facts.facts import Facts
 
 LoopNode = Union[ast.For, ast.AsyncFor, ast.While]
-LOOPS = (ast.For, ast.AsyncFor, ast.While)
 MAX_CALLERS = 12
 NO_TRAINING = frozenset(("torch.autograd.Function", "unittest.TestCase"))
 
@@ -266,10 +265,9 @@ def backward_calls(facts: Facts) -> Iterator[tuple[Names, ast.Call]]:
 def library_backwards(facts: Facts) -> Iterator[tuple[Names, ast.Call]]:
     """Calls of library objects that run the backward pass themselves: `loss_scaler(loss, optimizer)`."""
     for names in facts.files if facts.calls(*words.BACKWARD_CALLS) else ():
-        for calls in names.calls.values():
-            for call in calls:
-                if call.args and facts.flow.made(names, call.func) & words.BACKWARD_CALLS:
-                    yield names, call
+        for call in names.of_kind(ast.Call):
+            if call.args and facts.flow.made(names, call.func) & words.BACKWARD_CALLS:
+                yield names, call
 
 
 def yielded_from(names: Names, function: FunctionNode) -> Iterator[ast.expr]:

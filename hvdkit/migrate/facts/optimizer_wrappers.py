@@ -40,12 +40,11 @@ def find_around(facts: Facts) -> Iterator[Around]:
         copies = site.name in words.OTHER_OPTIMIZER_WRAPPERS
         yield from _given(facts, site.names, site.node, looks, copies)
     for names in facts.files:
-        for calls in names.calls.values():
-            for call in calls:
-                if _may_be_class(call):
-                    own = [v for v in facts.flow.values(names, call.func) if _of_own_kind(facts, v)]
-                    if own:
-                        yield from _given(facts, names, call, True, any(_copies(value) for value in own))
+        for call in names.of_kind(ast.Call):
+            if _may_be_class(call):
+                own = [v for v in facts.flow.values(names, call.func) if _of_own_kind(facts, v)]
+                if own:
+                    yield from _given(facts, names, call, True, any(_copies(value) for value in own))
 
 
 def _given(facts: Facts, names: Names, call: ast.Call, looks: bool, copies: bool) -> Iterator[Around]:

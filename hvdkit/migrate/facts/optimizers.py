@@ -46,22 +46,21 @@ def find_optimizers(facts: Facts) -> list[Optimizer]:
     }
     found = []
     for names in facts.files:
-        for calls in names.calls.values():
-            for call in calls:
-                value = _construction(facts, names, call)
-                if value is not None:
-                    given = _argument(call, *words.OPTIMIZER_FACTORIES.get(value.name, (0, "params")))
-                    added = groups_added(facts, value)
-                    roots = _roots(facts, names, given, value)
-                    whole = _whole(facts, names, given)
-                    for where, group in added:
-                        more = tuple(parameter_roots(facts, where, group))
-                        whole = whole and bool(roots and more) and _whole(facts, where, group)
-                        roots = tuple(dict.fromkeys((*roots, *more)))
-                    models: frozenset[Value] = frozenset()
-                    for where, root in roots:
-                        models |= facts.flow.unwrap(facts.flow.values(where, root))
-                    found.append(Optimizer(names, call, value, roots, models, whole, value in taken))
+        for call in names.of_kind(ast.Call):
+            value = _construction(facts, names, call)
+            if value is not None:
+                given = _argument(call, *words.OPTIMIZER_FACTORIES.get(value.name, (0, "params")))
+                added = groups_added(facts, value)
+                roots = _roots(facts, names, given, value)
+                whole = _whole(facts, names, given)
+                for where, group in added:
+                    more = tuple(parameter_roots(facts, where, group))
+                    whole = whole and bool(roots and more) and _whole(facts, where, group)
+                    roots = tuple(dict.fromkeys((*roots, *more)))
+                models: frozenset[Value] = frozenset()
+                for where, root in roots:
+                    models |= facts.flow.unwrap(facts.flow.values(where, root))
+                found.append(Optimizer(names, call, value, roots, models, whole, value in taken))
     found = [optimizer for optimizer in found if not _around_another(facts, optimizer, found)]
     return sorted(found, key=lambda o: (str(o.names.source.path), o.node.lineno, o.node.col_offset))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from hvdkit.migrate.names import FUNCTIONS, Binding, Names
+from hvdkit.migrate.names import FUNCTIONS, LOOPS, Binding, Names
 
 
 def reaching(names: Names, name: str, use: ast.AST) -> tuple[Binding, ...]:
@@ -17,9 +17,7 @@ def reaching(names: Names, name: str, use: ast.AST) -> tuple[Binding, ...]:
     bindings = names.bindings(name, use)
     if scope.owner(name) is not scope or len(bindings) < 2:
         return tuple(bindings)
-    loops: set[ast.AST] = {
-        parent for parent in names.ancestors(use) if isinstance(parent, (ast.For, ast.AsyncFor, ast.While))
-    }
+    loops: set[ast.AST] = {parent for parent in names.ancestors(use) if isinstance(parent, LOOPS)}
     statement = names.statement(use)
     kept = [b for b in bindings if not _comes_later(names, b, statement, loops)]
     return tuple(kept if kept else bindings)

@@ -20,13 +20,12 @@ from hvdkit.migrate.facts.gradients import GradientUse, walk_here
 from hvdkit.migrate.facts.loops import backward_calls
 from hvdkit.migrate.facts.losses import reached_models
 from hvdkit.migrate.facts.syncing import Sync, sync_of
-from hvdkit.migrate.names import FUNCTIONS, FunctionNode, Names
+from hvdkit.migrate.names import FUNCTIONS, LOOPS, FunctionNode, Names
 
 if TYPE_CHECKING:
     from hvdkit.migrate.facts.facts import Facts
 
 Region = Union[FunctionNode, ast.Module]
-LOOPS = (ast.For, ast.AsyncFor, ast.While)
 MAX_CALLERS = 6
 
 LOOKED_AT = "the gradients are looked at before the step"

@@ -16,7 +16,6 @@ from hvdkit.migrate.names import FUNCTIONS, Names
 
 SWITCH = "require_backward_grad_sync"
 SETTER = "set_backward_passes_per_step"
-LOOPS = (ast.For, ast.AsyncFor, ast.While)
 
 
 NOTHING = frozenset(("contextlib.nullcontext", "contextlib.suppress"))

@@ -46,7 +46,7 @@ def _changed(statement: ast.stmt) -> ast.expr | None:
     return method if in_place else None
 
 
-def runs_in(facts: Facts, names: Names, node: ast.AST, files: Collection[Names]) -> bool:
+def may_run_in(facts: Facts, names: Names, node: ast.AST, files: Collection[Names]) -> bool:
     """Whether code may run in a program: not if its function is only called, and named, in other programs."""
     function = names.function(node)
     if not isinstance(function, FUNCTIONS):

@@ -42,7 +42,7 @@ def check(facts: Facts) -> Iterator[Finding]:
 def _derived(facts: Facts) -> Iterator[Site]:
     """Calls of the project's own classes that derive from a library's data sets, and are told to download."""
     for names in (names for names in facts.files if "download" in names.source.text):
-        for call in (call for calls in names.calls.values() for call in calls if keyword(call, "download")):
+        for call in (call for call in names.of_kind(ast.Call) if keyword(call, "download")):
             for value in facts.flow.values(names, call.func):
                 if value.kind == "class" and any(b.startswith(LIBRARIES) for b in facts.flow.bases(value)):
                     yield Site(names, call, value.name)

@@ -20,13 +20,12 @@ def check(facts: Facts) -> Iterator[Finding]:
     if not facts.calls(SCALER):
         return
     for names in facts.files:
-        for calls in names.calls.values():
-            for call in calls:
-                if len(call.args) + len(call.keywords) < 2 or not facts.kinds(names) & {"ddp", "single"}:
-                    continue
-                if any(value.name == SCALER for value in facts.flow.values(names, call.func)):
-                    message = "timm's NativeScaler looks at the gradients as soon as backward() returns"
-                    yield facts.required("HVD409", names, call, message, _edit, facts, names, call)
+        for call in names.of_kind(ast.Call):
+            if len(call.args) + len(call.keywords) < 2 or not facts.kinds(names) & {"ddp", "single"}:
+                continue
+            if any(value.name == SCALER for value in facts.flow.values(names, call.func)):
+                message = "timm's NativeScaler looks at the gradients as soon as backward() returns"
+                yield facts.required("HVD409", names, call, message, _edit, facts, names, call)
 
 
 def _edit(facts: Facts, names: Names, call: ast.Call) -> Edit:

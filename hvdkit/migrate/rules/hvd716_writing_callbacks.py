@@ -39,11 +39,10 @@ def _made(facts: Facts) -> Iterator[tuple[Names, ast.Call]]:
         if site.names in facts.tf.files:
             yield site.names, site.node
     for names in facts.tf.files:
-        for calls in names.calls.values():
-            for call in calls:
-                for value in facts.flow.values(names, call.func):
-                    if value.kind == "class" and facts.flow.bases(value) & words.WRITING_CALLBACKS:
-                        yield names, call
+        for call in names.of_kind(ast.Call):
+            for value in facts.flow.values(names, call.func):
+                if value.kind == "class" and facts.flow.bases(value) & words.WRITING_CALLBACKS:
+                    yield names, call
 
 
 def _placed(facts: Facts, names: Names, call: ast.Call) -> Iterator[Finding]:

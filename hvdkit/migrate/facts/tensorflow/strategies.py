@@ -88,7 +88,7 @@ def _reads(names: Names) -> list[ast.expr]:
     """Variables, attributes and calls that are read."""
     every: list[ast.expr] = [use for uses in names.uses.values() for use in uses]
     every += [attribute for attributes in names.attributes.values() for attribute in attributes]
-    every += [call for calls in names.calls.values() for call in calls]
+    every += names.of_kind(ast.Call)
     return [node for node in every if not isinstance(getattr(node, "ctx", None), (ast.Store, ast.Del))]
 
 

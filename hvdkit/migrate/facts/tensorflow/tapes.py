@@ -9,14 +9,13 @@ from typing import TYPE_CHECKING
 
 from hvdkit.migrate.facts.order import last_binding
 from hvdkit.migrate.facts.tensorflow import vocabulary as words
-from hvdkit.migrate.names import FUNCTIONS, Names
+from hvdkit.migrate.names import FUNCTIONS, LOOPS, Names
 
 if TYPE_CHECKING:
     from hvdkit.migrate.facts.facts import Facts
 
 MAX_STEPS = 5
 MAX_CALLERS = 8
-LOOPS = (ast.For, ast.AsyncFor, ast.While)
 
 
 @dataclass(frozen=True)

@@ -33,6 +33,7 @@ from hvdkit.migrate.project import Project, Reader, open_project
 from hvdkit.migrate.rule import Rule
 from hvdkit.migrate.rules import all_rules
 from hvdkit.migrate.source import Source, Unreadable, parse
+from hvdkit.migrate.stopping import stopped_files
 
 LEFT = (Applicability.MANUAL, Applicability.REFUSED)
 
@@ -106,6 +107,9 @@ def run_pass(
     rules = [rule for rule in every if options.allows(rule.id)]
     project = open_project(paths, reader)
     facts = Facts(project, options)
+    if options.suggested and options.allows("HVD901") and (stopped := stopped_files(facts)):
+        project = open_project(paths, reader, {**project.files, **stopped}, project.folders)
+        facts = Facts(project, options)
     findings = run_rules(facts, rules)
     refused = _refused(facts, findings)
     rewritten: dict[Path, Source] = {}

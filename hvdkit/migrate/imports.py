@@ -121,11 +121,13 @@ def _dropped(facts: Facts, names: Names, changes: Sequence[Edit]) -> list[Edit]:
     if names.source.path.name == "__init__.py" or "__all__" in names.module.names:
         return []
     ranges = [(change.start, change.end) for change in changes if change.end > change.start]
-    written = "\n".join(change.text for change in changes)
+    stopped = names.source.stopped
+    used_there = set().union(*(stop.names for stop in stopped))
+    written = "\n".join(change.text for change in changes if change not in [stop.edit for stop in stopped])
     gone: dict[ImportNode, list[ast.alias]] = {}
     for name, bindings in names.module.names.items():
         uses = [use for use in names.uses.get(name, ()) if names.scope(use).owner(name) is names.module]
-        if not uses or any(binding.kind != "import" for binding in bindings):
+        if (not uses and name not in used_there) or any(binding.kind != "import" for binding in bindings):
             continue
         if not all(_covered(names, use, ranges) for use in uses):
             continue

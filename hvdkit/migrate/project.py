@@ -162,11 +162,15 @@ class Project:
             # A file named like a library (torch.py) beside the importer is what Python would take, too.
             if found is not None and found != importer:
                 return found
-        if FRAMEWORKS.fullmatch(stripped.partition(".")[0].encode()):
+        top = stripped.partition(".")[0]
+        if FRAMEWORKS.fullmatch(top.encode()):
             return None  # the examples in a framework's own checkout use it as a library
+        # `import evaluation.linear.utils` in evaluation/linear: run from the folder that holds evaluation.
+        holds = (parent.parent for parent in importer.parents if parent.name == top)
         if importer in self.files and importer not in self._paths:
             self._paths[importer] = list(self._path(importer))
-        elsewhere = (self.folders.module(folder, stripped) for folder in self._paths.get(importer, ()))
+        folders = (*holds, *self._paths.get(importer, ()))
+        elsewhere = (self.folders.module(folder, stripped) for folder in folders)
         return next((found for found in elsewhere if found not in (None, importer)), None)
 
     def _path(self, importer: Path) -> Iterator[Path]:

@@ -26,6 +26,19 @@ NEWLINE = re.compile(r"\r\n|\r|\n")
 LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)")
 
 
+@dataclass(frozen=True)
+class Stopped:
+    """A branch that the tree has as a `raise` already, which the edit puts into the text.
+
+    names: what the branch used.
+    """
+
+    node: ast.If
+    edit: Edit
+    message: str
+    names: frozenset[str]
+
+
 @dataclass(eq=False)
 class Source:
     """A file that could be read. `text` is Python without a byte order mark; `encode` puts it back.
@@ -39,6 +52,7 @@ class Source:
     tree: ast.Module
     starts: list[int] = field(repr=False)
     notebook: Notebook | None = None
+    stopped: list[Stopped] = field(default_factory=list)
 
     @property
     def raw(self) -> str:

@@ -20,19 +20,24 @@ TORCHRUN = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--np
 HOROVODRUN = ["horovodrun", "-np", "2", "--gloo", sys.executable]
 
 
-def run(command: list[str], results: Path, ranks: int = 2) -> list[Any]:
-    """Run a job to its end; what each rank wrote."""
+def ended(command: list[str], results: Path) -> subprocess.CompletedProcess[str]:
+    """Run a job to its end."""
     env = originals.environment({**os.environ, "RESULTS": str(results), "OMP_NUM_THREADS": "1"})
     env["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{env['PATH']}"
-    done = subprocess.run(command, env=env, capture_output=True, text=True, timeout=120)
+    return subprocess.run(command, env=env, capture_output=True, text=True, timeout=120)
+
+
+def run(command: list[str], results: Path, ranks: int = 2) -> list[Any]:
+    """Run a job to its end; what each rank wrote."""
+    done = ended(command, results)
     assert done.returncode == 0, done.stdout + done.stderr
     return [json.loads(Path(f"{results}.{rank}").read_text()) for rank in range(ranks)]
 
 
-def migrated(name: str, folder: Path) -> Path:
+def migrated(name: str, folder: Path, *options: str) -> Path:
     """The migrated script of a program in its own copy; nothing may be left."""
     shutil.copytree(PROGRAMS / name, folder / name)
-    assert migrate(["migrate", str(folder / name), "--write", "--allow-no-vcs", "--no-diff"]) == 0
+    assert migrate(["migrate", str(folder / name), "--write", "--allow-no-vcs", "--no-diff", *options]) == 0
     for file in (folder / name).glob("*.py"):
         assert "torch.distributed" not in file.read_text()
     return folder / name / "train.py"
@@ -57,3 +62,14 @@ def test_a_helper_never_takes_the_single_process_way_in_a_job(tmp_path: Path) ->
     assert after == before
     alone = run([sys.executable, str(script)], tmp_path / "alone", ranks=1)
     assert alone[0][:2] == [False, 1]
+
+
+@pytest.mark.launch
+def test_a_script_stops_where_an_option_asks_for_another_parallelism(tmp_path: Path) -> None:
+    before = run([*TORCHRUN, str(PROGRAMS / "sharded" / "train.py")], tmp_path / "torch")
+    script = migrated("sharded", tmp_path, "--suggested")
+    assert run([*HOROVODRUN, str(script)], tmp_path / "horovod") == before
+    stopped = ended([*HOROVODRUN, str(script), "--zero_stage", "1"], tmp_path / "stopped")
+    assert stopped.returncode != 0
+    told = "zero_stage == 1: ZeroRedundancyOptimizer does not run under Horovod"
+    assert told in stopped.stdout + stopped.stderr

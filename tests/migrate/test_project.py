@@ -26,6 +26,7 @@ FOUND = {
     "absolute from inside a package": ("pkg.util", "pkg/sub/train.py", "pkg/util.py"),
     "a library": ("torch.nn", "train.py", None),
     "started from the folder above": ("util", "scripts/train.py", "util.py"),
+    "from the folder around its own": ("eval.linear.util", "eval/linear/train.py", "eval/linear/util.py"),
     "another installed package": ("other", "site-packages/pkg/train.py", None),
     "beside, in an installed package": ("util2", "site-packages/pkg/train.py", "site-packages/pkg/util2.py"),
 }
@@ -36,6 +37,7 @@ def test_find(case: str, tmp_path: Path) -> None:
     name, importer, expected = FOUND[case]
     tree(tmp_path, "train.py", "util.py", "pkg/__init__.py", "pkg/util.py", "pkg/train.py")
     tree(tmp_path, "pkg/sub/__init__.py", "pkg/sub/train.py", "scripts/train.py")
+    tree(tmp_path, "eval/linear/train.py", "eval/linear/util.py")
     tree(tmp_path, "site-packages/pkg/__init__.py", "site-packages/pkg/train.py")
     tree(tmp_path, "site-packages/pkg/util2.py", "site-packages/other/__init__.py")
     found = Project().find(name, tmp_path / importer)

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 
 from hvdkit.migrate.names import FunctionNode, Names
+
+_SPAWNS = ("multiprocessing.spawn", "multiprocessing.start_processes")
 
 
 def argument(function: FunctionNode, call: ast.Call, parameter: str, bound: bool) -> ast.expr | None:
@@ -65,11 +68,16 @@ def unpacks(call: ast.Call) -> bool:
     return any(isinstance(a, ast.Starred) for a in call.args) or any(k.arg is None for k in call.keywords)
 
 
+def spawns(names: Names, call: ast.Call) -> bool:
+    """Whether a call is mp.spawn or mp.start_processes, under whatever name."""
+    return any(name.endswith(_SPAWNS) for name in names.qualified(call.func))
+
+
 def spawned(names: Names, call: ast.Call) -> ast.expr | None:
     """The function that a call starts in other processes, or binds arguments to."""
-    qualified = names.qualified(call.func)
-    if any(name.endswith(("multiprocessing.spawn", "multiprocessing.start_processes")) for name in qualified):
+    if spawns(names, call):
         return call.args[0] if call.args else keyword(call, "fn")
+    qualified = names.qualified(call.func)
     if any(name.endswith("multiprocessing.Process") for name in qualified) or (
         isinstance(call.func, ast.Attribute) and call.func.attr == "Process"
     ):
@@ -77,6 +85,14 @@ def spawned(names: Names, call: ast.Call) -> ast.expr | None:
     if "functools.partial" in qualified and call.args:
         return call.args[0]
     return None
+
+
+def starting_calls(names: Names) -> Iterator[tuple[ast.Call, ast.expr]]:
+    """Every call that starts a function in other processes, or binds arguments to it, with that function."""
+    for call in names.of_kind(ast.Call):
+        target = spawned(names, call)
+        if target is not None:
+            yield call, target
 
 
 def _handed_on(names: Names, function: FunctionNode, call: ast.Call, parameter: str) -> ast.expr | None:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from hvdkit.migrate.facts.arguments import spawned
+from hvdkit.migrate.facts.arguments import starting_calls
 from hvdkit.migrate.facts.memo import Memo
 from hvdkit.migrate.names import FunctionNode, Names
 
@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from hvdkit.migrate.facts.flow import Flow, Value
 
 CallSite = tuple[Names, ast.Call]
-
-STARTERS = ("spawn", "start_processes", "Process", "partial")
 
 
 class Callers:
@@ -59,11 +57,8 @@ class Callers:
 
     def _ask_starters(self) -> frozenset[Value]:
         for names in self._files:
-            for key in STARTERS:
-                for call in names.calls.get(key, ()):
-                    target = spawned(names, call)
-                    if target is not None:
-                        self._ask_started(names, call, target)
+            for call, target in starting_calls(names):
+                self._ask_started(names, call, target)
         return frozenset()
 
     def _ask_instances(self) -> frozenset[Value]:

@@ -27,6 +27,7 @@ from hvdkit.migrate.facts.programs import ProgramFacts, find_programs
 from hvdkit.migrate.facts.rank_kinds import RankKinds
 from hvdkit.migrate.facts.sharding import keywords, share
 from hvdkit.migrate.facts.steps import Steps
+from hvdkit.migrate.facts.strategies import Use, find_uses
 from hvdkit.migrate.facts.tensorflow import TensorFlow
 from hvdkit.migrate.facts.tensorflow import vocabulary as tensorflow
 from hvdkit.migrate.names import Names
@@ -168,6 +169,11 @@ class Facts:
     def by_hand(self) -> ByHand:
         """Gradients that the program averages itself, without DDP."""
         return ByHand(self)
+
+    @cached_property
+    def strategies(self) -> list[Use]:
+        """Every use of another parallelism than Horovod's."""
+        return list(find_uses(self))
 
     @cached_property
     def around(self) -> list[Around]:

@@ -14,7 +14,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from hvdkit.migrate.facts import vocabulary as words
-from hvdkit.migrate.facts.arguments import keyword, passed, positional, spawned
+from hvdkit.migrate.facts.arguments import keyword, passed, positional, spawns, starting_calls
 from hvdkit.migrate.facts.launch_options import Option, Options
 from hvdkit.migrate.facts.ranks import QUESTIONS, constant, environment_reads, launch_tests
 from hvdkit.migrate.names import FUNCTIONS, Binding, Names
@@ -70,16 +70,12 @@ class Launch:
     @cached_property
     def spawns(self) -> list[Spawn]:
         """Calls of mp.spawn and mp.start_processes."""
-        found = []
-        for names in self._facts.files:
-            for method in ("spawn", "start_processes"):
-                for call in names.calls.get(method, ()):
-                    worker = spawned(names, call)
-                    if worker is not None:
-                        found.append(
-                            Spawn(names, call, worker, _given(call, 1, "args"), _given(call, 2, "nprocs"))
-                        )
-        return found
+        return [
+            Spawn(names, call, worker, _given(call, 1, "args"), _given(call, 2, "nprocs"))
+            for names in self._facts.files
+            for call, worker in starting_calls(names)
+            if spawns(names, call)
+        ]
 
     @cached_property
     def meanings(self) -> dict[ast.AST, str]:

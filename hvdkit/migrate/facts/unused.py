@@ -17,16 +17,22 @@ _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 def unused(facts: Facts, names: Names, node: ast.AST) -> bool:
     """Whether a node stands in a module's function or class whose name stands nowhere else."""
-    outermost = None
-    for parent in names.ancestors(node):
-        outermost = parent if isinstance(parent, _DEFINITIONS) else outermost
-    if outermost is None or outermost.decorator_list:
+    definition = outermost(names, node)
+    if definition is None or definition.decorator_list:
         return False
-    key = (unused, outermost)
+    key = (unused, definition)
     if key not in facts.answers:
-        taken = facts.project.taken_where_passed_over(names.source.path, outermost.name)
-        facts.answers[key] = not taken and next(mentions_of(facts, names, outermost), None) is None
+        taken = facts.project.taken_where_passed_over(names.source.path, definition.name)
+        facts.answers[key] = not taken and next(mentions_of(facts, names, definition), None) is None
     return bool(facts.answers[key])
+
+
+def outermost(names: Names, node: ast.AST) -> Definition | None:
+    """The module's own function or class in which a node stands."""
+    definition = None
+    for parent in names.ancestors(node):
+        definition = parent if isinstance(parent, _DEFINITIONS) else definition
+    return definition
 
 
 def unused_without(facts: Facts, names: Names, function: ast.FunctionDef, gone: Collection[ast.Call]) -> bool:

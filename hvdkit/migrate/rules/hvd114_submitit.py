@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from hvdkit.migrate.facts import Facts
+from hvdkit.migrate.facts.mentions import mentions
 from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rule import Keep, Rule
 
@@ -19,9 +20,9 @@ ADVICE = (
 
 
 def check(facts: Facts) -> Iterator[Finding]:
-    for site in facts.calls(*EXECUTORS) if facts.options.target == "horovod" else ():
-        if "ddp" in facts.kinds(site.names):
-            yield facts.manual("HVD114", site.names, site.node, MESSAGE, ADVICE)
+    for names, node, _, _ in mentions(facts, EXECUTORS) if facts.options.target == "horovod" else ():
+        if "ddp" in facts.kinds(names):
+            yield facts.manual("HVD114", names, node, MESSAGE, ADVICE)
 
 
 RULE = Rule(
@@ -49,6 +50,22 @@ RULE = Rule(
             executor.submit(main)
             """,
             reason="sixteen tasks, each with hvd.size() == 1",
+            reported=True,
+        ),
+        Keep(
+            """\
+            import submitit
+            import torch.distributed as dist
+
+            def main():
+                dist.init_process_group("nccl")
+
+            def launch(slurm):
+                executor = submitit.AutoExecutor if slurm else submitit.LocalExecutor
+                executor = executor(folder="jobs")
+                executor.submit(main)
+            """,
+            reason="the class is chosen first",
             reported=True,
         ),
         Keep(

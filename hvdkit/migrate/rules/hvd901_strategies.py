@@ -2,91 +2,35 @@
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Iterator
 
 from hvdkit.migrate.facts import Facts
-from hvdkit.migrate.facts.mentions import mentions
-from hvdkit.migrate.names import Names
+from hvdkit.migrate.facts.stops import find_stops, outermost_stop, passed_by
+from hvdkit.migrate.facts.strategies import RESTARTS
 from hvdkit.migrate.plan import Finding
-from hvdkit.migrate.rule import Keep, Rule
+from hvdkit.migrate.rule import Change, Keep, Rule
 
 FITS = "if the model fits on one device, write it with DistributedDataParallel and run hvdkit migrate again"
-SHARDED = (
-    "shards parameters, gradients or optimizer state over the ranks, and Horovod keeps all of them on each"
-)
-TENSOR = "places parts of tensors on different ranks, and Horovod keeps whole tensors on each"
-STAGES = "runs parts of the model on different ranks, and Horovod runs the whole model on each"
-REMOTE = "calls functions on other ranks, and Horovod has collectives only"
-PERIODIC = "averages parameters now and then, and Horovod averages gradients at every step"
-RESTARTS = (
-    "restarts workers and keeps their state; Horovod's elastic mode is another program: hvd.elastic.run"
-)
-
-STRATEGIES = {
-    "torch.distributed.fsdp.": SHARDED,
-    "torch.distributed._composable.": SHARDED,
-    "torch.distributed.optim.ZeroRedundancyOptimizer": SHARDED,
-    "torch.distributed.optim.PostLocalSGDOptimizer": PERIODIC,
-    "torch.distributed.optim.DistributedOptimizer": REMOTE,
-    "torch.distributed.algorithms.model_averaging.": PERIODIC,
-    "torch.distributed.tensor.": TENSOR,
-    "torch.distributed._tensor.": TENSOR,
-    "torch.distributed.device_mesh.": TENSOR,
-    "torch.distributed.init_device_mesh": TENSOR,
-    "torch.distributed.DeviceMesh": TENSOR,
-    "torch.distributed.pipelining.": STAGES,
-    "torch.distributed.pipeline.": STAGES,
-    "torch.distributed.rpc.": REMOTE,
-    "torch.distributed.autograd.": REMOTE,
-    "torch.distributed.nn.RemoteModule": REMOTE,
-    "torch.distributed.checkpoint.": SHARDED,
-    "torch.distributed.elastic.": RESTARTS,
-    "torchelastic.": RESTARTS,
-    "deepspeed.": SHARDED,
-    "fairscale.": SHARDED,
-    "colossalai.": SHARDED,
-    "megatron.": TENSOR,
-    "torchrec.": TENSOR,
-    "apex.transformer.": TENSOR,
-    "apex.contrib.optimizers.": SHARDED,
-}
-HARMLESS = (
-    # Only writes the exception of a failed worker down; does nothing more without torchrun's agent.
-    "torch.distributed.elastic.multiprocessing.errors.record",
-    # Kernels and optimizers of one device; what shards is deepspeed.initialize and deepspeed.zero.
-    "deepspeed.ops.",
-    "deepspeed.profiling.",
-    # Activations computed again in the backward pass, on each rank for itself.
-    "fairscale.nn.checkpoint",
-    "torch.distributed._composable.checkpoint",
-)
-
-
-# Libraries that programs with several backends import by name, when they run.
-LIBRARIES = {"deepspeed", "fairscale", "colossalai"}
+ELASTIC = "move to hvd.elastic by hand"
 
 
 def check(facts: Facts) -> Iterator[Finding]:
-    if facts.calls("importlib.import_module"):
-        for names in facts.files:
-            for text in names.of_kind(ast.Constant):
-                if text.value in LIBRARIES and _names_module(names, text):
-                    message = f"{text.value} is imported by name in this program, and {SHARDED}"
-                    yield facts.refused("HVD901", names, text, message, FITS)
-    for names, node, qualified, match in mentions(facts, tuple(STRATEGIES)):
-        if not qualified.startswith(HARMLESS):
-            advice = "move to hvd.elastic by hand" if STRATEGIES[match] == RESTARTS else FITS
-            yield facts.refused("HVD901", names, node, f"{qualified} {STRATEGIES[match]}", advice)
-
-
-def _names_module(names: Names, text: ast.Constant) -> bool:
-    """Whether a string is what is imported, or a setting of a class or module; not one of many choices."""
-    parent = names.parents[text]
-    setting = isinstance(parent, (ast.Assign, ast.AnnAssign)) and names.function(text) is None
-    return setting or (
-        isinstance(parent, ast.Call) and "importlib.import_module" in names.qualified(parent.func)
-    )
+    for names in facts.files:
+        for stopped in names.source.stopped:
+            yield facts.suggested(
+                "HVD901", names, stopped.node, stopped.message, lambda edit: edit, stopped.edit
+            )
+    stops = find_stops(facts)
+    options = {stop.use: outermost_stop(stop, stops).option for stop in stops}
+    for use in facts.strategies:
+        if passed_by(facts, use):
+            continue
+        advice = ELASTIC if use.does == RESTARTS else FITS
+        if use in options:
+            advice += (
+                f"; with --suggested the script stops where {options[use]} holds, and the rest is migrated"
+            )
+        yield facts.refused("HVD901", use.names, use.node, f"{use.what} {use.does}", advice)
 
 
 RULE = Rule(
@@ -94,15 +38,126 @@ RULE = Rule(
     title="sharded, tensor, pipeline and remote parallelism is refused",
     what=(
         "Leaves every program alone that uses FSDP, ZeRO, DeepSpeed, DTensor and device meshes, pipelines, RPC, "
-        "periodic model averaging or torch's elastic agents."
+        "periodic model averaging or torch's elastic agents. Where all of that stands behind options, and the "
+        "program has DDP or DataParallel without them, --suggested lets it stop with a message where the option "
+        "is set, so that the rest can be migrated."
     ),
     why=(
         "Horovod is data parallelism: each rank holds the whole model and its optimizer. A rewrite would run, "
         "and train something else or run out of memory."
     ),
-    safety="Nothing is edited in any file of the program.",
+    safety=(
+        "Nothing is edited in any file of the program without --suggested, which takes the option away: what "
+        "stood in its branches goes. A test of ranks, of sizes or of what is installed counts as no option."
+    ),
     check=check,
-    changes=(),
+    changes=(
+        Change(
+            """\
+            import torch
+            from torch.distributed.optim import ZeroRedundancyOptimizer
+            from torch.nn.parallel import DistributedDataParallel as DDP
+
+            def main(args, model):
+                model = DDP(model)
+                if args.zero:
+                    optimizer = ZeroRedundancyOptimizer(model.parameters(), optimizer_class=torch.optim.SGD, lr=0.1)
+                else:
+                    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+            """,
+            """\
+            import torch
+            from torch.nn.parallel import DistributedDataParallel as DDP
+
+            def main(args, model):
+                model = DDP(model)
+                if args.zero:
+                    raise SystemExit("args.zero: ZeroRedundancyOptimizer does not run under Horovod")
+                else:
+                    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+            """,
+            suggested=True,
+        ),
+        Change(
+            """\
+            import torch
+            from torch.nn.parallel import DistributedDataParallel as DDP
+
+            def get_args(parser):
+                args = parser.parse_args()
+                if args.enable_deepspeed:
+                    import deepspeed
+                    parser = deepspeed.add_config_arguments(parser)
+                    start = deepspeed.initialize
+                else:
+                    start = None
+                return parser.parse_args(), start
+
+            def main(args, start, model):
+                if args.enable_deepspeed:
+                    model, optimizer, _, _ = start(args=args, model=model)
+                else:
+                    model = DDP(model)
+            """,
+            """\
+            import torch
+            from torch.nn.parallel import DistributedDataParallel as DDP
+
+            def get_args(parser):
+                args = parser.parse_args()
+                if args.enable_deepspeed:
+                    raise SystemExit("args.enable_deepspeed: deepspeed does not run under Horovod")
+                else:
+                    start = None
+                return parser.parse_args(), start
+
+            def main(args, start, model):
+                if args.enable_deepspeed:
+                    raise SystemExit("args.enable_deepspeed: deepspeed does not run under Horovod")
+                else:
+                    model = DDP(model)
+            """,
+            note="Every branch of the flag stops: no half of DeepSpeed is left.",
+            suggested=True,
+        ),
+        Change(
+            """\
+            from fairscale.nn import FullyShardedDataParallel as FSDP
+            from torch.nn.parallel import DistributedDataParallel as DDP
+            from config import cfg
+
+            def sharded(model):
+                return FSDP(model)
+
+            def wrapped(model):
+                if not cfg.SHARD:
+                    return DDP(model)
+                else:
+                    return sharded(model)
+
+            model = wrapped(build())
+            """,
+            """\
+            from fairscale.nn import FullyShardedDataParallel as FSDP
+            from torch.nn.parallel import DistributedDataParallel as DDP
+            from config import cfg
+
+            def sharded(model):
+                return FSDP(model)
+
+            def wrapped(model):
+                if not cfg.SHARD:
+                    return DDP(model)
+                else:
+                    raise SystemExit("cfg.SHARD: fairscale does not run under Horovod")
+
+            model = wrapped(build())
+            """,
+            note="Nothing calls sharded() any more.",
+            suggested=True,
+            files=(("config.py", "class cfg:\n    SHARD = False\n"),),
+        ),
+    ),
     keeps=(
         Keep(
             """\
@@ -188,6 +243,81 @@ RULE = Rule(
             """,
             reason="the library is chosen when the program runs",
             reported=True,
+        ),
+        Keep(
+            """\
+            from torch.distributed.fsdp import FullyShardedDataParallel as FSDP
+            from torch.nn.parallel import DistributedDataParallel as DDP
+
+            def wrapped(args, model):
+                if args.fsdp:
+                    return FSDP(model)
+                return DDP(model)
+            """,
+            reason="it stands behind an option, and taking that away is the person's to ask for: --suggested",
+            reported=True,
+        ),
+        Keep(
+            """\
+            import torch.distributed as dist
+            from torch.distributed.fsdp import FullyShardedDataParallel as FSDP
+            from torch.nn.parallel import DistributedDataParallel as DDP
+
+            def wrapped(model, old):
+                if dist.get_world_size() > 8:
+                    return FSDP(model)
+                return DDP(model)
+            """,
+            reason="no option: a job of many ranks would stop",
+            reported=True,
+            suggested=True,
+        ),
+        Keep(
+            """\
+            import torch
+            from torch.distributed.fsdp import FullyShardedDataParallel as FSDP
+
+            def wrapped(args, model):
+                if args.several:
+                    model = FSDP(model)
+                return model
+            """,
+            reason="without the option it is no data parallelism at all",
+            reported=True,
+            suggested=True,
+        ),
+        Keep(
+            """\
+            from torch.nn.parallel import DistributedDataParallel as DDP
+            try:
+                import deepspeed
+                fast = True
+            except ImportError:
+                fast = False
+
+            def wrapped(model):
+                if fast:
+                    return deepspeed.initialize(model=model)[0]
+                return DDP(model)
+            """,
+            reason="no option: the script would stop wherever DeepSpeed is installed",
+            reported=True,
+            suggested=True,
+        ),
+        Keep(
+            """\
+            from torch.distributed.fsdp import FullyShardedDataParallel as FSDP
+            from torch.nn.parallel import DistributedDataParallel as DDP
+
+            def wrapped(args, model):
+                return sharded(model) if args.fsdp else DDP(model)
+
+            def sharded(model):
+                return FSDP(model)
+            """,
+            reason="the option's branch is no statement",
+            reported=True,
+            suggested=True,
         ),
         Keep(
             """\

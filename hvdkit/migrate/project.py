@@ -238,12 +238,12 @@ def _starters(project: Project) -> None:
         if source is None or isinstance(source, Unreadable):
             continue
         names = index(source)
-        if _runs(names) and any(project.find(name, path) in known for name in imports(names)):
+        if does_more_than_define(names) and any(project.find(name, path) in known for name in imports(names)):
             project.files[path] = names
             project.passed_over.remove(path)
 
 
-def _runs(names: Names) -> bool:
+def does_more_than_define(names: Names) -> bool:
     """Whether a file does more than import, define and assign."""
     return any(
         isinstance(statement, (ast.If, ast.For, ast.While, ast.With))

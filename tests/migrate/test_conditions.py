@@ -148,6 +148,7 @@ def test_a_program_that_trains_nothing(tmp_path: Path) -> None:
             pass
 
         if __name__ == "__main__":
+            torch.distributed.init_process_group("nccl")
             Net()(x).sum().backward()
             optimizer.step()
         """,

@@ -100,32 +100,21 @@ def _changes(facts: Facts, names: Names, node: ast.AST, buffer: str) -> bool:
 
 
 def _runs_later(facts: Facts, names: Names, function: FunctionNode, seen: set[FunctionNode]) -> bool:
-    """Whether more than constructors reach a function, by the names that it and its callers are called by."""
+    """Whether more than constructors reach a function; handed on, as a hook is, it may run at any time."""
     name = getattr(function, "name", "")
     if name in BUILDING or function in seen:
         return False
     if name in FORWARD or not name:
         return True
     seen.add(function)
-    owner = names.parents[function]
-    calls = [(where, call) for where in facts.files for call in where.calls.get(name, ())]
-    called = {call.func for _, call in calls}
-    if any(use not in called for where in facts.files for use in where.attributes.get(name, ())):
-        return True  # handed on: a hook
-    if isinstance(owner, ast.ClassDef):
-        calls = [(where, call) for where, call in calls if _may_be_of(where, call, owner)]
-    elif not calls:
+    ways = facts.graph.ways(names, function)
+    if not ways:
         return any(program.entry is names for program in facts.programs)  # a console script's
-    callers = [(where, where.function(call)) for where, call in calls]
-    return any(caller is None or _runs_later(facts, where, caller, seen) for where, caller in callers)
-
-
-def _may_be_of(names: Names, call: ast.Call, owner: ast.ClassDef) -> bool:
-    """Whether a call of a method's name may be of this class: not `self.name()` in one of another family."""
-    receiver = call.func.value if isinstance(call.func, ast.Attribute) else None
-    caller = names.function(call)
-    around = names.parents[caller] if caller is not None else None
-    if not isinstance(receiver, ast.Name) or not isinstance(around, ast.ClassDef) or receiver.id != "self":
-        return True
-    bases = {getattr(base, "attr", getattr(base, "id", "")) for base in (*owner.bases, *around.bases)}
-    return around is owner or bool({owner.name, around.name} & bases)
+    for where, place in ways:
+        if isinstance(place, ast.Call):
+            caller = where.function(place)
+            if caller is None or _runs_later(facts, where, caller, seen):
+                return True
+        elif not isinstance(place, ast.ClassDef):
+            return True
+    return False

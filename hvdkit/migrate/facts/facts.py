@@ -16,6 +16,7 @@ from typing import Any, Callable, Union
 from hvdkit.migrate import edits as edit
 from hvdkit.migrate.facts import vocabulary as words
 from hvdkit.migrate.facts.by_hand import ByHand
+from hvdkit.migrate.facts.call_graph import CallGraph
 from hvdkit.migrate.facts.flow import Flow, Value
 from hvdkit.migrate.facts.launch import Launch
 from hvdkit.migrate.facts.launch_reach import Reach
@@ -128,6 +129,11 @@ class Facts:
             for call in names.calls.get(name, ()):
                 if isinstance(call.func, ast.Attribute) and not names.qualified(call.func):
                     yield names, call, call.func.value
+
+    @cached_property
+    def graph(self) -> CallGraph:
+        """Which code may run in which program."""
+        return CallGraph(self)
 
     # --- what the program is -------------------------------------------------------------------
 

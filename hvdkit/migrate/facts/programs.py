@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from hvdkit.migrate.facts import vocabulary as words
 from hvdkit.migrate.facts.loops import backward_calls
 from hvdkit.migrate.facts.tensorflow.evidence import tensorflow_evidence
-from hvdkit.migrate.facts.updates import may_run_in, updates_weights
+from hvdkit.migrate.facts.updates import updates_weights
 from hvdkit.migrate.names import Names
 
 if TYPE_CHECKING:
@@ -42,8 +42,8 @@ def find_programs(facts: Facts) -> list[ProgramFacts]:
         for file in closure:
             closure += [module for module in below.get(file, ()) if module not in closure]
         seen = set().union(*(evidence[file] for file in closure))
-        here = [(where, call) for where, call in passes if where in closure]
-        if any(may_run_in(facts, *each, closure) for each in here) and updates_weights(facts, closure):
+        runs = any(facts.graph.runs(names, closure, *each) for each in passes)
+        if runs and updates_weights(facts, closure):
             seen |= {"trains", "ddp"} if "talks" in seen else {"trains"}
         found.append((names, frozenset(closure), seen))
     distributed = {file for _, files, seen in found if "ddp" in seen for file in files}

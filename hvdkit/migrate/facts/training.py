@@ -5,10 +5,10 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from hvdkit.migrate.facts.call_graph import begins_in
 from hvdkit.migrate.facts.flow import Value
 from hvdkit.migrate.facts.loops import Path
 from hvdkit.migrate.facts.programs import ProgramFacts
-from hvdkit.migrate.facts.starts import begins_in
 from hvdkit.migrate.names import Names
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ def training_paths(facts: Facts, program: ProgramFacts) -> list[Path]:
     return [
         path
         for path in facts.loops.paths
-        if path.names in program.files and begins_in(program, *_outermost(path))
+        if path.names in program.files and begins_in(program.entry, *_outermost(path))
     ]
 
 

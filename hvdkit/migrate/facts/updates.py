@@ -6,7 +6,7 @@ import ast
 from collections.abc import Collection, Iterator
 from typing import TYPE_CHECKING
 
-from hvdkit.migrate.names import FUNCTIONS, Names
+from hvdkit.migrate.names import Names
 
 if TYPE_CHECKING:
     from hvdkit.migrate.facts.facts import Facts
@@ -44,16 +44,3 @@ def _changed(statement: ast.stmt) -> ast.expr | None:
     method = call.func if isinstance(call, ast.Call) else None
     in_place = isinstance(method, ast.Attribute) and method.attr.endswith("_")
     return method if in_place else None
-
-
-def may_run_in(facts: Facts, names: Names, node: ast.AST, files: Collection[Names]) -> bool:
-    """Whether code may run in a program: not if its function is only called, and named, in other programs."""
-    function = names.function(node)
-    if not isinstance(function, FUNCTIONS):
-        return True
-    sites = facts.flow.call_sites(names, function)
-    if not sites or any(where in files for where, _ in sites):
-        return True
-    if isinstance(names.parents[function], ast.ClassDef):
-        return True  # a method may be called on an object that is not followed
-    return any(getattr(function, "name", "") in other.uses for other in files)

@@ -10,7 +10,7 @@ from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.guards import Where, where_runs
 from hvdkit.migrate.facts.programs import last_import, main_guard
 from hvdkit.migrate.facts.samples import reads_sample
-from hvdkit.migrate.facts.starts import is_named
+from hvdkit.migrate.facts.starts import runs_in
 from hvdkit.migrate.facts.training import only_single
 from hvdkit.migrate.facts.writers import calls_project_code
 from hvdkit.migrate.names import Names
@@ -47,7 +47,7 @@ def _after_start(facts: Facts, names: Names, call: ast.Call) -> bool:
     """Whether Horovod has started: HVD110 starts it below the imports, or first under the main guard."""
     function = names.function(call)
     if function is not None:
-        return is_named(facts, names, function)
+        return any(runs_in(facts, program, names, call) for program in facts.programs)
     guard = main_guard(names)
     if guard is not None:
         return guard in names.ancestors(call) and facts.kinds(names) == {"single"}

@@ -6,11 +6,16 @@ from collections.abc import Iterator
 
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
-from hvdkit.migrate.facts.averaging import was_averaged
+from hvdkit.migrate.facts.averaging import never_averaged, was_averaged
 from hvdkit.migrate.facts.placing import Place
 from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.reduction_names import made_again, may_share_names, named_alike, prefix, told_apart
 from hvdkit.migrate.rule import Change, Keep, Rule
+
+APART = (
+    "where all ranks are meant to hold the same weights of it, wrap it in DistributedDataParallel and run hvdkit "
+    "migrate again; where each holds a part of one layer, stay with torch.distributed"
+)
 
 
 def check(facts: Facts) -> Iterator[Finding]:
@@ -18,7 +23,14 @@ def check(facts: Facts) -> Iterator[Finding]:
     averaged = {place.call for place in places if was_averaged(facts, place)}
     for place in places:
         mates = [other for other in places if _same_program(facts, place, other)]
-        if place.call in averaged:
+        apart = never_averaged(facts, place) if place.call in averaged else ""
+        if apart:
+            message = (
+                f"this optimizer trains {apart}, too, which DDP does not wrap: each rank has kept its own gradients "
+                "of it, and Horovod's optimizer averages all that it is given"
+            )
+            yield facts.refused("HVD401", place.names, place.call, message, APART)
+        elif place.call in averaged:
             message = "the optimizer averages the gradients over all ranks before each step"
             yield facts.required("HVD401", place.names, place.call, message, _edits, facts, place, mates)
         elif any(other.call in averaged for other in mates):
@@ -817,6 +829,24 @@ RULE = Rule(
             optimizer = torch.optim.SGD(teacher.parameters(), lr=0.1)
             """,
             reason="the model is not the one that DDP synchronised: the program is refused",
+            reported=True,
+        ),
+        Keep(
+            """\
+            import torch
+            import torch.distributed as dist
+            from torch.nn.parallel import DistributedDataParallel as DDP
+
+            class Classes(torch.nn.Module):
+                def __init__(self, classes):
+                    super().__init__()
+                    self.weight = torch.nn.Parameter(torch.ones(classes // dist.get_world_size(), 2))
+
+            backbone = DDP(torch.nn.Linear(2, 2))
+            head = Classes(100)
+            optimizer = torch.optim.SGD([{"params": backbone.parameters()}, {"params": head.parameters()}], lr=0.1)
+            """,
+            reason="each rank holds the weights of classes of its own: an average of them is of no use",
             reported=True,
         ),
         Keep(

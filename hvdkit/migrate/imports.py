@@ -9,6 +9,7 @@ from typing import Union
 
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
+from hvdkit.migrate.facts.programs import main_guard
 from hvdkit.migrate.names import FUNCTIONS, Names
 from hvdkit.migrate.plan import Edit, merge
 
@@ -72,7 +73,12 @@ def _last_import(names: Names, anchor: ast.stmt) -> ast.stmt:
 
 
 def _imported(names: Names, name: str) -> bool:
-    return any(binding.kind == "import" for binding in names.module.names.get(name, ()))
+    """Whether a file imports a name for all of its lines: what a main guard imports is there from then on."""
+    guard = main_guard(names)
+    return any(
+        binding.kind == "import" and (guard is None or guard not in names.ancestors(binding.node))
+        for binding in names.module.names.get(name, ())
+    )
 
 
 def _run_first(names: Names, changes: Sequence[Edit], alias: str) -> int | None:

@@ -10,6 +10,7 @@ from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.programs import ProgramFacts, last_import, main_guard
 from hvdkit.migrate.facts.training import only_single
+from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
 from hvdkit.migrate.rules import (
@@ -29,7 +30,18 @@ ASKING = (
     hvd603_summary_writer,
     hvd604_progress,
 )
-HARMLESS = (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+IMPORTS = (ast.Import, ast.ImportFrom)
+HARMLESS = (*IMPORTS, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+# What files call while they are imported, and what has nothing to do with ranks and devices.
+SETTINGS = frozenset(
+    (
+        "matplotlib.use",
+        "sys.path.append",
+        "sys.path.insert",
+        "warnings.filterwarnings",
+        "warnings.simplefilter",
+    )
+)
 
 
 def check(facts: Facts) -> Iterator[Finding]:
@@ -87,7 +99,7 @@ def _edit(facts: Facts, program: ProgramFacts) -> Edit:
             lines += [f"if {torch}.cuda.is_available():", f"\t{torch}.cuda.set_device({hvd}.local_rank())"]
     guard = main_guard(names)
     body = names.source.tree.body
-    if guard is not None and not any(_runs(statement) for statement in body if statement is not guard):
+    if guard is not None and not any(_runs(names, statement) for statement in body if statement is not guard):
         return edits.at_start(names, guard.body, lines)
     last = last_import(names)
     if last is None or last is body[-1]:
@@ -95,12 +107,16 @@ def _edit(facts: Facts, program: ProgramFacts) -> Edit:
     return edits.after(names.source, last, ["", *lines])
 
 
-def _runs(statement: ast.stmt) -> bool:
-    """Whether a module-level statement does something when the file is run, beyond defining names."""
+def _runs(names: Names, statement: ast.stmt) -> bool:
+    """Whether a module-level statement does something that a rank may be asked in, beyond defining names."""
     if isinstance(statement, HARMLESS):
         return False
-    return any(isinstance(node, (ast.For, ast.While, ast.With)) for node in ast.walk(statement)) or (
-        isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call)
+    if any(isinstance(node, (ast.For, ast.While, ast.With)) for node in ast.walk(statement)):
+        return True
+    return (
+        isinstance(statement, ast.Expr)
+        and isinstance(statement.value, ast.Call)
+        and not (set(names.qualified(statement.value.func)) & SETTINGS)
     )
 
 
@@ -163,6 +179,36 @@ RULE = Rule(
             """,
             target="hvdkit",
             note="hvdkit.torch.init() pins the device itself.",
+        ),
+        Change(
+            """\
+            import warnings
+
+            warnings.filterwarnings("ignore")
+
+            if __name__ == "__main__":
+                import torch
+
+                torch.ones(1, requires_grad=True).backward()
+                optimizer.step()
+            """,
+            """\
+            import warnings
+            import horovod.torch as hvd
+            import torch
+
+            warnings.filterwarnings("ignore")
+
+            if __name__ == "__main__":
+                hvd.init()
+                if torch.cuda.is_available():
+                    torch.cuda.set_device(hvd.local_rank())
+                import torch
+
+                torch.ones(1, requires_grad=True).backward()
+                optimizer.step()
+            """,
+            note="Whoever imports the file starts no job; what the guard imports comes too late.",
         ),
         Change(
             """\

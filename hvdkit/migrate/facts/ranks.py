@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from hvdkit.migrate.names import Names
+from hvdkit.migrate.names import COMPREHENSIONS, Names
 
 if TYPE_CHECKING:
     from hvdkit.migrate.facts.facts import Facts
@@ -173,7 +173,22 @@ def launch_tests(names: Names) -> Iterator[LaunchTest]:
             test = _of_value(names, node, variable, default)
             if test is not None:
                 found.append(test)
+    found += [LaunchTest(names, call, False, variable) for call, variable in _all_set(names)]
     yield from _joined(names, found)
+
+
+def _all_set(names: Names) -> Iterator[tuple[ast.Call, str]]:
+    """`all(name in os.environ for name in ("RANK", "WORLD_SIZE"))`, `any` too, with the first variable."""
+    for call in (*names.calls.get("all", ()), *names.calls.get("any", ())):
+        made = call.args[0] if len(call.args) == 1 else None
+        if not isinstance(made, (ast.GeneratorExp, ast.ListComp)) or len(made.generators) != 1:
+            continue
+        loop = made.generators[0]
+        every = loop.iter.elts if isinstance(loop.iter, (ast.Tuple, ast.List)) else []
+        variables = [str(constant(element)) for element in every]
+        plain = ast.unparse(made.elt) == f"{ast.unparse(loop.target)} in os.environ" and not loop.ifs
+        if plain and variables and LAUNCHED.issuperset(variables):
+            yield call, variables[0]
 
 
 def _of_value(names: Names, node: ast.expr, variable: str, default: ast.expr | None) -> LaunchTest | None:
@@ -245,10 +260,11 @@ def _accesses(names: Names) -> Iterator[tuple[ast.expr, str, ast.expr | None]]:
 def gathered_reads(names: Names) -> Iterator[ast.expr]:
     """Comprehensions that read launcher variables by a loop: `{k: os.environ[k] for k in ("RANK", ...)}`."""
     found: dict[ast.expr, None] = {}
+    tested = {call.args[0] for call, _ in _all_set(names)}
     for variable in ENVIRONMENT:
         for literal in names.texts.get(variable, ()):
             for parent in names.ancestors(literal):
-                if isinstance(parent, (ast.DictComp, ast.ListComp, ast.SetComp, ast.GeneratorExp)):
+                if isinstance(parent, COMPREHENSIONS) and parent not in tested:
                     if any(_is_environment(names, part) for part in ast.walk(parent) if part is not literal):
                         found[parent] = None
                 if isinstance(parent, ast.stmt):

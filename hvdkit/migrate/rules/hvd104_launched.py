@@ -108,6 +108,27 @@ RULE = Rule(
             import os
             import torch.distributed as dist
 
+            if all(key in os.environ for key in ("LOCAL_RANK", "RANK", "WORLD_SIZE")):
+                dist.init_process_group("nccl")
+            elif not any([name in os.environ for name in ["SLURM_PROCID", "PMI_RANK"]]):
+                print("alone")
+            """,
+            """\
+            import horovod.torch as hvd
+            import torch.distributed as dist
+
+            if hvd.size() > 1:
+                dist.init_process_group("nccl")
+            elif not (hvd.size() > 1):
+                print("alone")
+            """,
+            note="... and the same of several variables.",
+        ),
+        Change(
+            """\
+            import os
+            import torch.distributed as dist
+
             if os.environ.get("RANK") is not None and os.environ.get("RANK", None) != None:
                 dist.init_process_group("nccl")
             if os.environ.get("LOCAL_RANK") is None:
@@ -160,6 +181,16 @@ RULE = Rule(
         ),
     ),
     keeps=(
+        Keep(
+            """\
+            import os
+            import torch.distributed as dist
+
+            ready = all(key in os.environ for key in ("RANK", "DATA"))
+            dist.init_process_group("nccl")
+            """,
+            reason="one of them is no launcher's",
+        ),
         Keep(
             """\
             import os

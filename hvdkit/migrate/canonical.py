@@ -15,6 +15,7 @@ _SAME = (
     ("torch.utils.data.dataloader.", "torch.utils.data."),
     ("torch.utils.data.sampler.", "torch.utils.data."),
     ("torch.utils.data.dataset.", "torch.utils.data."),
+    ("torchvision.datasets.samplers.clip_sampler.", "torchvision.datasets.samplers."),
     ("torch.distributed.distributed_c10d.", "torch.distributed."),
     ("torch.cuda.amp.grad_scaler.", "torch.amp."),
     ("torch.cuda.amp.GradScaler", "torch.amp.GradScaler"),

@@ -28,7 +28,9 @@ HVD_BROADCAST = frozenset(
 HVD_INIT = frozenset(f"{module}.init" for module in HOROVOD)
 
 LOADER = "torch.utils.data.DataLoader"
-SAMPLERS = frozenset(("torch.utils.data.DistributedSampler", "hvdkit.torch.DistributedSampler"))
+SAMPLER = "torch.utils.data.DistributedSampler"
+CLIP_SAMPLER = "torchvision.datasets.samplers.DistributedSampler"  # around another sampler
+SAMPLERS = frozenset((SAMPLER, CLIP_SAMPLER, "hvdkit.torch.DistributedSampler"))
 # Objects of libraries that, when called, run backward() and step().
 BACKWARD_CALLS = frozenset(("timm.utils.NativeScaler", "timm.utils.ApexScaler"))
 SCALER = "torch.amp.GradScaler"

@@ -7,14 +7,13 @@ from collections.abc import Iterator
 
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts, Site
+from hvdkit.migrate.facts.vocabulary import CLIP_SAMPLER, SAMPLER
 from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
 
-SAMPLER = "torch.utils.data.DistributedSampler"
-
 
 def check(facts: Facts) -> Iterator[Finding]:
-    for site in (*facts.calls(SAMPLER), *_derived(facts)):
+    for site in (*facts.calls(SAMPLER, CLIP_SAMPLER), *_derived(facts)):
         missing = _missing(facts, site)
         if missing:
             message = f"DistributedSampler is given {' and '.join(missing)}: there is no process group to ask"
@@ -79,6 +78,20 @@ RULE = Rule(
 
             sampler = DistributedSampler(dataset, shuffle=False, num_replicas=hvd.size(), rank=hvd.rank())
             """,
+        ),
+        Change(
+            """\
+            from torchvision.datasets.samplers import DistributedSampler, RandomClipSampler
+
+            sampler = DistributedSampler(RandomClipSampler(clips, 5))
+            """,
+            """\
+            from torchvision.datasets.samplers import DistributedSampler, RandomClipSampler
+            import horovod.torch as hvd
+
+            sampler = DistributedSampler(RandomClipSampler(clips, 5), num_replicas=hvd.size(), rank=hvd.rank())
+            """,
+            note="torchvision's, around a sampler of clips, asks the process group as well.",
         ),
         Change(
             """\

@@ -31,7 +31,7 @@ def was_averaged(facts: Facts, place: Place) -> bool:
 
 
 def never_averaged(facts: Facts, place: Place) -> str:
-    """A model whose gradients nobody averaged, beside one for whose it was done, as it is written; "" if none."""
+    """A model, as written, whose gradients nobody averaged, beside one for which it was done; "" if none."""
     wrapped = _wrapped(facts)
     if facts.kinds(place.names) & {"single"} or wrapped is None:
         return ""
@@ -47,7 +47,11 @@ def never_averaged(facts: Facts, place: Place) -> str:
 def _wrapped(facts: Facts) -> frozenset[Value] | None:
     """The models whose gradients are averaged; None where nothing is known to average."""
     wraps = list(find_wraps(facts))
-    return facts.by_hand.models.union(*(wrap.models for wrap in wraps)) if wraps or facts.by_hand.models else None
+    return (
+        facts.by_hand.models.union(*(wrap.models for wrap in wraps))
+        if wraps or facts.by_hand.models
+        else None
+    )
 
 
 def _in_wrapped(

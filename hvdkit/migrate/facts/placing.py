@@ -164,7 +164,10 @@ def _written(facts: Facts, way: _Way, where: Names, root: ast.expr, statement: a
             if text is None:
                 break
         if text is not None:
-            return None if _may_be_none(facts, way.names, text, statement) else text
+            none = _may_be_none(facts, way.names, text, statement) or _only_sometimes(
+                facts, root_file, root, at
+            )
+            return None if none else text
     values = facts.flow.values(root_file, root)
     known = [value for value in values | facts.flow.unwrap(values) if value.kind != "param"]
     text = spelled(facts.flow, way.names, statement, known) if known else None
@@ -178,6 +181,14 @@ def _may_be_none(facts: Facts, names: Names, text: str, statement: ast.stmt) -> 
     """Whether a variable is None on some way to the place: `fine = None`, and a model under a test."""
     values = facts.flow.named(names, text.partition(".")[0], statement)
     return any(isinstance(value.node, ast.Constant) and value.node.value is None for value in values)
+
+
+def _only_sometimes(facts: Facts, names: Names, root: ast.expr, optimizer: ast.Call) -> bool:
+    """Whether a model may be None, and gives its parameters under a test: `if vae: p += e.parameters()`."""
+    values = facts.flow.values(names, root)
+    around = set(names.ancestors(optimizer))
+    tested = any(isinstance(parent, ast.If) and parent not in around for parent in names.ancestors(root))
+    return tested and any(getattr(value.node, "value", "") is None for value in values)
 
 
 def _as_is(facts: Facts, names: Names, root: ast.expr) -> str | None:

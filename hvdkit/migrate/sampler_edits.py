@@ -10,6 +10,7 @@ from hvdkit.migrate.collective_edits import fresh
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.arguments import keyword
 from hvdkit.migrate.facts.facts import Loader
+from hvdkit.migrate.facts.made_alike import evaluates_too
 from hvdkit.migrate.facts.sharding import ITERABLE
 from hvdkit.migrate.names import COMPREHENSIONS, Names
 from hvdkit.migrate.plan import Edit
@@ -25,7 +26,8 @@ def unshardable(facts: Facts, loader: Loader) -> str:
         return (
             "its data set is iterable and takes no sampler: what it yields has to be divided in its __iter__"
         )
-    if any(isinstance(parent, COMPREHENSIONS) for parent in loader.names.ancestors(loader.node)):
+    together = any(isinstance(parent, COMPREHENSIONS) for parent in loader.names.ancestors(loader.node))
+    if together or evaluates_too(facts, loader):
         return "one call makes this loader and those that evaluate"
     if facts.options.target == "hvdkit":
         return ""

@@ -10,7 +10,10 @@ from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
 from hvdkit.migrate.sampler_edits import sampler_edits, unshardable
 
-ADVICE = "give each rank its own share of the data, by hvd.rank() and hvd.size()"
+ADVICE = (
+    "give each rank its own share of the data that it trains on, by hvd.rank() and hvd.size(), and leave whole what "
+    "evaluates"
+)
 
 
 def check(facts: Facts) -> Iterator[Finding]:
@@ -368,6 +371,26 @@ RULE = Rule(
         ),
     ),
     keeps=(
+        Keep(
+            """\
+            from torch.utils.data import DataLoader
+
+            def provide(flag):
+                return DataLoader(read(flag), batch_size=8, shuffle=flag == "train")
+
+            def evaluate(loader):
+                for x in loader:
+                    print(model(x))
+
+            train, test = provide("train"), provide("test")
+            for x in train:
+                model(x).backward()
+                optimizer.step()
+            evaluate(test)
+            """,
+            reason="the ranks would each see a part of what evaluates, and get results of their own",
+            reported=True,
+        ),
         Keep(
             """\
             from torch.utils.data import DataLoader

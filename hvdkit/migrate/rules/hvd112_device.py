@@ -45,6 +45,40 @@ def check(facts: Facts) -> Iterator[Finding]:
                 f"call torch.cuda.set_device({facts.hvd(site.names)}.local_rank()), whatever the option says"
             )
             yield facts.manual("HVD112", site.names, site.node, message, advice)
+    yield from _alike(facts)
+
+
+def _alike(facts: Facts) -> Iterator[Finding]:
+    """Devices that a script of one process is told, and that all processes of a job would be told alike."""
+    for names, node in (*_told(facts), *_visible(facts)):
+        if only_single(facts, names):
+            hvd = facts.hvd(names)
+            message = "every process of a host would take this device, which they are all given alike"
+            advice = f"take {hvd}.local_rank() for it; {hvd}.init() and torch.cuda.set_device() come before"
+            yield facts.manual("HVD112", names, node, message, advice)
+
+
+def _told(facts: Facts) -> Iterator[tuple[Names, ast.expr]]:
+    """`torch.cuda.set_device(args.gpu)` and `f"cuda:{args.gpus[0]}"`: numbers that are no constants."""
+    given = [(site.names, site.node.args[0]) for site in facts.calls(SET_DEVICE) if site.node.args]
+    texts = [(site.names, site.node.args[0]) for site in facts.calls(DEVICE) if site.node.args]
+    for method in METHODS:
+        texts += [(names, call.args[0]) for names, call, _ in facts.methods(method) if call.args]
+    for names, node in (*given, *(found for text in texts for found in _in_text(*text))):
+        parts = [part for part in names.walk(node) if isinstance(part, (ast.Name, ast.Attribute))]
+        bound = [b for part in parts if isinstance(part, ast.Name) for b in names.bindings(part.id, part)]
+        values = {value.name for part in parts for value in facts.flow.values(names, part)}
+        if parts and not any(b.kind == "each" for b in bound) and not values & {DEVICE, "Constant"}:
+            if not facts.ranks.inside(names, node):
+                yield names, node
+
+
+def _visible(facts: Facts) -> Iterator[tuple[Names, ast.expr]]:
+    """`os.environ["CUDA_VISIBLE_DEVICES"] = args.gpu`."""
+    for names in facts.files:
+        for target, binding in names.stores.get("['CUDA_VISIBLE_DEVICES']", ()):
+            if "os.environ" in names.qualified(target):
+                yield names, binding.value if isinstance(binding.value, ast.expr) else target
 
 
 def _first_devices(facts: Facts) -> set[Value]:
@@ -264,6 +298,36 @@ RULE = Rule(
         ),
     ),
     keeps=(
+        Keep(
+            """\
+            import argparse
+            import os
+            import torch
+
+            parser = argparse.ArgumentParser()
+            parser.add_argument("--gpu", type=int, default=0)
+            args = parser.parse_args()
+            os.environ["CUDA_VISIBLE_DEVICES"] = str(args.gpu)
+            device = torch.device("cuda:{}".format(args.gpu) if torch.cuda.is_available() else "cpu")
+            torch.nn.Linear(2, 1).to(device)(x).sum().backward()
+            optimizer.step()
+            """,
+            reason="a lone process goes on taking the device that it is given; of several, only the person knows",
+            reported=True,
+        ),
+        Keep(
+            """\
+            import torch
+
+            device = torch.device("cuda")
+            torch.cuda.set_device(device)
+            for i in range(torch.cuda.device_count()):
+                print(torch.zeros(1).to(f"cuda:{i}"))
+            model(x).sum().backward()
+            optimizer.step()
+            """,
+            reason="a device that is found already, and a question about each of them",
+        ),
         Keep(
             """\
             import argparse

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
+from hvdkit.migrate.facts import vocabulary as words
 from hvdkit.migrate.facts.unwrapping import (
     asked_first,
     class_questions,
@@ -15,6 +16,7 @@ from hvdkit.migrate.facts.unwrapping import (
     unknown,
     wrapped,
 )
+from hvdkit.migrate.facts.wraps import find_wraps
 from hvdkit.migrate.names import FunctionNode, Names
 from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
@@ -41,7 +43,7 @@ def check(facts: Facts) -> Iterator[Finding]:
 
 def _attribute(facts: Facts, names: Names, node: ast.Attribute) -> Iterator[Finding]:
     if not wrapped(facts, names, node.value):
-        if "ddp" in facts.kinds(names) and isinstance(node.value, ast.Name) and node.value.id != "self":
+        if isinstance(node.value, ast.Name) and node.value.id != "self" and _loses_wrappers(facts, names):
             if unknown(facts, names, node.value):
                 message = "what this .module belongs to could not be followed"
                 yield facts.manual("HVD202", names, node, message, ADVICE)
@@ -56,6 +58,13 @@ def _attribute(facts: Facts, names: Names, node: ast.Attribute) -> Iterator[Find
         message = "the model inside the wrapper is replaced here, and the wrapper goes"
         advice = "assign to the variable that holds the model instead"
         yield facts.manual("HVD202", names, node, message, advice)
+
+
+def _loses_wrappers(facts: Facts, names: Names) -> bool:
+    """Whether a file belongs to a program of DDP, or to one of a single process that loses DataParallel."""
+    kinds = facts.kinds(names)
+    gone = (wrap for wrap in find_wraps(facts) if wrap.name in words.DATA_PARALLEL)
+    return "ddp" in kinds or ("single" in kinds and any("single" in facts.kinds(wrap.names) for wrap in gone))
 
 
 def _edit(facts: Facts, names: Names, node: ast.Attribute) -> Edit:
@@ -260,6 +269,23 @@ RULE = Rule(
         ),
     ),
     keeps=(
+        Keep(
+            """\
+            import torch
+
+            class Model:
+                def __init__(self):
+                    self.netG = torch.nn.DataParallel(torch.nn.Linear(2, 1))
+                    self.netG(x).sum().backward()
+                    optimizer.step()
+
+                def save(self, name):
+                    net = getattr(self, "net" + name)
+                    torch.save(net.module.state_dict(), "net.pt")
+            """,
+            reason="which model it is, its name says when the script runs",
+            reported=True,
+        ),
         Keep(
             """\
             import torch

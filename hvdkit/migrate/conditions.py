@@ -16,7 +16,13 @@ from hvdkit.migrate.facts.guards import Where, where_runs
 from hvdkit.migrate.facts.programs import ProgramFacts
 from hvdkit.migrate.facts.sharding import epoch_calls, in_order, share
 from hvdkit.migrate.facts.starts import runs_in
-from hvdkit.migrate.facts.training import own_loaders, seeds, training_loaders, training_paths
+from hvdkit.migrate.facts.training import (
+    own_loaders,
+    seeds,
+    training_loaders,
+    training_paths,
+    unfollowed_loaders,
+)
 from hvdkit.migrate.facts.writers import writers
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Condition, State
@@ -72,6 +78,9 @@ def _sharded(facts: Facts, program: ProgramFacts) -> tuple[State, str]:
 
 def _without_loader(facts: Facts, program: ProgramFacts) -> tuple[State, str]:
     """Batches that are drawn by hand: seeded by the rank, every rank draws others."""
+    made = unfollowed_loaders(facts, program)
+    if made:
+        return State.OPEN, f"which loader feeds the training could not be followed: {_places(made)}"
     found = seeds(facts, program)
     own = [(names, call) for names, call, by_rank in found if by_rank]
     if own:

@@ -9,6 +9,7 @@ from hvdkit.migrate.facts.call_graph import begins_in
 from hvdkit.migrate.facts.flow import Value
 from hvdkit.migrate.facts.loops import Path
 from hvdkit.migrate.facts.programs import ProgramFacts
+from hvdkit.migrate.facts.starts import runs_in
 from hvdkit.migrate.names import Names
 
 if TYPE_CHECKING:
@@ -35,6 +36,13 @@ def training_loaders(facts: Facts, program: ProgramFacts) -> list[Loader]:
     drawn = {value for path in training_paths(facts, program) for value in path.loaders}
     # A helper that two scripts share is asked about both: only this program's own files count.
     return [o for o in facts.loaders if o.value in drawn and o.names in program.files]
+
+
+def unfollowed_loaders(facts: Facts, program: ProgramFacts) -> list[Loader]:
+    """The loaders that a program makes, where no loop that trains was found to run over any of them."""
+    if training_loaders(facts, program) or own_loaders(facts, program):
+        return []
+    return [loader for loader in facts.loaders if runs_in(facts, program, loader.names, loader.node)]
 
 
 def own_loaders(facts: Facts, program: ProgramFacts) -> list[Value]:

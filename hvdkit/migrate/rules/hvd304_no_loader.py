@@ -5,13 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from hvdkit.migrate.facts import Facts
-from hvdkit.migrate.facts.training import own_loaders, seeds, training_paths
+from hvdkit.migrate.facts.training import own_loaders, seeds, training_paths, unfollowed_loaders
 from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
 
 ADVICE = (
     "let each rank draw its own batches: add hvd.rank() to the seed of what is drawn at random, or take every "
     "hvd.size()-th batch from the hvd.rank()-th on"
+)
+
+UNFOLLOWED = (
+    "give the DataLoader that feeds it a DistributedSampler(dataset, num_replicas=hvd.size(), rank=hvd.rank()), in "
+    "place of shuffle, and call set_epoch on that in each epoch"
 )
 
 OWN = (
@@ -36,6 +41,12 @@ def check(facts: Facts) -> Iterator[Finding]:
             names, node = (
                 (path.loops[0].names, path.loops[0].node) if path.loops else (path.names, path.backward)
             )
+            loaders = unfollowed_loaders(facts, program)
+            if loaders:
+                place = f"{loaders[0].names.source.path.name}:{loaders[0].node.lineno}"
+                message = f"whether the DataLoader of {place} feeds this training could not be followed: it is whole"
+                yield facts.manual("HVD304", names, node, message, UNFOLLOWED)
+                continue
             message = "no DataLoader feeds this training: every rank would compute the same batches"
             yield facts.manual("HVD304", names, node, message, ADVICE)
 
@@ -85,6 +96,18 @@ RULE = Rule(
                     Norm.apply(torch.ones(2, requires_grad=True)).sum().backward()
             """,
             reason="a part of a backward pass, and a test of it, train nothing",
+        ),
+        Keep(
+            """\
+            from torch.utils.data import DataLoader
+
+            setattr(state, "loader", DataLoader(data, shuffle=True))
+            for x in state.loader:
+                model(x).sum().backward()
+                optimizer.step()
+            """,
+            reason="a loader is there, and whether it is this one could not be followed",
+            reported=True,
         ),
         Keep(
             """\

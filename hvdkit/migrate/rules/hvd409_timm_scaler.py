@@ -13,7 +13,8 @@ from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
 
 SCALER = "timm.utils.NativeScaler"
-WRITTEN_OUT = frozenset(("loss", "optimizer", "clip_grad", "parameters", "create_graph"))
+WRITTEN_OUT = frozenset(("loss", "optimizer", "clip_grad", "clip_mode", "parameters", "create_graph"))
+DISPATCH = "dispatch_clip_grad"
 
 
 def check(facts: Facts) -> Iterator[Finding]:
@@ -34,7 +35,7 @@ def _edit(facts: Facts, names: Names, call: ast.Call) -> Edit:
         raise edits.CannotEdit("what the scaler returns is used")
     given = {k.arg for k in call.keywords}
     if len(call.args) > 2 or not given <= WRITTEN_OUT or "torch" not in names.module.names:
-        raise edits.CannotEdit("it is called with more than a loss, an optimizer and a norm to clip to")
+        raise edits.CannotEdit("it is called with more than a loss, an optimizer and what to clip to")
     expressions = [*call.args, *(keyword(call, name) for name in ("loss", "optimizer") if name in given)]
     if len(expressions) != 2 or not all(isinstance(e, (ast.Name, ast.Attribute)) for e in expressions):
         raise edits.CannotEdit("loss and optimizer are not plain variables")
@@ -60,11 +61,14 @@ def _clipping(names: Names, call: ast.Call, scaler: str, optimizer: str) -> list
         return []
     if parameters is None:
         raise edits.CannotEdit("there is a norm to clip to, and no parameters to clip")
-    text = source.segment(norm)
-    lines = [
-        f"{scaler}.unscale_({optimizer})",
-        f"torch.nn.utils.clip_grad_norm_({source.segment(parameters)}, {text})",
-    ]
+    text, mode = source.segment(norm), keyword(call, "clip_mode")
+    if mode is None:
+        clip = f"torch.nn.utils.clip_grad_norm_({source.segment(parameters)}, {text})"
+    elif any(binding.kind != "import" for binding in names.module.names.get(DISPATCH, ())):
+        raise edits.CannotEdit(f"{DISPATCH} is another thing in this file")
+    else:
+        clip = f"{DISPATCH}({source.segment(parameters)}, {text}, mode={source.segment(mode)})"
+    lines = [f"{scaler}.unscale_({optimizer})", clip]
     if isinstance(norm, ast.Constant):
         return lines
     return [f"if {text} is not None:", *(f"{unit}{line}" for line in lines)]
@@ -85,8 +89,8 @@ RULE = Rule(
         "see gradients of one rank, half reduced, and an overflow would make one rank alone skip its step."
     ),
     safety=(
-        "Safe: the same scaler does the same calls in the same order. A call with other options than a norm to "
-        "clip to is refused."
+        "Safe: the same scaler does the same calls in the same order. A call with other options than how to clip "
+        "is refused."
     ),
     check=check,
     changes=(
@@ -165,6 +169,43 @@ RULE = Rule(
             from timm.utils import NativeScaler
             from torch.nn.parallel import DistributedDataParallel
 
+            def train(model, optimizer, clip_grad, clip_mode):
+                scaler = NativeScaler()
+                loss = model(x).sum()
+                scaler(loss, optimizer, clip_grad=clip_grad, clip_mode=clip_mode, parameters=model.parameters())
+
+            model = DistributedDataParallel(torch.nn.Linear(2, 1))
+            train(model, torch.optim.AdamW(model.parameters()), 0.01, "agc")
+            """,
+            """\
+            import torch
+            from timm.utils import NativeScaler
+            from torch.nn.parallel import DistributedDataParallel
+            from timm.utils import dispatch_clip_grad
+
+            def train(model, optimizer, clip_grad, clip_mode):
+                scaler = NativeScaler()
+                loss = model(x).sum()
+                scaler._scaler.scale(loss).backward()
+                optimizer.synchronize()
+                if clip_grad is not None:
+                    scaler._scaler.unscale_(optimizer)
+                    dispatch_clip_grad(model.parameters(), clip_grad, mode=clip_mode)
+                with optimizer.skip_synchronize():
+                    scaler._scaler.step(optimizer)
+                scaler._scaler.update()
+
+            model = DistributedDataParallel(torch.nn.Linear(2, 1))
+            train(model, torch.optim.AdamW(model.parameters()), 0.01, "agc")
+            """,
+            note="... and with timm's own ways of clipping.",
+        ),
+        Change(
+            """\
+            import torch
+            from timm.utils import NativeScaler
+            from torch.nn.parallel import DistributedDataParallel
+
             model = DistributedDataParallel(torch.nn.Linear(2, 1))
             optimizer = torch.optim.AdamW(model.parameters())
             loss_scaler = NativeScaler()
@@ -199,9 +240,10 @@ RULE = Rule(
             model = DistributedDataParallel(torch.nn.Linear(2, 1))
             optimizer = torch.optim.AdamW(model.parameters())
             loss_scaler = NativeScaler()
-            loss_scaler(model(x).sum(), optimizer, clip_grad=1.0, clip_mode="agc", parameters=model.parameters())
+            loss = model(x).sum()
+            loss_scaler(loss, optimizer, clip_grad=1.0, parameters=model.parameters(), need_update=last)
             """,
-            reason="another way of clipping than by norm",
+            reason="another option than how to clip",
             reported=True,
         ),
         Keep(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from hvdkit.migrate.facts import vocabulary as words
 from hvdkit.migrate.facts.flow import Value
-from hvdkit.migrate.facts.loops import backward_calls
+from hvdkit.migrate.facts.loops import backward_calls, library_backwards
 from hvdkit.migrate.facts.optimizers import Optimizer
 from hvdkit.migrate.facts.programs import ProgramFacts
 from hvdkit.migrate.facts.training import training_paths
@@ -35,7 +35,7 @@ NO_OPTIMIZERS = (
 
 def trained_wraps(facts: Facts) -> Iterator[tuple[ProgramFacts, Wrap, list[Optimizer]]]:
     """Every DDP call of a program that trains, with the optimizers that may train its model."""
-    training = {names for names, _ in backward_calls(facts)}
+    training = {names for names, _ in (*backward_calls(facts), *library_backwards(facts))}
     wraps = [wrap for wrap in find_wraps(facts) if wrap.name in words.DDP]
     for program in facts.programs:
         if not training & program.files:

@@ -101,6 +101,35 @@ RULE = Rule(
         Change(
             """\
             import torch
+            from timm.models import create_model
+            from timm.utils import NativeScaler
+            from torch.nn.parallel import DistributedDataParallel as DDP
+
+            model = DDP(create_model("levit"))
+            optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+            scaler = NativeScaler()
+            scaler(loss, optimizer)
+            model.eval()
+            """,
+            """\
+            import horovod.torch as hvd
+            import torch
+            from timm.models import create_model
+            from timm.utils import NativeScaler
+            from torch.nn.parallel import DistributedDataParallel as DDP
+
+            model = DDP(create_model("levit"))
+            optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+            scaler = NativeScaler()
+            scaler(loss, optimizer)
+            model.eval()
+            hvd.broadcast_parameters(dict(model.named_buffers()), root_rank=0)
+            """,
+            note="timm's scaler runs the backward pass.",
+        ),
+        Change(
+            """\
+            import torch
             from torch.nn.parallel import DistributedDataParallel as DDP
 
             class Net(torch.nn.Module):

@@ -1,4 +1,4 @@
-"""How a value can be written at a place: the visible variable that holds it."""
+"""How a value can be written at a place: the visible variable that holds it, or an attribute that does."""
 
 from __future__ import annotations
 
@@ -27,7 +27,23 @@ def spelled(flow: Flow, names: Names, at: ast.expr | ast.stmt, wanted: Iterable[
         if best:
             return max(best)[2]
         scope = scope.parent
-    return _attribute(flow, names, at, targets)
+    return _attribute(flow, names, at, targets) or _held(flow, names, at, targets)
+
+
+def _held(flow: Flow, names: Names, at: ast.expr | ast.stmt, targets: set[Value]) -> str | None:
+    """`x.attribute` of a variable of the same function that is an object of one class of the project."""
+    for name, bindings in names.scope(at).names.items():
+        above = any(getattr(binding.node, "lineno", at.lineno) <= at.lineno for binding in bindings)
+        objects = flow.named(names, name, at) if above and name.isidentifier() else frozenset()
+        for owner in objects if len(objects) == 1 else ():
+            for attribute, stores in owner.names.stores.items() if owner.kind == "object" else ():
+                for target, binding in stores:
+                    held = (
+                        flow.values(owner.names, binding.value) if attribute.isidentifier() else frozenset()
+                    )
+                    if held & targets and flow.values(owner.names, target) == objects:
+                        return f"{name}.{attribute}"
+    return None
 
 
 def _attribute(flow: Flow, names: Names, at: ast.expr | ast.stmt, targets: set[Value]) -> str | None:

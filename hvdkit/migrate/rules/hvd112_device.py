@@ -77,7 +77,8 @@ def _visible(facts: Facts) -> Iterator[tuple[Names, ast.expr]]:
     """`os.environ["CUDA_VISIBLE_DEVICES"] = args.gpu`."""
     for names in facts.files:
         for target, binding in names.stores.get("['CUDA_VISIBLE_DEVICES']", ()):
-            if "os.environ" in names.qualified(target):
+            none = isinstance(binding.value, ast.Constant) and binding.value.value in ("", "-1")
+            if "os.environ" in names.qualified(target) and not none:
                 yield names, binding.value if isinstance(binding.value, ast.expr) else target
 
 
@@ -317,8 +318,11 @@ RULE = Rule(
         ),
         Keep(
             """\
+            import os
             import torch
 
+            if cpu:
+                os.environ["CUDA_VISIBLE_DEVICES"] = "-1"
             device = torch.device("cuda")
             torch.cuda.set_device(device)
             for i in range(torch.cuda.device_count()):
@@ -326,7 +330,7 @@ RULE = Rule(
             model(x).sum().backward()
             optimizer.step()
             """,
-            reason="a device that is found already, and a question about each of them",
+            reason="no device, one that is found already, and a question about each of them",
         ),
         Keep(
             """\

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
 
 from hvdkit.migrate.facts import Facts
+from hvdkit.migrate.facts.loops import Path
 from hvdkit.migrate.facts.training import own_loaders, seeds, training_paths, unfollowed_loaders
 from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
@@ -42,13 +44,22 @@ def check(facts: Facts) -> Iterator[Finding]:
                 (path.loops[0].names, path.loops[0].node) if path.loops else (path.names, path.backward)
             )
             loaders = unfollowed_loaders(facts, program)
-            if loaders:
+            if loaders and _may_draw(path):
                 place = f"{loaders[0].names.source.path.name}:{loaders[0].node.lineno}"
                 message = f"whether the DataLoader of {place} feeds this training could not be followed: it is whole"
                 yield facts.manual("HVD304", names, node, message, UNFOLLOWED)
                 continue
             message = "no DataLoader feeds this training: every rank would compute the same batches"
             yield facts.manual("HVD304", names, node, message, ADVICE)
+
+
+def _may_draw(path: Path) -> bool:
+    """Whether a way to a backward pass begins where nobody was seen to call, or a loop on it draws batches."""
+    return path.top is not None or any(
+        isinstance(loop.node, ast.For)
+        and not (isinstance(loop.node.iter, ast.Call) and getattr(loop.node.iter.func, "id", "") == "range")
+        for loop in path.loops
+    )
 
 
 RULE = Rule(

@@ -3,11 +3,12 @@
     python benchmarks/corpus.py DIR...
 
 Every folder directly below a DIR is a repository. Nothing is written. A row says how many files were seen
-and would change; how many sites were found, rewritten, suggested, held back (their program is refused for
-another site) and left; how many of the last two stand in programs that are not data parallelism of their own
-(sharded, tensor, pipeline or remote parallelism, or a library that owns the ranks); how many programs there
-are, how many are refused, and how many post-conditions of the others hold; whether every output parses and a
-second run is empty. The commit is read from a file `.commit` or from git.
+and would change with --suggested; how many sites were found; how many of them are rewritten, how many more
+with --suggested, held back (their program is refused for another site) and left; how many of the last two
+stand in programs that are not data parallelism of their own (sharded, tensor, pipeline or remote parallelism,
+or a library that owns the ranks); how many programs there are, how many are refused, and how many
+post-conditions of the others hold; whether every output parses and a second run is empty. The commit is read
+from a file `.commit` or from git.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from pathlib import Path
 
 from hvdkit.migrate.engine import make_plan
 from hvdkit.migrate.facts import Options
-from hvdkit.migrate.plan import Applicability, Plan, State
+from hvdkit.migrate.plan import Applicability, Finding, Plan, State
 
 OTHER_KINDS = ("HVD901", "HVD902", "HVD903")  # the rules that refuse what Horovod has nothing for
 KINDS = ("ddp", "single", "tf-single", "tf-strategy")
@@ -51,8 +52,9 @@ class Row:
 
 def row(folder: Path) -> Row:
     """Plan one repository and count."""
-    plan = make_plan([folder], Options())
-    kinds = [finding.applicability for finding in plan.findings]
+    rewritten, _ = split(make_plan([folder], Options()), Applicability.SAFE)
+    plan = make_plan([folder], Options(suggested=True))
+    handled, held_back = split(plan, Applicability.SAFE, Applicability.SUGGESTED)
     training = [program for program in plan.programs if program.kind in KINDS]
     states = [c.state for program in training if not program.refused for c in program.conditions]
     proven = sum(state is State.PROVEN for state in states)
@@ -62,12 +64,12 @@ def row(folder: Path) -> Row:
         commit(folder)[:10],
         len(plan.files) + len(plan.unreadable) + plan.untouched,
         len(plan.changed),
-        len(kinds),
-        kinds.count(Applicability.SAFE) - len(plan.held_back),
-        kinds.count(Applicability.SUGGESTED),
-        len(plan.held_back),
+        len(plan.findings),
+        len(rewritten),
+        len(handled) - len(rewritten),
+        len(held_back),
         len(plan.left),
-        elsewhere(plan),
+        elsewhere(plan, held_back),
         sum(bool(program.refused) for program in training),
         len(training),
         f"{proven}/{asked}",
@@ -76,12 +78,23 @@ def row(folder: Path) -> Row:
     )
 
 
-def elsewhere(plan: Plan) -> int:
+def split(plan: Plan, *kinds: Applicability) -> tuple[list[Finding], list[Finding]]:
+    """The findings of these kinds that a plan carries out, and those whose file stays as it is."""
+    handled: list[Finding] = []
+    held_back: list[Finding] = []
+    for file in plan.files:
+        for finding in file.findings:
+            if finding.applicability in kinds:
+                (held_back if finding.edits and not file.changed else handled).append(finding)
+    return handled, held_back
+
+
+def elsewhere(plan: Plan, held_back: Sequence[Finding]) -> int:
     """The sites that are held back or left in programs which Horovod has no parallelism for."""
     refusing = {finding.path for finding in plan.left if finding.rule in OTHER_KINDS}
     programs = [program.files for program in plan.programs if program.refused and refusing & {*program.files}]
     files = {path for paths in programs for path in paths}
-    return sum(finding.path in files for finding in (*plan.left, *plan.held_back))
+    return sum(finding.path in files for finding in (*plan.left, *held_back))
 
 
 def parses(plan: Plan) -> bool:

@@ -139,6 +139,8 @@ def _is_option(facts: Facts, names: Names, test: ast.expr) -> bool:
     parts = [part for part in ast.walk(test) if isinstance(part, (ast.Name, ast.Attribute))]
     if not parts or not all(isinstance(part, _OPTION) for part in ast.walk(test)):
         return False
+    if any(isinstance(part, (ast.Is, ast.IsNot)) for part in ast.walk(test)):
+        return False  # `if scaler is not None`: of a thing that is there or not
     if any(tests(facts, names, test, holds) is not Where.ALL for holds in (True, False)):
         return False
     for part in parts:

@@ -57,9 +57,9 @@ class Order:
             if not self._covered(place.names, place.statement, False):
                 self.places = kept
 
-    def superfluous(self, names: Names, site: ast.Call) -> bool:
-        """Whether something initialises on every way to an init call."""
-        return self._covered(names, site, False)
+    def covers(self, names: Names, node: ast.AST) -> bool:
+        """Whether something initialises on every way to a node."""
+        return self._covered(names, node, False)
 
     def initialises(self, names: Names, node: ast.AST) -> bool:
         """Whether the function around a node is one that holds an init call."""

@@ -7,10 +7,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from hvdkit.migrate import edits
 from hvdkit.migrate.facts.arguments import given, keyword
 from hvdkit.migrate.facts.guards import Where, where_runs
 from hvdkit.migrate.facts.samples import reads_sample
-from hvdkit.migrate.names import Names
+from hvdkit.migrate.names import FUNCTIONS, Names
 
 if TYPE_CHECKING:
     from hvdkit.migrate.facts.facts import Facts
@@ -39,6 +40,7 @@ DUMPS = {
 }
 COPIES = ("shutil.copyfile", "shutil.copy", "shutil.copy2", "shutil.move", "os.rename", "os.replace")
 OPEN = "open"  # the builtin
+MAX_CALLERS = 4
 IN_MEMORY = frozenset(("io.BytesIO", "io.StringIO", "tempfile.TemporaryFile"))
 
 
@@ -132,6 +134,37 @@ def _opened(names: Names, call: ast.Call, target: ast.expr | None) -> ast.With |
 def unguarded_writers(facts: Facts) -> Iterator[Writer]:
     """The writers that more than one process would run."""
     return (writer for writer in writers(facts) if writer.where is Where.ALL)
+
+
+def whole_statement(facts: Facts, writer: Writer) -> ast.stmt | None:
+    """The statement that only writes: the call, or the `with open(...)` around it and nothing else."""
+    names, call = writer.names, writer.node
+    statement = names.statement(call)
+    if not isinstance(statement, ast.Expr) or statement.value is not call or writer.name == OPEN:
+        return None
+    if calls_project_code(facts, names, call):
+        return None
+    if writer.name in DUMPS and not _ends_program(facts, names, writer.opened or statement):
+        return None
+    if writer.opened is None:
+        return statement
+    return writer.opened if writer.opened.body == [statement] else None
+
+
+def _ends_program(facts: Facts, names: Names, statement: ast.stmt, depth: int = 0) -> bool:
+    """Whether nothing runs after a statement that could read its file: it is last in what is called last."""
+    while edits.block(names, statement)[-1] is statement:
+        parent = names.parents[statement]
+        if isinstance(parent, ast.Module):
+            return True
+        if isinstance(parent, FUNCTIONS):
+            sites = facts.flow.call_sites(names, parent) if depth < MAX_CALLERS else []
+            calls = [(where, where.statement(call)) for where, call in sites]
+            return bool(calls) and all(_ends_program(facts, *call, depth + 1) for call in calls)
+        if not isinstance(parent, ast.If):
+            return False
+        statement = parent
+    return False
 
 
 def own_file(facts: Facts, names: Names, target: ast.expr) -> bool:

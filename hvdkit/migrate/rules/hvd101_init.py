@@ -33,7 +33,7 @@ def check(facts: Facts) -> Iterator[Finding]:
         inserted = None if place in placed else place
         if place is not None:
             placed.add(place)
-        gone = place is not None or order.superfluous(site.names, site.node)
+        gone = place is not None or order.covers(site.names, site.node)
         message = "init_process_group becomes hvd.init(); the launcher gives rank, size and addresses"
         finding = facts.safe("HVD101", site.names, site.node, message, _edits, facts, site, inserted, gone)
         yield finding.knowing(_said(site.node))

@@ -20,6 +20,7 @@ from hvdkit.migrate.rules import (
     hvd602_print,
     hvd603_summary_writer,
     hvd604_progress,
+    hvd607_text,
 )
 
 ASKING = (
@@ -29,6 +30,7 @@ ASKING = (
     hvd602_print,
     hvd603_summary_writer,
     hvd604_progress,
+    hvd607_text,
 )
 IMPORTS = (ast.Import, ast.ImportFrom)
 HARMLESS = (*IMPORTS, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)

@@ -8,13 +8,12 @@ from collections.abc import Iterator
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.starts import started
+from hvdkit.migrate.facts.texts import text_block
 from hvdkit.migrate.facts.training import only_single
-from hvdkit.migrate.facts.writers import DUMPS, OPEN, Writer, calls_project_code, unguarded_writers
-from hvdkit.migrate.names import FUNCTIONS, Names
+from hvdkit.migrate.facts.writers import unguarded_writers, whole_statement
+from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
-
-MAX_CALLERS = 4
 
 
 def check(facts: Facts) -> Iterator[Finding]:
@@ -24,7 +23,9 @@ def check(facts: Facts) -> Iterator[Finding]:
         kinds = facts.kinds(names)
         if writer.log or "horovod" in kinds or not kinds & {"ddp", "single"}:
             continue
-        statement = _whole(facts, writer)
+        statement = whole_statement(facts, writer)
+        if statement is None and text_block(facts, writer) is not None:
+            continue  # HVD607
         running = started(facts, names, writer.node) if statement is not None else {False}
         if statement is not None and running != {False}:
             found.setdefault((names, False in running), []).append(statement)
@@ -45,37 +46,6 @@ def check(facts: Facts) -> Iterator[Finding]:
             hvd = facts.hvd(names)
             condition = f"not {hvd}.is_initialized() or {hvd}.rank() == 0" if ask else f"{hvd}.rank() == 0"
             yield make("HVD601", names, row[0], message, edits.guard, names.source, row, condition)
-
-
-def _whole(facts: Facts, writer: Writer) -> ast.stmt | None:
-    """The statement that only writes: the call, or the `with open(...)` around it and nothing else."""
-    names, call = writer.names, writer.node
-    statement = names.statement(call)
-    if not isinstance(statement, ast.Expr) or statement.value is not call or writer.name == OPEN:
-        return None
-    if calls_project_code(facts, names, call):
-        return None
-    if writer.name in DUMPS and not _ends_program(facts, names, writer.opened or statement):
-        return None
-    if writer.opened is None:
-        return statement
-    return writer.opened if writer.opened.body == [statement] else None
-
-
-def _ends_program(facts: Facts, names: Names, statement: ast.stmt, depth: int = 0) -> bool:
-    """Whether nothing runs after a statement that could read its file: the last one of what is called last."""
-    while edits.block(names, statement)[-1] is statement:
-        parent = names.parents[statement]
-        if isinstance(parent, ast.Module):
-            return True
-        if isinstance(parent, FUNCTIONS):
-            sites = facts.flow.call_sites(names, parent) if depth < MAX_CALLERS else []
-            calls = [(where, where.statement(call)) for where, call in sites]
-            return bool(calls) and all(_ends_program(facts, *call, depth + 1) for call in calls)
-        if not isinstance(parent, ast.If):
-            return False
-        statement = parent
-    return False
 
 
 RULE = Rule(
@@ -389,10 +359,11 @@ RULE = Rule(
 
             loss.backward()
             optimizer.step()
-            with open("log.txt", "a") as file:
-                file.write(str(loss.item()))
+            file = open("log.txt", "a")
+            file.write(str(loss.item()))
+            file.close()
             """,
-            reason="what else reads this file, and when, cannot be seen",
+            reason="where the writing ends cannot be seen",
             reported=True,
         ),
         Keep(

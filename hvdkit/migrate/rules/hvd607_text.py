@@ -1,0 +1,257 @@
+"""HVD607: logs and settings that a `with open(...)` writes are written by rank 0."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from hvdkit.migrate import edits
+from hvdkit.migrate.facts import Facts
+from hvdkit.migrate.facts.launch_needs import init_order
+from hvdkit.migrate.facts.starts import started
+from hvdkit.migrate.facts.texts import text_block
+from hvdkit.migrate.facts.writers import unguarded_writers, whole_statement
+from hvdkit.migrate.names import Names
+from hvdkit.migrate.plan import Finding
+from hvdkit.migrate.rule import Change, Keep, Rule
+
+
+def check(facts: Facts) -> Iterator[Finding]:
+    found: dict[Names, list[ast.stmt]] = {}
+    for writer in unguarded_writers(facts):
+        names = writer.names
+        kinds = facts.kinds(names)
+        if "horovod" in kinds or not kinds & {"ddp", "single"} or whole_statement(facts, writer) is not None:
+            continue
+        block = text_block(facts, writer)
+        if block is not None and _has_rank(facts, names, block):
+            found.setdefault(names, []).append(block)
+    for names, blocks in found.items():
+        condition = f"{facts.hvd(names)}.rank() == 0"
+        for row in edits.rows(names, list(dict.fromkeys(blocks))):
+            message = "every rank would write this text; rank 0 writes it"
+            yield facts.suggested("HVD607", names, row[0], message, edits.guard, names.source, row, condition)
+
+
+def _has_rank(facts: Facts, names: Names, block: ast.With) -> bool:
+    """Whether Horovod runs whenever the block does: settings are often written before."""
+    if started(facts, names, block) != {True}:
+        return False
+    return "ddp" not in facts.kinds(names) or init_order(facts).covers(names, block)
+
+
+RULE = Rule(
+    id="HVD607",
+    title="text files are written by rank 0",
+    what=(
+        'Puts a `with open(path, "w")` (or append) under `if hvd.rank() == 0:` that every rank would run, where '
+        "all it does is to write texts, csv rows, json or yaml."
+    ),
+    why="N processes open the same log: each empties it, or their lines come N times and mixed.",
+    safety=(
+        "Suggested: the log then tells what rank 0 has seen. Not touched: a block that calls what other ranks may "
+        "have to run, too, or whose names are used below, and a file whose name stands where it may be read."
+    ),
+    check=check,
+    changes=(
+        Change(
+            """\
+            import csv
+            import os
+            import torch
+
+            name = "results/log.csv"
+            if not os.path.exists(name):
+                with open(name, "w") as file:
+                    rows = csv.writer(file)
+                    rows.writerow(["epoch", "loss"])
+            for epoch in range(10):
+                loss.backward()
+                optimizer.step()
+                with open(name, "a") as file:
+                    rows = csv.writer(file)
+                    rows.writerow([epoch, loss.item()])
+            """,
+            """\
+            import csv
+            import os
+            import horovod.torch as hvd
+            import torch
+
+            name = "results/log.csv"
+            if not os.path.exists(name):
+                if hvd.rank() == 0:
+                    with open(name, "w") as file:
+                        rows = csv.writer(file)
+                        rows.writerow(["epoch", "loss"])
+            for epoch in range(10):
+                loss.backward()
+                optimizer.step()
+                if hvd.rank() == 0:
+                    with open(name, "a") as file:
+                        rows = csv.writer(file)
+                        rows.writerow([epoch, loss.item()])
+            """,
+            suggested=True,
+        ),
+        Change(
+            """\
+            import os
+            import torch
+
+            loss.backward()
+            optimizer.step()
+            path = os.path.join(args.folder, "args.txt")
+            print("settings are in", path)
+            with open(path, "w") as file:
+                for key in sorted(vars(args)):
+                    value = getattr(args, key)
+                    file.write("{} = {}\\n".format(key, value))
+            with open(os.path.join(args.folder, "config.txt"), "w") as file:
+                file.write(str(config))
+            """,
+            """\
+            import os
+            import horovod.torch as hvd
+            import torch
+
+            loss.backward()
+            optimizer.step()
+            path = os.path.join(args.folder, "args.txt")
+            print("settings are in", path)
+            if hvd.rank() == 0:
+                with open(path, "w") as file:
+                    for key in sorted(vars(args)):
+                        value = getattr(args, key)
+                        file.write("{} = {}\\n".format(key, value))
+                with open(os.path.join(args.folder, "config.txt"), "w") as file:
+                    file.write(str(config))
+            """,
+            suggested=True,
+        ),
+        Change(
+            """\
+            import json
+            import torch
+
+            class Settings:
+                def to_dict(self):
+                    return {key: str(value) for key, value in vars(self).items()}
+
+            settings = Settings()
+            loss.backward()
+            optimizer.step()
+            with open("log.txt", "a") as first, open("settings.json", "w") as second:
+                first.write(str(loss.item()))
+                second.write(json.dumps(settings.to_dict()))
+            """,
+            """\
+            import json
+            import horovod.torch as hvd
+            import torch
+
+            class Settings:
+                def to_dict(self):
+                    return {key: str(value) for key, value in vars(self).items()}
+
+            settings = Settings()
+            loss.backward()
+            optimizer.step()
+            if hvd.rank() == 0:
+                with open("log.txt", "a") as first, open("settings.json", "w") as second:
+                    first.write(str(loss.item()))
+                    second.write(json.dumps(settings.to_dict()))
+            """,
+            suggested=True,
+        ),
+    ),
+    keeps=(
+        Keep(
+            """\
+            import torch
+            import torch.distributed as dist
+            from torch.nn.parallel import DistributedDataParallel as DDP
+
+            def main(args):
+                with open("args.txt", "w") as file:
+                    file.write(str(args))
+                dist.init_process_group("nccl")
+                model = DDP(net)
+
+            main(args)
+            """,
+            reason="there is no rank yet",
+            suggested=True,
+        ),
+        Keep(
+            """\
+            import torch
+
+            loss.backward()
+            optimizer.step()
+            with open("log.txt", "a") as file:
+                file.write(str(loss.item()))
+            """,
+            reason="it is one of the things to ask for: --suggested",
+            reported=True,
+        ),
+        Keep(
+            """\
+            import torch
+
+            def evaluate():
+                return metric(model(data))
+
+            loss.backward()
+            optimizer.step()
+            with open("log.txt", "a") as file:
+                file.write(str(evaluate()))
+            """,
+            reason="the model runs inside: all ranks may have to",
+            suggested=True,
+        ),
+        Keep(
+            """\
+            import torch
+
+            loss.backward()
+            optimizer.step()
+            with open("vocabulary.txt", "w") as file:
+                file.write(text)
+            words = load("vocabulary.txt")
+            """,
+            reason="the file is read again: a rank could come before it is there",
+            suggested=True,
+        ),
+        Keep(
+            """\
+            import torch
+
+            loss.backward()
+            optimizer.step()
+            with open(args.names, "w") as file:
+                count = len(names)
+                file.write(str(count))
+            print(count)
+            """,
+            reason="what the block computes is used below it",
+            suggested=True,
+        ),
+        Keep(
+            """\
+            import torch
+            import torch.distributed as dist
+
+            loss.backward()
+            optimizer.step()
+            if dist.get_rank() == 0:
+                with open("log.txt", "a") as file:
+                    file.write("done")
+            with open(f"log.{dist.get_rank()}.txt", "a") as file:
+                file.write("done")
+            """,
+            reason="one is guarded already, and the other is a file of each rank's own",
+            suggested=True,
+        ),
+    ),
+)

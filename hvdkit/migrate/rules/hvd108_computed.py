@@ -15,6 +15,7 @@ from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
 
+SPLITS = ("split", "chunk", "tensor_split", "array_split")
 ABOUT = {
     "rank": "goes to init_process_group as the rank",
     "size": "goes to init_process_group as the world size",
@@ -63,7 +64,7 @@ def _tests(facts: Facts) -> Iterator[Finding]:
 
 def _indices(facts: Facts) -> Iterator[Finding]:
     """A spawned worker's number where the script, written for one host, means the rank of the job."""
-    for names, node in (*_compared(facts), *_sampled(facts)):
+    for names, node in (*_compared(facts), *_sampled(facts), *_shared_out(facts)):
         if isinstance(node, (ast.Name, ast.Attribute)) and is_index(facts, names, node):
             text = f"{facts.hvd(names)}.rank()"
             message = f"the worker's number was the rank as long as there was one host: {text}"
@@ -79,6 +80,15 @@ def _compared(facts: Facts) -> Iterator[tuple[Names, ast.expr]]:
             if len(node.ops) == 1 and constant(node.comparators[0]) == 0:
                 if isinstance(node.ops[0], (ast.Eq, ast.NotEq, ast.Gt)):
                     yield names, node.left
+
+
+def _shared_out(facts: Facts) -> Iterator[tuple[Names, ast.expr]]:
+    """What picks a part of data that is split here: `index.split(n)[rank]`."""
+    for names in facts.files:
+        for call in (call for method in SPLITS for call in names.calls.get(method, ())):
+            part = names.parents[call]
+            if isinstance(part, ast.Subscript) and part.value is call and "ddp" in facts.kinds(names):
+                yield names, part.slice
 
 
 def _sampled(facts: Facts) -> Iterator[tuple[Names, ast.expr]]:
@@ -378,6 +388,38 @@ WORLD_SIZE = 16
                 mp.spawn(worker, nprocs=count, args=(count,))
             """,
             note="On several hosts the worker's number chooses the device; the data are divided by the rank.",
+        ),
+        Change(
+            """\
+            import torch
+            import torch.distributed as dist
+            import torch.multiprocessing as mp
+
+            def run(rank, size, index):
+                dist.init_process_group("nccl", rank=rank, world_size=size)
+                mine = index.split(len(index) // size)[rank]
+                name = "a b".split()[0]
+
+            if __name__ == "__main__":
+                size = torch.cuda.device_count()
+                mp.spawn(run, args=(size, torch.arange(100)), nprocs=size)
+            """,
+            """\
+            import horovod.torch as hvd
+            import torch
+            import torch.distributed as dist
+            import torch.multiprocessing as mp
+
+            def run(rank, size, index):
+                dist.init_process_group("nccl", rank=rank, world_size=size)
+                mine = index.split(len(index) // size)[hvd.rank()]
+                name = "a b".split()[0]
+
+            if __name__ == "__main__":
+                size = hvd.size()
+                mp.spawn(run, args=(size, torch.arange(100)), nprocs=size)
+            """,
+            note="A part of the data for each rank of the job, not for each of a host.",
         ),
     ),
     keeps=(

@@ -1,8 +1,10 @@
-"""Blocks whose every statement is deleted, each by a rule of its own: the last one becomes `pass`."""
+"""Blocks that deletions of several rules empty: the last becomes `pass`. On top no blank line is left."""
 
 from __future__ import annotations
 
 import ast
+import itertools
+import re
 from collections.abc import Sequence
 
 from hvdkit.migrate import edits
@@ -15,8 +17,6 @@ def fill(names: Names, changes: Sequence[Edit]) -> list[Edit]:
     source = names.source
     deleted = {(edit.start, edit.end): edit for edit in changes if not edit.text and edit.end > edit.start}
     result = list(changes)
-    if len(deleted) < 2:
-        return result
     for node in (node for node in names.parents if "body" in node._fields):
         for field in ("body", "orelse", "finalbody"):
             body = getattr(node, field, None)
@@ -25,12 +25,26 @@ def fill(names: Names, changes: Sequence[Edit]) -> list[Edit]:
             gone = [_deletion(names, statement, deleted) for statement in body]
             first, last = gone[0], gone[-1]
             if None in gone or first is None or last is None:
+                _close_up(names, node, gone, result)
                 continue
             if any(edit.text and first.start <= edit.start <= last.end for edit in changes):
                 continue
             result.remove(last)
             result.append(Edit(source.start(body[-1]), source.end(body[-1]), "pass"))
     return result
+
+
+def _close_up(names: Names, node: ast.AST, gone: list[Edit | None], result: list[Edit]) -> None:
+    """Let the blank lines go that a deletion on top of a block would leave there."""
+    source = names.source
+    leading = list(itertools.takewhile(lambda edit: edit is not None, gone))
+    if not leading or isinstance(node, ast.Module) or source.notebook is not None:
+        return
+    first, last = leading[0], leading[-1]
+    assert first is not None and last is not None
+    blank = re.compile(r"(?:[ \t]*\r?\n)+").match(source.text, last.end)
+    if blank and not any(edit.text and first.start <= edit.start <= blank.end() for edit in result):
+        result[result.index(last)] = Edit(last.start, blank.end(), "")
 
 
 def _deletion(names: Names, statement: ast.stmt, deleted: dict[tuple[int, int], Edit]) -> Edit | None:

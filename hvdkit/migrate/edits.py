@@ -122,10 +122,20 @@ def at_start(names: Names, body: Sequence[ast.stmt], lines: Sequence[str]) -> Ed
 
 
 def delete(names: Names, statement: ast.stmt) -> Edit:
-    """A statement gone with its lines; `pass` in its place where the block would be empty."""
+    """A statement gone with its lines; `pass` in its place where the block would be empty.
+
+    A `try:` around it alone goes with it: nothing is left that could fail.
+    """
     source = names.source
     start, end = own_lines(source, statement)
     if only_statement(names, statement):
+        around = names.parents[statement]
+        if (
+            isinstance(around, ast.Try)
+            and around.body == [statement]
+            and not around.orelse + around.finalbody
+        ):
+            return delete(names, around)
         return Edit(source.start(statement), source.end(statement), "pass")
     return Edit(start, end, "")
 

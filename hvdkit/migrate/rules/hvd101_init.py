@@ -298,6 +298,42 @@ RULE = Rule(
             """\
             import torch
             import torch.distributed as dist
+            import torch.multiprocessing as mp
+
+            def worker(gpu, count):
+                try:
+                    dist.init_process_group("gloo", rank=gpu, world_size=count)
+                except RuntimeError:
+                    raise OSError("cannot start")
+                optimizer = torch.optim.SGD(torch.nn.Linear(1, 1).parameters(), lr=0.1)
+
+            def main():
+                count = torch.cuda.device_count()
+                mp.spawn(worker, args=(count,), nprocs=count)
+
+            main()
+            """,
+            """\
+            import horovod.torch as hvd
+            import torch
+            import torch.multiprocessing as mp
+
+            def worker(gpu, count):
+                optimizer = torch.optim.SGD(torch.nn.Linear(1, 1).parameters(), lr=0.1)
+
+            def main():
+                hvd.init()
+                count = torch.cuda.device_count()
+                mp.spawn(worker, args=(count,), nprocs=count)
+
+            main()
+            """,
+            note="... and so does a `try:`.",
+        ),
+        Change(
+            """\
+            import torch
+            import torch.distributed as dist
 
             def main(config):
                 if config.several:

@@ -82,6 +82,12 @@ RULE = Rule(
 
             def get_rank():
                 return dist.get_rank() if dist.is_available() and dist.is_initialized() else 0
+
+            def synchronize():
+                if not dist.is_available():
+                    return
+
+                dist.barrier()
             """,
             """\
             import torch.distributed as dist
@@ -93,6 +99,9 @@ RULE = Rule(
 
             def get_rank():
                 return dist.get_rank() if dist.is_initialized() else 0
+
+            def synchronize():
+                dist.barrier()
             """,
         ),
         Change(

@@ -14,7 +14,7 @@ from hvdkit.migrate.engine import make_plan, run_pass
 from hvdkit.migrate.facts import Options
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Finding
-from hvdkit.migrate.project import Project, imports
+from hvdkit.migrate.project import Project
 
 _HOROVOD = ("horovod", "tf-horovod")
 _TENSORFLOW = ("tensorflow", "horovod.tensorflow", "horovod.keras", "hvdkit.tensorflow")
@@ -84,7 +84,7 @@ def read_script(path: Path) -> Script:
     for names in program.files:
         _refuse_unfinished(names.source.path)
     notebook = program.entry.source.notebook
-    imported = set().union(*(imports(names) for names in program.files))
+    imported = set().union(*(names.modules for names in program.files))
     return Script(
         path,
         tuple(sorted({site.name.rpartition(".")[0] for site in calls_in(done.facts, program, "init")})),

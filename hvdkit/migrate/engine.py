@@ -29,7 +29,7 @@ from hvdkit.migrate.plan import (
     Plan,
     Program,
 )
-from hvdkit.migrate.project import Project, Reader, open_project
+from hvdkit.migrate.project import Project, Reader, open_project, reopen
 from hvdkit.migrate.rule import Rule
 from hvdkit.migrate.rules import all_rules
 from hvdkit.migrate.source import Source, Unreadable, parse
@@ -108,7 +108,7 @@ def run_pass(
     project = open_project(paths, reader)
     facts = Facts(project, options)
     if options.suggested and options.allows("HVD901") and (stopped := stopped_files(facts)):
-        project = open_project(paths, reader, {**project.files, **stopped}, project.folders)
+        project = reopen(project, stopped, reader)
         facts = Facts(project, options)
     findings = run_rules(facts, rules)
     refused = _refused(facts, findings)
@@ -118,7 +118,7 @@ def run_pass(
         for names in facts.files
     )
     changed = any(file.changed for file in files)
-    after = _again(paths, facts, files, rewritten, rules) if changed else (facts, findings)
+    after = _again(facts, files, rewritten, rules) if changed else (facts, findings)
     files = tuple(_stable(file, after) for file in files)
     return Pass(project, facts, files, refused, after[0])
 
@@ -242,7 +242,6 @@ def _statement_at(names: Names, line: int) -> ast.stmt | None:
 
 
 def _again(
-    paths: Sequence[Path],
     before: Facts,
     files: Sequence[FilePlan],
     rewritten: dict[Path, Source],
@@ -254,11 +253,8 @@ def _again(
     def overlay(path: Path) -> bytes:
         return texts[path] if path in texts else before.project.reader(path)
 
-    known = {
-        path: index(rewritten[path]) if path in texts else names
-        for path, names in before.project.files.items()
-    }
-    facts = Facts(open_project(paths, overlay, known, before.project.folders), before.options)
+    indexed = {path: index(rewritten[path]) for path in texts}
+    facts = Facts(reopen(before.project, indexed, overlay), before.options)
     return facts, run_rules(facts, rules)
 
 

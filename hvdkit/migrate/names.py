@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Callable, TypeVar, Union
@@ -93,7 +93,7 @@ class Names:
     stars: list[str] = field(default_factory=list)  # modules imported with *
     _order: list[ast.AST] = field(default_factory=list)  # every node, each before what is inside it
     _qualified: dict[ast.AST, tuple[str, ...]] = field(default_factory=dict)
-    _of_kind: dict[tuple[type, ...], list[Any]] = field(default_factory=dict)
+    _of_kind: dict[type, list[Any]] = field(default_factory=lambda: defaultdict(list))
     _readings: dict[str, list[tuple[ast.expr, str]]] = field(default_factory=dict)
     _calls_in: dict[ast.AST, list[ast.Call]] = field(default_factory=dict)
 
@@ -108,17 +108,59 @@ class Names:
             last = inside[-1]
         return self._order[self._places[node] : self._places[last] + 1]
 
-    def of_kind(self, *kinds: type[N]) -> list[N]:
-        """Every node of exactly these kinds."""
-        if kinds not in self._of_kind:
-            self._of_kind[kinds] = [node for node in self.parents if type(node) in kinds]
-        return self._of_kind[kinds]
+    def of_kind(self, kind: type[N]) -> Sequence[N]:
+        """Every node of exactly this kind, in the order of the file."""
+        return self._of_kind.get(kind, ())
 
     def calls_in(self, node: ast.AST) -> list[ast.Call]:
         """Every call inside a node, itself included."""
         if node not in self._calls_in:
             self._calls_in[node] = [part for part in self.walk(node) if isinstance(part, ast.Call)]
         return self._calls_in[node]
+
+    @cached_property
+    def modules(self) -> set[str]:
+        """Every module name that the file may import, `from a import b` giving both a and a.b."""
+        found = set(self.stars)
+        for scope in self.scopes.values():
+            for bindings in scope.names.values():
+                for binding in bindings:
+                    if binding.kind == "import":
+                        found.add(binding.qualified)
+                        if isinstance(binding.node, ast.alias) and "." in binding.node.name:
+                            found.add(binding.node.name)  # `import a.b` binds a, and loads a.b
+                        head = binding.qualified.rpartition(".")[0]
+                        if head.strip("."):
+                            found.add(head)
+                        elif binding.qualified.startswith("."):
+                            found.add("." * (len(binding.qualified) - len(binding.qualified.lstrip("."))))
+        return found
+
+    @cached_property
+    def named_calls(self) -> list[tuple[ast.Call, tuple[str, ...]]]:
+        """The calls of what is imported, or an alias of it, with the qualified names."""
+        every = ((call, self.qualified(call.func)) for call in self.of_kind(ast.Call))
+        return [(call, qualified) for call, qualified in every if qualified]
+
+    @cached_property
+    def class_calls(self) -> list[ast.Call]:
+        """The calls of what has a class's name: a capital first."""
+        return [call for name, calls in self.calls.items() if name[:1].isupper() for call in calls]
+
+    @cached_property
+    def variable_calls(self) -> list[ast.Call]:
+        """The calls of variables, and of attributes that the file stores."""
+        kinds = {"assign", "param", "each", "with"}
+        return [
+            call
+            for name, calls in self.calls.items()
+            for call in calls
+            if (
+                any(binding.kind in kinds for binding in self.bindings(name, call.func))
+                if isinstance(call.func, ast.Name)
+                else name in self.stores
+            )
+        ]
 
     @cached_property
     def _imported(self) -> dict[str, set[str]]:
@@ -242,11 +284,15 @@ def index(source: Source) -> Names:
     stack: list[ast.AST] = [source.tree]
     while stack:
         node = stack.pop()
+        kind = type(node)
         names._order.append(node)
+        names._of_kind[kind].append(node)
         scope = within.get(node, names.module)
-        handler = _HANDLERS.get(type(node))
+        handler = _HANDLERS.get(kind)
         if handler is not None:
             handler(names, scope, node)
+        if not _INSIDE[kind]:
+            continue
         # Last in, first out: pushed backwards, nodes are met in the order of the file, so that a `global`
         # is known before the assignments that it changes.
         inside = children(node)
@@ -255,7 +301,7 @@ def index(source: Source) -> Names:
         for child in inside:
             parents[child] = node
             within[child] = scope
-        if type(node) in _BLOCKS:
+        if kind in _BLOCKS:
             inner = names.scopes[node] = Scope(node, scope)
             for child in inside:
                 if not _outside(node, child):

@@ -48,6 +48,7 @@ class Folders:
 
     def __init__(self) -> None:
         self._listed: dict[Path, set[str]] = {}
+        self._importable: dict[Path, set[str]] = {}
         self._around: dict[Path, list[Path]] = {}
         self._modules: dict[tuple[Path, str], Path | None] = {}
 
@@ -67,15 +68,21 @@ class Folders:
                 found.append(found[-1].parent)
         return self._around[folder]
 
+    def importable(self, folder: Path) -> set[str]:
+        """The names of the modules in a folder, and of the folders in it."""
+        if folder not in self._importable:
+            self._importable[folder] = {entry.removesuffix(".py") for entry in self.entries(folder)}
+        return self._importable[folder]
+
     def module(self, folder: Path, name: str) -> Path | None:
         """The file of a module, by its dotted name; without a name, the folder's own __init__.py."""
+        if name and name.partition(".")[0] not in self.importable(folder):
+            return None
         if (folder, name) not in self._modules:
             self._modules[folder, name] = self._module(folder, name.split(".") if name else [])
         return self._modules[folder, name]
 
     def _module(self, folder: Path, parts: list[str]) -> Path | None:
-        if parts and not {parts[0], f"{parts[0]}.py"} & self.entries(folder):
-            return None
         path = folder.joinpath(*parts)
         if parts and path.with_suffix(".py").is_file():
             return path.with_suffix(".py")
@@ -93,6 +100,7 @@ class Project:
     passed_over: list[Path] = field(default_factory=list)  # files that name no framework
     tests: list[Path] = field(default_factory=list)  # unit tests under a folder
     known: Mapping[Path, Names] = field(default_factory=dict)  # files that need not be read
+    opened: tuple[Path, ...] = ()  # the files that are there by themselves: others are imported
     folders: Folders = field(default_factory=Folders)
     _found: dict[Path, dict[str, Path | None]] = field(default_factory=dict)  # by importer
     _imports: dict[Names, list[Names]] = field(default_factory=dict)
@@ -140,7 +148,7 @@ class Project:
     def imports(self, names: Names) -> list[Names]:
         """The project's own files that a file imports directly."""
         if names not in self._imports:
-            modules = [self.module(name, names.source.path) for name in sorted(imports(names))]
+            modules = [self.module(name, names.source.path) for name in sorted(names.modules)]
             modules += [self.load(path, force=False) for path in self._chosen(names)]
             self._imports[names] = [m for m in dict.fromkeys(modules) if m is not None and m is not names]
         return self._imports[names]
@@ -203,7 +211,7 @@ class Project:
 
     def _beside(self, names: Names) -> Iterator[Path]:
         """What a file imports from its own folder: `import _init_paths` may be there for the path alone."""
-        for name in sorted(imports(names)):
+        for name in sorted(names.modules):
             path = self.folders.module(names.source.path.parent, name)
             if path not in (None, names.source.path):
                 yield path
@@ -223,17 +231,9 @@ class Project:
                 yield folder
 
 
-def open_project(
-    paths: Iterable[Path],
-    reader: Reader = Path.read_bytes,
-    known: Mapping[Path, Names] | None = None,
-    folders: Folders | None = None,
-) -> Project:
-    """Read the given files, every Python file and notebook under the given folders, and local imports.
-
-    known and folders: what an earlier look at the same paths has found.
-    """
-    project = Project(reader, known=known or {}, folders=folders or Folders())
+def open_project(paths: Iterable[Path], reader: Reader = Path.read_bytes) -> Project:
+    """Read the given files, every Python file and notebook under the given folders, and local imports."""
+    project = Project(reader)
     for path in paths:
         if path.is_dir():
             for file in python_files(path):
@@ -241,8 +241,28 @@ def open_project(
         else:
             project.load(path)
     _starters(project)
+    project.opened = tuple(project.files)
     _close(project)
     return project
+
+
+def reopen(project: Project, rewritten: Mapping[Path, Names], reader: Reader) -> Project:
+    """The same project with some files rewritten: what was looked up stays, for no edit touches sys.path."""
+    again = Project(
+        reader,
+        unreadable=dict(project.unreadable),
+        passed_over=list(project.passed_over),
+        tests=list(project.tests),
+        known={**project.files, **rewritten},
+        opened=project.opened,
+        folders=project.folders,
+        _found=project._found,
+        _paths=project._paths,
+    )
+    for path in project.opened:
+        again.load(path)
+    _close(again)
+    return again
 
 
 def _starters(project: Project) -> None:
@@ -255,7 +275,7 @@ def _starters(project: Project) -> None:
         if source is None or isinstance(source, Unreadable):
             continue
         names = index(source)
-        if does_more_than_define(names) and any(project.find(name, path) in known for name in imports(names)):
+        if does_more_than_define(names) and any(project.find(name, path) in known for name in names.modules):
             project.files[path] = names
             project.passed_over.remove(path)
 
@@ -276,25 +296,6 @@ def python_files(folder: Path) -> Iterator[Path]:
             name for name in folders if name not in NOT_SOURCE and not Path(root, name, "pyvenv.cfg").exists()
         )
         yield from (Path(root, name) for name in sorted(files) if name.endswith((".py", ".ipynb")))
-
-
-def imports(names: Names) -> set[str]:
-    """Every module name that a file may import, `from a import b` giving both a and a.b."""
-    found = set(names.stars)
-    for scope in names.scopes.values():
-        for bindings in scope.names.values():
-            for binding in bindings:
-                if binding.kind == "import":
-                    found.add(binding.qualified)
-                    if isinstance(binding.node, ast.alias) and "." in binding.node.name:
-                        found.add(binding.node.name)  # `import a.b` binds a, and loads a.b
-                    head = binding.qualified.rpartition(".")[0]
-                    if head.strip("."):
-                        found.add(head)
-                    elif binding.qualified.startswith("."):
-                        dots = len(binding.qualified) - len(binding.qualified.lstrip("."))
-                        found.add("." * dots)
-    return found
 
 
 def patterns(names: Names) -> Iterator[tuple[str, re.Pattern[str]]]:

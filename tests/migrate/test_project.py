@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from hvdkit.migrate.project import Project, imports, open_project, python_files
+from hvdkit.migrate.project import Project, open_project, python_files
 
 
 def tree(folder: Path, *files: str) -> None:
@@ -106,5 +106,5 @@ def test_unreadable_files_are_kept_with_the_reason(tmp_path: Path) -> None:
 def test_imports(tmp_path: Path) -> None:
     main = tmp_path / "main.py"
     main.write_text("import a.b\nimport c.d as e\nfrom f import g\nfrom . import h\nfrom i import *\n")
-    found = imports(open_project([main]).files[main])
+    found = open_project([main]).files[main].modules
     assert found == {"a", "a.b", "c.d", "c", "f.g", "f", ".h", ".", "i"}

@@ -78,18 +78,22 @@ def spawned(names: Names, call: ast.Call) -> ast.expr | None:
     if spawns(names, call):
         return call.args[0] if call.args else keyword(call, "fn")
     qualified = names.qualified(call.func)
-    if any(name.endswith("multiprocessing.Process") for name in qualified) or (
-        isinstance(call.func, ast.Attribute) and call.func.attr == "Process"
-    ):
+    if any(name.endswith("multiprocessing.Process") for name in qualified) or _is_process(call):
         return keyword(call, "target")
     if "functools.partial" in qualified and call.args:
         return call.args[0]
     return None
 
 
+def _is_process(call: ast.Call) -> bool:
+    """`context.Process(...)`, whatever the context is."""
+    return isinstance(call.func, ast.Attribute) and call.func.attr == "Process"
+
+
 def starting_calls(names: Names) -> Iterator[tuple[ast.Call, ast.expr]]:
     """Every call that starts a function in other processes, or binds arguments to it, with that function."""
-    for call in names.of_kind(ast.Call):
+    processes = (call for call in names.calls.get("Process", ()) if _is_process(call))
+    for call in dict.fromkeys((*(call for call, _ in names.named_calls), *processes)):
         target = spawned(names, call)
         if target is not None:
             yield call, target

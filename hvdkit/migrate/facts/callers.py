@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 from collections import defaultdict
-from collections.abc import Iterator
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -63,20 +62,10 @@ class Callers:
 
     def _ask_instances(self) -> frozenset[Value]:
         """Calls of variables and attributes that may hold an instance with a __call__."""
-        for names, call in self._variable_calls():
-            self._ask_call(names, call)
-        return frozenset()
-
-    def _variable_calls(self) -> Iterator[CallSite]:
         for names in self._files:
-            for key, calls in names.calls.items():
-                for call in calls:
-                    if isinstance(call.func, ast.Name):
-                        kinds = {binding.kind for binding in names.bindings(key, call.func)}
-                        if kinds & {"assign", "param", "each", "with"}:
-                            yield names, call
-                    elif key in names.stores:
-                        yield names, call
+            for call in names.variable_calls:
+                self._ask_call(names, call)
+        return frozenset()
 
     def _ask_call(self, names: Names, call: ast.Call) -> None:
         def compute() -> frozenset[Value]:

@@ -104,9 +104,8 @@ class Facts:
     def _calls(self) -> dict[str, list[Site]]:
         found: dict[str, list[Site]] = defaultdict(list)
         for names in self.files:
-            for call in names.of_kind(ast.Call):
-                if not names.qualified(call.func) and not names.stars:
-                    continue
+            calls = names.of_kind(ast.Call) if names.stars else [call for call, _ in names.named_calls]
+            for call in calls:
                 for name in self.flow.qualified(names, call.func):
                     found[name].append(Site(names, call, name))
         return found

@@ -48,6 +48,7 @@ class Flow:
         self._memo: Memo[Value] = Memo()
         self._callers = Callers(self, self._memo)
         self._stores = Stores(self, self._memo)
+        self._own: dict[tuple[Names, str], bool] = {}
         self._seen_from: dict[tuple[str, ast.AST], tuple[Names, Scope | None, str, tuple[Binding, ...]]] = {}
 
     # --- questions -----------------------------------------------------------------------------
@@ -76,10 +77,15 @@ class Flow:
         """Qualified names of an expression, through the project's own modules too."""
         direct = names.qualified(node)
         if direct and not any(name.startswith(".") for name in direct):
-            tops = {name.partition(".")[0] for name in direct}
-            if not any(self.project.find(top, names.source.path) for top in tops):
+            if not any(self._is_own(names, name.partition(".")[0]) for name in direct):
                 return frozenset(direct)
         return frozenset(value.name for value in self.values(names, node) if value.kind == "name")
+
+    def _is_own(self, names: Names, top: str) -> bool:
+        """Whether a module that a file imports is the project's own."""
+        if (names, top) not in self._own:
+            self._own[names, top] = self.project.find(top, names.source.path) is not None
+        return self._own[names, top]
 
     def functions(self, names: Names, call: ast.Call) -> list[tuple[Names, FunctionNode]]:
         """The project's functions that a call may run; calling an instance runs its forward or __call__."""

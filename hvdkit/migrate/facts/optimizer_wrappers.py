@@ -40,8 +40,8 @@ def find_around(facts: Facts) -> Iterator[Around]:
         copies = site.name in words.OTHER_OPTIMIZER_WRAPPERS
         yield from _given(facts, site.names, site.node, looks, copies)
     for names in facts.files:
-        for call in names.of_kind(ast.Call):
-            if _may_be_class(call):
+        for call in names.class_calls:
+            if call.args or call.keywords:
                 own = [v for v in facts.flow.values(names, call.func) if _of_own_kind(facts, v)]
                 if own:
                     yield from _given(facts, names, call, True, any(_copies(value) for value in own))
@@ -56,21 +56,19 @@ def _given(facts: Facts, names: Names, call: ast.Call, looks: bool, copies: bool
             yield Around(names, call, argument, mine, looks, copies)
 
 
-def _may_be_class(call: ast.Call) -> bool:
-    name = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
-    return name[:1].isupper() and bool(call.args or call.keywords)
-
-
 def _of_own_kind(facts: Facts, value: Value) -> bool:
     """Whether a class of the project has a step() that looks at gradients, and is no trainer of its own."""
-    if value.kind != "class" or (_makes_gradients(value) and not _copies(value)):
+    steps = facts.flow.methods(value, "step") if value.kind == "class" else []
+    if not steps or (_makes_gradients(value) and not _copies(value)):
         return False
-    return any(facts.steps.looks_inside(where, method) for where, method in facts.flow.methods(value, "step"))
+    return any(facts.steps.looks_inside(where, method) for where, method in steps)
 
 
 def _makes_gradients(value: Value) -> bool:
     """Whether a class runs backward passes: `def step(self, batch): ...; loss.backward(); ...`."""
-    return any(isinstance(part, ast.Attribute) and part.attr == "backward" for part in ast.walk(value.node))
+    return any(
+        value.node in value.names.ancestors(node) for node in value.names.attributes.get("backward", ())
+    )
 
 
 def _copies(value: Value) -> bool:

@@ -46,7 +46,7 @@ def find_optimizers(facts: Facts) -> list[Optimizer]:
     }
     found = []
     for names in facts.files:
-        for call in names.of_kind(ast.Call):
+        for call in _may_construct(names):
             value = _construction(facts, names, call)
             if value is not None:
                 given = _argument(call, *words.OPTIMIZER_FACTORIES.get(value.name, (0, "params")))
@@ -153,14 +153,21 @@ def _strings_together(names: Names, call: ast.Call) -> bool:
     return builtin or names.qualified(call.func) == ("itertools.chain",)
 
 
+def _may_construct(names: Names) -> dict[ast.Call, None]:
+    """Calls of imported names, of a class's name, of what is computed, and with `x.parameters()`."""
+    around = ((names.parents[call], call) for name in PARAMETERS for call in names.calls.get(name, ()))
+    with_parameters = (
+        call for call, given in around if isinstance(call, ast.Call) and given in call.args[:1]
+    )
+    imported = (call for call, _ in names.named_calls)
+    return dict.fromkeys((*imported, *names.class_calls, *names.calls.get("", ()), *with_parameters))
+
+
 def _construction(facts: Facts, names: Names, call: ast.Call) -> Value | None:
     """The value of a call that constructs an optimizer."""
     direct = names.qualified(call.func)
     terminal = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
-    plain = isinstance(call.func, (ast.Attribute, ast.Name))
     is_class = terminal[:1].isupper() or any(_gives_parameters(arg) for arg in call.args[:1])
-    if plain and not direct and not is_class:
-        return None  # nearly every call of a program
     if any(words.is_optimizer(name) for name in direct):
         return Value("made", next(name for name in direct if words.is_optimizer(name)), call, names)
     if isinstance(call.func, ast.Name) and not names.bindings(call.func.id, call.func) and not names.stars:

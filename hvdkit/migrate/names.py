@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Callable, TypeVar, Union
@@ -108,9 +108,9 @@ class Names:
             last = inside[-1]
         return self._order[self._places[node] : self._places[last] + 1]
 
-    def of_kind(self, kind: type[N]) -> Sequence[N]:
-        """Every node of exactly this kind, in the order of the file."""
-        return self._of_kind.get(kind, ())
+    def of_kind(self, *kinds: type[N]) -> list[N]:
+        """Every node of exactly these kinds: kind by kind, each in the order of the file."""
+        return [node for kind in kinds for node in self._of_kind.get(kind, ())]
 
     def calls_in(self, node: ast.AST) -> list[ast.Call]:
         """Every call inside a node, itself included."""

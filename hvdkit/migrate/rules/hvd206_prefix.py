@@ -27,7 +27,7 @@ def check(facts: Facts) -> Iterator[Finding]:
     ]
     inside = {names for program in programs for names in program.files}
     for names in (names for names in facts.files if names in inside):
-        for node in (*names.of_kind(ast.Constant), *names.of_kind(ast.Subscript)):
+        for node in names.of_kind(ast.Constant, ast.Subscript):
             if (
                 isinstance(node, ast.Constant)
                 and isinstance(node.value, str)

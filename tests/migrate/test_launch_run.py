@@ -73,3 +73,11 @@ def test_a_script_stops_where_an_option_asks_for_another_parallelism(tmp_path: P
     assert stopped.returncode != 0
     told = "zero_stage == 1: ZeroRedundancyOptimizer does not run under Horovod"
     assert told in stopped.stdout + stopped.stderr
+
+
+@pytest.mark.launch
+def test_workers_run_one_after_the_other_in_the_same_processes(tmp_path: Path) -> None:
+    before = run([sys.executable, str(PROGRAMS / "demos" / "train.py")], tmp_path / "torch")
+    after = run([*HOROVODRUN, str(migrated("demos", tmp_path))], tmp_path / "horovod")
+    assert [len(demos) for demos in before] == [2, 2]
+    assert after == before

@@ -44,6 +44,8 @@ class Callers:
         wanted = [name] if name else []
         if isinstance(owner, ast.ClassDef) and name == "__init__":
             wanted = [owner.name, "__init__"]
+        if name in self._handed_on:
+            self._memo.ask("parameter calls", self._ask_parameters)
         for key in wanted:
             self._memo.ask(("calls", key), lambda key=key: self._ask_named(key))  # type: ignore[misc]
         return self._memo.ask("starters", self._ask_starters)
@@ -65,6 +67,15 @@ class Callers:
         for names in self._files:
             for call in names.variable_calls:
                 self._ask_call(names, call)
+        return frozenset()
+
+    def _ask_parameters(self) -> frozenset[Value]:
+        """Calls of parameters, which may hold a function."""
+        for names in self._files:
+            for call in names.variable_calls:
+                bindings = names.bindings(call.func.id, call.func) if isinstance(call.func, ast.Name) else ()
+                if any(binding.kind == "param" for binding in bindings):
+                    self._ask_call(names, call)
         return frozenset()
 
     def _ask_call(self, names: Names, call: ast.Call) -> None:
@@ -91,6 +102,17 @@ class Callers:
     @cached_property
     def _files(self) -> list[Names]:
         return list(self._flow.project.files.values())
+
+    @cached_property
+    def _handed_on(self) -> set[str]:
+        """Names that are given to a call, as `run(demo)` does: a parameter may hold their functions."""
+        return {
+            given.id
+            for names in self._files
+            for call in names.of_kind(ast.Call)
+            for given in (*call.args, *(item.value for item in call.keywords))
+            if isinstance(given, ast.Name)
+        }
 
     @cached_property
     def _known_as(self) -> dict[str, list[tuple[Names, str]]]:

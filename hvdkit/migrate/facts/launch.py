@@ -11,13 +11,14 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import takewhile
 from typing import TYPE_CHECKING
 
 from hvdkit.migrate.facts import vocabulary as words
 from hvdkit.migrate.facts.arguments import keyword, passed, positional, spawns, starting_calls
 from hvdkit.migrate.facts.launch_options import Option, Options
 from hvdkit.migrate.facts.ranks import QUESTIONS, constant, environment_reads, launch_tests
-from hvdkit.migrate.names import FUNCTIONS, Binding, Names
+from hvdkit.migrate.names import FUNCTIONS, LOOPS, Binding, Names
 
 if TYPE_CHECKING:
     from hvdkit.migrate.facts.facts import Facts, Site
@@ -76,6 +77,26 @@ class Launch:
             for call, worker in starting_calls(names)
             if spawns(names, call)
         ]
+
+    def several_workers(self, names: Names) -> bool:
+        """Whether a process of a program that has a file will run one worker after the other."""
+        for program in self._facts.programs:
+            here = [s for s in self.spawns if {s.names, names} <= program.files]
+            workers = [s for s in here if leads_to_init(self._facts, s.names, s.worker)]
+            if len(workers) > 1 or any(self._runs_again(s.names, s.node, 0) for s in workers):
+                return True
+        return False
+
+    def _runs_again(self, names: Names, node: ast.AST, depth: int) -> bool:
+        """Whether a node stands in a loop, or in a function with several calls, or such a call."""
+        function = names.function(node)
+        around = takewhile(lambda parent: parent is not function, names.ancestors(node))
+        if any(isinstance(parent, LOOPS) for parent in around):
+            return True
+        sites = self._facts.flow.call_sites(names, function) if function is not None else []
+        return len(sites) > 1 or (
+            depth < MAX_STEPS and any(self._runs_again(*site, depth + 1) for site in sites)
+        )
 
     @cached_property
     def meanings(self) -> dict[ast.AST, str]:

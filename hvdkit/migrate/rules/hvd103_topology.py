@@ -11,13 +11,14 @@ from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
 
+DESTROY = "torch.distributed.destroy_process_group"
 FUNCTIONS = {
     "torch.distributed.get_rank": "rank()",
     "torch.distributed.get_world_size": "size()",
     "torch.distributed.get_node_local_rank": "local_rank()",
     "torch.distributed.is_initialized": "is_initialized()",
     "torch.distributed.barrier": "barrier()",
-    "torch.distributed.destroy_process_group": "shutdown()",
+    DESTROY: "shutdown()",
     "torch.distributed.is_nccl_available": "nccl_built() > 0",
     "torch.distributed.is_gloo_available": "gloo_built()",
     "torch.distributed.is_mpi_available": "mpi_built()",
@@ -42,6 +43,11 @@ def check(facts: Facts) -> Iterator[Finding]:
                 "make the group a process set (hvd.add_process_set) and ask it: process_set.rank(), .size()"
             )
             yield facts.manual("HVD103", names, call, message, advice)
+            continue
+        statement = names.statement(call)
+        if site.name == DESTROY and isinstance(statement, ast.Expr) and facts.launch.several_workers(names):
+            message = "Horovod ends with the process: the worker that runs next needs it, too"
+            yield facts.safe("HVD103", names, call, message, edits.delete, names, statement)
             continue
         if site.name == BACKEND:
             quote = _quote(names, call)
@@ -131,6 +137,43 @@ RULE = Rule(
                 return rank, size, on_gpu, hvd.local_rank()
             """,
             note="The group of all ranks is what Horovod answers about.",
+        ),
+        Change(
+            """\
+            import torch.distributed as dist
+            import torch.multiprocessing as mp
+
+            def basic(rank, size):
+                dist.init_process_group("gloo", rank=rank, world_size=size)
+                dist.destroy_process_group()
+
+            def checkpoint(rank, size):
+                dist.init_process_group("gloo", rank=rank, world_size=size)
+                dist.destroy_process_group()
+
+            def run(demo, size):
+                mp.spawn(demo, args=(size,), nprocs=size)
+
+            run(basic, 2)
+            run(checkpoint, 2)
+            """,
+            """\
+            import torch.distributed as dist
+            import torch.multiprocessing as mp
+
+            def basic(rank, size):
+                dist.init_process_group("gloo", rank=rank, world_size=size)
+
+            def checkpoint(rank, size):
+                dist.init_process_group("gloo", rank=rank, world_size=size)
+
+            def run(demo, size):
+                mp.spawn(demo, args=(size,), nprocs=size)
+
+            run(basic, 2)
+            run(checkpoint, 2)
+            """,
+            note="One process runs both now, one after the other: Horovod ends with it.",
         ),
     ),
     keeps=(

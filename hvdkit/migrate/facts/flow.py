@@ -48,6 +48,8 @@ class Flow:
         self._memo: Memo[Value] = Memo()
         self._callers = Callers(self, self._memo)
         self._stores = Stores(self, self._memo)
+        self._names: set[str] = set()
+        self._read = 0
         self._own: dict[tuple[Names, str], bool] = {}
         self._seen_from: dict[tuple[str, ast.AST], tuple[Names, Scope | None, str, tuple[Binding, ...]]] = {}
 
@@ -89,6 +91,8 @@ class Flow:
 
     def functions(self, names: Names, call: ast.Call) -> list[tuple[Names, FunctionNode]]:
         """The project's functions that a call may run; calling an instance runs its forward or __call__."""
+        if isinstance(call.func, ast.Attribute) and call.func.attr not in self._bound():
+            return []  # a library's method: nothing of that name is defined or stored here
         found: list[tuple[Names, FunctionNode]] = []
         for value in self.values(names, call.func):
             if value.kind == "function" and isinstance(value.node, FUNCTIONS):
@@ -98,6 +102,14 @@ class Flow:
             elif value.kind == "object":
                 found.extend(self.methods(value, "__call__") or self.methods(value, "forward"))
         return found
+
+    def _bound(self) -> set[str]:
+        """The names that the project binds or stores; a wrapper's .module is its model."""
+        files = self.project.files
+        if len(files) != self._read:  # following a name may load a file
+            self._read = len(files)
+            self._names = {"module"}.union(*(names.bound for names in files.values()))
+        return self._names
 
     def call_sites(self, names: Names, function: FunctionNode) -> list[CallSite]:
         """The calls in the project that may run a function."""

@@ -6,11 +6,13 @@ import ast
 from typing import TYPE_CHECKING
 
 from hvdkit.migrate.facts import vocabulary as words
-from hvdkit.migrate.facts.programs import ProgramFacts
+from hvdkit.migrate.facts.programs import ProgramFacts, last_import, main_guard
 from hvdkit.migrate.names import Names
 
 if TYPE_CHECKING:
     from hvdkit.migrate.facts.facts import Facts, Site
+
+MAX_CALLERS = 4
 
 
 def starting_sites(facts: Facts, program: ProgramFacts) -> list[Site]:
@@ -31,6 +33,19 @@ def started(facts: Facts, names: Names, node: ast.AST) -> set[bool]:
         for program in facts.programs
         if runs_in(facts, program, names, node)
     }
+
+
+def on_import(facts: Facts, names: Names, node: ast.AST, depth: int = 0) -> bool:
+    """Whether a node of a script of one process may run before HVD110's hvd.init(): while a file is imported."""
+    function = names.function(node)
+    if function is not None:
+        sites = facts.flow.call_sites(names, function) if depth < MAX_CALLERS else []
+        return any(on_import(facts, *site, depth + 1) for site in sites)
+    guard, last = main_guard(names), last_import(names)
+    if guard is not None:
+        return guard not in names.ancestors(node)
+    entry = any(program.entry is names for program in facts.programs)
+    return not entry or last is None or getattr(node, "lineno", 0) <= (last.end_lineno or last.lineno)
 
 
 def runs_in(facts: Facts, program: ProgramFacts, names: Names, node: ast.AST) -> bool:

@@ -11,7 +11,7 @@ from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.programs import ProgramFacts, last_import, main_guard
 from hvdkit.migrate.facts.training import only_single
 from hvdkit.migrate.names import Names
-from hvdkit.migrate.plan import Edit, Finding
+from hvdkit.migrate.plan import Applicability, Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
 from hvdkit.migrate.rules import (
     hvd300_download,
@@ -84,7 +84,7 @@ def _asking(facts: Facts) -> set[Path]:
             for rule in ASKING
             if facts.options.allows(rule.RULE.id)
             for finding in rule.check(facts)
-            if finding.edits
+            if finding.edits and (finding.applicability is Applicability.SAFE or facts.options.suggested)
         }
     found: set[Path] = facts.answers[_asking]
     return found

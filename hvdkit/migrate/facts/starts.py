@@ -36,7 +36,7 @@ def started(facts: Facts, names: Names, node: ast.AST) -> set[bool]:
 
 
 def on_import(facts: Facts, names: Names, node: ast.AST, depth: int = 0) -> bool:
-    """Whether a node of a script of one process may run before HVD110's hvd.init(): while a file is imported."""
+    """Whether a node of a script of one process may run before HVD110's hvd.init(), during an import."""
     function = names.function(node)
     if function is not None:
         sites = facts.flow.call_sites(names, function) if depth < MAX_CALLERS else []

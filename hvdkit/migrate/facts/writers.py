@@ -48,7 +48,7 @@ IN_MEMORY = frozenset(("io.BytesIO", "io.StringIO", "tempfile.TemporaryFile"))
 class Writer:
     """One call that writes. log: it makes an object that goes on writing (SummaryWriter, wandb.init).
 
-    opened: the `with open(...)` around it that makes the file. taken: a copy of a file that came from elsewhere.
+    opened: the `with open(...)` around it that makes the file. taken: a copy of what came from elsewhere.
     """
 
     names: Names

@@ -12,8 +12,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from hvdkit.migrate.canonical import canonical
+from hvdkit.migrate.facts import vocabulary as words
 from hvdkit.migrate.facts.arguments import default, passed
 from hvdkit.migrate.facts.callers import Callers, CallSite
+from hvdkit.migrate.facts.loader_classes import is_loader
 from hvdkit.migrate.facts.memo import Memo
 from hvdkit.migrate.facts.order import reaching
 from hvdkit.migrate.facts.stores import Stores
@@ -51,6 +53,7 @@ class Flow:
         self._names: set[str] = set()
         self._read = 0
         self._own: dict[tuple[Names, str], bool] = {}
+        self._loaders: dict[ast.AST, bool] = {}
         self._seen_from: dict[tuple[str, ast.AST], tuple[Names, Scope | None, str, tuple[Binding, ...]]] = {}
 
     # --- questions -----------------------------------------------------------------------------
@@ -242,6 +245,8 @@ class Flow:
             if value.kind == "function":
                 for result in value.names.returns.get(value.node, ()):
                     found |= self.values(value.names, result)
+            elif value.kind == "class" and self._is_loader(value):
+                found.add(Value("made", words.LOADER, node, names))
             elif value.kind == "class":
                 found.add(Value("object", value.name, value.node, value.names))
             elif value.kind == "name":
@@ -249,6 +254,11 @@ class Flow:
         label = function.attr if isinstance(function, ast.Attribute) else "?"
         unknown = Value("made", f"?.{label}", node, names)
         return self._memo.otherwise(frozenset(found), lambda: frozenset([unknown]))
+
+    def _is_loader(self, value: Value) -> bool:
+        if value.node not in self._loaders:
+            self._loaders[value.node] = is_loader(self, value.names, value.node)
+        return self._loaders[value.node]
 
     def _subscript(self, names: Names, node: ast.Subscript) -> frozenset[Value]:
         bases = self.values(names, node.value)

@@ -78,7 +78,8 @@ def _given_sampler(facts: Facts, value: Value, steps: int) -> bool:
     for binding in names.scopes[owner].names.get("__init__", ()):
         if isinstance(binding.node, FUNCTIONS):
             for where, call in facts.flow.call_sites(names, binding.node):
-                given = (facts.flow.values(where, argument) for argument in call.args)
+                arguments = [*call.args, *(keyword.value for keyword in call.keywords)]
+                given = (facts.flow.values(where, argument) for argument in arguments)
                 if any(_sampler(facts, values, steps + 1) for values in given):
                     return True
     return False

@@ -86,7 +86,7 @@ start, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timin
 start.record(); end.record(); torch.cuda.synchronize()
 assert start.elapsed_time(end) == 0.0
 with torch.cuda.stream(torch.cuda.Stream()), torch.cuda.device(1):
-    torch.cuda.current_stream().wait_stream(torch.cuda.default_stream())
+    torch.cuda.current_stream(device=0).wait_stream(torch.cuda.default_stream())
 assert torch.cuda.max_memory_allocated() == 0 and torch.cuda.get_device_properties(0).total_memory
 if hasattr(torch, "accelerator"):
     assert torch.accelerator.is_available() and torch.accelerator.device_count() == 2

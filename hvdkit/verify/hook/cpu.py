@@ -128,8 +128,8 @@ def _map_cuda_module(world: int) -> None:
         "get_rng_state_all": lambda: [torch.get_rng_state()] * world,
         "Stream": Stream,
         "Event": Event,
-        "current_stream": lambda *_: Stream(),
-        "default_stream": lambda *_: Stream(),
+        "current_stream": lambda *_, **__: Stream(),
+        "default_stream": lambda *_, **__: Stream(),
         "stream": Stream,
         "device": Stream,
         # An object of its own for each name: torch.compile keeps a table of them by identity.

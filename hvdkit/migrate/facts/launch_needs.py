@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from hvdkit.migrate.facts.launch_order import Order
 from hvdkit.migrate.facts.launch_settings import settings
 from hvdkit.migrate.facts.ranks import environment_reads, launch_tests
+from hvdkit.migrate.facts.wraps import find_wraps
 from hvdkit.migrate.names import Names
 
 if TYPE_CHECKING:
@@ -31,7 +32,9 @@ def _init_order(facts: Facts) -> Order:
         needs += [(names, read.node) for read in environment_reads(names)]
         needs += [(names, test.node) for test in launch_tests(names)]
     if facts.launch.inits:
-        needs += [(o.names, o.node) for o in facts.optimizers if "ddp" in facts.kinds(o.names)]
+        asking = [(optimizer.names, optimizer.node) for optimizer in facts.optimizers]
+        asking += [(wrap.names, wrap.node) for wrap in find_wraps(facts)]
+        needs += [(names, node) for names, node in asking if "ddp" in facts.kinds(names)]
         needs += [(origin.names, origin.node) for origin, _ in facts.launch.rewritten()]
         needs += [(spawn.names, spawn.node) for spawn in facts.launch.spawns]
     # Functions that initialise come first: init at their start covers those who call them.

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from hvdkit.migrate.facts import vocabulary as words
+from hvdkit.migrate.facts.programs import main_guard
 from hvdkit.migrate.names import FUNCTIONS, FunctionNode, Names
 
 if TYPE_CHECKING:
@@ -43,7 +44,6 @@ class Order:
             site.node: site.names for site in facts.calls(words.INIT, *words.HVD_INIT)
         }
         self.places: list[Place] = []
-        self._known: dict[tuple[FunctionNode, int, tuple[Place, ...]], bool] = {}
 
     def need(self, names: Names, node: ast.AST, after: bool = False) -> None:
         """Add the place, if any, that a node needs."""
@@ -128,6 +128,9 @@ class Order:
             )
         for where, call in sites:
             yield from self._raise(where, call, False, depth + 1)
+        guard = main_guard(names) if function is not None and not sites else None
+        if guard is not None and not any(self._initialising(names, None)):
+            yield Place(names, guard.body[0])  # a script that starts nothing: who calls it is not known
 
     def _top(self, names: Names, statement: ast.stmt) -> ast.stmt:
         """The statement of the module, or of its main guard, that holds a statement."""
@@ -233,12 +236,6 @@ class Order:
 
     def _always(self, names: Names, function: FunctionNode, depth: int) -> bool:
         """Whether calling a function always initialises."""
-        key = (function, depth, tuple(self.places))
-        if key not in self._known:
-            self._known[key] = self._finds_out(names, function, depth)
-        return self._known[key]
-
-    def _finds_out(self, names: Names, function: FunctionNode, depth: int) -> bool:
         if isinstance(function, ast.Lambda):
             return False
         for statement in function.body:

@@ -448,6 +448,53 @@ RULE = Rule(
             """,
             note="A rank that is read between the imports: Horovod is imported above it, too.",
         ),
+        Change(
+            """\
+            import torch
+            from tools import start
+
+            class Runner:
+                def __init__(self, model):
+                    self.optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+
+                def run(self, model, x):
+                    model(x).sum().backward()
+                    self.optimizer.step()
+
+            def main():
+                runner = table["train"](torch.nn.Linear(2, 1))
+
+            if __name__ == "__main__":
+                main()
+            """,
+            """\
+            import horovod.torch as hvd
+            import torch
+            from tools import start
+
+            class Runner:
+                def __init__(self, model):
+                    self.optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+
+                def run(self, model, x):
+                    model(x).sum().backward()
+                    self.optimizer.step()
+
+            def main():
+                runner = table["train"](torch.nn.Linear(2, 1))
+
+            if __name__ == "__main__":
+                hvd.init()
+                main()
+            """,
+            files=(
+                (
+                    "tools.py",
+                    "import torch.distributed as dist\n\ndef start():\n    dist.init_process_group('gloo')\n",
+                ),
+            ),
+            note="A script beside a distributed one: its optimizer asks for the ranks, too.",
+        ),
     ),
     keeps=(
         Keep(

@@ -35,6 +35,11 @@ CASES = {
     "any list element": ("import m\nx = [m.A(), m.B()]\nprobe(x[i])", {"m.A", "m.B"}),
     "loop over a list": ("import m\nfor x in [m.A(), m.B()]:\n    probe(x)", {"m.A", "m.B"}),
     "comprehension": ("import m\nfor x in [m.A() for _ in y]:\n    probe(x)", {"m.A"}),
+    "attribute by its name": (
+        "import m\nclass A:\n    def __init__(self):\n        self.f = m.M()\n"
+        "probe(getattr(A(), 'f', m.N()))",
+        {"m.M", "m.N"},
+    ),
     "dict": ("import m\nx = {'a': m.A(), 'b': m.B()}\nprobe(x['b'])", {"m.B"}),
     "dict store": ("import m\nx = {}\nx['a'] = m.A()\nx['b'] = m.B()\nprobe(x['a'])", {"m.A"}),
     "dict comprehension": ("import m\nx = {k: m.A() for k in y}\nprobe(x['b'])", {"m.A"}),
@@ -117,7 +122,7 @@ def test_renamed_variables_change_nothing(case: str, tmp_path: Path) -> None:
     tree = ast.parse(text)
     bound = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
     bound -= {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
-    bound -= {"m", "M", "N", "mp", "amp", "partial", "Process", "probe", "what"}
+    bound -= {"m", "M", "N", "mp", "amp", "partial", "Process", "probe", "what", "getattr"}
     for node in ast.walk(tree):
         if isinstance(node, ast.Name) and node.id in bound:
             node.id = f"loader_{node.id}"

@@ -197,3 +197,39 @@ def test_a_refused_program_gets_no_notes_in_its_helpers(tmp_path: Path) -> None:
     plan = plan_of(tmp_path, SHARDED, (("helper.py", SCATTERS),), Options())
     assert all(file.findings for file in plan.files)
     assert not plan.changed
+
+
+FACTORY = """\
+import torch
+
+def create_optimizer_v2(model, lr):
+    optimizer = torch.optim.SGD(model.parameters(), lr=lr)
+    return optimizer
+"""
+TWO_OPTIMIZERS = """\
+import torch
+from timm.optim import create_optimizer_v2
+from torch.nn.parallel import DistributedDataParallel as DDP
+
+torch.distributed.init_process_group("gloo")
+one, two = DDP(torch.nn.Linear(2, 1)), DDP(torch.nn.Linear(1, 1))
+first = create_optimizer_v2(one, lr=0.1)
+second = create_optimizer_v2(two, lr=0.1)
+for x in batches:
+    first.zero_grad()
+    one(x).sum().backward()
+    torch.nn.utils.clip_grad_norm_(one.parameters(), 1.0)
+    first.step()
+    second.zero_grad()
+    two(x).sum().backward()
+    second.step()
+"""
+
+
+def test_a_library_in_its_own_repository_makes_an_optimizer_with_each_call(tmp_path: Path) -> None:
+    plan = plan_of(tmp_path, TWO_OPTIMIZERS, (("timm/optim.py", FACTORY),), Options())
+    (file,) = plan.changed
+    assert file.path.name == "train.py"
+    assert file.after.count("hvd.DistributedOptimizer(") == 2
+    assert "first.synchronize()" in file.after
+    assert "second.synchronize()" not in file.after

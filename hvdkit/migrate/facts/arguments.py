@@ -63,6 +63,16 @@ def given(call: ast.Call, position: int, name: str) -> ast.expr | None:
     return call.args[position] if named is None and 0 <= position < len(call.args) else named
 
 
+def attribute_asked(names: Names, call: ast.Call) -> str | None:
+    """The x of `getattr(y, "x")` or `getattr(y, "x", z)`."""
+    if not isinstance(call.func, ast.Name) or call.func.id != "getattr" or len(call.args) < 2:
+        return None
+    name = call.args[1]
+    if not isinstance(name, ast.Constant) or not isinstance(name.value, str):
+        return None
+    return None if names.bindings("getattr", call.func) else name.value
+
+
 def unpacks(call: ast.Call) -> bool:
     """Whether a call has arguments that are not written out: f(*args), f(**options)."""
     return any(isinstance(a, ast.Starred) for a in call.args) or any(k.arg is None for k in call.keywords)

@@ -13,9 +13,8 @@ from dataclasses import dataclass
 
 from hvdkit.migrate.canonical import canonical
 from hvdkit.migrate.facts import vocabulary as words
-from hvdkit.migrate.facts.arguments import default, passed
+from hvdkit.migrate.facts.arguments import attribute_asked, default, passed
 from hvdkit.migrate.facts.callers import Callers, CallSite
-from hvdkit.migrate.facts.loader_classes import is_loader
 from hvdkit.migrate.facts.memo import Memo
 from hvdkit.migrate.facts.order import reaching
 from hvdkit.migrate.facts.stores import Stores
@@ -50,10 +49,7 @@ class Flow:
         self._memo: Memo[Value] = Memo()
         self._callers = Callers(self, self._memo)
         self._stores = Stores(self, self._memo)
-        self._names: set[str] = set()
-        self._read = 0
         self._own: dict[tuple[Names, str], bool] = {}
-        self._loaders: dict[ast.AST, bool] = {}
         self._seen_from: dict[tuple[str, ast.AST], tuple[Names, Scope | None, str, tuple[Binding, ...]]] = {}
 
     # --- questions -----------------------------------------------------------------------------
@@ -94,8 +90,6 @@ class Flow:
 
     def functions(self, names: Names, call: ast.Call) -> list[tuple[Names, FunctionNode]]:
         """The project's functions that a call may run; calling an instance runs its forward or __call__."""
-        if isinstance(call.func, ast.Attribute) and call.func.attr not in self._bound():
-            return []  # a library's method: nothing of that name is defined or stored here
         found: list[tuple[Names, FunctionNode]] = []
         for value in self.values(names, call.func):
             if value.kind == "function" and isinstance(value.node, FUNCTIONS):
@@ -105,14 +99,6 @@ class Flow:
             elif value.kind == "object":
                 found.extend(self.methods(value, "__call__") or self.methods(value, "forward"))
         return found
-
-    def _bound(self) -> set[str]:
-        """The names that the project binds or stores; a wrapper's .module is its model."""
-        files = self.project.files
-        if len(files) != self._read:  # following a name may load a file
-            self._read = len(files)
-            self._names = {"module"}.union(*(names.bound for names in files.values()))
-        return self._names
 
     def call_sites(self, names: Names, function: FunctionNode) -> list[CallSite]:
         """The calls in the project that may run a function."""
@@ -126,7 +112,7 @@ class Flow:
 
     def _expression(self, names: Names, node: ast.AST) -> frozenset[Value]:
         if isinstance(node, ast.Attribute):
-            return self._attribute(names, node)
+            return self._attribute(names, node.value, node.attr)
         if isinstance(node, ast.Call):
             return self._call(names, node)
         if isinstance(node, ast.IfExp):
@@ -210,43 +196,48 @@ class Flow:
 
         return self._memo.ask((module, module.module, name), compute)
 
-    def _attribute(self, names: Names, node: ast.Attribute) -> frozenset[Value]:
+    def _attribute(self, names: Names, holder: ast.expr, attribute: str) -> frozenset[Value]:
         found: set[Value] = set()
-        bases = self.values(names, node.value)
+        bases = self.values(names, holder)
         for base in bases:
             if base.kind == "module":
-                found |= self._member(base.names, node.attr)
-                if not base.names.module.names.get(node.attr) and not node.attr.startswith("_"):
-                    below = self.project.module(f"{base.name}.{node.attr}", names.source.path)
+                found |= self._member(base.names, attribute)
+                if not base.names.module.names.get(attribute) and not attribute.startswith("_"):
+                    below = self.project.module(f"{base.name}.{attribute}", names.source.path)
                     if below is not None:
-                        found.add(Value("module", f"{base.name}.{node.attr}", below.source.tree, below))
+                        found.add(Value("module", f"{base.name}.{attribute}", below.source.tree, below))
             elif base.kind == "name" and base.name.count(".") < MAX_NAME:
-                found.add(Value("name", canonical(f"{base.name}.{node.attr}"), base.node, base.names))
+                found.add(Value("name", canonical(f"{base.name}.{attribute}"), base.node, base.names))
             elif base.kind in ("object", "class"):
-                for where, method in self.methods(base, node.attr):
-                    found.add(Value("function", node.attr, method, where))
+                for where, method in self.methods(base, attribute):
+                    found.add(Value("function", attribute, method, where))
                 for where, owner in self.classes(base):
-                    for binding in where.scopes[owner].names.get(node.attr, ()):
+                    for binding in where.scopes[owner].names.get(attribute, ()):
                         if binding.kind == "assign":
                             found |= self.bound(where, binding)
-            elif base.kind == "made" and node.attr == "module" and is_wrapper(base.name):
+            elif base.kind == "made" and attribute == "module" and is_wrapper(base.name):
                 found |= self.inner(base)
-        return frozenset(found | self._stores.values(node.attr, bases))
+        return frozenset(found | self._stores.values(attribute, bases))
 
     def _call(self, names: Names, node: ast.Call) -> frozenset[Value]:
         found: set[Value] = set()
         function = node.func
+        asked = attribute_asked(names, node)
+        if asked is not None:  # with a default that it may be instead
+            found |= self._attribute(names, node.args[0], asked).union(
+                *(self.values(names, other) for other in node.args[2:])
+            )
         if isinstance(function, ast.Attribute) and function.attr in RETURNS_SELF:
             receiver = self.values(names, function.value)
             kept = {value for value in receiver if value.kind in ("made", "object", "param", "literal")}
             if kept:
                 return frozenset(kept)
+        for name in set(names.qualified(function)) & words.OPTIMIZER_FACTORIES.keys():
+            return frozenset([Value("made", name, node, names)])  # another one with each call
         for value in self.values(names, function):
             if value.kind == "function":
                 for result in value.names.returns.get(value.node, ()):
                     found |= self.values(value.names, result)
-            elif value.kind == "class" and self._is_loader(value):
-                found.add(Value("made", words.LOADER, node, names))
             elif value.kind == "class":
                 found.add(Value("object", value.name, value.node, value.names))
             elif value.kind == "name":
@@ -254,11 +245,6 @@ class Flow:
         label = function.attr if isinstance(function, ast.Attribute) else "?"
         unknown = Value("made", f"?.{label}", node, names)
         return self._memo.otherwise(frozenset(found), lambda: frozenset([unknown]))
-
-    def _is_loader(self, value: Value) -> bool:
-        if value.node not in self._loaders:
-            self._loaders[value.node] = is_loader(self, value.names, value.node)
-        return self._loaders[value.node]
 
     def _subscript(self, names: Names, node: ast.Subscript) -> frozenset[Value]:
         bases = self.values(names, node.value)

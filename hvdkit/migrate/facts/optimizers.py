@@ -62,6 +62,8 @@ def find_optimizers(facts: Facts) -> list[Optimizer]:
                     models |= facts.flow.unwrap(facts.flow.values(where, root))
                 found.append(Optimizer(names, call, value, roots, models, whole, value in taken))
     found = [optimizer for optimizer in found if not _around_another(facts, optimizer, found)]
+    inside = _made_inside(facts, found)
+    found = [optimizer for optimizer in found if optimizer.value not in inside]
     return sorted(found, key=lambda o: (str(o.names.source.path), o.node.lineno, o.node.col_offset))
 
 
@@ -69,6 +71,16 @@ def _around_another(facts: Facts, optimizer: Optimizer, every: list[Optimizer]) 
     """Whether what is constructed is given another optimizer to step: a Lookahead of the project's own."""
     others = {other.value for other in every if other is not optimizer}
     return any(facts.flow.values(optimizer.names, given) & others for given in optimizer.node.args[:1])
+
+
+def _made_inside(facts: Facts, found: list[Optimizer]) -> frozenset[Value]:
+    """What a library's factory makes inside, where the project has its files: its calls stand for it."""
+    inside: set[Value] = set()
+    for optimizer in found:
+        if optimizer.value.name in words.OPTIMIZER_FACTORIES:
+            for names, function in facts.flow.functions(optimizer.names, optimizer.node):
+                inside.update(*(facts.flow.values(names, value) for value in names.returns.get(function, ())))
+    return frozenset(inside)
 
 
 def groups_added(facts: Facts, optimizer: Value) -> list[tuple[Names, ast.expr]]:

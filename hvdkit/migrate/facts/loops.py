@@ -108,10 +108,11 @@ class Loops:
         return found
 
     def loaders_in(
-        self, names: Names, expression: ast.AST, seen: frozenset[ast.AST] = frozenset()
+        self, names: Names, expression: ast.AST, seen: set[ast.AST] | None = None
     ) -> frozenset[Value]:
         """DataLoaders among the values of an expression and of its parts: enumerate, tqdm, zip, iter ..."""
         found: set[Value] = set()
+        seen = set() if seen is None else seen
         for node in names.walk(expression):
             if isinstance(node, (ast.Name, ast.Attribute, ast.Call, ast.Subscript)):
                 for value in self._facts.flow.values(names, node):
@@ -120,7 +121,8 @@ class Loops:
                     elif value.kind == "made" and isinstance(value.node, ast.Call) and value.node is not node:
                         # `bar = tqdm(enumerate(loader))`: what a library call was given it may hand out.
                         for argument in value.node.args[:1] if value.node not in seen else ():
-                            found |= self.loaders_in(value.names, argument, seen | {value.node})
+                            seen.add(value.node)
+                            found |= self.loaders_in(value.names, argument, seen)
             if isinstance(node, ast.Call):
                 found |= self._generated(names, node)
         return frozenset(found)

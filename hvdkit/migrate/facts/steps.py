@@ -19,7 +19,7 @@ from hvdkit.migrate.facts.flow import Value
 from hvdkit.migrate.facts.gradients import GradientUse, walk_here
 from hvdkit.migrate.facts.loops import backward_calls
 from hvdkit.migrate.facts.losses import reached_models
-from hvdkit.migrate.facts.syncing import Sync, sync_of
+from hvdkit.migrate.facts.syncing import Sync, says_when, sync_of
 from hvdkit.migrate.names import FUNCTIONS, LOOPS, FunctionNode, Names
 
 if TYPE_CHECKING:
@@ -87,6 +87,7 @@ class Steps:
         self._gradients = GradientUse(facts)
         self._called: dict[ast.AST, list[ast.Call]] = {}
         self._reached: dict[ast.Call, frozenset[Value]] = {}
+        self._said: dict[Region, Sync] = {}
 
     @cached_property
     def steps(self) -> tuple[Step, ...]:
@@ -245,9 +246,29 @@ class Steps:
                 where = by_call[origin]
                 said = sync_of(where, origin)
                 sync = sync_of(names, node) if said is Sync.ALWAYS else said
+                sync = self._callers_say(names, region) if sync is Sync.ALWAYS else sync
                 found.append(Backward(where, origin, names, node, sync))
         found = [backward for backward in found if not self._too_early(names, backward.anchor, own)]
         return [backward for backward in found if not rivals or self._reaches(backward, rivals)]
+
+    @cached_property
+    def _any_says_when(self) -> bool:
+        """Whether anything in the project says which backward passes reduce."""
+        return any(says_when(names) for names in self._facts.files)
+
+    def _callers_say(self, names: Names, region: Region) -> Sync:
+        """Whether a function's backward passes reduce, by where it is called: `with model.no_sync(): f()`."""
+        if not self._any_says_when or isinstance(region, ast.Module):
+            return Sync.ALWAYS
+        if region not in self._said:
+            self._said[region] = Sync.ALWAYS  # of a function that calls itself, the other calls decide
+            every = set()
+            for where, site in self._facts.flow.call_sites(names, region):
+                said = sync_of(where, site)
+                above = region_of(where, site)
+                every.add(self._callers_say(where, above) if said is Sync.ALWAYS else said)
+            self._said[region] = every.pop() if len(every) == 1 else Sync.TESTED if every else Sync.ALWAYS
+        return self._said[region]
 
     def _too_early(self, names: Names, anchor: ast.Call, own: set[ast.Call]) -> bool:
         """Whether a backward pass has run, once, when the optimizers that take these steps are made."""

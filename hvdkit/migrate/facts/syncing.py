@@ -14,9 +14,9 @@ from enum import Enum
 from hvdkit.migrate.edits import CannotEdit
 from hvdkit.migrate.names import FUNCTIONS, Names
 
+NO_SYNC = "no_sync"
 SWITCH = "require_backward_grad_sync"
 SETTER = "set_backward_passes_per_step"
-
 
 NOTHING = frozenset(("contextlib.nullcontext", "contextlib.suppress"))
 
@@ -27,6 +27,11 @@ class Sync(Enum):
     ALWAYS = "always"
     TESTED = "tested"
     NEVER = "never"
+
+
+def says_when(names: Names) -> bool:
+    """Whether a file says anywhere which backward passes reduce."""
+    return any(word in names.attributes for word in (NO_SYNC, SWITCH, SETTER, "accumulate"))
 
 
 def sync_of(names: Names, call: ast.Call) -> Sync:
@@ -51,16 +56,16 @@ def sync_of(names: Names, call: ast.Call) -> Sync:
 def _context(names: Names, context: ast.expr) -> Sync:
     """What a context manager says: no_sync itself, a choice with it, or a variable that holds either."""
     called = context.func if isinstance(context, ast.Call) else context
-    if isinstance(called, ast.Attribute) and called.attr == "no_sync":
+    if isinstance(called, ast.Attribute) and called.attr == NO_SYNC:
         return Sync.NEVER
     if isinstance(context, ast.Call) and names.qualified(called) == ("hvdkit.torch.accumulate",):
         return Sync.NEVER if len(context.args) == 1 else Sync.TESTED
-    if any(isinstance(part, ast.Attribute) and part.attr == "no_sync" for part in ast.walk(context)):
+    if any(isinstance(part, ast.Attribute) and part.attr == NO_SYNC for part in ast.walk(context)):
         return Sync.TESTED
     if isinstance(called, ast.Name):
         values = [binding.value for binding in names.bindings(called.id, called) if binding.value is not None]
         if any(
-            isinstance(part, ast.Attribute) and part.attr == "no_sync"
+            isinstance(part, ast.Attribute) and part.attr == NO_SYNC
             for value in values
             for part in ast.walk(value)
         ):
@@ -74,6 +79,8 @@ def _switched(names: Names, parent: ast.AST, child: ast.AST) -> Sync | None:
         if not isinstance(block, list) or child not in block:
             continue
         for statement in reversed(block[: block.index(child)]):
+            if isinstance(statement, (*FUNCTIONS, ast.ClassDef)):
+                continue
             said = [sync for part in names.walk(statement) for sync in _said(part)]
             if said:
                 plain = isinstance(statement, (ast.Expr, ast.Assign))
@@ -110,8 +117,46 @@ class Choice:
     passes: str = "2"
 
 
-def choice_of(names: Names, node: ast.Attribute) -> Choice:
-    """The expression around a mention of no_sync: its call, and an if/else with nullcontext."""
+def asks_for_it(node: ast.AST) -> bool:
+    """Whether a node is hasattr(model, "no_sync"): whether DDP is there."""
+    if not isinstance(node, ast.Call) or len(node.args) != 2 or not isinstance(node.func, ast.Name):
+        return False
+    return node.func.id == "hasattr" and getattr(node.args[1], "value", None) == NO_SYNC
+
+
+def handed_on(names: Names, node: ast.Attribute) -> bool:
+    """Whether a mention is `return model.no_sync()` in a method of that name which asks for it first.
+
+    Without DDP such a method gives a context that does nothing: it is right as it is, and its callers are
+    where no_sync() is used.
+    """
+    call = called(names, node)
+    method = names.function(node)
+    statement = names.parents[call]
+    test = names.parents[statement]
+    if getattr(method, "name", "") != NO_SYNC or not isinstance(statement, ast.Return):
+        return False
+    asked = isinstance(test, ast.If) and statement in test.body and _sure(test.test, node.value)
+    others = [value for value in names.returns.get(method, ()) if value is not call] if method else []
+    return asked and bool(others) and all(is_nothing(names, value) for value in others)
+
+
+def _sure(test: ast.expr, model: ast.expr) -> bool:
+    """Whether a test asks for the model's no_sync(), and else only which object or None it is."""
+    parts = test.values if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And) else [test]
+    asked = [part for part in parts if asks_for_it(part)]
+    others = [part for part in parts if part not in asked]
+    same = [part for part in asked if ast.dump(part.args[0]) == ast.dump(model)]  # type: ignore[attr-defined]
+    return bool(same) and all(
+        isinstance(part, ast.Compare) and all(isinstance(op, ast.IsNot) for op in part.ops) for part in others
+    )
+
+
+def choice_of(names: Names, node: ast.Attribute, several: str) -> Choice:
+    """The expression around a mention of no_sync: its call, and an if/else with nullcontext.
+
+    several: what says that there are several processes, as hasattr(model, "no_sync") said it.
+    """
     whole: ast.expr = called(names, node)
     parent = names.parents[whole]
     if not isinstance(parent, ast.IfExp):
@@ -119,11 +164,21 @@ def choice_of(names: Names, node: ast.Attribute) -> Choice:
     other = parent.orelse if whole is parent.body else parent.body
     if not is_nothing(names, other):
         raise CannotEdit("the other choice beside no_sync() is not nullcontext()")
-    test = names.source.segment(parent.test)
+    test = _answered(names, parent.test, several)
     if whole is parent.body:
         return Choice(called(names, parent), test, f"2 if {test} else 1")
     simple = isinstance(parent.test, (ast.Name, ast.Attribute, ast.Call))
     return Choice(called(names, parent), f"not {test}" if simple else f"not ({test})", f"1 if {test} else 2")
+
+
+def _answered(names: Names, test: ast.expr, several: str) -> str:
+    """A test as text, where hasattr(model, "no_sync") asked for DDP asking for several processes."""
+    source = names.source
+    text, position = "", source.start(test)
+    for part in sorted((p for p in ast.walk(test) if asks_for_it(p)), key=source.start):
+        text += source.text[position : source.start(part)] + several
+        position = source.end(part)
+    return text + source.text[position : source.end(test)]
 
 
 def called(names: Names, node: ast.expr) -> ast.expr:

@@ -77,12 +77,30 @@ def asked_first(names: Names, node: ast.AST, model: ast.expr) -> bool:
         if isinstance(parent, (ast.If, ast.IfExp)) and child is not parent.test:
             if any(question(part, model) for part in ast.walk(parent.test)):
                 return True
+        if any(_leaves_without(above, model) for above in _above(parent, child)):
+            return True
         if isinstance(parent, ast.Try) and child in parent.body:
             caught = [handler.type for handler in parent.handlers]
             if any(isinstance(name, ast.Name) and name.id == "AttributeError" for name in caught):
                 return True
         child = parent
     return False
+
+
+def _above(parent: ast.AST, child: ast.AST) -> list[ast.stmt]:
+    """The statements above one in its block."""
+    for block in (getattr(parent, "body", None), getattr(parent, "orelse", None)):
+        if isinstance(block, list) and child in block:
+            return block[: block.index(child)]
+    return []
+
+
+def _leaves_without(node: ast.stmt, model: ast.expr) -> bool:
+    """`if not hasattr(model, "module"): break`."""
+    test = node.test if isinstance(node, ast.If) and isinstance(node.test, ast.UnaryOp) else None
+    if test is None or not isinstance(test.op, ast.Not) or not question(test.operand, model):
+        return False
+    return isinstance(node.body[-1], (ast.Break, ast.Continue, ast.Return, ast.Raise))  # type: ignore[attr-defined]
 
 
 def question(node: ast.AST, model: ast.expr | None = None) -> bool:

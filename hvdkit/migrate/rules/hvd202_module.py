@@ -312,6 +312,11 @@ RULE = Rule(
                 state = model.module.state_dict()
             except AttributeError:
                 state = model.state_dict()
+            inner = model
+            while True:
+                if not hasattr(inner, "module"):
+                    break
+                inner = inner.module
             """,
             reason="the code asks first, and is right with and without a wrapper",
         ),

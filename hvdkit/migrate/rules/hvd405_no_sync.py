@@ -8,7 +8,18 @@ from collections.abc import Iterator
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.naming import optimizer_names
-from hvdkit.migrate.facts.syncing import SETTER, SWITCH, Choice, called, choice_of, is_nothing
+from hvdkit.migrate.facts.syncing import (
+    NO_SYNC,
+    SETTER,
+    SWITCH,
+    Choice,
+    asks_for_it,
+    called,
+    choice_of,
+    handed_on,
+    is_nothing,
+)
+from hvdkit.migrate.facts.unwrapping import wrapped
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
@@ -20,15 +31,42 @@ def check(facts: Facts) -> Iterator[Finding]:
     for names in facts.files:
         if "ddp" not in facts.kinds(names):
             continue
-        for node in names.attributes.get("no_sync", ()):
-            if isinstance(node.ctx, ast.Load) and not names.qualified(node):
+        for node in names.attributes.get(NO_SYNC, ()):
+            if isinstance(node.ctx, ast.Load) and not names.qualified(node) and not handed_on(names, node):
                 yield facts.required("HVD405", names, node, WHY, _context, facts, names, node)
+        for call in names.calls.get("hasattr", ()):
+            if asks_for_it(call) and wrapped(facts, names, call.args[0]) and not _in_choice(names, call):
+                message = "whether the model has a no_sync() asks whether there are several processes"
+                text = _several(facts, names)
+                yield facts.required("HVD405", names, call, message, edits.replace, names.source, call, text)
         for _, binding in names.stores.get(SWITCH, ()):
             statement = names.statement(binding.node)
             if isinstance(statement, ast.Assign) and isinstance(binding.node, ast.Attribute):
                 message = "whether this backward reduces is said to the optimizer"
                 make = (_switch, facts, names, statement, binding.node)
                 yield facts.required("HVD405", names, statement, message, *make)
+
+
+def _several(facts: Facts, names: Names) -> str:
+    return f"{facts.hvd(names)}.size() > 1"
+
+
+def _in_choice(names: Names, question: ast.Call) -> bool:
+    """Whether hasattr(model, "no_sync") stands in a test that chooses no_sync() or lets it be handed on."""
+    for parent in names.ancestors(question):
+        if isinstance(parent, ast.IfExp) and any(_mentions(part) for part in (parent.body, parent.orelse)):
+            return True
+        if isinstance(parent, ast.If) and question in ast.walk(parent.test):
+            mentions = [part for statement in parent.body for part in ast.walk(statement) if _mentions(part)]
+            return any(isinstance(part, ast.Attribute) and handed_on(names, part) for part in mentions)
+        if isinstance(parent, ast.stmt):
+            break
+    return False
+
+
+def _mentions(node: ast.AST) -> bool:
+    whole = node.func if isinstance(node, ast.Call) else node
+    return isinstance(whole, ast.Attribute) and whole.attr == NO_SYNC
 
 
 def _switch(facts: Facts, names: Names, statement: ast.Assign, target: ast.Attribute) -> list[Edit]:
@@ -43,7 +81,7 @@ def _switch(facts: Facts, names: Names, statement: ast.Assign, target: ast.Attri
 
 def _context(facts: Facts, names: Names, node: ast.Attribute) -> list[Edit]:
     """Edits for one mention of no_sync: in a `with`, or kept in a variable for one."""
-    choice = choice_of(names, node)
+    choice = choice_of(names, node, _several(facts, names))
     holder = names.parents[choice.node]
     if isinstance(holder, ast.withitem):
         statement = names.parents[holder]
@@ -84,7 +122,7 @@ def _held(facts: Facts, names: Names, variable: ast.Name, model: ast.expr) -> li
             continue
         statement = names.statement(use)
         if isinstance(use.ctx, ast.Store) and isinstance(statement, ast.Assign):
-            found.append(_replaced(facts, names, statement, model, _passes(names, statement.value)))
+            found.append(_replaced(facts, names, statement, model, _passes(facts, names, statement.value)))
             continue
         item = names.parents[called(names, use)]
         plain = isinstance(item, ast.withitem) and item.optional_vars is None
@@ -94,12 +132,12 @@ def _held(facts: Facts, names: Names, variable: ast.Name, model: ast.expr) -> li
     return found
 
 
-def _passes(names: Names, value: ast.expr) -> str:
+def _passes(facts: Facts, names: Names, value: ast.expr) -> str:
     """The number of backward passes for what a context variable is given."""
     if is_nothing(names, value):
         return "1"
-    mention = next((n for n in ast.walk(value) if isinstance(n, ast.Attribute) and n.attr == "no_sync"), None)
-    choice = choice_of(names, mention) if mention is not None else None
+    mention = next((n for n in ast.walk(value) if isinstance(n, ast.Attribute) and n.attr == NO_SYNC), None)
+    choice = choice_of(names, mention, _several(facts, names)) if mention is not None else None
     if choice is None or choice.node is not value:
         raise edits.CannotEdit("the context manager is chosen in a way that cannot be followed")
     return choice.passes
@@ -394,8 +432,85 @@ RULE = Rule(
             """,
             note="One model, two optimizers: both are told.",
         ),
+        Change(
+            """\
+            from contextlib import nullcontext
+            import torch
+            from torch.nn.parallel import DistributedDataParallel as DDP
+
+            class Task:
+                def __init__(self, model):
+                    self.model = DDP(model)
+
+                def no_sync(self):
+                    if hasattr(self.model, "no_sync"):
+                        return self.model.no_sync()
+                    return nullcontext()
+
+            task = Task(torch.nn.Linear(2, 1))
+            optimizer = torch.optim.SGD(task.model.parameters(), lr=0.1)
+            has_no_sync = hasattr(task.model, "no_sync")
+            for i, x in enumerate(batches):
+                last = (i + 1) % 4 == 0
+                if has_no_sync and not last:
+                    with task.no_sync():
+                        task.model(x).sum().backward()
+                else:
+                    task.model(x).sum().backward()
+                if last:
+                    optimizer.step()
+            """,
+            """\
+            from contextlib import nullcontext
+            import horovod.torch as hvd
+            import torch
+            from torch.nn.parallel import DistributedDataParallel as DDP
+
+            class Task:
+                def __init__(self, model):
+                    self.model = DDP(model)
+
+                def no_sync(self):
+                    if hasattr(self.model, "no_sync"):
+                        return self.model.no_sync()
+                    return nullcontext()
+
+            task = Task(torch.nn.Linear(2, 1))
+            optimizer = torch.optim.SGD(task.model.parameters(), lr=0.1)
+            has_no_sync = hvd.size() > 1
+            for i, x in enumerate(batches):
+                last = (i + 1) % 4 == 0
+                if has_no_sync and not last:
+                    optimizer.set_backward_passes_per_step(2)
+                    task.model(x).sum().backward()
+                    optimizer.set_backward_passes_per_step(1)
+                else:
+                    task.model(x).sum().backward()
+                if last:
+                    optimizer.step()
+            """,
+            note="A method that hands no_sync() on where there is one stays; where it is used is what counts.",
+        ),
     ),
     keeps=(
+        Keep(
+            """\
+            import torch
+            from torch.nn.parallel import DistributedDataParallel as DDP
+
+            class Task:
+                def __init__(self, model):
+                    self.model = DDP(model)
+
+                def no_sync(self):
+                    return self.model.no_sync()
+
+            task = Task(torch.nn.Linear(2, 1))
+            optimizer = torch.optim.SGD(task.model.parameters(), lr=0.1)
+            """,
+            reason="this method would fail without DDP: what it is to give instead is not the rule's to say",
+            reported=True,
+        ),
         Keep(
             """\
             import torch

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from typing import Optional
 
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
-from hvdkit.migrate.facts.steps import Group
+from hvdkit.migrate.facts.arguments import passed
+from hvdkit.migrate.facts.steps import Group, Step
 from hvdkit.migrate.facts.waits import reduced_above
-from hvdkit.migrate.names import Names
+from hvdkit.migrate.names import FUNCTIONS, Names, Scope
 from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
+
+Variable = Optional[tuple[Optional[Scope], str]]
 
 
 def check(facts: Facts) -> Iterator[Finding]:
@@ -48,6 +52,8 @@ def _may_be_pending(facts: Facts, names: Names, call: ast.Call, group: Group) ->
     )
     if not together or not group.postponed or reduced_above(facts, names, names.statement(call), group):
         return False
+    if _closed(facts, names, call, group):
+        return False
     block = edits.block(names, names.statement(call))
     for step in group.steps:
         statement = step.names.statement(step.call)
@@ -55,6 +61,65 @@ def _may_be_pending(facts: Facts, names: Names, call: ast.Call, group: Group) ->
         if any(part in around for part in block) and not _is_tested(step.names, statement, block):
             return False
     return True
+
+
+def _closed(facts: Facts, names: Names, call: ast.Call, group: Group) -> bool:
+    """Whether all that decides between a backward pass and its step holds where zero_grad() is called."""
+    known = _true_at(names, call)
+    return bool(known) and all(_taken_there(facts, names, known, step) for step in group.steps)
+
+
+def _taken_there(facts: Facts, names: Names, known: set[Variable], step: Step) -> bool:
+    """Whether a step stands beside its backward pass, under tests that are all known to be true."""
+    function = step.names.function(step.call)
+    if function is None or not facts.steps.runs_backward(function):
+        return False  # what decides about it may stand around a call of its function
+    tests = [parent for parent in step.names.ancestors(step.call) if isinstance(parent, ast.If)]
+    between = [test for test in tests if not facts.steps.runs_backward(test)]
+    return bool(between) and all(_taken(facts, names, known, step, test) for test in between)
+
+
+def _true_at(names: Names, call: ast.Call) -> set[Variable]:
+    """Variables that are true at a call: it stands under `if flag:`, or below `if not flag: continue`."""
+    found: set[Variable] = set()
+    child: ast.AST = names.statement(call)
+    for parent in names.ancestors(child):
+        if isinstance(parent, ast.If) and child in parent.body:
+            found.add(_variable(names, parent.test))
+        for above in edits.block(names, child) if isinstance(child, ast.stmt) else ():
+            if above is child:
+                break
+            negated = (
+                above.test if isinstance(above, ast.If) and isinstance(above.test, ast.UnaryOp) else None
+            )
+            if negated is not None and isinstance(negated.op, ast.Not) and _leaves(above):
+                found.add(_variable(names, negated.operand))
+        if isinstance(parent, FUNCTIONS):
+            break
+        child = parent
+    return found - {None}
+
+
+def _leaves(test: ast.stmt) -> bool:
+    return isinstance(test, ast.If) and isinstance(test.body[-1], (ast.Continue, ast.Break, ast.Return))
+
+
+def _variable(names: Names, node: ast.expr) -> Variable:
+    return (names.scope(node).owner(node.id), node.id) if isinstance(node, ast.Name) else None
+
+
+def _taken(facts: Facts, names: Names, known: set[Variable], step: Step, test: ast.If) -> bool:
+    """Whether a test around a step asks for a variable that is true, or for one that is passed from it."""
+    flag, function = test.test, step.names.function(test)
+    if not any(step.call in ast.walk(part) for part in test.body) or not isinstance(flag, ast.Name):
+        return False
+    if step.names is names and _variable(names, flag) in known:
+        return True
+    if function is None or [b.kind for b in step.names.bindings(flag.id, flag)] != ["param"]:
+        return False
+    sites = [site for where, site in facts.flow.call_sites(step.names, function) if where is names]
+    given = [passed(step.names, function, names, site, flag.id) for site in sites]
+    return bool(given) and all(value is not None and _variable(names, value) in known for value in given)
 
 
 def _is_tested(names: Names, statement: ast.stmt, block: list[ast.stmt]) -> bool:
@@ -143,6 +208,46 @@ RULE = Rule(
             """,
             note="Only this rule: HVD405 takes require_backward_grad_sync.",
         ),
+        Change(
+            """\
+            import torch
+            from torch.nn.parallel import DistributedDataParallel as DDP
+
+            def update():
+                optimizer.step()
+
+            model = DDP(torch.nn.Linear(2, 1))
+            optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+            for i, x in enumerate(batches):
+                model.require_backward_grad_sync = i % 4 == 3
+                model(x).sum().backward()
+                if i % 4 == 3:
+                    update()
+                clear = i % 8 == 1
+                if clear:
+                    optimizer.zero_grad()
+            """,
+            """\
+            import torch
+            from torch.nn.parallel import DistributedDataParallel as DDP
+
+            def update():
+                optimizer.step()
+
+            model = DDP(torch.nn.Linear(2, 1))
+            optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+            for i, x in enumerate(batches):
+                model.require_backward_grad_sync = i % 4 == 3
+                model(x).sum().backward()
+                if i % 4 == 3:
+                    update()
+                clear = i % 8 == 1
+                if clear:
+                    optimizer.synchronize()
+                    optimizer.zero_grad()
+            """,
+            note="What lets zero_grad() run does not decide about the step.",
+        ),
     ),
     keeps=(
         Keep(
@@ -172,6 +277,28 @@ RULE = Rule(
                 optimizer.step()
             """,
             reason="every window is closed by a step before the next zero_grad()",
+        ),
+        Keep(
+            """\
+            import torch
+            from torch.nn.parallel import DistributedDataParallel as DDP
+
+            def backward(loss, update):
+                loss.backward()
+                if update:
+                    optimizer.step()
+
+            model = DDP(torch.nn.Linear(2, 1))
+            optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+            for i, x in enumerate(batches):
+                last = i % 4 == 3
+                model.require_backward_grad_sync = last
+                backward(model(x).sum(), last)
+                if not last:
+                    continue
+                optimizer.zero_grad()
+            """,
+            reason="zero_grad() is reached only where what decided about the step was true",
         ),
     ),
 )

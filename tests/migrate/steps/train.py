@@ -110,6 +110,58 @@ def no_sync_by_a_test(rank):
     report("no_sync_by_a_test", model.module)
 
 
+class Task(nn.Module):
+    """As timm trains: an object around the model that hands no_sync() on where there is one."""
+
+    def __init__(self, model):
+        super().__init__()
+        self.model = model
+
+    def prepare_distributed(self):
+        self.model = DDP(self.model)
+
+    def get_trainable_module(self):
+        return self.model
+
+    def no_sync(self):
+        module = self.get_trainable_module()
+        if module is not None and module is not self and hasattr(module, "no_sync"):
+            return module.no_sync()
+        return nullcontext()
+
+    def forward(self, x):
+        return self.model(x).pow(2).mean()
+
+
+def handed_on(rank):
+    task = Task(build(17))
+    model = task.get_trainable_module()
+    optimizer = torch.optim.AdamW(model.parameters(), lr=0.01)
+    task.prepare_distributed()
+    data = batches(rank, 5)
+    for _epoch in range(2):
+        has_no_sync = hasattr(task.get_trainable_module(), "no_sync")
+        optimizer.zero_grad()
+        for i, x in enumerate(data):
+            need_update = i + 1 == len(data) or (i + 1) % 3 == 0
+
+            def _backward(loss, update):
+                loss.backward()
+                if update:
+                    torch.nn.utils.clip_grad_norm_(task.parameters(), 0.1)
+                    optimizer.step()
+
+            if has_no_sync and not need_update:
+                with task.no_sync():
+                    _backward(task(x) / 3, need_update)
+            else:
+                _backward(task(x) / 3, need_update)
+            if not need_update:
+                continue
+            optimizer.zero_grad()
+    report("handed_on", task.get_trainable_module().module)
+
+
 def switched(rank):
     """Micro steps, loss scaling and clipping; on rank 1 the second step overflows."""
     model = DDP(build(6))
@@ -289,6 +341,7 @@ def main():
     accumulate(rank)
     no_sync(rank)
     no_sync_by_a_test(rank)
+    handed_on(rank)
     switched(rank)
     helper(rank)
     two_losses(rank)

@@ -1,4 +1,7 @@
-"""Blocks that deletions of several rules empty: the last becomes `pass`. On top no blank line is left."""
+"""Blocks that deletions of several rules empty: the last becomes `pass`.
+
+No blank line is left on top of a block, or at the end of the file.
+"""
 
 from __future__ import annotations
 
@@ -26,6 +29,7 @@ def fill(names: Names, changes: Sequence[Edit]) -> list[Edit]:
             first, last = gone[0], gone[-1]
             if None in gone or first is None or last is None:
                 _close_up(names, node, gone, result)
+                _end_file(names, gone, result)
                 continue
             if any(edit.text and first.start <= edit.start <= last.end for edit in changes):
                 continue
@@ -45,6 +49,21 @@ def _close_up(names: Names, node: ast.AST, gone: list[Edit | None], result: list
     blank = re.compile(r"(?:[ \t]*\r?\n)+").match(source.text, last.end)
     if blank and not any(edit.text and first.start <= edit.start <= blank.end() for edit in result):
         result[result.index(last)] = Edit(last.start, blank.end(), "")
+
+
+def _end_file(names: Names, gone: list[Edit | None], result: list[Edit]) -> None:
+    """Let the blank lines go that deletions would leave at the end of the file."""
+    source = names.source
+    trailing = list(itertools.takewhile(lambda edit: edit is not None, reversed(gone)))
+    if not trailing or source.notebook is not None:
+        return
+    first, last = trailing[-1], trailing[0]
+    assert first is not None and last is not None
+    start = len(source.text[: first.start].rstrip()) + len(source.newline)
+    if source.text[last.end :].strip() or start >= first.start:
+        return
+    if not any(edit.text and start <= edit.start <= last.end for edit in result):
+        result[result.index(first)] = Edit(start, first.end, "")
 
 
 def _deletion(names: Names, statement: ast.stmt, deleted: dict[tuple[int, int], Edit]) -> Edit | None:

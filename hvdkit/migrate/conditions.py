@@ -14,7 +14,7 @@ from hvdkit.migrate.facts import Facts, Site
 from hvdkit.migrate.facts import vocabulary as words
 from hvdkit.migrate.facts.guards import Where, where_runs
 from hvdkit.migrate.facts.programs import ProgramFacts
-from hvdkit.migrate.facts.sharding import epoch_calls, in_order, share
+from hvdkit.migrate.facts.sharding import epoch_calls, in_order, picked, share
 from hvdkit.migrate.facts.starts import runs_in
 from hvdkit.migrate.facts.training import (
     own_loaders,
@@ -69,10 +69,10 @@ def _sharded(facts: Facts, program: ProgramFacts) -> tuple[State, str]:
             return State.OPEN, f"how the project's own DataLoader class divides the data at {_places(own)}"
         return _without_loader(facts, program)
     shares = [(loader, share(facts, loader)) for loader in loaders]
-    whole = [loader for loader, by in shares if not by]
+    whole = [loader for loader, by in shares if not by and not picked(facts, loader)]
     if whole:
         return State.OPEN, f"every rank may draw all of the data of the loader at {_places(whole)}"
-    by = " and ".join(sorted({by for _, by in shares}))
+    by = " and ".join(sorted({by or "a data set that the rank picks from" for _, by in shares}))
     return State.PROVEN, f"by {by}: loader at {_places(loaders)}"
 
 

@@ -31,7 +31,7 @@ _LEAVES = {"Constant", "alias", "Global", "Nonlocal", "MatchSingleton"}
 _MIXED_FIELDS = {"name", "keys", "kw_defaults", "kwd_attrs", "rest"}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Binding:
     """One place where a name gets a value.
 
@@ -117,6 +117,11 @@ class Names:
         if node not in self._calls_in:
             self._calls_in[node] = [part for part in self.walk(node) if isinstance(part, ast.Call)]
         return self._calls_in[node]
+
+    @cached_property
+    def bound(self) -> set[str]:
+        """Every name that some scope binds, and every attribute that is stored."""
+        return {*self.stores, *(name for scope in self.scopes.values() for name in scope.names)}
 
     @cached_property
     def modules(self) -> set[str]:

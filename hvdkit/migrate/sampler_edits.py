@@ -10,12 +10,14 @@ from hvdkit.migrate.collective_edits import fresh
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.arguments import keyword
 from hvdkit.migrate.facts.facts import Loader
+from hvdkit.migrate.facts.flow import Value
 from hvdkit.migrate.facts.made_alike import evaluates_too
 from hvdkit.migrate.facts.sharding import ITERABLE
 from hvdkit.migrate.names import COMPREHENSIONS, Names
 from hvdkit.migrate.plan import Edit
 
 WIDE = 110  # columns
+RANDOM, SEQUENTIAL = "torch.utils.data.RandomSampler", "torch.utils.data.SequentialSampler"
 STREAMS = ("webdataset.", "torchdata.", "torchtext.datasets.")  # their data sets are iterators
 
 
@@ -33,7 +35,7 @@ def unshardable(facts: Facts, loader: Loader) -> str:
         return ""
     if loader.batch_sampler is not None:
         return "it has a batch_sampler of its own"
-    if loader.sampler is not None and empty_sampler(facts, loader) is None:
+    if loader.sampler is not None and not (empty_sampler(facts, loader) or plain_sampler(facts, loader)):
         return "it has a sampler of its own"
     if loader.dataset is None:
         return "its data set was not found"
@@ -68,6 +70,10 @@ def sampler_edits(facts: Facts, loader: Loader) -> list[Edit]:
     empty = empty_sampler(facts, loader)
     if empty is not None:
         return [edits.replace(source, empty, _sampler(source.segment(loader.dataset), hvd, "True"))]
+    plain = plain_sampler(facts, loader)
+    if plain is not None:
+        shuffle = str(RANDOM in names.qualified(plain.func))
+        return [edits.replace(source, plain, _sampler(source.segment(plain.args[0]), hvd, shuffle))]
     statement = names.statement(loader.node)
     own_line = isinstance(statement, ast.Assign) and not _in_part(names, loader.node)
     target = statement.targets[0] if isinstance(statement, ast.Assign) else None
@@ -121,6 +127,29 @@ def empty_sampler(facts: Facts, loader: Loader) -> ast.expr | None:
     data = names.bindings(loader.dataset.id, loader.dataset)
     known = all(statement.lineno > getattr(binding.node, "lineno", 0) for binding in data)
     return empty if statement in block and known else None
+
+
+def plain_sampler(facts: Facts, loader: Loader) -> ast.Call | None:
+    """The `RandomSampler(data)` or `SequentialSampler(data)` of this loader alone, in its own file."""
+    found = facts.flow.values(loader.names, loader.sampler)
+    if len(found) != 1 or any(
+        o.node is not loader.node and _samples(facts, o) & found for o in facts.loaders
+    ):
+        return None
+    (value,) = found
+    call = value.node
+    if (
+        value.names is not loader.names
+        or not isinstance(call, ast.Call)
+        or call.keywords
+        or len(call.args) != 1
+    ):
+        return None
+    return call if {RANDOM, SEQUENTIAL} & set(loader.names.qualified(call.func)) else None
+
+
+def _samples(facts: Facts, loader: Loader) -> frozenset[Value]:
+    return facts.flow.values(loader.names, loader.sampler)
 
 
 def _assigned(names: Names, statement: ast.stmt, variable: str, sampler: str) -> list[str]:

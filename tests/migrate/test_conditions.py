@@ -226,6 +226,9 @@ SAMPLERS = [
     "DataLoader(data, sampler=Balanced(data))",
     "DataLoader(Stream())",
     "DataLoader(data, **{'sampler': DistributedSampler(data)})",
+    "DataLoader(Subset(data, range(hvd.rank(), 8, hvd.size())))",
+    "DataLoader(Subset(data, order[hvd.rank() :: hvd.size()]))",
+    "DataLoader(Subset(data, part))",
 ]
 
 
@@ -234,6 +237,7 @@ def test_ways_to_divide_the_data(tmp_path: Path, loader: str) -> None:
     text = f"""\
         import horovod.torch as hvd
         from torch.utils.data import BatchSampler, DataLoader, DistributedSampler, IterableDataset, Sampler
+        from torch.utils.data import Subset
 
         class Own(Sampler):
             def __init__(self, data, rank):
@@ -251,11 +255,16 @@ def test_ways_to_divide_the_data(tmp_path: Path, loader: str) -> None:
                 return iter(read(hvd.rank()))
 
         hvd.init()
+        part = order.split()[hvd.rank()]
         for x in {loader}:
             model(x).sum().backward()
         """
     assert table(tmp_path, text)[SHARDED].state is State.PROVEN
-    for whole in ("DataLoader(data, sampler=Grouped(data))", "DataLoader(data)"):
+    for whole in (
+        "DataLoader(data, sampler=Grouped(data))",
+        "DataLoader(data)",
+        "DataLoader(Subset(data, range(8)))",
+    ):
         assert table(tmp_path, text.replace(loader, whole))[SHARDED].state is State.OPEN
 
 

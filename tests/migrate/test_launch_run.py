@@ -81,3 +81,14 @@ def test_workers_run_one_after_the_other_in_the_same_processes(tmp_path: Path) -
     after = run([*HOROVODRUN, str(migrated("demos", tmp_path))], tmp_path / "horovod")
     assert [len(demos) for demos in before] == [2, 2]
     assert after == before
+
+
+@pytest.mark.launch
+def test_a_partition_for_each_process_and_gradients_averaged_by_hand(tmp_path: Path) -> None:
+    before = run([sys.executable, str(PROGRAMS / "partitioned" / "train.py")], tmp_path / "torch")
+    script = migrated("partitioned", tmp_path)
+    assert "Process(" not in script.read_text()
+    after = run([*HOROVODRUN, str(script)], tmp_path / "horovod")
+    assert [result[:2] for result in before] == [[0, 2], [1, 2]]
+    assert before[0][2] != before[1][2]  # the ranks see other data
+    assert after == before

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
 
 from hvdkit.check.horovod import WRAPPED, Wrapped, wraps
@@ -9,6 +10,7 @@ from hvdkit.check.order import always_before
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.flow import Value
+from hvdkit.migrate.facts.order import last_binding
 from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
 
@@ -17,7 +19,10 @@ def check(facts: Facts) -> Iterator[Finding]:
     for wrap in wraps(facts):
         if wrap.given is None:
             continue
-        inside = [v for v in facts.flow.values(wrap.names, wrap.given) if v.name in WRAPPED]
+        # Where the variable got a new optimizer since, an earlier one that was wrapped is not in it.
+        last = last_binding(wrap.names, wrap.given) if isinstance(wrap.given, ast.Name) else None
+        held = facts.flow.bound(wrap.names, last) if last else facts.flow.values(wrap.names, wrap.given)
+        inside = [value for value in held if value.name in WRAPPED]
         if any(_certain(wrap, value) for value in inside):
             message = "this optimizer is Horovod's already: wrapping it again raises TypeError"
             yield facts.safe(
@@ -69,6 +74,20 @@ RULE = Rule(
         ),
     ),
     keeps=(
+        Keep(
+            """\
+            import horovod.torch as hvd
+            import torch
+
+            hvd.init()
+            optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+            optimizer = hvd.DistributedOptimizer(optimizer)
+            train(model, optimizer)
+            optimizer = torch.optim.Adam(other.parameters())
+            optimizer = hvd.DistributedOptimizer(optimizer)
+            """,
+            reason="the variable has another optimizer by then",
+        ),
         Keep(
             """\
             import horovod.torch as hvd

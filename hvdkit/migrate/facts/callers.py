@@ -44,7 +44,7 @@ class Callers:
         wanted = [name] if name else []
         if isinstance(owner, ast.ClassDef) and name == "__init__":
             wanted = [owner.name, "__init__"]
-        if name in self._handed_on:
+        if name and self._is_handed_on(name):
             self._memo.ask("parameter calls", self._ask_parameters)
         for key in wanted:
             self._memo.ask(("calls", key), lambda key=key: self._ask_named(key))  # type: ignore[misc]
@@ -103,16 +103,14 @@ class Callers:
     def _files(self) -> list[Names]:
         return list(self._flow.project.files.values())
 
-    @cached_property
-    def _handed_on(self) -> set[str]:
-        """Names that are given to a call, as `run(demo)` does: a parameter may hold their functions."""
-        return {
-            given.id
+    def _is_handed_on(self, name: str) -> bool:
+        """Whether a name is given to a call, as in `run(demo)`: a parameter may hold its function."""
+        return any(
+            isinstance(parent, ast.keyword) or (isinstance(parent, ast.Call) and parent.func is not use)
             for names in self._files
-            for call in names.of_kind(ast.Call)
-            for given in (*call.args, *(item.value for item in call.keywords))
-            if isinstance(given, ast.Name)
-        }
+            for use in names.uses.get(name, ())
+            for parent in (names.parents[use],)
+        )
 
     @cached_property
     def _known_as(self) -> dict[str, list[tuple[Names, str]]]:

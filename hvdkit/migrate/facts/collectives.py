@@ -60,6 +60,8 @@ _WORLD = (
 )
 NEW_GROUP = "torch.distributed.new_group"
 _REDUCTIONS = frozenset(enum + name for enum in _ENUMS for name in OPERATIONS)
+# None is the default everywhere; 0 was the world's number before torch 1.0, and is nothing today.
+_NUMBERS = (None, 0)
 ADD_PROCESS_SET = frozenset(("horovod.torch.add_process_set", "hvdkit.torch.add_process_set"))
 
 
@@ -163,7 +165,7 @@ def _is_world(facts: Facts, names: Names, group: ast.expr) -> bool:
     """Whether a group is None or the world, whichever way it is spelled."""
     values = facts.flow.values(names, group)
     return bool(values) and all(
-        _is(value.node, None)
+        any(_is(value.node, number) for number in _NUMBERS)
         if value.kind == "literal"
         else value.name in _WORLD or (value.name == NEW_GROUP and group_ranks(value.node) is None)
         for value in values

@@ -20,6 +20,7 @@ from hvdkit.migrate.facts.call_graph import CallGraph
 from hvdkit.migrate.facts.flow import Flow, Value
 from hvdkit.migrate.facts.launch import Launch
 from hvdkit.migrate.facts.launch_reach import Reach
+from hvdkit.migrate.facts.loader_classes import PARAMETERS, constructions
 from hvdkit.migrate.facts.loops import Loops
 from hvdkit.migrate.facts.optimizer_wrappers import Around, find_around
 from hvdkit.migrate.facts.optimizers import Optimizer, find_optimizers
@@ -203,16 +204,17 @@ class Facts:
     @cached_property
     def loaders(self) -> list[Loader]:
         """Every DataLoader that is constructed."""
-        order = ("dataset", "batch_size", "shuffle", "sampler", "batch_sampler")
+        made = {(site.names, site.node) for site in self.calls(words.LOADER)}
+        made.update(constructions(self.flow, self.files))
         found = []
-        for site in self.calls(words.LOADER):
-            given = dict(zip(order, site.node.args))
-            given.update(keywords(self.flow, site.names, site.node))
-            value = Value("made", words.LOADER, site.node, site.names)
+        for names, node in sorted(made, key=lambda call: _place(*call)):
+            given = dict(zip(PARAMETERS, node.args))
+            given.update(keywords(self.flow, names, node))
+            value = Value("made", words.LOADER, node, names)
             found.append(
                 Loader(
-                    site.names,
-                    site.node,
+                    names,
+                    node,
                     value,
                     given.get("dataset"),
                     _not_none(given.get("sampler")),

@@ -15,6 +15,7 @@ from hvdkit.migrate.canonical import canonical
 from hvdkit.migrate.facts import vocabulary as words
 from hvdkit.migrate.facts.arguments import attribute_asked, default, passed
 from hvdkit.migrate.facts.callers import Callers, CallSite
+from hvdkit.migrate.facts.loader_classes import is_loader
 from hvdkit.migrate.facts.memo import Memo
 from hvdkit.migrate.facts.order import reaching
 from hvdkit.migrate.facts.stores import Stores
@@ -49,7 +50,10 @@ class Flow:
         self._memo: Memo[Value] = Memo()
         self._callers = Callers(self, self._memo)
         self._stores = Stores(self, self._memo)
+        self._names: set[str] = set()
+        self._read = 0
         self._own: dict[tuple[Names, str], bool] = {}
+        self._loaders: dict[ast.AST, bool] = {}
         self._seen_from: dict[tuple[str, ast.AST], tuple[Names, Scope | None, str, tuple[Binding, ...]]] = {}
 
     # --- questions -----------------------------------------------------------------------------
@@ -90,6 +94,8 @@ class Flow:
 
     def functions(self, names: Names, call: ast.Call) -> list[tuple[Names, FunctionNode]]:
         """The project's functions that a call may run; calling an instance runs its forward or __call__."""
+        if isinstance(call.func, ast.Attribute) and call.func.attr not in self._bound():
+            return []  # a library's method: nothing of that name is defined or stored here
         found: list[tuple[Names, FunctionNode]] = []
         for value in self.values(names, call.func):
             if value.kind == "function" and isinstance(value.node, FUNCTIONS):
@@ -99,6 +105,14 @@ class Flow:
             elif value.kind == "object":
                 found.extend(self.methods(value, "__call__") or self.methods(value, "forward"))
         return found
+
+    def _bound(self) -> set[str]:
+        """The names that the project binds or stores; a wrapper's .module is its model."""
+        files = self.project.files
+        if len(files) != self._read:  # following a name may load a file
+            self._read = len(files)
+            self._names = {"module"}.union(*(names.bound for names in files.values()))
+        return self._names
 
     def call_sites(self, names: Names, function: FunctionNode) -> list[CallSite]:
         """The calls in the project that may run a function."""
@@ -238,6 +252,8 @@ class Flow:
             if value.kind == "function":
                 for result in value.names.returns.get(value.node, ()):
                     found |= self.values(value.names, result)
+            elif value.kind == "class" and self._is_loader(value):
+                found.add(Value("made", words.LOADER, node, names))
             elif value.kind == "class":
                 found.add(Value("object", value.name, value.node, value.names))
             elif value.kind == "name":
@@ -245,6 +261,11 @@ class Flow:
         label = function.attr if isinstance(function, ast.Attribute) else "?"
         unknown = Value("made", f"?.{label}", node, names)
         return self._memo.otherwise(frozenset(found), lambda: frozenset([unknown]))
+
+    def _is_loader(self, value: Value) -> bool:
+        if value.node not in self._loaders:
+            self._loaders[value.node] = is_loader(self, value.names, value.node)
+        return self._loaders[value.node]
 
     def _subscript(self, names: Names, node: ast.Subscript) -> frozenset[Value]:
         bases = self.values(names, node.value)

@@ -51,6 +51,15 @@ def where_runs(facts: Facts, names: Names, node: ast.AST, depth: int = 0) -> Whe
     return best
 
 
+def sometimes_alone(facts: Facts, names: Names, node: ast.AST, depth: int = 0) -> bool:
+    """Whether some way to a node is one that fewer than all processes take: no place for a collective."""
+    if where_runs(facts, names, node, MAX_CALLERS) is not Where.ALL:
+        return True
+    function = names.function(node)
+    sites = facts.flow.call_sites(names, function) if function is not None and depth < MAX_CALLERS else []
+    return any(sometimes_alone(facts, where, call, depth + 1) for where, call in sites)
+
+
 def _of_function(facts: Facts, names: Names, function: FunctionNode, depth: int) -> Where:
     """The processes that run a function: those of its decorator, or of the widest of its calls."""
     for decorator in getattr(function, "decorator_list", ()):

@@ -44,6 +44,7 @@ class Order:
             site.node: site.names for site in facts.calls(words.INIT, *words.HVD_INIT)
         }
         self.places: list[Place] = []
+        self._known: dict[tuple[FunctionNode, int, tuple[Place, ...]], bool] = {}
 
     def need(self, names: Names, node: ast.AST, after: bool = False) -> None:
         """Add the place, if any, that a node needs."""
@@ -236,6 +237,12 @@ class Order:
 
     def _always(self, names: Names, function: FunctionNode, depth: int) -> bool:
         """Whether calling a function always initialises."""
+        key = (function, depth, tuple(self.places))
+        if key not in self._known:
+            self._known[key] = self._finds_out(names, function, depth)
+        return self._known[key]
+
+    def _finds_out(self, names: Names, function: FunctionNode, depth: int) -> bool:
         if isinstance(function, ast.Lambda):
             return False
         for statement in function.body:

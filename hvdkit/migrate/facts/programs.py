@@ -80,12 +80,15 @@ def _kind(seen: set[str]) -> str:
     return "tf-strategy" if "tf-strategy" in seen else "tf-single"
 
 
-def last_import(names: Names) -> ast.stmt | None:
-    """The last module-level statement that imports, a `try:` around imports among them."""
+def module_imports(names: Names) -> list[ast.stmt]:
+    """The module-level statements that import, a `try:` around imports among them."""
     imports = (ast.Import, ast.ImportFrom)
-    tried = (s for s in names.source.tree.body if isinstance(s, ast.Try))
-    around = [s for s in tried if all(isinstance(part, imports) for part in s.body)]
-    return next((s for s in reversed(names.source.tree.body) if isinstance(s, imports) or s in around), None)
+    return [
+        statement
+        for statement in names.source.tree.body
+        if isinstance(statement, imports)
+        or (isinstance(statement, ast.Try) and all(isinstance(part, imports) for part in statement.body))
+    ]
 
 
 def has_main_guard(names: Names) -> bool:

@@ -171,7 +171,8 @@ class RankKinds:
             return frozenset(["local_rank"])
         if isinstance(node.op, ast.FloorDiv) and "rank" in left:
             return frozenset(["cross_rank"])
-        if isinstance(node.op, ast.Add) and isinstance(node.left, ast.BinOp) and "local_rank" in left | right:
+        several = isinstance(node.left, ast.BinOp) or isinstance(node.right, ast.BinOp)
+        if isinstance(node.op, ast.Add) and several and "local_rank" in left | right:
             return frozenset(["rank"])
         if isinstance(node.op, ast.Mult) and {"size", "local_size"} & (left | right):
             return frozenset(["size"])

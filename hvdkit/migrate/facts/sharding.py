@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from hvdkit.migrate.facts import vocabulary as words
@@ -74,14 +75,56 @@ def _passes_rank(facts: Facts, names: Names, call: ast.Call) -> bool:
 
 def _given_sampler(facts: Facts, value: Value, steps: int) -> bool:
     """Whether an object of a project class was given a sharding sampler."""
-    names, owner = value.names, value.node
-    for binding in names.scopes[owner].names.get("__init__", ()):
-        if isinstance(binding.node, FUNCTIONS):
-            for where, call in facts.flow.call_sites(names, binding.node):
-                given = (facts.flow.values(where, argument) for argument in call.args)
-                if any(_sampler(facts, values, steps + 1) for values in given):
-                    return True
+    return any(
+        _sampler(facts, facts.flow.values(names, argument), steps + 1)
+        for names, argument in _arguments(facts, value)
+    )
+
+
+def picked(facts: Facts, loader: Loader) -> bool:
+    """Whether the rank picks the loader's data: as an index, in a slice, or where a range begins."""
+    return any(
+        _picks(facts, names, argument)
+        for value in facts.flow.values(loader.names, loader.dataset)
+        for names, argument in _arguments(facts, value)
+    )
+
+
+def _picks(facts: Facts, names: Names, node: ast.expr) -> bool:
+    written = [node]
+    if isinstance(node, ast.Name):
+        bindings = names.bindings(node.id, node)
+        written = [b.value for b in bindings if b.kind == "assign" and b.value is not None and not b.path]
+    for part in (part for expression in written for part in names.walk(expression)):
+        chosen: list[ast.expr] = []
+        if isinstance(part, ast.Subscript):
+            chosen = (
+                [part.slice.lower] if isinstance(part.slice, ast.Slice) and part.slice.lower else [part.slice]
+            )
+        elif isinstance(part, ast.Call) and getattr(part.func, "id", "") == "range":
+            chosen = part.args[:1]
+        if any(facts.ranks.of(names, expression) == {"rank"} for expression in chosen):
+            return True
     return False
+
+
+def _arguments(facts: Facts, value: Value) -> Iterator[tuple[Names, ast.expr]]:
+    """What a library's call, or every call of a project class, was given."""
+    if value.kind == "made" and isinstance(value.node, ast.Call):
+        calls = [(value.names, value.node)]
+    elif value.kind == "object":
+        made = value.names.scopes[value.node].names.get("__init__", ())
+        calls = [
+            site
+            for binding in made
+            if isinstance(binding.node, FUNCTIONS)
+            for site in facts.flow.call_sites(value.names, binding.node)
+        ]
+    else:
+        calls = []
+    for names, call in calls:
+        for argument in (*call.args, *(keyword.value for keyword in call.keywords)):
+            yield names, argument
 
 
 def keywords(flow: Flow, names: Names, call: ast.Call) -> dict[str, ast.expr]:

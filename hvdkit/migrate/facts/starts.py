@@ -6,11 +6,13 @@ import ast
 from typing import TYPE_CHECKING
 
 from hvdkit.migrate.facts import vocabulary as words
-from hvdkit.migrate.facts.programs import ProgramFacts
-from hvdkit.migrate.names import Names
+from hvdkit.migrate.facts.programs import ProgramFacts, main_guard, module_imports
+from hvdkit.migrate.names import FUNCTIONS, Names
 
 if TYPE_CHECKING:
     from hvdkit.migrate.facts.facts import Facts, Site
+
+MAX_CALLERS = 4
 
 
 def starting_sites(facts: Facts, program: ProgramFacts) -> list[Site]:
@@ -31,6 +33,37 @@ def started(facts: Facts, names: Names, node: ast.AST) -> set[bool]:
         for program in facts.programs
         if runs_in(facts, program, names, node)
     }
+
+
+def on_import(facts: Facts, names: Names, node: ast.AST, depth: int = 0) -> bool:
+    """Whether a node of a script of one process may run before HVD110's hvd.init(), during an import."""
+    function = names.function(node)
+    if function is not None:
+        sites = facts.flow.call_sites(names, function) if depth < MAX_CALLERS else []
+        return any(on_import(facts, *site, depth + 1) for site in sites)
+    guard, last = main_guard(names), start_below(facts, names)
+    if guard is not None:
+        return guard not in names.ancestors(node)
+    entry = any(program.entry is names for program in facts.programs)
+    return not entry or last is None or getattr(node, "lineno", 0) <= (last.end_lineno or last.lineno)
+
+
+def start_below(facts: Facts, names: Names) -> ast.stmt | None:
+    """The import that hvd.init() goes below: the last one, or the last before the project's own code runs."""
+    imports = module_imports(names)
+    first = next((s for s in names.source.tree.body if _runs_project(facts, names, s)), None)
+    torch = names.module.names.get("torch", ())
+    if first is not None and all(getattr(binding.node, "lineno", 0) < first.lineno for binding in torch):
+        imports = [statement for statement in imports if statement.lineno < first.lineno] or imports
+    return next(reversed(imports), None)
+
+
+def _runs_project(facts: Facts, names: Names, statement: ast.stmt) -> bool:
+    if isinstance(statement, (*FUNCTIONS, ast.ClassDef)):
+        return False
+    return any(
+        isinstance(part, ast.Call) and facts.flow.functions(names, part) for part in ast.walk(statement)
+    )
 
 
 def runs_in(facts: Facts, program: ProgramFacts, names: Names, node: ast.AST) -> bool:

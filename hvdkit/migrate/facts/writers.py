@@ -48,7 +48,7 @@ IN_MEMORY = frozenset(("io.BytesIO", "io.StringIO", "tempfile.TemporaryFile"))
 class Writer:
     """One call that writes. log: it makes an object that goes on writing (SummaryWriter, wandb.init).
 
-    opened: the `with open(...)` around it that makes the file.
+    opened: the `with open(...)` around it that makes the file. taken: a copy of what came from elsewhere.
     """
 
     names: Names
@@ -57,6 +57,7 @@ class Writer:
     where: Where
     log: bool = False
     opened: ast.With | None = None
+    taken: bool = False
 
 
 def writers(facts: Facts) -> Iterator[Writer]:
@@ -79,7 +80,7 @@ def _written(facts: Facts) -> Iterator[Writer]:
 
 
 def _copies(facts: Facts) -> Iterator[Writer]:
-    """Copies of a file that the same function saves: where rank 0 saves, the others copy too early."""
+    """Copies: of a file that the same function saves the others would come too early, where rank 0 saves."""
     saved = {
         (site.names, site.names.function(site.node), ast.dump(target))
         for site in facts.calls(*SAVES)
@@ -87,8 +88,10 @@ def _copies(facts: Facts) -> Iterator[Writer]:
     }
     for site in facts.calls(*COPIES):
         names, copied = site.names, given(site.node, 0, "src")
-        if copied is not None and (names, names.function(site.node), ast.dump(copied)) in saved:
-            yield Writer(names, site.node, site.name, where_runs(facts, names, site.node))
+        if copied is not None:
+            found = (names, names.function(site.node), ast.dump(copied)) in saved
+            where = where_runs(facts, names, site.node)
+            yield Writer(names, site.node, site.name, where, taken=not found)
 
 
 def _opens(facts: Facts) -> Iterator[Writer]:
@@ -142,8 +145,8 @@ def whole_statement(facts: Facts, writer: Writer) -> ast.stmt | None:
     statement = names.statement(call)
     if not isinstance(statement, ast.Expr) or statement.value is not call or writer.name == OPEN:
         return None
-    if calls_project_code(facts, names, call):
-        return None
+    if writer.taken or calls_project_code(facts, names, call):
+        return None  # what is copied may be read by all, once it is there
     if writer.name in DUMPS and not _ends_program(facts, names, writer.opened or statement):
         return None
     if writer.opened is None:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from pathlib import Path
 
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
-from hvdkit.migrate.facts.programs import ProgramFacts, last_import, main_guard
+from hvdkit.migrate.facts.programs import ProgramFacts, main_guard
+from hvdkit.migrate.facts.starts import runs_in, start_below
 from hvdkit.migrate.facts.training import only_single
 from hvdkit.migrate.names import Names
-from hvdkit.migrate.plan import Edit, Finding
+from hvdkit.migrate.plan import Applicability, Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
 from hvdkit.migrate.rules import (
     hvd300_download,
@@ -21,6 +21,7 @@ from hvdkit.migrate.rules import (
     hvd603_summary_writer,
     hvd604_progress,
     hvd607_text,
+    hvd608_log_handlers,
 )
 
 ASKING = (
@@ -31,6 +32,7 @@ ASKING = (
     hvd603_summary_writer,
     hvd604_progress,
     hvd607_text,
+    hvd608_log_handlers,
 )
 IMPORTS = (ast.Import, ast.ImportFrom)
 HARMLESS = (*IMPORTS, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
@@ -68,25 +70,32 @@ def check(facts: Facts) -> Iterator[Finding]:
 def _asks_ranks(facts: Facts, program: ProgramFacts) -> bool:
     """Whether a script that trains nothing, and runs something, shares files that will ask for ranks."""
     shared = {names.source.path for names in program.files if only_single(facts, names)}
-    last = last_import(program.entry)
+    last = start_below(facts, program.entry)
     if not shared or (
         main_guard(program.entry) is None and last in (None, program.entry.source.tree.body[-1])
     ):
         return False
-    return bool(shared & _asking(facts))
+    asking = ((names, node) for names, node in _asking(facts) if names.source.path in shared)
+    return any(runs_in(facts, program, names, node) for names, node in asking)
 
 
-def _asking(facts: Facts) -> set[Path]:
-    """The files in which a rule of those that ask for ranks writes; the same for all programs."""
+def _asking(facts: Facts) -> list[tuple[Names, ast.stmt]]:
+    """Where a rule of those that ask for ranks writes; the same for all programs."""
     if _asking not in facts.answers:
-        facts.answers[_asking] = {
-            finding.path
+        lines = {
+            (finding.path, finding.line_in_program)
             for rule in ASKING
             if facts.options.allows(rule.RULE.id)
             for finding in rule.check(facts)
-            if finding.edits
+            if finding.edits and (finding.applicability is Applicability.SAFE or facts.options.suggested)
         }
-    found: set[Path] = facts.answers[_asking]
+        facts.answers[_asking] = [
+            (names, node)
+            for names in facts.files
+            for node in ast.walk(names.source.tree)
+            if isinstance(node, ast.stmt) and (names.source.path, node.lineno) in lines
+        ]
+    found: list[tuple[Names, ast.stmt]] = facts.answers[_asking]
     return found
 
 
@@ -103,7 +112,7 @@ def _edit(facts: Facts, program: ProgramFacts) -> Edit:
     body = names.source.tree.body
     if guard is not None and not any(_runs(names, statement) for statement in body if statement is not guard):
         return edits.at_start(names, guard.body, lines)
-    last = last_import(names)
+    last = start_below(facts, names)
     if last is None or last is body[-1]:
         raise edits.CannotEdit("nothing follows the imports")
     return edits.after(names.source, last, ["", *lines])
@@ -241,6 +250,42 @@ RULE = Rule(
             optimizer.step()
             """,
             note="Below the last import, wherever it stands.",
+        ),
+        Change(
+            """\
+            import torch
+            from model import make
+
+            net = make()
+            from data import batches
+
+            for x in batches:
+                net(x).backward()
+                optimizer.step()
+            """,
+            """\
+            import horovod.torch as hvd
+            import torch
+            from model import make
+
+            hvd.init()
+            if torch.cuda.is_available():
+                torch.cuda.set_device(hvd.local_rank())
+
+            net = make()
+            from data import batches
+
+            for x in batches:
+                net(x).backward()
+                optimizer.step()
+            """,
+            note="But above what runs the project's own code, which may ask for its rank.",
+            files=(
+                (
+                    "model.py",
+                    "import torch\n\ndef make():\n    print('made')\n    return torch.nn.Linear(2, 1)\n",
+                ),
+            ),
         ),
     ),
     keeps=(

@@ -33,9 +33,8 @@ def check(facts: Facts) -> Iterator[Finding]:
             message = f"every process of a host would work on its first device: {text}"
             yield facts.safe("HVD112", names, index, message, edits.replace, names.source, index, text)
     for value in sorted(_first_devices(facts), key=lambda value: value.node.lineno):  # type: ignore[attr-defined]
-        if only_single(facts, value.names):
-            message = "every process of a host would work on its first device"
-            yield facts.safe("HVD112", value.names, value.node, message, _own_device, facts, value)
+        message = "every process of a host would work on its first device"
+        yield facts.safe("HVD112", value.names, value.node, message, _own_device, facts, value)
     for site in facts.calls(SET_DEVICE):
         if site.node.args and "ddp" in facts.kinds(site.names) and _only_given(facts, site):
             message = (
@@ -51,11 +50,10 @@ def check(facts: Facts) -> Iterator[Finding]:
 def _alike(facts: Facts) -> Iterator[Finding]:
     """Devices that a script of one process is told, and that all processes of a job would be told alike."""
     for names, node in (*_told(facts), *_visible(facts)):
-        if only_single(facts, names):
-            hvd = facts.hvd(names)
-            message = "every process of a host would take this device, which they are all given alike"
-            advice = f"take {hvd}.local_rank() for it; {hvd}.init() and torch.cuda.set_device() come before"
-            yield facts.manual("HVD112", names, node, message, advice)
+        hvd = facts.hvd(names)
+        message = "every process of a host would take this device, which they are all given alike"
+        advice = f"take {hvd}.local_rank() for it; {hvd}.init() and torch.cuda.set_device() come before"
+        yield facts.manual("HVD112", names, node, message, advice)
 
 
 def _told(facts: Facts) -> Iterator[tuple[Names, ast.expr]]:
@@ -64,7 +62,8 @@ def _told(facts: Facts) -> Iterator[tuple[Names, ast.expr]]:
     texts = [(site.names, site.node.args[0]) for site in facts.calls(DEVICE) if site.node.args]
     for method in METHODS:
         texts += [(names, call.args[0]) for names, call, _ in facts.methods(method) if call.args]
-    for names, node in (*given, *(found for text in texts for found in _in_text(*text))):
+    every = (*given, *(found for text in texts for found in _in_text(*text)))
+    for names, node in ((names, node) for names, node in every if only_single(facts, names)):
         parts = [part for part in names.walk(node) if isinstance(part, (ast.Name, ast.Attribute))]
         bound = [b for part in parts if isinstance(part, ast.Name) for b in names.bindings(part.id, part)]
         values = {value.name for part in parts for value in facts.flow.values(names, part)}
@@ -75,7 +74,7 @@ def _told(facts: Facts) -> Iterator[tuple[Names, ast.expr]]:
 
 def _visible(facts: Facts) -> Iterator[tuple[Names, ast.expr]]:
     """`os.environ["CUDA_VISIBLE_DEVICES"] = args.gpu`."""
-    for names in facts.files:
+    for names in (names for names in facts.files if only_single(facts, names)):
         for target, binding in names.stores.get("['CUDA_VISIBLE_DEVICES']", ()):
             none = isinstance(binding.value, ast.Constant) and binding.value.value in ("", "-1")
             if "os.environ" in names.qualified(target) and not none:
@@ -83,13 +82,17 @@ def _visible(facts: Facts) -> Iterator[tuple[Names, ast.expr]]:
 
 
 def _first_devices(facts: Facts) -> set[Value]:
-    """The texts "cuda:0" that reach a place where a device is wanted."""
+    """The texts "cuda:0" in scripts of one process that reach a place where a device is wanted."""
+    files = {
+        names for names in facts.files if FIRST_DEVICE in names.source.text and only_single(facts, names)
+    }
+    if not files:
+        return set()
     wanted = [(site.names, site.node.args[0]) for site in facts.calls(DEVICE) if site.node.args]
     wanted += [(names, call.args[0]) for names, call, _ in facts.methods("to") if call.args]
     found = {value for names, device in wanted for value in facts.flow.values(names, device)}
-    return {
-        value for value in found if isinstance(value.node, ast.Constant) and value.node.value == FIRST_DEVICE
-    }
+    found = {value for value in found if value.names in files and isinstance(value.node, ast.Constant)}
+    return {value for value in found if getattr(value.node, "value", None) == FIRST_DEVICE}
 
 
 def _own_device(facts: Facts, value: Value) -> Edit:

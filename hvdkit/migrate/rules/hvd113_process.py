@@ -55,7 +55,9 @@ def _starting(names: Names, call: ast.Call, worker: ast.expr) -> Starting | None
         return None
     if not isinstance(loop.iter, ast.Call) or getattr(loop.iter.func, "id", "") != "range" or loop.orelse:
         return None
-    if not all(_belongs(statement) for statement in loop.body) or names.statement(call) not in loop.body:
+    if not all(_belongs(statement, call) for statement in loop.body):
+        return None
+    if names.statement(call) not in loop.body:
         return None
     following = edits.following(names, loop)
     if _last(names, loop):
@@ -74,12 +76,10 @@ def _last(names: Names, statement: ast.stmt) -> bool:
     return isinstance(parent, ast.Module) or _last(names, parent)
 
 
-def _belongs(statement: ast.stmt) -> bool:
+def _belongs(statement: ast.stmt, call: ast.Call) -> bool:
     """Whether a statement of the loop does nothing but make, start or keep the process."""
     if isinstance(statement, ast.Assign):
-        return (
-            isinstance(statement.value, ast.Call) and getattr(statement.value.func, "attr", "") == "Process"
-        )
+        return statement.value is call
     return _method(statement) in ("start", "append")
 
 
@@ -106,8 +106,24 @@ def _edits(facts: Facts, names: Names, starting: Starting) -> list[Edit]:
         raise edits.CannotEdit("the process's number is part of a larger expression")
     edits.own_lines(source, starting.loop)
     call = f"{source.segment(starting.worker)}({', '.join(given)})"
-    gone = [edits.delete(names, starting.waiting)] if starting.waiting is not None else []
-    return [edits.replace(source, starting.loop, call), *gone]
+    gone = [statement for statement in (_kept_in(names, starting), starting.waiting) if statement is not None]
+    return [
+        edits.replace(source, starting.loop, call),
+        *(edits.delete(names, statement) for statement in gone),
+    ]
+
+
+def _kept_in(names: Names, starting: Starting) -> ast.Assign | None:
+    """The statement `processes = []` above, where that list is for the two loops alone."""
+    loops = {starting.loop, starting.waiting}
+    for statement in edits.block(names, starting.loop):
+        if isinstance(statement, ast.Assign) and isinstance(statement.value, ast.List):
+            (target, *more) = statement.targets
+            if isinstance(target, ast.Name) and not (more or statement.value.elts):
+                uses = [use for use in names.uses.get(target.id, ()) if use is not target]
+                if uses and all(loops.intersection(names.ancestors(use)) for use in uses):
+                    return statement
+    return None
 
 
 RULE = Rule(
@@ -147,9 +163,38 @@ RULE = Rule(
 
             if __name__ == "__main__":
                 size = 2
-                processes = []
                 run(hvd.local_rank(), size, print)
             """,
+        ),
+        Change(
+            """\
+            import torch.distributed as dist
+            from torch.multiprocessing import Process
+
+            def run(rank, size):
+                dist.init_process_group("gloo", rank=rank, world_size=size)
+
+            workers = []
+            for rank in range(2):
+                worker = Process(target=run, args=(rank, 2))
+                worker.start()
+                workers.append(worker)
+            for worker in workers:
+                worker.join()
+            print(len(workers))
+            """,
+            """\
+            import horovod.torch as hvd
+            import torch.distributed as dist
+
+            def run(rank, size):
+                dist.init_process_group("gloo", rank=rank, world_size=size)
+
+            workers = []
+            run(hvd.local_rank(), 2)
+            print(len(workers))
+            """,
+            note="What is asked about the list stays as it is.",
         ),
         Change(
             """\

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.buffers import changed_in_training, evaluations
-from hvdkit.migrate.facts.guards import Where, where_runs
+from hvdkit.migrate.facts.guards import Where, sometimes_alone, where_runs
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
@@ -16,7 +16,16 @@ from hvdkit.migrate.rule import Change, Keep, Rule
 
 def check(facts: Facts) -> Iterator[Finding]:
     for names, call, receiver in evaluations(facts):
-        if where_runs(facts, names, call) is Where.ALL and not _done(names, call):
+        if where_runs(facts, names, call) is not Where.ALL or _done(names, call):
+            continue
+        if sometimes_alone(facts, names, call):
+            message = "all ranks evaluate here, and elsewhere one rank alone: no place to send buffers"
+            advice = (
+                f"call {facts.hvd(names)}.broadcast_parameters(dict(model.named_buffers()), root_rank=0) where "
+                "all ranks run, before they evaluate a model with BatchNorm"
+            )
+            yield facts.manual("HVD205", names, call, message, advice)
+        else:
             message = "rank 0's BatchNorm statistics go to all ranks before they evaluate, as DDP sends them"
             yield facts.safe("HVD205", names, call, message, _edit, facts, names, call, receiver)
     for names, call, buffer in changed_in_training(facts):
@@ -159,6 +168,44 @@ RULE = Rule(
         ),
     ),
     keeps=(
+        Keep(
+            """\
+            import torch
+            import torch.distributed as dist
+            from torchvision.models import resnet18
+            from torch.nn.parallel import DistributedDataParallel as DDP
+
+            local_rank = dist.get_rank() % args.gpus
+            rank = local_rank + args.node * args.gpus
+            model = DDP(resnet18())
+            optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+            loss.backward()
+            if rank == 0:
+                model.eval()
+            """,
+            reason="one rank evaluates; the number of a process in its node, and the node's, make its rank",
+        ),
+        Keep(
+            """\
+            import torch
+            import torch.distributed as dist
+            from torchvision.models import resnet18
+            from torch.nn.parallel import DistributedDataParallel as DDP
+
+            def validate(net):
+                net.eval()
+                return net(x)
+
+            model = DDP(resnet18())
+            optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+            loss.backward()
+            validate(model)
+            if dist.get_rank() == 0:
+                validate(best)
+            """,
+            reason="one rank alone would wait for the others for ever",
+            reported=True,
+        ),
         Keep(
             """\
             import torch

@@ -369,8 +369,83 @@ RULE = Rule(
             """,
             note="shuffle, given by position, moves too.",
         ),
+        Change(
+            """\
+            from torch.utils.data import DataLoader, RandomSampler, SequentialSampler
+
+            train_sampler = RandomSampler(train_data)
+            loader = DataLoader(train_data, sampler=train_sampler, batch_size=8)
+            test = DataLoader(test_data, sampler=SequentialSampler(test_data), batch_size=8)
+            for x in loader:
+                model(x).sum().backward()
+                optimizer.step()
+            for x in test:
+                model(x)
+            """,
+            """\
+            import horovod.torch as hvd
+            from torch.utils.data import DataLoader, SequentialSampler
+            from torch.utils.data.distributed import DistributedSampler
+
+            train_sampler = DistributedSampler(train_data, num_replicas=hvd.size(), rank=hvd.rank(), shuffle=True)
+            loader = DataLoader(train_data, sampler=train_sampler, batch_size=8)
+            test = DataLoader(test_data, sampler=SequentialSampler(test_data), batch_size=8)
+            for x in loader:
+                model(x).sum().backward()
+                optimizer.step()
+            for x in test:
+                model(x)
+            """,
+        ),
+        Change(
+            """\
+            from torch.utils.data import DataLoader
+
+            class DataLoaderX(DataLoader):
+                def __iter__(self):
+                    return BackgroundGenerator(super().__iter__())
+
+            loader = DataLoaderX(data, batch_size=8, shuffle=True)
+            test = DataLoaderX(test_data, batch_size=8)
+            for x in loader:
+                model(x).sum().backward()
+                optimizer.step()
+            for x in test:
+                model(x)
+            """,
+            """\
+            import horovod.torch as hvd
+            from torch.utils.data import DataLoader
+            from torch.utils.data.distributed import DistributedSampler
+
+            class DataLoaderX(DataLoader):
+                def __iter__(self):
+                    return BackgroundGenerator(super().__iter__())
+
+            sampler = DistributedSampler(data, num_replicas=hvd.size(), rank=hvd.rank(), shuffle=True)
+            loader = DataLoaderX(data, batch_size=8, sampler=sampler)
+            test = DataLoaderX(test_data, batch_size=8)
+            for x in loader:
+                model(x).sum().backward()
+                optimizer.step()
+            for x in test:
+                model(x)
+            """,
+            note="A class that hands all it is given to DataLoader is one.",
+        ),
     ),
     keeps=(
+        Keep(
+            """\
+            from torch.utils.data import DataLoader, RandomSampler
+
+            for x in DataLoader(data, sampler=RandomSampler(data, num_samples=100), batch_size=8):
+                model(x).sum().backward()
+                optimizer.step()
+            """,
+            reason="a number of draws, or their own generator, DistributedSampler has not",
+            reported=True,
+        ),
         Keep(
             """\
             from torch.utils.data import DataLoader

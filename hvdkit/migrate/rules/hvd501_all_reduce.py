@@ -105,14 +105,16 @@ RULE = Rule(
                 b,
                 op=distributed.reduce_op.SUM,
             )
+            distributed.all_reduce(c, op=distributed.reduce_op.SUM, group=0)
             """,
             """\
             import horovod.torch as hvd
 
             hvd.allreduce_(a.mul_(2), op=hvd.Product)
             hvd.allreduce_(b, op=hvd.Sum)
+            hvd.allreduce_(c, op=hvd.Sum)
             """,
-            note="Whichever way it is imported, and with the enum's old name.",
+            note="Whichever way it is imported, with the enum's old name, and with the world's old number.",
         ),
         Change(
             """\

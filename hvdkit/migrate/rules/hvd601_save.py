@@ -341,6 +341,18 @@ RULE = Rule(
     keeps=(
         Keep(
             """\
+            import shutil
+            import torch
+
+            shutil.copy("model.py", folder)
+            loss.backward()
+            optimizer.step()
+            """,
+            reason="all ranks copy over each other; whether they all read the copy cannot be seen",
+            reported=True,
+        ),
+        Keep(
+            """\
             import json
             import torch
 

@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.guards import Where, where_runs
-from hvdkit.migrate.facts.programs import last_import, main_guard
+from hvdkit.migrate.facts.programs import main_guard
 from hvdkit.migrate.facts.samples import reads_sample
-from hvdkit.migrate.facts.starts import runs_in
+from hvdkit.migrate.facts.starts import on_import, runs_in, start_below
 from hvdkit.migrate.facts.training import only_single
 from hvdkit.migrate.facts.writers import calls_project_code
 from hvdkit.migrate.names import Names
@@ -47,12 +47,14 @@ def _after_start(facts: Facts, names: Names, call: ast.Call) -> bool:
     """Whether Horovod has started: HVD110 starts it below the imports, or first under the main guard."""
     function = names.function(call)
     if function is not None:
-        return any(runs_in(facts, program, names, call) for program in facts.programs)
+        return any(runs_in(facts, program, names, call) for program in facts.programs) and not on_import(
+            facts, names, call
+        )
     guard = main_guard(names)
     if guard is not None:
         return guard in names.ancestors(call) and facts.kinds(names) == {"single"}
     entry = any(program.entry is names and program.kind == "single" for program in facts.programs)
-    last = last_import(names)
+    last = start_below(facts, names)
     return entry and last is not None and call.lineno > (last.end_lineno or last.lineno)
 
 
@@ -114,6 +116,21 @@ RULE = Rule(
         ),
     ),
     keeps=(
+        Keep(
+            """\
+            import torch
+            from setting import path
+
+            def main():
+                loss.backward()
+                optimizer.step()
+
+            if __name__ == "__main__":
+                main()
+            """,
+            reason="what an import prints comes before Horovod has started",
+            files=(("setting.py", "import torch\n\ndef show():\n    print('a')\n\nshow()\npath = 'a'\n"),),
+        ),
         Keep(
             """\
             import torch

@@ -1,0 +1,123 @@
+"""HVD608: a log file of a script that was single-process is written by rank 0."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from hvdkit.migrate import edits
+from hvdkit.migrate.facts import Facts
+from hvdkit.migrate.facts.guards import Where, where_runs
+from hvdkit.migrate.facts.starts import on_import
+from hvdkit.migrate.facts.training import only_single
+from hvdkit.migrate.facts.writers import own_file
+from hvdkit.migrate.plan import Finding
+from hvdkit.migrate.rule import Change, Keep, Rule
+
+HANDLERS = (
+    "logging.FileHandler",
+    "logging.handlers.RotatingFileHandler",
+    "logging.handlers.TimedRotatingFileHandler",
+)
+ROOMY = (
+    ast.Assign,
+    ast.Call,
+    ast.keyword,
+    ast.List,
+    ast.Tuple,
+)  # where `x if test else y` needs no parentheses
+
+
+def check(facts: Facts) -> Iterator[Finding]:
+    for site in facts.calls(*HANDLERS):
+        names, call = site.names, site.node
+        if not only_single(facts, names) or where_runs(facts, names, call) is not Where.ALL:
+            continue
+        if not call.args or own_file(facts, names, call.args[0]):
+            continue
+        test, message = f"{facts.hvd(names)}.rank() == 0", "every rank would write this log; rank 0 writes it"
+        parent = names.parents[call]
+        plain = isinstance(parent, ROOMY) and getattr(parent, "func", None) is not call
+        if plain and "logging" in names.module.names and not on_import(facts, names, call):
+            other = f" if {test} else logging.NullHandler()"
+            yield facts.safe("HVD608", names, call, message, edits.wrap, names.source, call, "", other)
+        else:
+            message = "every rank would write this log"
+            yield facts.manual(
+                "HVD608", names, call, message, f"make this handler where {test}, below hvd.init()"
+            )
+
+
+RULE = Rule(
+    id="HVD608",
+    title="a log file is written by rank 0",
+    what="Gives the other ranks of a single-process script a logging.NullHandler in place of its logging.FileHandler.",
+    why="N processes add to one file: each line comes N times, and they mix.",
+    safety="Safe: a handler computes nothing, and a NullHandler takes every call that a FileHandler takes.",
+    check=check,
+    changes=(
+        Change(
+            """\
+            import logging
+            import torch
+
+            def main(folder):
+                logger = logging.getLogger("train")
+                handler = logging.FileHandler("%s/train.txt" % folder)
+                handler.setLevel(logging.INFO)
+                logger.addHandler(handler)
+                loss.backward()
+                optimizer.step()
+
+            main("runs")
+            """,
+            """\
+            import logging
+            import horovod.torch as hvd
+            import torch
+
+            def main(folder):
+                logger = logging.getLogger("train")
+                handler = logging.FileHandler("%s/train.txt" % folder) if hvd.rank() == 0 else logging.NullHandler()
+                handler.setLevel(logging.INFO)
+                logger.addHandler(handler)
+                loss.backward()
+                optimizer.step()
+
+            main("runs")
+            """,
+        ),
+    ),
+    keeps=(
+        Keep(
+            """\
+            import torch
+            from log import logger
+
+            if __name__ == "__main__":
+                loss.backward()
+                optimizer.step()
+                logger.info("done")
+            """,
+            reason="the log is opened while its file is imported, before Horovod starts",
+            files=(
+                (
+                    "log.py",
+                    "import logging\nimport torch\n\ndef make():\n    logger = logging.getLogger('a')\n"
+                    "    logger.addHandler(logging.FileHandler('a.txt'))\n    return logger\n\nlogger = make()\n",
+                ),
+            ),
+        ),
+        Keep(
+            """\
+            import logging
+            import torch
+            import torch.distributed as dist
+
+            dist.init_process_group("nccl")
+            logging.getLogger().addHandler(logging.FileHandler("a.txt"))
+            """,
+            reason="in a DDP script every rank wrote it before",
+        ),
+    ),
+)

@@ -38,9 +38,7 @@ def _held(flow: Flow, names: Names, at: ast.expr | ast.stmt, targets: set[Value]
         for owner in objects if len(objects) == 1 else ():
             for attribute, stores in owner.names.stores.items() if owner.kind == "object" else ():
                 for target, binding in stores:
-                    held = (
-                        flow.values(owner.names, binding.value) if attribute.isidentifier() else frozenset()
-                    )
+                    held = flow.bound(owner.names, binding) if attribute.isidentifier() else frozenset()
                     if held & targets and flow.values(owner.names, target) == objects:
                         return f"{name}.{attribute}"
     return None
@@ -55,7 +53,7 @@ def _attribute(flow: Flow, names: Names, at: ast.expr | ast.stmt, targets: set[V
     owner = flow.named(names, me, at)
     for attribute, stores in names.stores.items():
         for target, binding in stores:
-            held = flow.values(names, binding.value) if attribute.isidentifier() else frozenset()
+            held = flow.bound(names, binding) if attribute.isidentifier() else frozenset()
             if flow.unwrap(held) & targets and flow.values(names, target) & owner:
                 return f"{me}.{attribute}"
     return None

@@ -185,7 +185,8 @@ class Steps:
                 meeting[region].append((names, anchor, step))
         for region, steps in meeting.items():
             backwards = self._in_region(steps[0][0], region, own, rivals)
-            yield self._group(members, own, backwards, steps)
+            beside = self._beside({step.call for _, _, step in steps}, backwards, rivals)
+            yield self._group(members, own, backwards, steps, beside)
 
     def _group(
         self,
@@ -193,6 +194,7 @@ class Steps:
         own: set[ast.Call],
         backwards: Sequence[Backward],
         steps: Sequence[tuple[Names, ast.Call, Step]],
+        beside: tuple[Backward, ...],
     ) -> Group:
         around = bool(members & self._looked_at_around)
         reasons = [AROUND] if around else []
@@ -207,11 +209,14 @@ class Steps:
                 before[place] = (names, place)
                 reasons.append(LOOKED_AT)
         reasons += [self._open(steps[0][0], backward.anchor, own) for backward in reducing]
+        if beside:
+            reasons.append(OTHERS)
         reason = next((reason for reason in reasons if reason), "")
         own_steps = tuple(step for _, _, step in steps)
         postponed = len(reducing) < len(backwards)
         unreduced = bool(backwards) and all(backward.sync is Sync.NEVER for backward in backwards)
-        return Group(members, own_steps, reason, reducing, tuple(before.values()), postponed, unreduced)
+        after = reducing + beside
+        return Group(members, own_steps, reason, after, tuple(before.values()), postponed, unreduced)
 
     def _together(
         self, step: Step, own: set[ast.Call], rivals: frozenset[Value]
@@ -269,6 +274,43 @@ class Steps:
                 every.add(self._callers_say(where, above) if said is Sync.ALWAYS else said)
             self._said[region] = every.pop() if len(every) == 1 else Sync.TESTED if every else Sync.ALWAYS
         return self._said[region]
+
+    def _beside(
+        self, steps: set[ast.Call], known: Sequence[Backward], rivals: frozenset[Value]
+    ) -> tuple[Backward, ...]:
+        """Backward passes for others' steps that go through rivals' parameters, in a loop with their steps.
+
+        What one call runs, its own pass or another's, are two kinds of one thing: they never meet.
+        """
+        by_call = {call: where for where, call in self._backwards}
+        seen = {backward.call for backward in known}
+        found: dict[ast.Call, Backward] = {}
+        for runs in self._loops if rivals else ():
+            stepping = [origins for origins in runs if origins & steps]
+            apart = set().union(*runs) - set().union(*stepping) if stepping else set()
+            for origin in apart & by_call.keys() - seen:
+                where = by_call[origin]
+                backward = Backward(where, origin, where, origin, sync_of(where, origin))
+                if self._steps_others(where, origin, rivals) and self._reaches(backward, rivals):
+                    found[origin] = backward
+        return tuple(sorted(found.values(), key=lambda backward: backward.call.lineno))
+
+    def _steps_others(self, names: Names, backward: ast.Call, members: frozenset[Value]) -> bool:
+        """Whether the function around a backward pass steps other optimizers than these, and not these."""
+        region = region_of(names, backward)
+        here = [s for s in self.steps if s.names is names and region_of(names, s.call) is region]
+        return bool(here) and not any(step.optimizers & members for step in here)
+
+    @cached_property
+    def _loops(self) -> tuple[list[set[ast.Call]], ...]:
+        """For each loop, the backward() and step() calls that each call in it leads to, again and again."""
+        found: dict[ast.AST, dict[ast.Call, set[ast.Call]]] = defaultdict(dict)
+        for names in self._facts.files:
+            for call in {call for calls in names.calls.values() for call in calls} & self._leads.keys():
+                for parent in names.ancestors(call):
+                    if isinstance(parent, LOOPS):
+                        found[parent][call] = self._leads[call]
+        return tuple(list(runs.values()) for runs in found.values())
 
     def _too_early(self, names: Names, anchor: ast.Call, own: set[ast.Call]) -> bool:
         """Whether a backward pass has run, once, when the optimizers that take these steps are made."""

@@ -243,7 +243,7 @@ def parameter_roots(
                     found += parameter_roots(facts, names, binding.value, seen)
                 elif binding.kind == "param":
                     found += _from_callers(facts, names, part, seen)
-            found += _appended(names, part)
+            found += _appended(facts, names, part, seen)
     return list(dict.fromkeys(found))
 
 
@@ -256,14 +256,15 @@ def _in_body(names: Names, function: ast.AST) -> list[tuple[Names, ast.expr]]:
     ]
 
 
-def _appended(names: Names, name: ast.Name) -> list[tuple[Names, ast.expr]]:
+def _appended(facts: Facts, names: Names, name: ast.Name, seen: set[object]) -> list[tuple[Names, ast.expr]]:
     """`for n, p in x.named_parameters(): name.append(p)` makes x a root of name."""
     found: list[tuple[Names, ast.expr]] = []
     for call in _fills(names, name):
         for parent in names.ancestors(call):
             if isinstance(parent, ast.For):
                 found += _in_body(names, parent.iter)
-        found += _in_body(names, call)
+        for given in call.args:
+            found += parameter_roots(facts, names, given, seen)
     return found
 
 

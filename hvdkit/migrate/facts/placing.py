@@ -188,7 +188,8 @@ def _only_sometimes(facts: Facts, names: Names, root: ast.expr, optimizer: ast.C
     values = facts.flow.values(names, root)
     around = set(names.ancestors(optimizer))
     tested = any(isinstance(parent, ast.If) and parent not in around for parent in names.ancestors(root))
-    return tested and any(getattr(value.node, "value", "") is None for value in values)
+    unknown = isinstance(root, ast.Attribute) and not values  # a library's model, which may lack this part
+    return tested and (unknown or any(getattr(value.node, "value", "") is None for value in values))
 
 
 def _as_is(facts: Facts, names: Names, root: ast.expr) -> str | None:

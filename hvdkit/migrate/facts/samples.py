@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from hvdkit.migrate.facts import vocabulary as words
+from hvdkit.migrate.facts.arguments import keyword
 from hvdkit.migrate.names import Names
 
 if TYPE_CHECKING:
@@ -12,14 +14,36 @@ if TYPE_CHECKING:
 
 MAX_CALLERS = 4
 READS = ("__getitem__", "__getitems__")
+TO_WORKERS = ("collate_fn", "worker_init_fn")
+LAMBDAS = ("torchvision.transforms.Lambda", "torchvision.transforms.v2.Lambda")
 
 
 def reads_sample(facts: Facts, names: Names, node: ast.AST, depth: int = 0) -> bool:
-    """Whether a node runs in the `__getitem__` of a dataset, or in what that calls."""
+    """Whether a node runs where samples are read, or in what is called there.
+
+    That is the `__getitem__` of a dataset, what a loader is given as its collate_fn, and torchvision's Lambda.
+    """
     function = names.function(node)
     if function is None or depth > MAX_CALLERS:
         return False
     if getattr(function, "name", "") in READS and isinstance(names.parents[function], ast.ClassDef):
         return True
+    if function in _given_to_workers(facts):
+        return True
     sites = facts.flow.call_sites(names, function)
     return any(reads_sample(facts, where, call, depth + 1) for where, call in sites)
+
+
+def _given_to_workers(facts: Facts) -> set[ast.AST]:
+    """The functions that a loader's workers call beside the dataset's own."""
+    if _given_to_workers not in facts.answers:
+        given = [(s.names, keyword(s.node, name)) for s in facts.calls(words.LOADER) for name in TO_WORKERS]
+        given += [(s.names, s.node.args[0]) for s in facts.calls(*LAMBDAS) if s.node.args]
+        facts.answers[_given_to_workers] = {
+            value.node
+            for names, function in given
+            if function is not None
+            for value in facts.flow.values(names, function)
+        }
+    found: set[ast.AST] = facts.answers[_given_to_workers]
+    return found

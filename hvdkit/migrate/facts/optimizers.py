@@ -263,8 +263,11 @@ def _appended(facts: Facts, names: Names, name: ast.Name, seen: set[object]) -> 
         for parent in names.ancestors(call):
             if isinstance(parent, ast.For):
                 found += _in_body(names, parent.iter)
-        for given in call.args:
-            found += parameter_roots(facts, names, given, seen)
+        found += _in_body(names, call)
+        for group in (part for part in call.args if isinstance(part, ast.Dict)):
+            for key, value in zip(group.keys, group.values):
+                if isinstance(key, ast.Constant) and key.value == "params":
+                    found += parameter_roots(facts, names, value, seen)
     return found
 
 

@@ -21,7 +21,7 @@ LAMBDAS = ("torchvision.transforms.Lambda", "torchvision.transforms.v2.Lambda")
 def reads_sample(facts: Facts, names: Names, node: ast.AST, depth: int = 0) -> bool:
     """Whether a node runs where samples are read, or in what is called there.
 
-    That is the `__getitem__` of a dataset, what a loader is given as its collate_fn, and torchvision's Lambda.
+    That is the `__getitem__` of a dataset, a collate_fn, and the function of a transforms.Lambda.
     """
     function = names.function(node)
     if function is None or depth > MAX_CALLERS:

@@ -51,14 +51,15 @@ def on_import(facts: Facts, names: Names, node: ast.AST, depth: int = 0) -> bool
 def start_below(facts: Facts, names: Names) -> ast.stmt | None:
     """The import that hvd.init() goes below: the last one, or the last before the project's own code runs."""
     imports = module_imports(names)
-    first = next((s for s in names.source.tree.body if _runs_project(facts, names, s)), None)
+    first = next((s for s in names.source.tree.body if runs_project(facts, names, s)), None)
     torch = names.module.names.get("torch", ())
     if first is not None and all(getattr(binding.node, "lineno", 0) < first.lineno for binding in torch):
         imports = [statement for statement in imports if statement.lineno < first.lineno] or imports
     return next(reversed(imports), None)
 
 
-def _runs_project(facts: Facts, names: Names, statement: ast.stmt) -> bool:
+def runs_project(facts: Facts, names: Names, statement: ast.stmt) -> bool:
+    """Whether a statement runs functions of the project, when its file is run or imported."""
     if isinstance(statement, (*FUNCTIONS, ast.ClassDef)):
         return False
     return any(

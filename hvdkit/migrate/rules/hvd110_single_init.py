@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.programs import ProgramFacts, main_guard
-from hvdkit.migrate.facts.starts import runs_in, start_below
+from hvdkit.migrate.facts.starts import runs_in, runs_project, start_below
 from hvdkit.migrate.facts.training import only_single
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Applicability, Edit, Finding
@@ -49,7 +49,10 @@ SETTINGS = frozenset(
 
 
 def check(facts: Facts) -> Iterator[Finding]:
+    others = any(_is_script(facts, program.entry) for program in facts.programs)
     for program in facts.programs:
+        if not _is_script(facts, program.entry) and others:
+            continue
         if program.kind == "single":
             message = "Horovod starts first, and each process takes the GPU of its local rank"
             yield facts.safe(
@@ -116,6 +119,14 @@ def _edit(facts: Facts, program: ProgramFacts) -> Edit:
     if last is None or last is body[-1]:
         raise edits.CannotEdit("nothing follows the imports")
     return edits.after(names.source, last, ["", *lines])
+
+
+def _is_script(facts: Facts, names: Names) -> bool:
+    """Whether a file runs something, beyond defining names: what only others import starts no job."""
+    body = names.source.tree.body
+    if main_guard(names) is not None:
+        return True
+    return any(_runs(names, statement) or runs_project(facts, names, statement) for statement in body)
 
 
 def _runs(names: Names, statement: ast.stmt) -> bool:
@@ -297,6 +308,25 @@ RULE = Rule(
                 return model(x)
             """,
             reason="a program that never runs a backward pass trains nothing",
+        ),
+        Keep(
+            """\
+            import torch
+
+            SCALE = torch.ones(1)
+
+            class Scaler:
+                def update(self, loss, optimizer):
+                    (loss * SCALE).backward()
+                    optimizer.step()
+            """,
+            reason="nothing runs in this file: a script beside it may import it",
+            files=(
+                (
+                    "run.py",
+                    "import torch\n\nif __name__ == '__main__':\n    Scaler().update(loss, optimizer)\n",
+                ),
+            ),
         ),
         Keep(
             """\

@@ -200,7 +200,7 @@ def _file(
         if changes:
             # Imports first, so that they stand above what a rule puts below the last of them.
             changes = fill(names, [*import_edits(facts, names, changes), *changes])
-        text = source.rewritten([*changes, *markers])
+        text = source.rewritten([*changes, *(_inside(source, marker, changes) for marker in markers)])
     except (EditConflict, NotANotebook, edits.CannotEdit) as error:
         return replace(plain, problem=f"its edits cannot be combined ({error})")
     try:
@@ -211,6 +211,13 @@ def _file(
         return replace(plain, problem=f"the rewritten text would not parse ({after.reason})")
     rewritten[source.path] = after
     return replace(plain, after=text)
+
+
+def _inside(source: Source, note: Edit, changes: Iterable[Edit]) -> Edit:
+    """A TODO line, indented like its statement where that goes under headers: `if hvd.rank() == 0:`."""
+    here = [change for change in changes if change.start == change.end == note.start]
+    depth = sum(change.text.rstrip().endswith(":") for change in here)
+    return replace(note, text=source.unit * depth + note.text)
 
 
 def marker(facts: Facts, names: Names, finding: Finding) -> list[Edit]:

@@ -171,7 +171,7 @@ def test_a_note_on_a_guarded_statement_stands_inside_the_guard(tmp_path: Path) -
     )
     *_, test, note, printed = after.splitlines()
     assert test == "if hvd.rank() == 0:"
-    assert note.startswith("# hvdkit: TODO[HVD719] ")
+    assert note.startswith("    # hvdkit: TODO[HVD719] ")
     assert printed == "    print(area.result())"
 
 

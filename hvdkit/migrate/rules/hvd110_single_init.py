@@ -10,7 +10,7 @@ from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.programs import ProgramFacts, main_guard
 from hvdkit.migrate.facts.starts import runs_in, runs_project, start_below
 from hvdkit.migrate.facts.training import only_single
-from hvdkit.migrate.names import Names
+from hvdkit.migrate.names import FUNCTIONS, Names
 from hvdkit.migrate.plan import Applicability, Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
 from hvdkit.migrate.rules import (
@@ -122,9 +122,13 @@ def _edit(facts: Facts, program: ProgramFacts) -> Edit:
 
 
 def _is_script(facts: Facts, names: Names) -> bool:
-    """Whether a file runs something, beyond defining names: what only others import starts no job."""
+    """Whether a file runs something: what only defines things for others to import starts no job.
+
+    A function that nothing in the project calls may be what a console script runs.
+    """
     body = names.source.tree.body
-    if main_guard(names) is not None:
+    functions = [statement for statement in body if isinstance(statement, FUNCTIONS)]
+    if main_guard(names) is not None or any(not facts.flow.call_sites(names, f) for f in functions):
         return True
     return any(_runs(names, statement) or runs_project(facts, names, statement) for statement in body)
 

@@ -43,16 +43,31 @@ FRAMEWORKS = {
     "Bagua": ("bagua.",),
 }
 BY_NAME = {name: framework for framework, found in FRAMEWORKS.items() for name in found}
-
-
-INFERENCE = ("detectron2.engine.DefaultPredictor",)  # of what is below a framework's names
+# Below a framework's names, what only reads weights or is a module: models take it that train elsewhere.
+APART = frozenset(
+    (
+        "detectron2.engine.DefaultPredictor",
+        *(f"mmcv.runner.{name}" for name in ("BaseModule", "ModuleList", "Sequential")),
+        *(
+            f"{package}.runner.{module}{name}"
+            for package in ("mmcv", "mmengine")
+            for module in ("", "checkpoint.")
+            for name in (
+                "_load_checkpoint",
+                "load_checkpoint",
+                "load_state_dict",
+                "CheckpointLoader.load_checkpoint",
+            )
+        ),
+    )
+)
 
 
 def check(facts: Facts) -> Iterator[Finding]:
     told: set[tuple[Names, str]] = set()
     for names, node, qualified, match in mentions(facts, tuple(BY_NAME)):
         framework = BY_NAME[match]
-        if qualified in INFERENCE or (names, framework) in told:
+        if qualified in APART or (names, framework) in told:
             continue
         told.add((names, framework))
         message = f"{framework} starts the ranks and averages the gradients itself ({qualified})"
@@ -147,6 +162,17 @@ RULE = Rule(
             boxes = DefaultPredictor(cfg)(image)
             """,
             reason="detectron2's predictor trains nothing",
+        ),
+        Keep(
+            """\
+            import torch
+            from mmcv.runner import _load_checkpoint
+
+            class Backbone(torch.nn.Module):
+                def init_weights(self, pretrained):
+                    self.load_state_dict(_load_checkpoint(pretrained)["state_dict"], False)
+            """,
+            reason="reading weights starts no ranks: the training beside it may be plain PyTorch",
         ),
     ),
 )

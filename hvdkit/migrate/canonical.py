@@ -29,7 +29,7 @@ _SAME = (
     ("torch.utils.tensorboard.writer.", "torch.utils.tensorboard."),
     ("tqdm.auto.", "tqdm."),
     ("timm.optim.optim_factory.", "timm.optim."),
-    ("timm.utils.cuda.", "timm.utils."),
+    *((f"timm.utils.{module}.", "timm.utils.") for module in ("agc", "clip_grad", "cuda", "distributed")),
 )
 # Keras by the packages that carry it, and its classes by their shorter names.
 _KERAS = (

@@ -8,6 +8,7 @@ mixed up by their names, and renaming a variable changes nothing. What cannot be
 from __future__ import annotations
 
 import ast
+import builtins
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -153,13 +154,16 @@ class Flow:
         return self._starred(names, name)
 
     def _starred(self, names: Names, name: str) -> frozenset[Value]:
-        """A name that `from x import *` may bring."""
+        """A name that `from x import *` may bring: of the project's own modules, else of any library's."""
         found: set[Value] = set()
-        for star in names.stars:
+        libraries: set[Value] = set()
+        for star in names.stars if not hasattr(builtins, name) else ():
             module = self.project.module(star, names.source.path)
             if module is not None and module is not names:
                 found |= self._member(module, name)
-        return frozenset(found)
+            elif module is None and not star.startswith("."):
+                libraries.add(Value("name", canonical(f"{star}.{name}"), names.source.tree, names))
+        return frozenset(found or libraries)
 
     def bound(self, names: Names, binding: Binding) -> frozenset[Value]:
         """Everything that a variable may be by one of its bindings."""

@@ -20,7 +20,7 @@ READERS = frozenset(
         "clip_grads_with_norm_",
         "get_total_norm",
     )
-)
+) | {"timm.utils.dispatch_clip_grad", "timm.utils.adaptive_clip_grad"}
 READING_METHODS = frozenset(("unscale_", "clip_grad_norm_", "clip_grad_norm", "clip_grad_value_"))
 GIVES_PARAMETERS = frozenset(("parameters", "named_parameters", "master_params"))
 MAX_CALLS = 4

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Union
 
 from hvdkit.migrate.facts import vocabulary as words
 from hvdkit.migrate.facts.flow import Value
+from hvdkit.migrate.facts.freezing import Switch, switches
 from hvdkit.migrate.facts.gradients import GradientUse, walk_here
 from hvdkit.migrate.facts.loops import backward_calls
 from hvdkit.migrate.facts.losses import reached_models
@@ -291,7 +292,8 @@ class Steps:
             for origin in apart & by_call.keys() - seen:
                 where = by_call[origin]
                 backward = Backward(where, origin, where, origin, sync_of(where, origin))
-                if self._steps_others(where, origin, rivals) and self._reaches(backward, rivals):
+                others = self._steps_others(where, origin, rivals)
+                if others and self._reaches(backward, rivals) and not self._frozen(where, origin, rivals):
                     found[origin] = backward
         return tuple(sorted(found.values(), key=lambda backward: backward.call.lineno))
 
@@ -300,6 +302,27 @@ class Steps:
         region = region_of(names, backward)
         here = [s for s in self.steps if s.names is names and region_of(names, s.call) is region]
         return bool(here) and not any(step.optimizers & members for step in here)
+
+    def _frozen(self, names: Names, backward: ast.Call, members: frozenset[Value]) -> bool:
+        """Whether the function around a backward pass freezes all that these optimizers train, above it."""
+        region = region_of(names, backward)
+        mine = [optimizer for optimizer in self._facts.optimizers if optimizer.value in members]
+        trained = frozenset().union(*(optimizer.models for optimizer in mine))
+        frozen = frozenset().union(
+            *(
+                switch.models
+                for switch in self._switches
+                if switch.value is False
+                and switch.names is names
+                and region_of(names, switch.at) is region
+                and switch.at.lineno < backward.lineno
+            )
+        )
+        return bool(trained) and trained <= frozen
+
+    @cached_property
+    def _switches(self) -> tuple[Switch, ...]:
+        return tuple(switches(self._facts))
 
     @cached_property
     def _loops(self) -> tuple[list[set[ast.Call]], ...]:

@@ -26,7 +26,7 @@ def check(facts: Facts) -> Iterator[Finding]:
             if facts.reach.holds(names, test) is wanted:
                 continue
             done.add(test)
-            text = names.source.segment(test)
+            text = " ".join(names.source.segment(test).split())
             message = (
                 f"the job is only joined where `{text}` is {wanted}, which cannot be shown for every process"
             )

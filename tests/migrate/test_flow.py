@@ -35,6 +35,16 @@ CASES = {
     "any list element": ("import m\nx = [m.A(), m.B()]\nprobe(x[i])", {"m.A", "m.B"}),
     "loop over a list": ("import m\nfor x in [m.A(), m.B()]:\n    probe(x)", {"m.A", "m.B"}),
     "comprehension": ("import m\nfor x in [m.A() for _ in y]:\n    probe(x)", {"m.A"}),
+    "class method": (
+        "import m\nclass A:\n    def __init__(self):\n        self.f = m.M()\n"
+        "    @classmethod\n    def read(cls):\n        return cls()\nprobe(A.read().f)",
+        {"m.M"},
+    ),
+    "what a module has under a name": (
+        "import m\ndef make(module, name):\n    return getattr(module, name)()\n"
+        "make(m, 'B')\nprobe(make(m, 'A'))",
+        {"m.?"},
+    ),
     "attribute by its name": (
         "import m\nclass A:\n    def __init__(self):\n        self.f = m.M()\n"
         "probe(getattr(A(), 'f', m.N()))",
@@ -122,7 +132,7 @@ def test_renamed_variables_change_nothing(case: str, tmp_path: Path) -> None:
     tree = ast.parse(text)
     bound = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
     bound -= {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
-    bound -= {"m", "M", "N", "mp", "amp", "partial", "Process", "probe", "what", "getattr"}
+    bound -= {"m", "M", "N", "mp", "amp", "partial", "Process", "probe", "what", "getattr", "classmethod"}
     for node in ast.walk(tree):
         if isinstance(node, ast.Name) and node.id in bound:
             node.id = f"loader_{node.id}"

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import ast
 import builtins
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from hvdkit.migrate.canonical import canonical
@@ -17,6 +17,7 @@ from hvdkit.migrate.facts import vocabulary as words
 from hvdkit.migrate.facts.arguments import attribute_asked, default, passed
 from hvdkit.migrate.facts.callers import Callers, CallSite
 from hvdkit.migrate.facts.loader_classes import is_loader
+from hvdkit.migrate.facts.lookups import module_asked
 from hvdkit.migrate.facts.memo import Memo
 from hvdkit.migrate.facts.order import reaching
 from hvdkit.migrate.facts.stores import Stores
@@ -254,8 +255,7 @@ class Flow:
             return frozenset([Value("made", name, node, names)])  # another one with each call
         for value in self.values(names, function):
             if value.kind == "function":
-                for result in value.names.returns.get(value.node, ()):
-                    found |= self.values(value.names, result)
+                found.update(self._returned(names, node, value))
             elif value.kind == "class" and self._is_loader(value):
                 found.add(Value("made", words.LOADER, node, names))
             elif value.kind == "class":
@@ -270,6 +270,18 @@ class Flow:
         if value.node not in self._loaders:
             self._loaders[value.node] = is_loader(self, value.names, value.node)
         return self._loaders[value.node]
+
+    def _returned(self, names: Names, node: ast.Call, function: Value) -> Iterator[Value]:
+        """What a call of a function of the project gives."""
+        assert isinstance(function.node, FUNCTIONS)
+        module = module_asked(function.names, function.node)
+        if module is None:
+            for result in function.names.returns.get(function.node, ()):
+                yield from self.values(function.names, result)
+            return
+        for asked in self.values(names, passed(function.names, function.node, names, node, module)):
+            if asked.kind == "name":
+                yield Value("made", f"{asked.name}.?", node, names)  # another one with each call
 
     def _subscript(self, names: Names, node: ast.Subscript) -> frozenset[Value]:
         bases = self.values(names, node.value)
@@ -336,7 +348,8 @@ class Flow:
         order = [item.arg for item in (*holder.args.posonlyargs, *holder.args.args)]
         decorators = {getattr(item, "id", "") for item in getattr(holder, "decorator_list", ())}
         if isinstance(owner, ast.ClassDef) and order[:1] == [arg.arg] and "staticmethod" not in decorators:
-            return frozenset([Value("object", owner.name, owner, names)])
+            kind = "class" if "classmethod" in decorators else "object"
+            return frozenset([Value(kind, owner.name, owner, names)])
         found: set[Value] = set()
         sites = self.call_sites(names, holder)
         for where, call in sites:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from hvdkit.migrate.facts import vocabulary as words
 from hvdkit.migrate.facts.arguments import argument, keyword, passed
 from hvdkit.migrate.facts.flow import Value
+from hvdkit.migrate.facts.lookups import OPTIMIZER, calls_with_optimizers, handed_on
 from hvdkit.migrate.names import Names
 
 if TYPE_CHECKING:
@@ -49,7 +50,7 @@ def find_optimizers(facts: Facts) -> list[Optimizer]:
         for call in _may_construct(names):
             value = _construction(facts, names, call)
             if value is not None:
-                given = _argument(call, *words.OPTIMIZER_FACTORIES.get(value.name, (0, "params")))
+                given = _parameters(facts, names, call, value)
                 added = groups_added(facts, value)
                 roots = _roots(facts, names, given, value)
                 whole = _whole(facts, names, given)
@@ -65,6 +66,13 @@ def find_optimizers(facts: Facts) -> list[Optimizer]:
     inside = _made_inside(facts, found)
     found = [optimizer for optimizer in found if optimizer.value not in inside]
     return sorted(found, key=lambda o: (str(o.names.source.path), o.node.lineno, o.node.col_offset))
+
+
+def _parameters(facts: Facts, names: Names, call: ast.Call, value: Value) -> ast.expr | None:
+    """What an optimizer's construction is given to train."""
+    if value.name == OPTIMIZER:
+        return next((handed_on(*made, call) for made in facts.flow.functions(names, call)), None)
+    return _argument(call, *words.OPTIMIZER_FACTORIES.get(value.name, (0, "params")))
 
 
 def _around_another(facts: Facts, optimizer: Optimizer, every: list[Optimizer]) -> bool:
@@ -172,7 +180,8 @@ def _may_construct(names: Names) -> dict[ast.Call, None]:
         call for call, given in around if isinstance(call, ast.Call) and given in call.args[:1]
     )
     imported = (call for call, _ in names.named_calls)
-    return dict.fromkeys((*imported, *names.class_calls, *names.calls.get("", ()), *with_parameters))
+    computed = (*names.calls.get("", ()), *calls_with_optimizers(names))
+    return dict.fromkeys((*imported, *names.class_calls, *computed, *with_parameters))
 
 
 def _construction(facts: Facts, names: Names, call: ast.Call) -> Value | None:
@@ -184,6 +193,9 @@ def _construction(facts: Facts, names: Names, call: ast.Call) -> Value | None:
         return Value("made", next(name for name in direct if words.is_optimizer(name)), call, names)
     if isinstance(call.func, ast.Name) and not names.bindings(call.func.id, call.func) and not names.stars:
         return None
+    for value in facts.flow.values(names, call):
+        if value.name == OPTIMIZER and value.node is call:
+            return value
     for name in direct:
         if name in words.OPTIMIZER_FACTORIES:
             return Value("made", name, call, names)

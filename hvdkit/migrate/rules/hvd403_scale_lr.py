@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.arguments import given, keyword
+from hvdkit.migrate.facts.lookups import OPTIMIZER
 from hvdkit.migrate.facts.optimizers import Optimizer
 from hvdkit.migrate.facts.training import only_single
 from hvdkit.migrate.names import Names
@@ -40,7 +41,8 @@ def check(facts: Facts) -> Iterator[Finding]:
 
 def _learning_rate(optimizer: Optimizer) -> ast.expr | None:
     """The rate as it is given; all optimizers of torch.optim take it second."""
-    by_position = optimizer.node.args[1:2] if optimizer.value.name.startswith("torch.optim.") else []
+    name = optimizer.value.name
+    by_position = optimizer.node.args[1:2] if name.startswith("torch.optim.") and name != OPTIMIZER else []
     return next(iter(by_position), keyword(optimizer.node, "lr"))
 
 
@@ -242,6 +244,20 @@ RULE = Rule(
         ),
     ),
     keeps=(
+        Keep(
+            """\
+            import torch
+
+            def make(module, name, *args, **options):
+                return getattr(module, name)(*args, **options)
+
+            model = torch.nn.Linear(2, 1)
+            optimizer = make(torch.optim, "SGD", model.parameters())
+            model(x).sum().backward()
+            optimizer.step()
+            """,
+            reason="the second argument is not the optimizer's: its rate is in what the function adds",
+        ),
         Keep(
             """\
             import torch

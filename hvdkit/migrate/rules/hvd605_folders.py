@@ -15,6 +15,7 @@ from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
 
 MAKERS = ("os.makedirs", "os.mkdir")
+PATHS = frozenset(("parents", "exist_ok"))  # what only a Path's mkdir() takes
 QUESTIONS = frozenset(("os.path.exists", "os.path.isdir"))
 
 
@@ -29,6 +30,21 @@ def check(facts: Facts) -> Iterator[Finding]:
         make = facts.safe if _asked(names, call) else facts.suggested
         message = "another rank may have made the folder meanwhile: exist_ok=True"
         yield make("HVD605", names, call, message, _edits, site)
+    for names, call, _ in facts.methods("mkdir"):
+        may_exist = keyword(call, "exist_ok")
+        if not facts.kinds(names) & {"single", "ddp", *KINDS} or names.qualified(call.func):
+            continue
+        if not {item.arg for item in call.keywords} & PATHS or getattr(may_exist, "value", None) is True:
+            continue
+        if where_runs(facts, names, call) is Where.ALL and not _caught(names, call):
+            message = "another rank may have made the folder meanwhile: exist_ok=True"
+            yield facts.suggested("HVD605", names, call, message, _path_edit, names, call, may_exist)
+
+
+def _path_edit(names: Names, call: ast.Call, may_exist: ast.expr | None) -> Edit:
+    if may_exist is not None:
+        return edits.replace(names.source, may_exist, "True")
+    return edits.add_arguments(names.source, call, ["exist_ok=True"])
 
 
 def _asked(names: Names, call: ast.Call) -> bool:
@@ -64,7 +80,7 @@ def _edits(site: Site) -> list[Edit]:
 RULE = Rule(
     id="HVD605",
     title="folders made by several ranks",
-    what="Adds exist_ok=True where every rank makes a folder after asking whether it is there.",
+    what="Adds exist_ok=True where every rank makes a folder.",
     why="All ranks see that it is missing, one makes it, and the others stop with FileExistsError.",
     safety=(
         "Safe where the script asks first: it takes an existing folder. Suggested elsewhere, where an existing "
@@ -117,6 +133,32 @@ RULE = Rule(
             loss.backward()
             optimizer.step()
             """,
+        ),
+        Change(
+            """\
+            from pathlib import Path
+            import torch
+
+            exist_ok = run == ""
+            folder = Path("runs") / run
+            folder.mkdir(parents=True, exist_ok=exist_ok)
+            optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+            model(x).sum().backward()
+            optimizer.step()
+            """,
+            """\
+            from pathlib import Path
+            import torch
+
+            exist_ok = run == ""
+            folder = Path("runs") / run
+            folder.mkdir(parents=True, exist_ok=True)
+            optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+            model(x).sum().backward()
+            optimizer.step()
+            """,
+            suggested=True,
+            note="An existing folder was an error here: of all ranks, one alone would go on.",
         ),
     ),
     keeps=(

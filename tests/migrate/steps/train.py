@@ -319,6 +319,42 @@ def centred(rank):
     report("centred", model.module)
 
 
+class Config:
+    """As pytorch-template makes what its configuration names."""
+
+    def __init__(self, settings):
+        self.settings = settings
+
+    @classmethod
+    def read(cls):
+        return cls(
+            {
+                "optimizer": {"type": "AdamW", "args": {"lr": 0.01}},
+                "scheduler": {"type": "StepLR", "args": {}},
+            }
+        )
+
+    def init_obj(self, name, module, *args, **kwargs):
+        given = dict(self.settings[name]["args"])
+        given.update(kwargs)
+        return getattr(module, self.settings[name]["type"])(*args, **given)
+
+
+def looked_up(rank):
+    config = Config.read()
+    model = DDP(build(18))
+    parameters = filter(lambda p: p.requires_grad, model.parameters())
+    optimizer = config.init_obj("optimizer", torch.optim, parameters)
+    scheduler = config.init_obj("scheduler", torch.optim.lr_scheduler, optimizer, step_size=2)
+    for x in batches(rank):
+        optimizer.zero_grad()
+        model(x).pow(2).mean().backward()
+        torch.nn.utils.clip_grad_norm_(model.parameters(), 0.1)
+        optimizer.step()
+        scheduler.step()
+    report("looked_up", model.module)
+
+
 def lookahead(rank, around=True):
     model = DDP(build(15))
     optimizer = torch.optim.AdamW(model.parameters(), lr=0.01)
@@ -350,6 +386,7 @@ def main():
     alike(rank)
     larc(rank)
     centred(rank)
+    looked_up(rank)
     lookahead(rank)
     lookahead(rank, around=False)
     dist.barrier()

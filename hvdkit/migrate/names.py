@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Callable, TypeVar, Union
@@ -27,11 +27,9 @@ BLOCKS = (*FUNCTIONS, *COMPREHENSIONS, ast.ClassDef)
 _SHARED = {"ctx", "op", "ops"}
 _TEXTS = {"id", "attr", "arg", "module", "level", "type_comment", "kind", "simple", "is_async", "conversion"}
 _LEAVES = {"Constant", "alias", "Global", "Nonlocal", "MatchSingleton"}
-# Fields that may hold texts, or nodes with gaps: the None of `{**more}`.
-_MIXED_FIELDS = {"name", "keys", "kw_defaults", "kwd_attrs", "rest"}
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class Binding:
     """One place where a name gets a value.
 
@@ -272,61 +270,60 @@ def _is_alias(binding: Binding) -> bool:
     return plain and isinstance(binding.value, (ast.Name, ast.Attribute))
 
 
-def _outside(scope_node: ast.AST, child: ast.AST) -> bool:
-    """Whether a child of a scope node is evaluated in the scope around it."""
-    if isinstance(scope_node, (ast.FunctionDef, ast.AsyncFunctionDef)):
-        return child in scope_node.decorator_list or child is scope_node.returns
-    if isinstance(scope_node, ast.ClassDef):
-        return child not in scope_node.body
-    return False
+def _around(node: ast.AST) -> Sequence[ast.AST]:
+    """The parts of a scope's node that are evaluated in the scope around it."""
+    if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+        return (*node.decorator_list, *([node.returns] if node.returns else ()))
+    if isinstance(node, ast.ClassDef):
+        return [child for child in children(node) if child not in node.body]
+    return ()
 
 
 def index(source: Source) -> Names:
     """Read one file's scopes, bindings, calls, attribute stores and returns."""
     names = Names(source, Scope(source.tree, None))
-    names.scopes[source.tree] = names.module
-    parents, within = names.parents, names.within
+    names.scopes[source.tree] = names.within[source.tree] = names.module
+    parents, within, uses = names.parents, names.within, names.uses
+    order, of_kind = names._order, names._of_kind
     stack: list[ast.AST] = [source.tree]
     while stack:
         node = stack.pop()
         kind = type(node)
-        names._order.append(node)
-        names._of_kind[kind].append(node)
-        scope = within.get(node, names.module)
-        handler = _HANDLERS.get(kind)
+        order.append(node)
+        of_kind[kind].append(node)
+        if kind is ast.Name:  # every third node
+            uses[node.id].append(node)
+            continue
+        scope = within[node]
+        handler, backwards = _KINDS[kind]
         if handler is not None:
             handler(names, scope, node)
-        if not _INSIDE[kind]:
-            continue
-        # Last in, first out: pushed backwards, nodes are met in the order of the file, so that a `global`
-        # is known before the assignments that it changes.
-        inside = children(node)
-        inside.reverse()
-        stack += inside
-        for child in inside:
-            parents[child] = node
-            within[child] = scope
+        inner = scope
         if kind in _BLOCKS:
             inner = names.scopes[node] = Scope(node, scope)
-            for child in inside:
-                if not _outside(node, child):
-                    within[child] = inner
             if isinstance(node, FUNCTIONS):
                 _parameters(inner, node)
+        # Last in, first out: pushed backwards, nodes are met in the order of the file, so that a `global`
+        # is known before the assignments that it changes.
+        for name in backwards:
+            value = getattr(node, name)
+            for child in value[::-1] if type(value) is list else (value,):
+                if isinstance(child, ast.AST):
+                    parents[child] = node
+                    within[child] = inner
+                    stack.append(child)
+        if inner is not scope:
+            within.update(dict.fromkeys(_around(node), scope))
     return names
 
 
 def children(node: ast.AST) -> list[ast.AST]:
     """The nodes directly inside a node, in the order of the file; operators and contexts are left out."""
-    kind = type(node)
     found: list[ast.AST] = []
-    for name in _INSIDE[kind]:
-        value = getattr(node, name, None)
-        if type(value) is list:
-            found += value
-        elif value is not None:
-            found.append(value)
-    return [item for item in found if isinstance(item, ast.AST)] if kind in _MIXED else found
+    for name in _INSIDE[type(node)]:
+        value = getattr(node, name)
+        found += value if type(value) is list else (value,)
+    return [item for item in found if isinstance(item, ast.AST)]
 
 
 def _parameters(scope: Scope, node: FunctionNode) -> None:
@@ -457,10 +454,6 @@ def _attribute(names: Names, scope: Scope, node: ast.Attribute) -> None:
     names.attributes[node.attr].append(node)
 
 
-def _name(names: Names, scope: Scope, node: ast.Name) -> None:
-    names.uses[node.id].append(node)
-
-
 def _constant(names: Names, scope: Scope, node: ast.Constant) -> None:
     if isinstance(node.value, str) and node.value.isidentifier():
         names.texts[node.value].append(node)
@@ -481,7 +474,6 @@ def _comprehension(names: Names, scope: Scope, node: ast.comprehension) -> None:
 
 
 _BLOCKS = frozenset(BLOCKS)
-# Every node of a file passes here, so what is known of its kind is looked up, not asked.
 _INSIDE = {
     kind: tuple(
         name for name in kind._fields if name not in _SHARED | _TEXTS and kind.__name__ not in _LEAVES
@@ -489,7 +481,6 @@ _INSIDE = {
     for kind in vars(ast).values()
     if isinstance(kind, type) and issubclass(kind, ast.AST)
 }
-_MIXED = {kind for kind, inside in _INSIDE.items() if not _MIXED_FIELDS.isdisjoint(inside)}
 
 _HANDLERS: dict[type, Callable[[Names, Scope, Any], None]] = {
     ast.Import: _import,
@@ -511,9 +502,10 @@ _HANDLERS: dict[type, Callable[[Names, Scope, Any], None]] = {
     ast.ExceptHandler: _except,
     ast.Call: _call,
     ast.Attribute: _attribute,
-    ast.Name: _name,
     ast.Constant: _constant,
     ast.comprehension: _comprehension,
     ast.Return: _return,
     ast.Lambda: _lambda,
 }
+# Every node of a file passes here, so what is known of its kind is looked up, not asked.
+_KINDS = {kind: (_HANDLERS.get(kind), inside[::-1]) for kind, inside in _INSIDE.items()}

@@ -291,7 +291,7 @@ def index(source: Source) -> Names:
         kind = type(node)
         order.append(node)
         of_kind[kind].append(node)
-        if kind is ast.Name:  # every third node
+        if type(node) is ast.Name:  # every third node
             uses[node.id].append(node)
             continue
         scope = within[node]

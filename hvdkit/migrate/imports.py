@@ -133,8 +133,10 @@ def _dropped(facts: Facts, names: Names, changes: Sequence[Edit]) -> list[Edit]:
     written = "\n".join(change.text for change in changes if change not in [stop.edit for stop in stopped])
     gone: dict[ImportNode, list[ast.alias]] = {}
     for name, bindings in names.module.names.items():
+        if any(binding.kind != "import" for binding in bindings):
+            continue
         uses = [use for use in names.uses.get(name, ()) if names.scope(use).owner(name) is names.module]
-        if (not uses and name not in used_there) or any(binding.kind != "import" for binding in bindings):
+        if not uses and name not in used_there:
             continue
         if not all(_covered(names, use, ranges) for use in uses):
             continue

@@ -89,6 +89,7 @@ class Names:
     texts: dict[str, list[ast.Constant]] = field(default_factory=lambda: defaultdict(list))  # identifiers
     loops: list[ast.For | ast.AsyncFor | ast.While] = field(default_factory=list)
     stars: list[str] = field(default_factory=list)  # modules imported with *
+    imports: list[tuple[str, Binding]] = field(default_factory=list)  # in any scope, by the name they bind
     _order: list[ast.AST] = field(default_factory=list)  # every node, each before what is inside it
     _qualified: dict[ast.AST, tuple[str, ...]] = field(default_factory=dict)
     _of_kind: dict[type, list[Any]] = field(default_factory=lambda: defaultdict(list))
@@ -125,18 +126,15 @@ class Names:
     def modules(self) -> set[str]:
         """Every module name that the file may import, `from a import b` giving both a and a.b."""
         found = set(self.stars)
-        for scope in self.scopes.values():
-            for bindings in scope.names.values():
-                for binding in bindings:
-                    if binding.kind == "import":
-                        found.add(binding.qualified)
-                        if isinstance(binding.node, ast.alias) and "." in binding.node.name:
-                            found.add(binding.node.name)  # `import a.b` binds a, and loads a.b
-                        head = binding.qualified.rpartition(".")[0]
-                        if head.strip("."):
-                            found.add(head)
-                        elif binding.qualified.startswith("."):
-                            found.add("." * (len(binding.qualified) - len(binding.qualified.lstrip("."))))
+        for _, binding in self.imports:
+            found.add(binding.qualified)
+            if isinstance(binding.node, ast.alias) and "." in binding.node.name:
+                found.add(binding.node.name)  # `import a.b` binds a, and loads a.b
+            head = binding.qualified.rpartition(".")[0]
+            if head.strip("."):
+                found.add(head)
+            elif binding.qualified.startswith("."):
+                found.add("." * (len(binding.qualified) - len(binding.qualified.lstrip("."))))
         return found
 
     @cached_property
@@ -168,11 +166,8 @@ class Names:
     @cached_property
     def _imported(self) -> dict[str, set[str]]:
         found: dict[str, set[str]] = defaultdict(set)
-        for scope in self.scopes.values():
-            for name, bindings in scope.names.items():
-                for binding in bindings:
-                    if binding.kind == "import":
-                        found[binding.qualified.partition(".")[0]].add(name)
+        for name, binding in self.imports:
+            found[binding.qualified.partition(".")[0]].add(name)
         return found
 
     def imported(self, top: str) -> set[str]:
@@ -367,10 +362,10 @@ def _bind(scope: Scope, name: str, binding: Binding) -> None:
 def _import(names: Names, scope: Scope, node: ast.Import) -> None:
     for alias in node.names:
         if alias.asname:
-            _bind(scope, alias.asname, Binding("import", alias, qualified=alias.name))
+            _imported(names, scope, alias.asname, Binding("import", alias, qualified=alias.name))
         else:
             top = alias.name.partition(".")[0]
-            _bind(scope, top, Binding("import", alias, qualified=top))
+            _imported(names, scope, top, Binding("import", alias, qualified=top))
 
 
 def _import_from(names: Names, scope: Scope, node: ast.ImportFrom) -> None:
@@ -381,7 +376,13 @@ def _import_from(names: Names, scope: Scope, node: ast.ImportFrom) -> None:
         else:
             joint = "" if module.endswith(".") or not module else "."
             name = alias.asname or alias.name
-            _bind(scope, name, Binding("import", alias, qualified=f"{module}{joint}{alias.name}"))
+            binding = Binding("import", alias, qualified=f"{module}{joint}{alias.name}")
+            _imported(names, scope, name, binding)
+
+
+def _imported(names: Names, scope: Scope, name: str, binding: Binding) -> None:
+    names.imports.append((name, binding))
+    _bind(scope, name, binding)
 
 
 def _assign(names: Names, scope: Scope, node: ast.Assign) -> None:

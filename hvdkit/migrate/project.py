@@ -55,7 +55,7 @@ class Folders:
     def entries(self, folder: Path) -> set[str]:
         """The names in a folder; none where there is no such folder."""
         if folder not in self._listed:
-            self._listed[folder] = {entry.name for entry in folder.iterdir()} if folder.is_dir() else set()
+            self._listed[folder] = {entry.name for entry in os.scandir(folder)} if folder.is_dir() else set()
         return self._listed[folder]
 
     def around(self, folder: Path) -> list[Path]:
@@ -191,7 +191,8 @@ class Project:
         if FRAMEWORKS.fullmatch(top.encode()):
             return None  # the examples in a framework's own checkout use it as a library
         # `import evaluation.linear.utils` in evaluation/linear: run from the folder that holds evaluation.
-        holds = (parent.parent for parent in importer.parents if parent.name == top)
+        above = importer.parents if top in importer.parts else ()
+        holds = (parent.parent for parent in above if parent.name == top)
         if importer in self.files and importer not in self._paths:
             self._paths[importer] = list(self._path(importer))
         folders = (*holds, *self._paths.get(importer, ()))

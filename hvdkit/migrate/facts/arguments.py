@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from hvdkit.migrate.names import FunctionNode, Names
 
 _SPAWNS = ("multiprocessing.spawn", "multiprocessing.start_processes")
+_STARTS = (*_SPAWNS, "multiprocessing.Process", "functools.partial")
 
 
 def argument(function: FunctionNode, call: ast.Call, parameter: str, bound: bool) -> ast.expr | None:
@@ -102,8 +103,9 @@ def _is_process(call: ast.Call) -> bool:
 
 def starting_calls(names: Names) -> Iterator[tuple[ast.Call, ast.expr]]:
     """Every call that starts a function in other processes, or binds arguments to it, with that function."""
+    named = (c for c, qualified in names.named_calls if any(name.endswith(_STARTS) for name in qualified))
     processes = (call for call in names.calls.get("Process", ()) if _is_process(call))
-    for call in dict.fromkeys((*(call for call, _ in names.named_calls), *processes)):
+    for call in dict.fromkeys((*named, *processes)):
         target = spawned(names, call)
         if target is not None:
             yield call, target

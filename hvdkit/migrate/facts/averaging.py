@@ -6,6 +6,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from hvdkit.migrate.facts.flow import Value
+from hvdkit.migrate.facts.once import once
 from hvdkit.migrate.facts.parts import hold, is_attribute_of
 from hvdkit.migrate.facts.placing import Place
 from hvdkit.migrate.facts.wraps import find_wraps
@@ -44,9 +45,10 @@ def never_averaged(facts: Facts, place: Place) -> str:
     return ""
 
 
+@once
 def _wrapped(facts: Facts) -> frozenset[Value] | None:
     """The models whose gradients are averaged; None where nothing is known to average."""
-    wraps = list(find_wraps(facts))
+    wraps = find_wraps(facts)
     return (
         facts.by_hand.models.union(*(wrap.models for wrap in wraps))
         if wraps or facts.by_hand.models

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from hvdkit.migrate.facts import vocabulary as words
 from hvdkit.migrate.facts.flow import Value
 from hvdkit.migrate.facts.loops import backward_calls, library_backwards
+from hvdkit.migrate.facts.once import once
 from hvdkit.migrate.facts.optimizers import Optimizer
 from hvdkit.migrate.facts.programs import ProgramFacts
 from hvdkit.migrate.facts.training import training_paths
@@ -33,8 +34,10 @@ NO_OPTIMIZERS = (
 )
 
 
-def trained_wraps(facts: Facts) -> Iterator[tuple[ProgramFacts, Wrap, list[Optimizer]]]:
+@once
+def trained_wraps(facts: Facts) -> list[tuple[ProgramFacts, Wrap, list[Optimizer]]]:
     """Every DDP call of a program that trains, with the optimizers that may train its model."""
+    found: list[tuple[ProgramFacts, Wrap, list[Optimizer]]] = []
     training = {names for names, _ in (*backward_calls(facts), *library_backwards(facts))}
     wraps = [wrap for wrap in find_wraps(facts) if wrap.name in words.DDP]
     for program in facts.programs:
@@ -43,7 +46,8 @@ def trained_wraps(facts: Facts) -> Iterator[tuple[ProgramFacts, Wrap, list[Optim
         mine = [optimizer for optimizer in facts.optimizers if optimizer.names in program.files]
         for wrap in wraps:
             if wrap.names in program.files:
-                yield program, wrap, [optimizer for optimizer in mine if _may_train(optimizer, wrap)]
+                found.append((program, wrap, [each for each in mine if _may_train(each, wrap)]))
+    return found
 
 
 def without_optimizer(facts: Facts) -> Iterator[tuple[Names, ast.AST]]:

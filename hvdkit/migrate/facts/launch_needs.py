@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from hvdkit.migrate.facts.launch_order import Order
 from hvdkit.migrate.facts.launch_settings import settings
+from hvdkit.migrate.facts.once import once
 from hvdkit.migrate.facts.ranks import environment_reads, launch_tests
 from hvdkit.migrate.facts.wraps import find_wraps
 from hvdkit.migrate.names import Names
@@ -15,15 +16,9 @@ if TYPE_CHECKING:
     from hvdkit.migrate.facts.facts import Facts
 
 
+@once
 def init_order(facts: Facts) -> Order:
     """The places for hvd.init() in the project's torch.distributed programs."""
-    if init_order not in facts.answers:
-        facts.answers[init_order] = _init_order(facts)
-    order: Order = facts.answers[init_order]
-    return order
-
-
-def _init_order(facts: Facts) -> Order:
     order = Order(facts)
     needs: list[tuple[Names, ast.AST]] = []
     for names in facts.files:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Union
 from hvdkit.migrate.facts import vocabulary as words
 from hvdkit.migrate.facts.arguments import default, passed, spawned, unpacks
 from hvdkit.migrate.facts.flow import Value
+from hvdkit.migrate.facts.once import once
 from hvdkit.migrate.names import FUNCTIONS, LOOPS, FunctionNode, Names
 
 if TYPE_CHECKING:
@@ -251,25 +252,28 @@ def _trains_nothing(facts: Facts, names: Names, call: ast.Call) -> bool:
     return any(NO_TRAINING & facts.flow.bases(Value("class", owner.name, owner, names)) for owner in owners)
 
 
-def backward_calls(facts: Facts) -> Iterator[tuple[Names, ast.Call]]:
+@once
+def backward_calls(facts: Facts) -> list[tuple[Names, ast.Call]]:
     """Calls of `x.backward(...)` that start a backward pass themselves, not through a method of that name."""
-    for names, call, receiver in facts.methods("backward"):
-        if (
-            not _of_parent(receiver)
-            and not _hands_on(facts, names, call)
-            and not _trains_nothing(facts, names, call)
-        ):
-            yield names, call
-    for site in facts.calls("torch.autograd.backward"):
-        yield site.names, site.node
+    methods = [
+        (names, call)
+        for names, call, receiver in facts.methods("backward")
+        if not _of_parent(receiver)
+        and not _hands_on(facts, names, call)
+        and not _trains_nothing(facts, names, call)
+    ]
+    return methods + [(site.names, site.node) for site in facts.calls("torch.autograd.backward")]
 
 
-def library_backwards(facts: Facts) -> Iterator[tuple[Names, ast.Call]]:
+@once
+def library_backwards(facts: Facts) -> list[tuple[Names, ast.Call]]:
     """Calls of library objects that run the backward pass themselves: `loss_scaler(loss, optimizer)`."""
-    for names in facts.files if facts.calls(*words.BACKWARD_CALLS) else ():
-        for call in names.of_kind(ast.Call):
-            if call.args and facts.flow.made(names, call.func) & words.BACKWARD_CALLS:
-                yield names, call
+    return [
+        (names, call)
+        for names in (facts.files if facts.calls(*words.BACKWARD_CALLS) else ())
+        for call in names.of_kind(ast.Call)
+        if call.args and facts.flow.made(names, call.func) & words.BACKWARD_CALLS
+    ]
 
 
 def yielded_from(names: Names, function: FunctionNode) -> Iterator[ast.expr]:

@@ -6,6 +6,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from hvdkit.migrate.facts.loops import Loop
+from hvdkit.migrate.facts.once import once
 from hvdkit.migrate.names import LOOPS
 
 if TYPE_CHECKING:
@@ -36,15 +37,13 @@ def _made_again(facts: Facts, loader: Loader) -> bool:
     return False
 
 
+@once
 def _without_backward(facts: Facts) -> list[Loop]:
     """The loops of a project in which nothing is trained, those around a training loop left out."""
-    if _without_backward not in facts.answers:
-        training = {loop.node for path in facts.loops.paths for loop in path.loops}
-        facts.answers[_without_backward] = [
-            Loop(names, node)
-            for names in facts.files
-            for node in names.of_kind(*LOOPS)
-            if node not in training and isinstance(node, (ast.For, ast.AsyncFor))
-        ]
-    found: list[Loop] = facts.answers[_without_backward]
-    return found
+    training = {loop.node for path in facts.loops.paths for loop in path.loops}
+    return [
+        Loop(names, node)
+        for names in facts.files
+        for node in names.of_kind(*LOOPS)
+        if node not in training and isinstance(node, (ast.For, ast.AsyncFor))
+    ]

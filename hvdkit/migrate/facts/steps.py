@@ -126,12 +126,8 @@ class Steps:
 
     def runs_backward(self, node: ast.AST) -> bool:
         """Whether running a node makes a backward pass, itself or through the project's functions."""
-        backwards = {call for _, call in self._backwards}
+        backwards = {call for _, call in backward_calls(self._facts)}
         return any(self._leads.get(call, set()) & backwards for call in self._calls_here(node))
-
-    @cached_property
-    def _backwards(self) -> tuple[tuple[Names, ast.Call], ...]:
-        return tuple(backward_calls(self._facts))
 
     @cached_property
     def _looked_at_around(self) -> frozenset[Value]:
@@ -142,7 +138,7 @@ class Steps:
     def _leads(self) -> dict[ast.Call, set[ast.Call]]:
         """Each call that runs a backward pass or a step -> the backward() and step() calls that it runs."""
         found: dict[ast.Call, set[ast.Call]] = defaultdict(set)
-        origins = [*self._backwards, *((step.names, step.call) for step in self.steps)]
+        origins = [*backward_calls(self._facts), *((step.names, step.call) for step in self.steps)]
         for names, origin in origins:
             waiting = [(names, origin, 0)]
             for where, call, depth in waiting:
@@ -242,7 +238,7 @@ class Steps:
 
         rivals: the optimizers asked about, where others make gradients too; those of others are left out.
         """
-        by_call = {call: where for where, call in self._backwards}
+        by_call = {call: where for where, call in backward_calls(self._facts)}
         found: list[Backward] = []
         for node in self._calls_here(region):
             origins = self._leads.get(node, set())
@@ -381,7 +377,7 @@ class Steps:
 
     def _scan(self, names: Names, statements: Iterable[ast.stmt], own: set[ast.Call]) -> str | None:
         """What follows: the step (""), a reason against leaving the reduction to it, or neither (None)."""
-        backwards = {call for _, call in self._backwards}
+        backwards = {call for _, call in backward_calls(self._facts)}
         for statement in statements:
             runs = set().union(*(self._leads.get(call, ()) for call in self._calls_here(statement)))
             if runs & backwards and not runs & own:
@@ -407,7 +403,7 @@ class Steps:
     def _first_reader(self, names: Names, anchor: ast.Call) -> ast.stmt | None:
         """The first statement of the step's block, after any backward pass, that looks at gradients."""
         statement = names.statement(anchor)
-        backwards = {call for _, call in self._backwards}
+        backwards = {call for _, call in backward_calls(self._facts)}
         first = None
         for earlier in reversed(_above(names.parents[statement], statement)):
             if any(self._leads.get(call, set()) & backwards for call in self._calls_here(earlier)):

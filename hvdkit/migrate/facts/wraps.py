@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from hvdkit.migrate.facts import vocabulary as words
 from hvdkit.migrate.facts.arguments import keyword
 from hvdkit.migrate.facts.flow import Value
+from hvdkit.migrate.facts.once import once
 from hvdkit.migrate.names import Names
 
 if TYPE_CHECKING:
@@ -32,13 +33,16 @@ class Wrap:
         return Value("made", self.name, self.node, self.names)
 
 
-def find_wraps(facts: Facts) -> Iterator[Wrap]:
+@once
+def find_wraps(facts: Facts) -> list[Wrap]:
     """Every DDP, apex DDP and DataParallel call."""
+    found = []
     for site in facts.calls(*words.WRAPS):
         call = site.node
         inner = call.args[0] if call.args else keyword(call, "module")
         models = facts.flow.unwrap(facts.flow.values(site.names, inner))
-        yield Wrap(site.names, call, site.name, inner, models)
+        found.append(Wrap(site.names, call, site.name, inner, models))
+    return found
 
 
 def own_data_parallel(facts: Facts) -> Iterator[tuple[Names, ast.Call]]:

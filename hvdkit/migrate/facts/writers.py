@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts.arguments import given, keyword
 from hvdkit.migrate.facts.guards import Where, where_runs
+from hvdkit.migrate.facts.once import once
 from hvdkit.migrate.facts.samples import reads_sample
 from hvdkit.migrate.names import FUNCTIONS, Names
 
@@ -60,9 +61,10 @@ class Writer:
     taken: bool = False
 
 
-def writers(facts: Facts) -> Iterator[Writer]:
+@once
+def writers(facts: Facts) -> list[Writer]:
     """Every call that writes a file that other ranks would write, too; each rank reads samples of its own."""
-    return (w for w in _written(facts) if not reads_sample(facts, w.names, w.node))
+    return [w for w in _written(facts) if not reads_sample(facts, w.names, w.node)]
 
 
 def _written(facts: Facts) -> Iterator[Writer]:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
+from hvdkit.migrate.facts.once import once
 from hvdkit.migrate.facts.programs import ProgramFacts, main_guard
 from hvdkit.migrate.facts.starts import runs_in, runs_project, start_below
 from hvdkit.migrate.facts.training import only_single
@@ -82,24 +83,24 @@ def _asks_ranks(facts: Facts, program: ProgramFacts) -> bool:
     return any(runs_in(facts, program, names, node) for names, node in asking)
 
 
+@once
 def _asking(facts: Facts) -> list[tuple[Names, ast.stmt]]:
     """Where a rule of those that ask for ranks writes; the same for all programs."""
-    if _asking not in facts.answers:
-        lines = {
-            (finding.path, finding.line_in_program)
-            for rule in ASKING
-            if facts.options.allows(rule.RULE.id)
-            for finding in rule.check(facts)
-            if finding.edits and (finding.applicability is Applicability.SAFE or facts.options.suggested)
-        }
-        facts.answers[_asking] = [
-            (names, node)
-            for names in facts.files
-            for node in ast.walk(names.source.tree)
-            if isinstance(node, ast.stmt) and (names.source.path, node.lineno) in lines
-        ]
-    found: list[tuple[Names, ast.stmt]] = facts.answers[_asking]
-    return found
+    lines = {
+        (finding.path, finding.line_in_program)
+        for rule in ASKING
+        if facts.options.allows(rule.RULE.id)
+        for finding in rule.check(facts)
+        if finding.edits and (finding.applicability is Applicability.SAFE or facts.options.suggested)
+    }
+    touched = {path for path, _ in lines}
+    return [
+        (names, node)
+        for names in facts.files
+        if names.source.path in touched
+        for node in names.parents
+        if isinstance(node, ast.stmt) and (names.source.path, node.lineno) in lines
+    ]
 
 
 def _edit(facts: Facts, program: ProgramFacts) -> Edit:

@@ -15,6 +15,7 @@ from hvdkit.migrate.facts import vocabulary as words
 from hvdkit.migrate.facts.arguments import keyword, unpacks
 from hvdkit.migrate.facts.facts import Site
 from hvdkit.migrate.facts.flow import Value
+from hvdkit.migrate.facts.once import once
 from hvdkit.migrate.facts.programs import ProgramFacts
 from hvdkit.migrate.facts.steps import Step
 from hvdkit.migrate.names import FUNCTIONS, Names
@@ -94,15 +95,9 @@ class Wrapped:
     optimizers: frozenset[Value]
 
 
+@once
 def wraps(facts: Facts) -> list[Wrapped]:
     """Every optimizer that a project wraps."""
-    if wraps not in facts.answers:
-        facts.answers[wraps] = _wraps(facts)
-    found: list[Wrapped] = facts.answers[wraps]
-    return found
-
-
-def _wraps(facts: Facts) -> list[Wrapped]:
     found = []
     for site in called(facts, "DistributedOptimizer", modules=words.HOROVOD):
         given = site.node.args[0] if site.node.args else keyword(site.node, "optimizer")

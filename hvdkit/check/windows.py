@@ -12,6 +12,7 @@ from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.gradients import GradientUse
 from hvdkit.migrate.facts.naming import plain_target
+from hvdkit.migrate.facts.once import once
 from hvdkit.migrate.facts.steps import Step
 from hvdkit.migrate.names import FUNCTIONS, Names
 from hvdkit.migrate.plan import Edit
@@ -42,14 +43,10 @@ class Window:
         return self.step.names.statement(self.step.call)
 
 
+@once
 def windows(facts: Facts) -> list[Window]:
     """A window for each step of an optimizer that horovod.torch wraps, with a backward pass above it."""
-    if windows not in facts.answers:
-        facts.answers[windows] = [
-            w for step in wrapped_steps(facts) if (w := _window(facts, step)) is not None
-        ]
-    found: list[Window] = facts.answers[windows]
-    return found
+    return [w for step in wrapped_steps(facts) if (w := _window(facts, step)) is not None]
 
 
 def windows_under(facts: Facts) -> Iterator[tuple[Window, list[ast.expr]]]:

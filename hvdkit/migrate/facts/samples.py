@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from hvdkit.migrate.facts import vocabulary as words
 from hvdkit.migrate.facts.arguments import keyword
+from hvdkit.migrate.facts.once import once
 from hvdkit.migrate.names import Names
 
 if TYPE_CHECKING:
@@ -34,16 +35,14 @@ def reads_sample(facts: Facts, names: Names, node: ast.AST, depth: int = 0) -> b
     return any(reads_sample(facts, where, call, depth + 1) for where, call in sites)
 
 
+@once
 def _given_to_workers(facts: Facts) -> set[ast.AST]:
     """The functions that a loader's workers call beside the dataset's own."""
-    if _given_to_workers not in facts.answers:
-        given = [(s.names, keyword(s.node, name)) for s in facts.calls(words.LOADER) for name in TO_WORKERS]
-        given += [(s.names, s.node.args[0]) for s in facts.calls(*LAMBDAS) if s.node.args]
-        facts.answers[_given_to_workers] = {
-            value.node
-            for names, function in given
-            if function is not None
-            for value in facts.flow.values(names, function)
-        }
-    found: set[ast.AST] = facts.answers[_given_to_workers]
-    return found
+    given = [(s.names, keyword(s.node, name)) for s in facts.calls(words.LOADER) for name in TO_WORKERS]
+    given += [(s.names, s.node.args[0]) for s in facts.calls(*LAMBDAS) if s.node.args]
+    return {
+        value.node
+        for names, function in given
+        if function is not None
+        for value in facts.flow.values(names, function)
+    }

@@ -279,7 +279,7 @@ class Steps:
 
         What one call runs, its own pass or another's, are two kinds of one thing: they never meet.
         """
-        by_call = {call: where for where, call in self._backwards}
+        by_call = {call: where for where, call in backward_calls(self._facts)}
         seen = {backward.call for backward in known}
         found: dict[ast.Call, Backward] = {}
         for runs in self._loops if rivals else ():

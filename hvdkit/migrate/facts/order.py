@@ -42,15 +42,36 @@ def last_binding(names: Names, use: ast.Name) -> Binding | None:
 def passed_once(names: Names, node: ast.AST) -> ast.stmt | None:
     """The statement of a function's own body, or the module's, that holds a node; None under an if or a loop.
 
-    There every rank passes it exactly once, as a barrier needs.
+    There every rank passes it exactly once, as a barrier needs; so it does below a test of options.
     """
     statement: ast.stmt = names.statement(node)
+    child: ast.stmt = statement
     for parent in names.ancestors(statement):
         if isinstance(parent, ast.With):
-            statement = parent
+            statement = child = parent
+        elif isinstance(parent, ast.If) and child in parent.body and _is_alike(names, parent.test):
+            child = parent
         else:
             return statement if isinstance(parent, (ast.Module, *FUNCTIONS)) else None
     return statement
+
+
+def _is_alike(names: Names, test: ast.expr) -> bool:
+    """Whether a test is the main guard, or asks for options of the command line: alike on all ranks."""
+    parts = [part for part in ast.walk(test) if isinstance(part, (ast.Name, ast.Call))]
+    return all(
+        isinstance(part, ast.Name) and (part.id == "__name__" or _is_parsed(names, part)) for part in parts
+    )
+
+
+def _is_parsed(names: Names, name: ast.Name) -> bool:
+    """Whether a variable only ever holds what a parser of the command line has made."""
+    bindings = names.bindings(name.id, name)
+    values = [binding.value for binding in bindings]
+    return bool(values) and all(
+        isinstance(value, ast.Call) and getattr(value.func, "attr", "") in ("parse_args", "cli")
+        for value in values
+    )
 
 
 def _place(node: ast.AST) -> tuple[int, int]:

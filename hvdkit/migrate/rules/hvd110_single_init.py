@@ -21,6 +21,7 @@ from hvdkit.migrate.rules import (
     hvd602_print,
     hvd603_summary_writer,
     hvd604_progress,
+    hvd606_read_back,
     hvd607_text,
     hvd608_log_handlers,
 )
@@ -32,6 +33,7 @@ ASKING = (
     hvd602_print,
     hvd603_summary_writer,
     hvd604_progress,
+    hvd606_read_back,
     hvd607_text,
     hvd608_log_handlers,
 )

@@ -17,29 +17,49 @@ from hvdkit.migrate.rule import Change, Keep, Rule
 BARRIERS = ("horovod.torch.barrier", "hvdkit.torch.barrier")
 
 
+MAX_CALLS = 3
+
+
 def check(facts: Facts) -> Iterator[Finding]:
+    seen: set[ast.stmt] = set()
     for site in facts.calls("torch.load"):
-        names = site.names
-        if not only_single(facts, names) or not _saved_above(facts, site):
-            continue
-        statement = passed_once(names, site.node)
-        if statement is None or where_runs(facts, names, statement) is not Where.ALL:
-            continue
-        if any(_is_above(other, names, statement) for other in facts.calls(*BARRIERS)):
-            continue
-        message = "all ranks wait until rank 0 has written what is read here"
-        line = f"{facts.hvd(names)}.barrier()"
-        yield facts.safe("HVD606", names, statement, message, edits.before, names.source, statement, [line])
+        for names, node in _ways(facts, site.names, site.node):
+            statement = passed_once(names, node)
+            if statement is None or where_runs(facts, names, statement) is not Where.ALL or statement in seen:
+                continue
+            if any(_is_above(other, names, statement) for other in facts.calls(*BARRIERS)):
+                continue
+            seen.add(statement)
+            message = "all ranks wait until rank 0 has written what is read here"
+            line = f"{facts.hvd(names)}.barrier()"
+            yield facts.safe(
+                "HVD606", names, statement, message, edits.before, names.source, statement, [line]
+            )
 
 
-def _saved_above(facts: Facts, site: Site) -> bool:
-    """Whether the same function, or module, saves above."""
-    function = site.names.function(site.node)
+def _ways(facts: Facts, names: Names, node: ast.Call, depth: int = 0) -> Iterator[tuple[Names, ast.Call]]:
+    """Where a file is read that may have been saved before: in the function that saves, or calls what does."""
+    if not only_single(facts, names):
+        return
+    function = names.function(node)
+    calls = names.calls_in(function or names.source.tree)
+    above = [call for call in calls if call.lineno < node.lineno and names.function(call) is function]
+    if any(_saves(facts, names, call) for call in above):
+        yield names, node
+    elif function is not None and depth < MAX_CALLS:
+        for where, call in facts.flow.call_sites(names, function):
+            yield from _ways(facts, where, call, depth + 1)
+
+
+def _saves(facts: Facts, names: Names, call: ast.Call, depth: int = 0) -> bool:
+    """Whether a call saves, itself or in the project's functions."""
+    if "torch.save" in facts.flow.qualified(names, call.func):
+        return True
+    functions = facts.flow.functions(names, call) if depth < MAX_CALLS else []
     return any(
-        save.names is site.names
-        and save.names.function(save.node) is function
-        and save.node.lineno < site.node.lineno
-        for save in facts.calls("torch.save")
+        _saves(facts, where, part, depth + 1)
+        for where, function in functions
+        for part in where.calls_in(function)
     )
 
 
@@ -52,7 +72,7 @@ def _is_above(site: Site, names: Names, statement: ast.stmt) -> bool:
 RULE = Rule(
     id="HVD606",
     title="a barrier before reading back",
-    what="Puts hvd.barrier() above a torch.load that follows a torch.save in the same function.",
+    what="Puts hvd.barrier() above a torch.load that follows a torch.save in the same function, or in what it calls.",
     why="Rank 0 alone writes now: the others would read a file that is half written, or the one before it.",
     safety="Safe: only where every rank passes it once, outside of tests and loops.",
     check=check,
@@ -80,6 +100,53 @@ RULE = Rule(
             with open("best.pt", "rb") as file:
                 model.load_state_dict(torch.load(file))
             """,
+        ),
+        Change(
+            """\
+            import argparse
+            import torch
+
+            class Best:
+                def __call__(self, model, path):
+                    torch.save(model.state_dict(), path)
+
+            def evaluate(model, path):
+                model.load_state_dict(torch.load(path))
+
+            if __name__ == "__main__":
+                args = argparse.ArgumentParser().parse_args()
+                best = Best()
+                for epoch in range(3):
+                    loss.backward()
+                    optimizer.step()
+                    best(model, "best.pt")
+                if args.evaluate:
+                    evaluate(model, "best.pt")
+            """,
+            """\
+            import argparse
+            import horovod.torch as hvd
+            import torch
+
+            class Best:
+                def __call__(self, model, path):
+                    torch.save(model.state_dict(), path)
+
+            def evaluate(model, path):
+                model.load_state_dict(torch.load(path))
+
+            if __name__ == "__main__":
+                args = argparse.ArgumentParser().parse_args()
+                best = Best()
+                for epoch in range(3):
+                    loss.backward()
+                    optimizer.step()
+                    best(model, "best.pt")
+                if args.evaluate:
+                    hvd.barrier()
+                    evaluate(model, "best.pt")
+            """,
+            note="Through functions, and where the options, which are the same on all ranks, say so.",
         ),
     ),
     keeps=(

@@ -8,6 +8,7 @@ from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.averaging import never_averaged, was_averaged
 from hvdkit.migrate.facts.placing import Place
+from hvdkit.migrate.facts.starts import runs_in
 from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.reduction_names import made_again, may_share_names, named_alike, prefix, told_apart
 from hvdkit.migrate.rule import Change, Keep, Rule
@@ -32,7 +33,8 @@ def check(facts: Facts) -> Iterator[Finding]:
             yield facts.refused("HVD401", place.names, place.call, message, APART)
         elif place.call in averaged:
             message = "the optimizer averages the gradients over all ranks before each step"
-            yield facts.required("HVD401", place.names, place.call, message, _edits, facts, place, mates)
+            meeting = [other for other in mates if _meet(facts, place, other)]
+            yield facts.required("HVD401", place.names, place.call, message, _edits, facts, place, meeting)
         elif any(other.call in averaged for other in mates):
             message = "this optimizer's model is not wrapped in DDP: its gradients were never averaged"
             advice = "wrap it in hvd.DistributedOptimizer if its ranks are meant to agree, else leave it"
@@ -45,6 +47,15 @@ def check(facts: Facts) -> Iterator[Finding]:
 
 def _same_program(facts: Facts, one: Place, other: Place) -> bool:
     return any(one.names in program.files and other.names in program.files for program in facts.programs)
+
+
+def _meet(facts: Facts, one: Place, other: Place) -> bool:
+    """Whether one run may make both: not where one script trains, and another takes functions from it."""
+    runs, others = (
+        {program.entry for program in facts.programs if runs_in(facts, program, place.names, place.call)}
+        for place in (one, other)
+    )
+    return not runs or not others or bool(runs & others)
 
 
 def _edits(facts: Facts, place: Place, mates: list[Place]) -> list[Edit]:
@@ -910,6 +921,40 @@ RULE = Rule(
             model["critic"] = DDP(model["critic"])
             """,
             note="Models and optimizers in dicts, and a class that is chosen before.",
+        ),
+        Change(
+            """\
+            import torch
+
+            def network():
+                return torch.nn.Linear(2, 1)
+
+            if __name__ == "__main__":
+                model = network()
+                optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+                model(x).sum().backward()
+            """,
+            """\
+            import horovod.torch as hvd
+            import torch
+
+            def network():
+                return torch.nn.Linear(2, 1)
+
+            if __name__ == "__main__":
+                model = network()
+                optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+                optimizer = hvd.DistributedOptimizer(optimizer, named_parameters=model.named_parameters())
+                model(x).sum().backward()
+            """,
+            note="The optimizer of a script that imports this file is never made in one run with it.",
+            files=(
+                (
+                    "distill.py",
+                    "import torch\nfrom train import network\n\nif __name__ == '__main__':\n    model = network()\n"
+                    "    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)\n    model(x).sum().backward()\n",
+                ),
+            ),
         ),
     ),
     keeps=(

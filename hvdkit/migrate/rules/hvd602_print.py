@@ -50,10 +50,10 @@ def _after_start(facts: Facts, names: Names, call: ast.Call) -> bool:
         return any(runs_in(facts, program, names, call) for program in facts.programs) and not on_import(
             facts, names, call
         )
+    entry = any(program.entry is names and program.kind == "single" for program in facts.programs)
     guard = main_guard(names)
     if guard is not None:
-        return guard in names.ancestors(call) and facts.kinds(names) == {"single"}
-    entry = any(program.entry is names and program.kind == "single" for program in facts.programs)
+        return entry and guard in names.ancestors(call)
     last = start_below(facts, names)
     return entry and last is not None and call.lineno > (last.end_lineno or last.lineno)
 
@@ -113,6 +113,39 @@ RULE = Rule(
                     # how it went
                     print(epoch, loss.item())
             """,
+        ),
+        Change(
+            """\
+            import torch
+
+            def network():
+                return torch.nn.Linear(2, 1)
+
+            if __name__ == "__main__":
+                print("training")
+                loss.backward()
+                optimizer.step()
+            """,
+            """\
+            import horovod.torch as hvd
+            import torch
+
+            def network():
+                return torch.nn.Linear(2, 1)
+
+            if __name__ == "__main__":
+                if hvd.rank() == 0:
+                    print("training")
+                loss.backward()
+                optimizer.step()
+            """,
+            note="Who imports this file does not come under its main guard.",
+            files=(
+                (
+                    "show.py",
+                    "from train import network\n\nif __name__ == '__main__':\n    print(network())\n",
+                ),
+            ),
         ),
     ),
     keeps=(

@@ -43,10 +43,32 @@ def _edit(facts: Facts, place: Place, models: tuple[str, ...]) -> Edit:
     form = f"{hvd}.broadcast_parameters({{}}.state_dict(), root_rank=0)"
     if facts.options.target == "hvdkit":
         form = f"{hvd}.broadcast({{}})"
-    lines = [form.format(model) for model in models]
+    lines = [form.format(model) for model in (*models, *_copies(place, models))]
     if isinstance(place.statement, ast.Return):
         return edits.before(place.names.source, place.statement, lines)
     return edits.after(place.names.source, place.statement, lines)
+
+
+def _copies(place: Place, models: tuple[str, ...]) -> list[str]:
+    """Models that took over the weights of these, above: they have each rank's own, from before the broadcast."""
+    names, segment = place.names, place.names.source.segment
+    block = edits.block(names, place.statement)
+    found: list[str] = []
+    for statement in block[: block.index(place.statement)]:
+        for call in names.calls_in(statement):
+            given = call.args[0] if call.args else None
+            copied: ast.expr | None = None
+            if isinstance(call.func, ast.Attribute) and call.func.attr == "load_state_dict":
+                given = given.func if isinstance(given, ast.Call) else None
+                given = (
+                    given.value if isinstance(given, ast.Attribute) and given.attr == "state_dict" else None
+                )
+                copied = call.func.value
+            elif "copy.deepcopy" in names.qualified(call.func) and isinstance(statement, ast.Assign):
+                copied = statement.targets[0]
+            if isinstance(copied, (ast.Name, ast.Attribute)) and given and segment(given) in models:
+                found.append(segment(copied))
+    return [copy for copy in dict.fromkeys(found) if copy not in models]
 
 
 RULE = Rule(
@@ -77,6 +99,35 @@ RULE = Rule(
             hvd.broadcast_parameters(model.state_dict(), root_rank=0)
             model(x).sum().backward()
             """,
+        ),
+        Change(
+            """\
+            import copy
+            import torch
+
+            actor = torch.nn.Linear(2, 1)
+            target = torch.nn.Linear(2, 1)
+            target.load_state_dict(actor.state_dict())
+            average = copy.deepcopy(actor).eval()
+            optimizer = torch.optim.SGD(actor.parameters(), lr=0.1)
+            actor(x).sum().backward()
+            """,
+            """\
+            import copy
+            import horovod.torch as hvd
+            import torch
+
+            actor = torch.nn.Linear(2, 1)
+            target = torch.nn.Linear(2, 1)
+            target.load_state_dict(actor.state_dict())
+            average = copy.deepcopy(actor).eval()
+            optimizer = torch.optim.SGD(actor.parameters(), lr=0.1)
+            hvd.broadcast_parameters(actor.state_dict(), root_rank=0)
+            hvd.broadcast_parameters(target.state_dict(), root_rank=0)
+            hvd.broadcast_parameters(average.state_dict(), root_rank=0)
+            actor(x).sum().backward()
+            """,
+            note="Copies that were made above have each rank's own weights.",
         ),
         Change(
             """\

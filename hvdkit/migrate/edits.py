@@ -124,20 +124,29 @@ def at_start(names: Names, body: Sequence[ast.stmt], lines: Sequence[str]) -> Ed
 def delete(names: Names, statement: ast.stmt) -> Edit:
     """A statement gone with its lines; `pass` in its place where the block would be empty.
 
-    A `try:` around it alone goes with it: nothing is left that could fail.
+    A `try:` around it alone goes with it: nothing is left that could fail. So does an `if` that only looks at
+    values.
     """
     source = names.source
     start, end = own_lines(source, statement)
     if only_statement(names, statement):
         around = names.parents[statement]
-        if (
-            isinstance(around, ast.Try)
-            and around.body == [statement]
-            and not around.orelse + around.finalbody
-        ):
-            return delete(names, around)
+        if getattr(around, "body", None) == [statement] and _may_go(names, around):
+            return delete(names, around)  # type: ignore[arg-type]
         return Edit(source.start(statement), source.end(statement), "pass")
     return Edit(start, end, "")
+
+
+def _may_go(names: Names, around: ast.AST) -> bool:
+    """Whether a `try:` or `if` without its body does nothing."""
+    if isinstance(around, ast.Try):
+        return not around.orelse + around.finalbody
+    if not isinstance(around, ast.If) or around.orelse:
+        return False
+    is_elif = names.source.text.startswith("elif", names.source.start(around))
+    parts = (ast.Name, ast.Attribute, ast.Constant, ast.BoolOp, ast.UnaryOp, ast.Compare)
+    others = (ast.expr_context, ast.boolop, ast.unaryop, ast.cmpop)
+    return not is_elif and all(isinstance(part, (*parts, *others)) for part in ast.walk(around.test))
 
 
 def delete_definition(names: Names, node: ast.FunctionDef) -> Edit:

@@ -49,7 +49,14 @@ def check(facts: Facts) -> Iterator[Finding]:
 
 def _alike(facts: Facts) -> Iterator[Finding]:
     """Devices that a script of one process is told, and that all processes of a job would be told alike."""
-    for names, node in (*_told(facts), *_visible(facts)):
+    for names, node in _visible(facts):
+        message = "every process of a host would see this device alone"
+        advice = (
+            f"leave it out, and let torch.cuda.set_device({facts.hvd(names)}.local_rank()) choose: which devices "
+            "a job may see is said where it is started"
+        )
+        yield facts.manual("HVD112", names, node, message, advice)
+    for names, node in _told(facts):
         hvd = facts.hvd(names)
         message = "every process of a host would take this device, which they are all given alike"
         advice = f"take {hvd}.local_rank() for it; {hvd}.init() and torch.cuda.set_device() come before"

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from hvdkit.migrate.facts.arguments import given, unpacks
 from hvdkit.migrate.facts.programs import ProgramFacts
+from hvdkit.migrate.names import Names
 
 if TYPE_CHECKING:
     from hvdkit.migrate.facts.facts import Facts, Site
@@ -20,7 +22,7 @@ SPLITS = {
 
 def unseeded_splits(facts: Facts, program: ProgramFacts) -> Iterator[tuple[Site, str]]:
     """The splits of a program that sets no seed anywhere, and the argument that makes them the same."""
-    if any("seed" in name for names in program.files for name in names.calls):
+    if _seeds(program):
         return
     for site in facts.calls(*SPLITS):
         position, parameter, text = SPLITS[site.name]
@@ -33,6 +35,20 @@ def unseeded_splits(facts: Facts, program: ProgramFacts) -> Iterator[tuple[Site,
             and given(call, position, parameter) is None
         ):
             yield site, text
+
+
+def unseeded_shuffles(facts: Facts, program: ProgramFacts) -> Iterator[tuple[Names, ast.Call]]:
+    """PyTorch Geometric's `dataset.shuffle()`, whose parts are trained on and held back, without a seed."""
+    if _seeds(program):
+        return
+    for names, call, receiver in facts.methods("shuffle"):
+        made = facts.flow.values(names, receiver) if names in program.files else frozenset()
+        if any(value.name.startswith("torch_geometric.datasets.") for value in made):
+            yield names, call
+
+
+def _seeds(program: ProgramFacts) -> bool:
+    return any("seed" in name for names in program.files for name in names.calls)
 
 
 def can_write(site: Site, text: str) -> bool:

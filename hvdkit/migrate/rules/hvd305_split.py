@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
-from hvdkit.migrate.facts.splits import can_write, unseeded_splits
+from hvdkit.migrate.facts.splits import can_write, unseeded_shuffles, unseeded_splits
 from hvdkit.migrate.facts.training import training_paths
 from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
@@ -23,12 +23,24 @@ def check(facts: Facts) -> Iterator[Finding]:
                 yield facts.suggested("HVD305", site.names, site.node, message, *make)
             else:
                 yield facts.manual("HVD305", site.names, site.node, message, f"pass {text}")
+        for names, call in unseeded_shuffles(facts, program):
+            message = "each rank would shuffle the data its own way: what one tests on, another trains on"
+            line = "torch.manual_seed(0)"
+            if "torch" in names.module.names:
+                statement = names.statement(call)
+                make_line = (edits.before, names.source, statement, [line])
+                yield facts.suggested("HVD305", names, call, message, *make_line)
+            else:
+                yield facts.manual("HVD305", names, call, message, f"call {line} above it")
 
 
 RULE = Rule(
     id="HVD305",
     title="a random split is the same on every rank",
-    what="Gives train_test_split and random_split a fixed seed in a program that sets none.",
+    what=(
+        "Gives train_test_split and random_split a fixed seed in a program that sets none, and sets one above the "
+        "shuffle() of a dataset of PyTorch Geometric."
+    ),
     why=(
         "Each rank is a process with random numbers of its own: it would hold back other samples than the rest, "
         "and the validation score would be that of data the model has seen."
@@ -82,6 +94,31 @@ RULE = Rule(
                 model(x).sum().backward()
             """,
             note="A DDP script has the same fault before.",
+            suggested=True,
+        ),
+        Change(
+            """\
+            import torch
+            from torch_geometric.datasets import TUDataset
+            from torch_geometric.loader import DataLoader
+
+            dataset = TUDataset("data", name="MUTAG").shuffle()
+            for x in DataLoader(dataset[:150]):
+                model(x).sum().backward()
+                optimizer.step()
+            """,
+            """\
+            import torch
+            from torch_geometric.datasets import TUDataset
+            from torch_geometric.loader import DataLoader
+
+            torch.manual_seed(0)
+            dataset = TUDataset("data", name="MUTAG").shuffle()
+            for x in DataLoader(dataset[:150]):
+                model(x).sum().backward()
+                optimizer.step()
+            """,
+            note="What is held back is a part of what is shuffled.",
             suggested=True,
         ),
     ),

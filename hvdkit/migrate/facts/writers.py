@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from hvdkit.migrate import edits
-from hvdkit.migrate.facts.arguments import given, keyword
+from hvdkit.migrate.facts.arguments import given
 from hvdkit.migrate.facts.guards import Where, where_runs
 from hvdkit.migrate.facts.once import once
 from hvdkit.migrate.facts.samples import reads_sample
@@ -113,17 +113,28 @@ def _opens(facts: Facts) -> Iterator[Writer]:
     }
     for names in facts.files:
         for call in names.calls.get(OPEN, ()):
-            mode = keyword(call, "mode") or (call.args[1] if len(call.args) > 1 else None)
-            own = isinstance(call.func, ast.Name) and not names.bindings(OPEN, call)
-            if not own or id(call) in filled or not isinstance(mode, ast.Constant):
+            path, mode = _path_and_mode(names, call)
+            if path is None or id(call) in filled or not isinstance(mode, ast.Constant):
                 continue
-            if set(str(mode.value)) & set("wax") and call.args and not own_file(facts, names, call.args[0]):
+            if set(str(mode.value)) & set("wax") and not own_file(facts, names, path):
                 where, dump = where_runs(facts, names, call), dumped.get(id(call))
                 if dump is None:
                     yield Writer(names, call, OPEN, where)
                 else:
                     target = given(dump.node, *DUMPS[dump.name])
                     yield Writer(names, dump.node, dump.name, where, opened=_opened(names, dump.node, target))
+
+
+def _path_and_mode(names: Names, call: ast.Call) -> tuple[ast.expr | None, ast.expr | None]:
+    """Of `open(path, "w")`, and of a Path's `path.open("w")`."""
+    if isinstance(call.func, ast.Name):
+        own = not names.bindings(OPEN, call)
+        return (call.args[0] if own and call.args else None), given(call, 1, "mode")
+    mode = given(call, 0, "mode")
+    is_mode = isinstance(mode, ast.Constant) and set(str(mode.value)) <= set("wax+bt")
+    if not is_mode or not isinstance(call.func, ast.Attribute) or names.qualified(call.func):
+        return None, None
+    return call.func.value, mode
 
 
 def _opened(names: Names, call: ast.Call, target: ast.expr | None) -> ast.With | None:

@@ -258,6 +258,33 @@ RULE = Rule(
         ),
         Change(
             """\
+            import json
+            from pathlib import Path
+            import torch
+
+            model(x).sum().backward()
+            optimizer.step()
+            results = Path("results.json")
+            with results.open("w") as file:
+                json.dump(scores, file)
+            """,
+            """\
+            import json
+            from pathlib import Path
+            import horovod.torch as hvd
+            import torch
+
+            model(x).sum().backward()
+            optimizer.step()
+            results = Path("results.json")
+            if hvd.rank() == 0:
+                with results.open("w") as file:
+                    json.dump(scores, file)
+            """,
+            note="A Path opens files, too.",
+        ),
+        Change(
+            """\
             import torch
             import torch.distributed as dist
             from torch.nn.parallel import DistributedDataParallel as DDP
@@ -339,6 +366,18 @@ RULE = Rule(
         ),
     ),
     keeps=(
+        Keep(
+            """\
+            import json
+            import torch
+
+            model(x).sum().backward()
+            optimizer.step()
+            with archive.open("a.json") as file, stream.open("r") as other:
+                scores = json.load(file)
+            """,
+            reason="what is opened is a name, or read",
+        ),
         Keep(
             """\
             import shutil

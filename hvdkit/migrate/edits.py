@@ -23,6 +23,10 @@ class CannotEdit(Exception):
     """The layout around a node does not allow the edit; the message says why."""
 
 
+# Questions in a test that change nothing.
+_ASKS = {"len", "torch.cuda.device_count", "torch.cuda.is_available"}
+
+
 def replace(source: Source, node: ast.AST, text: str) -> Edit:
     """The node, rewritten as text. Raises CannotEdit."""
     _placed(node)
@@ -144,9 +148,14 @@ def _may_go(names: Names, around: ast.AST) -> bool:
     if not isinstance(around, ast.If) or around.orelse:
         return False
     is_elif = names.source.text.startswith("elif", names.source.start(around))
-    parts = (ast.Name, ast.Attribute, ast.Constant, ast.BoolOp, ast.UnaryOp, ast.Compare)
-    others = (ast.expr_context, ast.boolop, ast.unaryop, ast.cmpop)
-    return not is_elif and all(isinstance(part, (*parts, *others)) for part in ast.walk(around.test))
+    return not is_elif and all(_only_asks(names, part) for part in ast.walk(around.test))
+
+
+def _only_asks(names: Names, part: ast.AST) -> bool:
+    if isinstance(part, ast.Call):
+        return bool(_ASKS.intersection((*names.qualified(part.func), getattr(part.func, "id", ""))))
+    expressions = (ast.Name, ast.Attribute, ast.Constant, ast.BoolOp, ast.UnaryOp, ast.Compare)
+    return isinstance(part, (*expressions, ast.expr_context, ast.boolop, ast.unaryop, ast.cmpop))
 
 
 def delete_definition(names: Names, node: ast.FunctionDef) -> Edit:

@@ -16,6 +16,7 @@ OUTER = FUNCTION + "\ndef outer():\n    train()\n\ndef show(x):\n    print(x)\n"
 CLASS = "class Base:\n    def go(self):\n        self.train()\n"
 CLASS += "\nclass Trainer(Base):\n    def train(self):\n        here()\n"
 NET = "class Net:\n    def forward(self, x):\n        here()\n"
+MAKES = NET + "\ndef make():\n    return Net()\n"
 NO_GRAD = "import torch\n\n@torch.no_grad()\ndef b():\n    here()\n"
 REGISTERED = "@register('b')\ndef b():\n    here()\n"
 
@@ -35,6 +36,9 @@ REGISTERED = "@register('b')\ndef b():\n    here()\n"
         (CLASS, "from helper import Trainer\n\nmake(Trainer).train()\n", True),
         (CLASS, "from helper import Trainer\n\nmodel = Other()\nprint(Trainer)\n", False),
         (NET, "from helper import Net\n\nparts = [Net()]\nparts[0](1)\n", True),
+        (MAKES, "from helper import make\n\nparts = [make()]\nparts[0](1)\n", True),
+        (MAKES, "from helper import Net as N\n\nprint(N)\n", True),
+        (MAKES, "import helper\n\nprint(helper.__doc__)\n", False),
         (REGISTERED, "import helper\n\nfind('b')()\n", True),
         (NO_GRAD, "import helper\n\nfind('b')()\n", False),
     ],
@@ -51,6 +55,9 @@ REGISTERED = "@register('b')\ndef b():\n    here()\n"
         "a method of something unknown",
         "a method that nothing calls in this program",
         "what the library calls",
+        "what the library calls, of a class that is made",
+        "of a class under another name",
+        "of a class that nothing names in this program",
         "handed on by its decorator",
         "a decorator that keeps it",
     ],

@@ -64,6 +64,8 @@ WRITTEN = [
     (INNER, "if a():\n    b\n", "if a():\n    pass\n"),
     (INNER, "if a:\n    b\nelse:\n    c\n", "if a:\n    pass\nelse:\n    c\n"),
     (INNER, "c\nif not a.b:\n    b\n", "c\n"),
+    (INNER, "x\nif len(a) > 1:\n    b\n", "x\n"),
+    (INNER, "while a:\n    b\n", "while a:\n    pass\n"),
     (BEFORE, "a\n", "new\na\n"),
     (BEFORE, "@d\ndef f(): pass\n", "new\n@d\ndef f(): pass\n"),
     (AFTER, "a", "a\nnew"),

@@ -62,7 +62,7 @@ class CallGraph:
     def ways(self, names: Names, function: FunctionNode) -> list[Way]:
         """Calls that may run a function, and other places that name it; none where only a person may run it.
 
-        What Python or a library calls, and a method that nothing names, runs where its class is defined.
+        What Python or a library calls, and a method that nothing names, runs where its class is named.
         """
         if function not in self._ways:
             self._ways[function] = self._find(names, function)
@@ -76,8 +76,24 @@ class CallGraph:
         if not isinstance(owner, ast.ClassDef):
             return self._named(names, function, name) or _decorated(names, function)
         if name == "forward" or (name.startswith("__") and name != "__init__"):
+            return self._class_named(names, owner)
+        return self._named(names, function, name) or self._class_named(names, owner)
+
+    def _class_named(self, names: Names, owner: ast.ClassDef) -> list[Way]:
+        """Where a class is named; where it is defined if nothing names it, or a decorator may hand it on."""
+        if owner.decorator_list:
             return [(names, owner)]
-        return self._named(names, function, name) or [(names, owner)]
+        places: list[Way] = []
+        for where in self._facts.files:
+            aliases = (item.asname for item in where.of_kind(ast.alias) if item.name == owner.name)
+            for name in {owner.name, *filter(None, aliases)}:
+                places += [
+                    (where, node)
+                    for node in (*where.uses.get(name, ()), *where.attributes.get(name, ()))
+                    if owner not in where.ancestors(node)
+                    and any(value.node is owner for value in self._facts.flow.values(where, node))
+                ]
+        return places or [(names, owner)]
 
     def _named(self, names: Names, function: FunctionNode, name: str) -> list[Way]:
         named: dict[ast.AST, Names] = {}

@@ -9,11 +9,14 @@ from typing import TYPE_CHECKING
 from hvdkit.migrate.facts import vocabulary as words
 from hvdkit.migrate.facts.loops import backward_calls
 from hvdkit.migrate.facts.tensorflow.evidence import tensorflow_evidence
-from hvdkit.migrate.facts.updates import updates_weights
+from hvdkit.migrate.facts.updates import weight_updates
 from hvdkit.migrate.names import Names
 
 if TYPE_CHECKING:
     from hvdkit.migrate.facts.facts import Facts
+
+
+TALKS = ("torch.distributed.", *words.DDP)
 
 
 @dataclass(frozen=True)
@@ -33,7 +36,8 @@ def find_programs(facts: Facts) -> list[ProgramFacts]:
     below = {names: facts.project.imports(names) for names in facts.files}
     imported = {module for modules in below.values() for module in modules}
     evidence = _evidence(facts)
-    passes = list(backward_calls(facts))
+    passes, updates = list(backward_calls(facts)), list(weight_updates(facts))
+    talks = [(site.names, site.node) for site in facts.calls(*TALKS)]
     found: list[tuple[Names, frozenset[Names], set[str]]] = []
     for names in facts.files:
         if names in imported and not has_main_guard(names):
@@ -42,14 +46,18 @@ def find_programs(facts: Facts) -> list[ProgramFacts]:
         for file in closure:
             closure += [module for module in below.get(file, ()) if module not in closure]
         seen = set().union(*(evidence[file] for file in closure))
-        runs = any(facts.graph.runs(names, closure, *each) for each in passes)
-        if runs and updates_weights(facts, closure):
-            seen |= {"trains", "ddp"} if "talks" in seen else {"trains"}
+        if all(any(facts.graph.runs(names, closure, *each) for each in part) for part in (passes, updates)):
+            # A training that shares its helpers with a distributed one may never come to what talks there.
+            seen = seen - {"ddp"} | {"trains"}
+            if any(facts.graph.runs(names, closure, *each) for each in talks):
+                seen.add("ddp")
         found.append((names, frozenset(closure), seen))
     distributed = {file for _, files, seen in found if "ddp" in seen for file in files}
     for _, files, seen in found:
         # Helpers that talk between the ranks, in a script that never starts them, are another program's.
-        if any("talks" in evidence[file] and file not in distributed for file in files):
+        if "trains" not in seen and any(
+            "talks" in evidence[file] and file not in distributed for file in files
+        ):
             seen.add("ddp")
     return [ProgramFacts(entry, _kind(seen), files) for entry, files, seen in found]
 
@@ -57,7 +65,7 @@ def find_programs(facts: Facts) -> list[ProgramFacts]:
 def _evidence(facts: Facts) -> dict[Names, set[str]]:
     """What each file shows of its kind."""
     found: dict[Names, set[str]] = {names: set() for names in facts.files}
-    for site in facts.calls("torch.distributed.", *words.DDP):
+    for site in facts.calls(*TALKS):
         found[site.names].add("talks")
     for site in facts.calls(words.INIT):
         found[site.names].add("ddp")

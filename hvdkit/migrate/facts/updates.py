@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from hvdkit.migrate.names import Names
@@ -12,16 +12,18 @@ if TYPE_CHECKING:
     from hvdkit.migrate.facts.facts import Facts
 
 
-def updates_weights(facts: Facts, files: Collection[Names]) -> bool:
-    """Whether an optimizer is made or steps in some files, or weights are changed by hand.
+def weight_updates(facts: Facts) -> Iterator[tuple[Names, ast.AST]]:
+    """Where an optimizer is made or steps, or weights are changed by hand.
 
     Without one of these a backward pass is a test of gradients, or looks at a model that is trained.
     """
-    return (
-        any(optimizer.names in files for optimizer in facts.optimizers)
-        or any(names in files for names, _, _ in facts.methods("step"))
-        or any(True for names in files for _ in hand_updates(names))
-    )
+    for optimizer in facts.optimizers:
+        yield optimizer.names, optimizer.node
+    for names, call, _ in facts.methods("step"):
+        yield names, call
+    for names in facts.files:
+        for statement in hand_updates(names):
+            yield names, statement
 
 
 def hand_updates(names: Names) -> Iterator[ast.stmt]:

@@ -461,6 +461,8 @@ RULE = Rule(
                     model(x).sum().backward()
                     self.optimizer.step()
 
+            table = {"start": start, "train": Runner}
+
             def main():
                 runner = table["train"](torch.nn.Linear(2, 1))
 
@@ -479,6 +481,8 @@ RULE = Rule(
                 def run(self, model, x):
                     model(x).sum().backward()
                     self.optimizer.step()
+
+            table = {"start": start, "train": Runner}
 
             def main():
                 runner = table["train"](torch.nn.Linear(2, 1))

@@ -50,7 +50,7 @@ def check(facts: Facts) -> Iterator[Finding]:
 def _alike(facts: Facts) -> Iterator[Finding]:
     """Devices that a script of one process is told, and that all processes of a job would be told alike."""
     for names, node in _visible(facts):
-        message = "every process of a host would see this device alone"
+        message = "every process of a host would see these devices alone"
         advice = (
             f"leave it out, and let torch.cuda.set_device({facts.hvd(names)}.local_rank()) choose: which devices "
             "a job may see is said where it is started"

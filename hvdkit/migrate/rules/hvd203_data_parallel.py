@@ -74,12 +74,9 @@ RULE = Rule(
             optimizer.step()
             """,
             """\
-            import torch
             import torch.nn as nn
 
             model = nn.Linear(2, 1)
-            if torch.cuda.device_count() > 1:
-                pass
             model(x).sum().backward()
             optimizer.step()
             """,

@@ -1,0 +1,61 @@
+"""How each script of a project is distributed today: by what runs in it, not by what its helpers hold."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from hvdkit.migrate.facts import Facts
+from hvdkit.migrate.project import open_project
+
+TOOLS = """\
+import torch
+import torch.distributed as dist
+
+def start():
+    dist.init_process_group("nccl")
+
+def mean(x):
+    dist.all_reduce(x)
+    return x / dist.get_world_size()
+
+def optimizer(model):
+    return torch.optim.SGD(model.parameters(), lr=0.1)
+
+def profile(model, x):
+    model(x).sum().backward()
+"""
+DISTRIBUTED = """\
+import torch
+import tools
+
+tools.start()
+optimizer = tools.optimizer(model)
+for x in data:
+    loss = model(x).sum()
+    loss.backward()
+    optimizer.step()
+    print(tools.mean(loss))
+"""
+
+
+@pytest.mark.parametrize(
+    ("script", "kind"),
+    [
+        (DISTRIBUTED, "ddp"),
+        (DISTRIBUTED.replace("tools.start()\n", ""), "ddp"),
+        (DISTRIBUTED.replace("tools.mean(loss)", "loss"), "ddp"),
+        (DISTRIBUTED.replace("tools.start()\n", "").replace("tools.mean(loss)", "loss"), "single"),
+        ("import torch\nimport tools\n\ntools.profile(torch.nn.Linear(2, 1), torch.ones(2))\n", "ddp"),
+    ],
+    ids=["distributed", "started elsewhere", "only started", "helpers of another's", "nothing steps"],
+)
+def test_kinds(tmp_path: Path, script: str, kind: str) -> None:
+    for name, text in {"tools": TOOLS, "train": DISTRIBUTED, "script": script}.items():
+        (tmp_path / f"{name}.py").write_text(text)
+    programs = {
+        program.entry.source.path.stem: program for program in Facts(open_project([tmp_path])).programs
+    }
+    assert programs["train"].kind == "ddp"
+    assert programs["script"].kind == kind

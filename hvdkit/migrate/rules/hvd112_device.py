@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 
 from hvdkit.migrate import edits
@@ -20,6 +21,7 @@ FIRST = frozenset((SET_DEVICE, "torch.cuda.device", "torch.accelerator.set_devic
 DEVICE = "torch.device"
 METHODS = ("to", "cuda")
 FIRST_DEVICE = "cuda:0"
+NUMBERED = re.compile(r"cuda:[1-9][0-9]*")
 
 
 def check(facts: Facts) -> Iterator[Finding]:
@@ -56,6 +58,13 @@ def _alike(facts: Facts) -> Iterator[Finding]:
             "a job may see is said where it is started"
         )
         yield facts.manual("HVD112", names, node, message, advice)
+    for names in (names for names in facts.files if only_single(facts, names)):
+        for device in _spread(names)[:1]:
+            message = (
+                "one process works on several devices here, and all processes of a host would on the same"
+            )
+            advice = "keep to one device in each process, or give each process devices of its own by its local rank"
+            yield facts.manual("HVD112", names, device, message, advice)
     for names, node in _told(facts):
         hvd = facts.hvd(names)
         message = "every process of a host would take this device, which they are all given alike"
@@ -91,7 +100,9 @@ def _visible(facts: Facts) -> Iterator[tuple[Names, ast.expr]]:
 def _first_devices(facts: Facts) -> set[Value]:
     """The texts "cuda:0" in scripts of one process that reach a place where a device is wanted."""
     files = {
-        names for names in facts.files if FIRST_DEVICE in names.source.text and only_single(facts, names)
+        names
+        for names in facts.files
+        if FIRST_DEVICE in names.source.text and only_single(facts, names) and not _spread(names)
     }
     if not files:
         return set()
@@ -100,6 +111,14 @@ def _first_devices(facts: Facts) -> set[Value]:
     found = {value for names, device in wanted for value in facts.flow.values(names, device)}
     found = {value for value in found if value.names in files and isinstance(value.node, ast.Constant)}
     return {value for value in found if getattr(value.node, "value", None) == FIRST_DEVICE}
+
+
+def _spread(names: Names) -> list[ast.Constant]:
+    """Devices beside the first one that a file names: it spreads one model over them."""
+    if NUMBERED.search(names.source.text) is None:
+        return []
+    constants = (node for node in names.of_kind(ast.Constant) if isinstance(node, ast.Constant))
+    return [node for node in constants if isinstance(node.value, str) and NUMBERED.fullmatch(node.value)]
 
 
 def _own_device(facts: Facts, value: Value) -> Edit:
@@ -309,6 +328,18 @@ RULE = Rule(
         ),
     ),
     keeps=(
+        Keep(
+            """\
+            import torch
+
+            front = torch.nn.Linear(2, 2).to("cuda:0")
+            back = torch.nn.Linear(2, 1).to("cuda:1")
+            back(front(x.to("cuda:0")).to("cuda:1")).sum().backward()
+            optimizer.step()
+            """,
+            reason="a model over two devices: which ones each process takes is to be said",
+            reported=True,
+        ),
         Keep(
             """\
             import argparse

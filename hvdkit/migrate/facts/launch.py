@@ -164,9 +164,9 @@ class Launch:
         return {origin.node for names, count in counts for origin in self.origins(names, count)}
 
     @cached_property
-    def index_is_rank(self) -> bool:
-        """Whether a spawned worker's index goes to init_process_group as the rank: a program for one host."""
-        return any(origin.kind == "index" for origin in self._anchored("rank"))
+    def rank_indices(self) -> set[ast.AST]:
+        """The spawn calls whose workers' index goes to init_process_group as the rank: for one host."""
+        return {origin.node for origin in self._anchored("rank") if origin.kind == "index"}
 
     @cached_property
     def reads(self) -> dict[ast.AST, str]:

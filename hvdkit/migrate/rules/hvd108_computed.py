@@ -31,7 +31,7 @@ def check(facts: Facts) -> Iterator[Finding]:
         message = f"this value {ABOUT[function]}: {text}"
         yield facts.safe("HVD108", origin.names, origin.node, message, _define, origin, text)
     yield from _tests(facts)
-    if facts.launch.index_is_rank:
+    if facts.launch.rank_indices:
         yield from _indices(facts)
 
 
@@ -115,10 +115,12 @@ def _given_to(facts: Facts, owner: ast.ClassDef) -> Iterator[tuple[Names, ast.ex
 
 
 def is_index(facts: Facts, names: Names, node: ast.expr) -> bool:
-    """Whether an expression is a spawned worker's number, or the 0 of a call without processes."""
+    """Whether an expression is a spawned worker's number that is the rank, or the 0 of a call without processes."""
     origins = facts.launch.origins(names, node)
-    numbers = [origin for origin in origins if origin.kind == "index"]
-    return bool(numbers) and all(o.kind == "index" or constant(o.node) == 0 for o in origins)
+    ranks = [
+        origin for origin in origins if origin.kind == "index" and origin.node in facts.launch.rank_indices
+    ]
+    return bool(ranks) and all(o.kind == "index" or constant(o.node) == 0 for o in origins)
 
 
 RULE = Rule(
@@ -420,6 +422,42 @@ WORLD_SIZE = 16
                 mp.spawn(run, args=(size, torch.arange(100)), nprocs=size)
             """,
             note="A part of the data for each rank of the job, not for each of a host.",
+        ),
+        Change(
+            """\
+            import sampling
+            import torch.distributed as dist
+            import torch.multiprocessing as mp
+
+            def run(worker, workers, data):
+                job = sampling.job()
+                dist.init_process_group("nccl", rank=job.rank, world_size=job.size)
+                mine = data.split(len(data) // workers)[worker]
+
+            mp.spawn(run, args=(2, sampling.of_this_host()), nprocs=2)
+            """,
+            """\
+            import sampling
+            import horovod.torch as hvd
+            import torch.distributed as dist
+            import torch.multiprocessing as mp
+
+            def run(worker, workers, data):
+                job = sampling.job()
+                dist.init_process_group("nccl", rank=job.rank, world_size=job.size)
+                mine = data.split(len(data) // workers)[worker]
+
+            mp.spawn(run, args=(2, sampling.of_this_host()), nprocs=hvd.local_size())
+            """,
+            note="This worker's number is no rank, whatever scripts for one host stand beside it.",
+            files=(
+                (
+                    "one_host.py",
+                    "import torch.distributed as dist\nimport torch.multiprocessing as mp\n\n\ndef run(rank, size):\n"
+                    "    dist.init_process_group('nccl', rank=rank, world_size=size)\n\n\n"
+                    "mp.spawn(run, args=(2,), nprocs=2)\n",
+                ),
+            ),
         ),
     ),
     keeps=(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import os
+import re
 import stat
 import subprocess
 import sys
@@ -111,6 +112,18 @@ def test_what_is_left_is_marked_told_and_exits_1(tree: Path, capsys: pytest.Capt
     assert text.count("# hvdkit: TODO[HVD103]") == 1
     assert main(["migrate", ".", "--write", "--allow-dirty"]) == 1
     assert (tree / "train.py").read_text() == text, "a second run adds no second marker"
+
+
+def test_what_refuses_a_program_in_many_lines_is_told_once(
+    tree: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    wraps = "\n".join(f"shard{n}(model.layers[{n}])" for n in range(20))
+    names = ", ".join(f"fully_shard as shard{n}" for n in range(20))
+    (tree / "train.py").write_text(f"{DDP}from torch.distributed.fsdp import {names}\n{wraps}\n")
+    assert main(["migrate", "train.py", "--no-diff"]) == 1
+    out = capsys.readouterr().out
+    assert out.count("HVD901 torch") == 1
+    assert re.search(r"the same at line (\d+, ){11}\d+ and 7 more", out)
 
 
 @pytest.mark.parametrize(

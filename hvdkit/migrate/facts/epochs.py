@@ -11,20 +11,22 @@ if TYPE_CHECKING:
     from hvdkit.migrate.facts.facts import Facts, Loader
 
 
+_PLACES = (ast.Name, ast.Attribute, ast.Subscript)
+
+
 def epoch_number(loop: Loop) -> str | None:
-    """The variable that counts the epochs: a for loop's, or the one a while loop tests and adds 1 to."""
-    if isinstance(loop.node, ast.While):
-        tested = {node.id for node in ast.walk(loop.node.test) if isinstance(node, ast.Name)}
-        for statement in loop.node.body:
-            counts = isinstance(statement, ast.AugAssign) and isinstance(statement.op, ast.Add)
-            if counts and isinstance(statement.target, ast.Name) and statement.target.id in tested:  # type: ignore[attr-defined]
-                return statement.target.id  # type: ignore[attr-defined]
-        return None
-    target = loop.node.target
-    if isinstance(target, ast.Tuple) and isinstance(loop.node.iter, ast.Call):
-        if getattr(loop.node.iter.func, "id", "") == "enumerate":
-            target = target.elts[0]
-    return target.id if isinstance(target, ast.Name) else None
+    """What counts the epochs: a for loop's variable, or that which a while loop tests and adds 1 to."""
+    node = loop.node
+    if isinstance(node, ast.While):
+        tested = {ast.unparse(part) for part in ast.walk(node.test) if isinstance(part, _PLACES)}
+        counted = (s.target for s in node.body if isinstance(s, ast.AugAssign) and isinstance(s.op, ast.Add))
+        target: ast.expr | None = next((t for t in counted if ast.unparse(t) in tested), None)
+    else:
+        target = node.target
+        if isinstance(target, ast.Tuple) and isinstance(node.iter, ast.Call):
+            if getattr(node.iter.func, "id", "") == "enumerate":
+                target = target.elts[0]
+    return loop.names.source.segment(target) if isinstance(target, _PLACES) else None
 
 
 def epoch_loops(facts: Facts, loader: Loader) -> list[Loop]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from rich.console import Console
@@ -14,6 +15,7 @@ from hvdkit.migrate.plan import Applicability, Finding, Plan, Program, State
 from hvdkit.migrate.report.diff import plan_diff
 
 COLOURS = {"+": "green", "-": "red", "@": "cyan"}
+MANY = 12  # line numbers in one line of the report
 MARKS = {State.PROVEN: ("yes", "green"), State.OPEN: ("open", "yellow"), State.NONE: ("-", "dim")}
 
 
@@ -24,10 +26,10 @@ def show(plan: Plan, options: Options, diff: bool, console: Console) -> None:
     for program in plan.programs:
         if program.kind != "none":
             _conditions(program, console)
-    for finding in plan.told:
-        show_finding(finding, console, "cyan")
-    for finding in plan.left:
-        show_finding(finding, console)
+    for finding, lines in _alike(plan.told):
+        show_finding(finding, console, "cyan", lines)
+    for finding, lines in _alike(plan.left):
+        show_finding(finding, console, lines=lines)
     show_left_alone(plan, console)
     for note in plan.notes:
         console.print(Text(f"start {note}", style="cyan"), soft_wrap=True)
@@ -94,12 +96,32 @@ def _conditions(program: Program, console: Console) -> None:
     console.print(table)
 
 
-def show_finding(finding: Finding, console: Console, style: str = "yellow") -> None:
-    """One finding: its place, what was seen, and what to write or know."""
+def _alike(findings: Sequence[Finding]) -> Iterator[tuple[Finding, list[int]]]:
+    """The first of the findings of one file that ask for the same, and the lines of the others.
+
+    What refuses a program may be named in a hundred lines, each in words of its own.
+    """
+    groups: dict[object, list[Finding]] = {}
+    for finding in findings:
+        words = "" if finding.applicability is Applicability.REFUSED else finding.message
+        key = (finding.rule, finding.path, finding.cell, words, finding.advice)
+        groups.setdefault(key, []).append(finding)
+    for first, *others in groups.values():
+        yield first, sorted({finding.line for finding in others} - {first.line})
+
+
+def show_finding(
+    finding: Finding, console: Console, style: str = "yellow", lines: Sequence[int] = ()
+) -> None:
+    """One finding: its place, what was seen, and what to write or know. lines: where it stands again."""
     place = f"{_name(finding.path)}:" + (f"cell {finding.cell}:" if finding.cell else "") + str(finding.line)
     console.print(Text(f"{place}: {finding.rule} {finding.message}", style=style), soft_wrap=True)
     if finding.advice:
         console.print(Text(f"    {finding.advice}"), soft_wrap=True)
+    if lines:
+        shown = ", ".join(str(line) for line in lines[:MANY])
+        more = f" and {len(lines) - MANY} more" if len(lines) > MANY else ""
+        console.print(Text(f"    the same at line {shown}{more}"), soft_wrap=True)
 
 
 def _name(path: Path) -> str:

@@ -182,6 +182,39 @@ RULE = Rule(
             from torch.utils.data import DataLoader
 
             loader = DataLoader(data, shuffle=True)
+            for state["epoch"] in range(state["epoch"], 3):
+                for x in loader:
+                    model(x).sum().backward()
+                    optimizer.step()
+            while trainer.epoch < 9:
+                for x in loader:
+                    model(x).sum().backward()
+                    optimizer.step()
+                trainer.epoch += 1
+            """,
+            """\
+            from torch.utils.data import DataLoader
+
+            loader = DataLoader(data, shuffle=True)
+            for state["epoch"] in range(state["epoch"], 3):
+                loader.sampler.set_epoch(state["epoch"])
+                for x in loader:
+                    model(x).sum().backward()
+                    optimizer.step()
+            while trainer.epoch < 9:
+                loader.sampler.set_epoch(trainer.epoch)
+                for x in loader:
+                    model(x).sum().backward()
+                    optimizer.step()
+                trainer.epoch += 1
+            """,
+            note="The number of an epoch may be kept in a dictionary or an object.",
+        ),
+        Change(
+            """\
+            from torch.utils.data import DataLoader
+
+            loader = DataLoader(data, shuffle=True)
             step = 0
             while step < 1000:
                 for x in loader:

@@ -9,6 +9,7 @@ from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.averaging import never_averaged, was_averaged
 from hvdkit.migrate.facts.placing import Place
 from hvdkit.migrate.facts.starts import runs_in
+from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.reduction_names import made_again, may_share_names, named_alike, prefix, told_apart
 from hvdkit.migrate.rule import Change, Keep, Rule
@@ -23,7 +24,7 @@ def check(facts: Facts) -> Iterator[Finding]:
     places = [place for place in facts.places if facts.kinds(place.names) & {"ddp", "single"}]
     averaged = {place.call for place in places if was_averaged(facts, place)}
     for place in places:
-        mates = [other for other in places if _same_program(facts, place, other)]
+        mates = [other for other in places if _same_program(facts, place.names, other.names)]
         apart = never_averaged(facts, place) if place.call in averaged else ""
         if apart:
             message = (
@@ -39,14 +40,16 @@ def check(facts: Facts) -> Iterator[Finding]:
             message = "this optimizer's model is not wrapped in DDP: its gradients were never averaged"
             advice = "wrap it in hvd.DistributedOptimizer if its ranks are meant to agree, else leave it"
             yield facts.manual("HVD401", place.names, place.call, message, advice)
-        else:
-            message = "DDP wraps a model here, and no optimizer was found that trains it"
+        elif not any(
+            _same_program(facts, place.names, use.names) for use in facts.strategies
+        ):  # else HVD901 tells it
+            message = "no model that this optimizer trains was found to be wrapped in DDP"
             advice = "let the optimizer and DDP get the same variable, or wrap this one by hand"
             yield facts.refused("HVD401", place.names, place.call, message, advice)
 
 
-def _same_program(facts: Facts, one: Place, other: Place) -> bool:
-    return any(one.names in program.files and other.names in program.files for program in facts.programs)
+def _same_program(facts: Facts, one: Names, other: Names) -> bool:
+    return any({one, other} <= program.files for program in facts.programs)
 
 
 def _meet(facts: Facts, one: Place, other: Place) -> bool:

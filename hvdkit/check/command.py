@@ -14,7 +14,7 @@ from hvdkit.check.rules import all_rules
 from hvdkit.errors import UsageError
 from hvdkit.migrate.apply import check_tree, root_of
 from hvdkit.migrate.config import configured
-from hvdkit.migrate.engine import run_pass, unreadable
+from hvdkit.migrate.engine import run_pass, uncollected, unreadable
 from hvdkit.migrate.facts import Options
 from hvdkit.migrate.plan import Plan
 from hvdkit.migrate.project import Reader
@@ -91,7 +91,9 @@ def main(argv: Sequence[str]) -> int:
 
 def make_plan(paths: Sequence[Path], options: Options, reader: Reader = Path.read_bytes) -> Plan:
     """Everything that is wrong under the paths, and the files with the fixes carried out."""
-    done = run_pass(paths, options, all_rules(), reader)
+    with uncollected():
+        done = run_pass(paths, options, all_rules(), reader)
+        done.forget()
     passed_over, tests = len(done.project.passed_over), len(done.project.tests)
     return Plan(done.files, (), unreadable(done.project), passed_over, tests)
 

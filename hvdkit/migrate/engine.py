@@ -55,15 +55,21 @@ class Pass:
     refused: dict[Names, str]
     after: Facts
 
+    def forget(self) -> None:
+        """Let go of the facts, of which nothing is asked any more: see Facts.forget."""
+        self.facts.forget()
+        if self.after is not self.facts:
+            self.after.forget()
+
 
 def make_plan(paths: Sequence[Path], options: Options, reader: Reader = Path.read_bytes) -> Plan:
     """Everything that migrating the paths would do."""
-    with _uncollected():
+    with uncollected():
         return _plan(paths, options, reader)
 
 
 @contextmanager
-def _uncollected() -> Iterator[None]:
+def uncollected() -> Iterator[None]:
     """Leave the garbage collector off: the trees live to the end, and it would look through them."""
     was_on = gc.isenabled()
     gc.disable()
@@ -88,9 +94,7 @@ def _plan(paths: Sequence[Path], options: Options, reader: Reader) -> Plan:
     )
     started = [program.entry for program in programs if program.kind == "ddp"]
     notes = tuple(str(line) for line in launch_lines(paths, started)) if started else ()
-    done.facts.forget()
-    if done.after is not done.facts:
-        done.after.forget()
+    done.forget()
     passed_over, tests = len(done.project.passed_over), len(done.project.tests)
     return Plan(done.files, programs, unreadable(done.project), passed_over, tests, notes)
 

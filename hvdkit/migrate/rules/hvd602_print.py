@@ -22,9 +22,8 @@ def check(facts: Facts) -> Iterator[Finding]:
     for names in facts.files:
         if not only_single(facts, names):
             continue
-        prints = [
-            names.statement(call) for call in names.calls.get("print", ()) if _prints(facts, names, call)
-        ]
+        calls = [*names.calls.get("print", ()), *names.calls.get("write", ())]
+        prints = [names.statement(call) for call in calls if _prints(facts, names, call)]
         for row in edits.rows(names, prints):
             condition = f"{facts.hvd(names)}.rank() == 0"
             message = "printed by rank 0 only"
@@ -32,10 +31,15 @@ def check(facts: Facts) -> Iterator[Finding]:
 
 
 def _prints(facts: Facts, names: Names, call: ast.Call) -> bool:
-    """Whether a call is a plain print, after Horovod's start, that every rank would run."""
+    """Whether a call is a plain print, or tqdm's, after Horovod's start, that every rank would run."""
     statement = names.statement(call)
     whole = isinstance(statement, ast.Expr) and statement.value is call
-    own = isinstance(call.func, ast.Name) and not names.bindings("print", call)
+    if isinstance(call.func, ast.Attribute):  # a bar that is disabled writes all the same
+        written = facts.flow.qualified(names, call.func) & {"tqdm.tqdm.write", "tqdm.write"}
+        bars = {value.name for value in facts.flow.values(names, call.func.value)}
+        own = bool(written or bars & {"tqdm.tqdm", "tqdm.trange"})
+    else:
+        own = call.func.id == "print" and not names.bindings("print", call)  # type: ignore[attr-defined]
     if not whole or not own or not _after_start(facts, names, call):
         return False
     if reads_sample(facts, names, call):
@@ -146,6 +150,31 @@ RULE = Rule(
                     "from train import network\n\nif __name__ == '__main__':\n    print(network())\n",
                 ),
             ),
+        ),
+        Change(
+            """\
+            import torch
+            from tqdm import tqdm
+
+            bar = tqdm(total=10)
+            loss.backward()
+            optimizer.step()
+            bar.write("one step")
+            tqdm.write("done")
+            """,
+            """\
+            import horovod.torch as hvd
+            import torch
+            from tqdm import tqdm
+
+            bar = tqdm(total=10)
+            loss.backward()
+            optimizer.step()
+            if hvd.rank() == 0:
+                bar.write("one step")
+                tqdm.write("done")
+            """,
+            note="A bar that HVD604 has disabled writes all the same.",
         ),
     ),
     keeps=(

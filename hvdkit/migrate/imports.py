@@ -39,19 +39,18 @@ def import_edits(facts: Facts, names: Names, changes: Sequence[Edit]) -> list[Ed
 
 
 def _added(facts: Facts, names: Names, changes: Sequence[Edit]) -> list[Edit]:
-    written = "\n".join(change.text for change in changes)
-    alias = facts.hvd(names)
+    alone = _by_itself(names, changes)
+    if alone:
+        return [
+            edits.before(names.source, statement, [line])
+            for statement, inside in alone
+            for line, _ in _wanted(facts, names, inside, above=True)
+        ]
     found: list[Edit] = []
+    alias = facts.hvd(names)
     early = _run_first(names, changes, alias)
     anchor, above = _anchor(names, early)
-    wanted: list[tuple[str, bool]] = []
-    if re.search(rf"\b{alias}\.", written) and alias not in names.module.names:
-        wanted.append((f"import {facts.module(names)} as {alias}", above))
-    package = facts.module(names).partition(".")[0]
-    for name, (pattern, statement) in NEEDS.items():
-        if re.search(rf"(?<![\w.]){pattern}", written) and not _imported(names, name):
-            wanted.append((statement.format(package=package), False))
-    for line, goes_above in wanted:
+    for line, goes_above in _wanted(facts, names, changes, above):
         if anchor is None:
             found.append(_at_top(names, [line]))
         elif goes_above:
@@ -59,6 +58,44 @@ def _added(facts: Facts, names: Names, changes: Sequence[Edit]) -> list[Edit]:
         else:
             found.append(edits.after(names.source, _last_import(names, anchor), [line]))
     return found
+
+
+def _wanted(facts: Facts, names: Names, changes: Sequence[Edit], above: bool) -> list[tuple[str, bool]]:
+    """The imports that changes need and the module has not, and whether each goes above the framework's."""
+    written = "\n".join(change.text for change in changes)
+    alias = facts.hvd(names)
+    wanted: list[tuple[str, bool]] = []
+    if re.search(rf"\b{alias}\.", written) and alias not in names.module.names:
+        wanted.append((f"import {facts.module(names)} as {alias}", above))
+    package = facts.module(names).partition(".")[0]
+    for name, (pattern, statement) in NEEDS.items():
+        if re.search(rf"(?<![\w.]){pattern}", written) and not _imported(names, name):
+            wanted.append((statement.format(package=package), False))
+    return wanted
+
+
+def _by_itself(names: Names, changes: Sequence[Edit]) -> list[tuple[ast.stmt, list[Edit]]]:
+    """The framework's first imports in functions that import all they need, with the changes in each.
+
+    Such a function may be sent elsewhere to run. Nothing where a change stands outside of them.
+    """
+    source = names.source
+    inside: list[tuple[ast.stmt, list[Edit]]] = []
+    for function in (node for node in source.tree.body if isinstance(node, FUNCTIONS)):
+        first = next((statement for statement in function.body if _is_framework(statement)), None)
+        if first is not None:
+            inside.append(
+                (first, [c for c in changes if source.start(first) < c.start < source.end(function)])
+            )
+    covered = {change for _, within in inside for change in within}
+    at_module = any(_is_framework(statement) for statement in source.tree.body)
+    return [] if at_module or any(c.text and c not in covered for c in changes) else inside
+
+
+def _is_framework(statement: ast.stmt) -> bool:
+    return isinstance(statement, (ast.Import, ast.ImportFrom)) and any(
+        name.partition(".")[0] in FRAMEWORKS for name in _modules(statement)
+    )
 
 
 def _last_import(names: Names, anchor: ast.stmt) -> ast.stmt:
@@ -100,7 +137,7 @@ def _anchor(names: Names, early: int | None) -> tuple[ast.stmt | None, bool]:
     if early is not None:
         plain = [s for s in plain if source.start(s) < early]
     for statement in plain:
-        if any(name.partition(".")[0] in FRAMEWORKS for name in _modules(statement)):
+        if _is_framework(statement):
             return statement, True
     if plain:
         return plain[-1], False

@@ -33,3 +33,37 @@ def test_an_import_that_another_file_takes_stays(case: str, tmp_path: Path) -> N
     (file,) = make_plan([tmp_path], Options()).changed
     assert file.path.name == "train.py"
     assert ("torch.distributed" in file.after) is stays
+
+
+SENT = """def train():
+    import os
+
+    import torch
+    import torch.distributed as dist
+
+    dist.init_process_group("gloo")
+    print(dist.get_rank(), torch.ones(1), os.getpid())
+
+{rest}send(train)
+"""
+
+
+def test_a_function_that_imports_all_it_needs_imports_horovod_too(tmp_path: Path) -> None:
+    (tmp_path / "train.py").write_text(SENT.format(rest=""))
+    (file,) = make_plan([tmp_path], Options()).changed
+    assert "    import os\n\n    import horovod.torch as hvd\n    import torch\n" in file.after
+    assert "\nimport" not in file.after
+
+
+@pytest.mark.parametrize(
+    "rest",
+    [
+        "import torch\n",
+        "def other(dist):\n    dist = None\n\nimport torch.distributed as dist\nprint(dist.get_rank())\n",
+    ],
+)
+def test_else_the_module_imports_it(tmp_path: Path, rest: str) -> None:
+    (tmp_path / "train.py").write_text(SENT.format(rest=rest))
+    (file,) = make_plan([tmp_path], Options()).changed
+    assert "\nimport horovod.torch as hvd\n" in file.after
+    assert "    import horovod" not in file.after

@@ -42,8 +42,6 @@ FRAMEWORKS = {
     "BytePS": ("byteps.",),
     "Bagua": ("bagua.",),
 }
-# Functions of libraries that make process groups and ask torch.distributed for ranks, inside the library.
-GROUPS = ("pytorchvideo.layers.distributed.init_distributed_training",)
 BY_NAME = {name: framework for framework, found in FRAMEWORKS.items() for name in found}
 # Below a framework's names, what only reads weights or is a module: models take it that train elsewhere.
 APART = frozenset(
@@ -67,10 +65,6 @@ APART = frozenset(
 
 def check(facts: Facts) -> Iterator[Finding]:
     told: set[tuple[Names, str]] = set()
-    for names, node, qualified, _ in mentions(facts, GROUPS):
-        message = f"{qualified} makes process groups of torch.distributed inside the library"
-        advice = "write what this library's helpers do with hvd.local_rank(), hvd.allgather() and the like in the project"
-        yield facts.refused("HVD902", names, node, message, advice)
     for names, node, qualified, match in mentions(facts, tuple(BY_NAME)):
         framework = BY_NAME[match]
         if qualified in APART or (names, framework) in told:
@@ -96,18 +90,6 @@ RULE = Rule(
     check=check,
     changes=(),
     keeps=(
-        Keep(
-            """\
-            import torch
-            from pytorchvideo.layers.distributed import get_local_rank, init_distributed_training
-
-            torch.distributed.init_process_group("nccl")
-            init_distributed_training(8, 0)
-            model = torch.nn.parallel.DistributedDataParallel(model, device_ids=[get_local_rank()])
-            """,
-            reason="the library would ask for a process group that nobody makes any more",
-            reported=True,
-        ),
         Keep(
             """\
             import torch

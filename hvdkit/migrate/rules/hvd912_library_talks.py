@@ -24,6 +24,9 @@ TALKS = {
     "timm.utils.init_distributed_device": (
         "call hvd.init() and torch.cuda.set_device(hvd.local_rank()) in its place"
     ),
+    "pytorchvideo.layers.distributed.init_distributed_training": (
+        "write what its helpers do with hvd.local_rank(), hvd.allgather() and the like in the project"
+    ),
 }
 
 
@@ -41,12 +44,24 @@ def check(facts: Facts) -> Iterator[Finding]:
 RULE = Rule(
     id="HVD912",
     title="libraries that talk through torch.distributed are refused",
-    what="Leaves programs alone that hand the ranks to timm's loader, reductions or start.",
+    what="Leaves programs alone that hand the ranks to timm's loader, reductions or start, or to pytorchvideo's.",
     why="What these do stands inside the library: with no process group there they raise an error, far from here.",
     safety="Nothing is edited in any file of the program.",
     check=check,
     changes=(),
     keeps=(
+        Keep(
+            """\
+            import torch
+            from pytorchvideo.layers.distributed import get_local_rank, init_distributed_training
+
+            torch.distributed.init_process_group("nccl")
+            init_distributed_training(8, 0)
+            model = torch.nn.parallel.DistributedDataParallel(model, device_ids=[get_local_rank()])
+            """,
+            reason="it makes a process group for each host",
+            reported=True,
+        ),
         Keep(
             """\
             import torch

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Collection
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from hvdkit.migrate.facts.flow import Value
@@ -83,17 +84,25 @@ class CallGraph:
         """Where a class is named; where it is defined if nothing names it, or a decorator may hand it on."""
         if owner.decorator_list:
             return [(names, owner)]
-        places: list[Way] = []
-        for where in self._facts.files:
-            aliases = (item.asname for item in where.of_kind(ast.alias) if item.name == owner.name)
-            for name in {owner.name, *filter(None, aliases)}:
-                places += [
-                    (where, node)
-                    for node in (*where.uses.get(name, ()), *where.attributes.get(name, ()))
-                    if owner not in where.ancestors(node)
-                    and any(value.node is owner for value in self._facts.flow.values(where, node))
-                ]
+        known = [(where, owner.name) for where in self._facts.files]
+        places: list[Way] = [
+            (where, node)
+            for where, name in (*known, *self._renamed.get(owner.name, ()))
+            for node in (*where.uses.get(name, ()), *where.attributes.get(name, ()))
+            if owner not in where.ancestors(node)
+            and any(value.node is owner for value in self._facts.flow.values(where, node))
+        ]
         return places or [(names, owner)]
+
+    @cached_property
+    def _renamed(self) -> dict[str, list[tuple[Names, str]]]:
+        """The files that import a name under another, with that."""
+        found: dict[str, list[tuple[Names, str]]] = {}
+        for where in self._facts.files:
+            for item in where.of_kind(ast.alias):
+                if item.asname is not None and item.asname != item.name:
+                    found.setdefault(item.name, []).append((where, item.asname))
+        return found
 
     def _named(self, names: Names, function: FunctionNode, name: str) -> list[Way]:
         named: dict[ast.AST, Names] = {}

@@ -15,8 +15,9 @@ _SAME = (
     ("torch.utils.data.dataloader.", "torch.utils.data."),
     ("torch.utils.data.sampler.", "torch.utils.data."),
     ("torch.utils.data.dataset.", "torch.utils.data."),
-    # PyTorch Geometric's takes the same arguments, by keyword at least, and any sampler.
-    ("torch_geometric.loader.DataLoader", "torch.utils.data.DataLoader"),
+    # PyTorch Geometric's take the same arguments, by keyword at least, and any sampler.
+    *((f"torch_geometric.loader.{kind}DataLoader", "torch.utils.data.DataLoader") for kind in ("", "Dense")),
+    ("torch_geometric.loader.ClusterLoader", "torch.utils.data.DataLoader"),
     ("torch_geometric.data.DataLoader", "torch.utils.data.DataLoader"),
     ("torchvision.datasets.samplers.clip_sampler.", "torchvision.datasets.samplers."),
     ("torch.distributed.distributed_c10d.", "torch.distributed."),

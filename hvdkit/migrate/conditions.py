@@ -12,6 +12,7 @@ from pathlib import Path
 from hvdkit.migrate.devices import device_row, init_row
 from hvdkit.migrate.facts import Facts, Site
 from hvdkit.migrate.facts import vocabulary as words
+from hvdkit.migrate.facts.draws import drawn_apart
 from hvdkit.migrate.facts.guards import Where, where_runs
 from hvdkit.migrate.facts.programs import ProgramFacts
 from hvdkit.migrate.facts.sharding import epoch_calls, in_order, picked, share
@@ -86,6 +87,12 @@ def _without_loader(facts: Facts, program: ProgramFacts) -> tuple[State, str]:
     if own:
         where = _places(own)
         return State.PROVEN, f"no DataLoader; random numbers, seeded by the rank at {where}, draw the batches"
+    apart = [site for path in training_paths(facts, program) for site in drawn_apart(facts, program, path)]
+    if apart:
+        return (
+            State.PROVEN,
+            f"no DataLoader; random numbers that nothing seeds draw the batches at {_places(apart)}",
+        )
     same = [(names, call) for names, call, _ in found]
     if same:
         return State.OPEN, f"no DataLoader, and the seed at {_places(same)} is the same on all ranks"

@@ -42,6 +42,19 @@ def wrap(source: Source, node: ast.AST, before: str, after: str) -> list[Edit]:
     ]
 
 
+def appended(source: Source, node: ast.expr, text: str) -> list[Edit]:
+    """An expression with more text behind it, in parentheses where it needs them."""
+    plain = isinstance(node, (ast.Name, ast.Attribute, ast.Call, ast.Subscript, ast.Constant))
+    return wrap(source, node, "" if plain else "(", text if plain else f"){text}")
+
+
+def times(source: Source, node: ast.expr, factor: str) -> list[Edit]:
+    """An expression as `node * factor`: a product and a quotient need no parentheses for that."""
+    if isinstance(node, ast.BinOp) and isinstance(node.op, (ast.Mult, ast.Div)):
+        return wrap(source, node, "", f" * {factor}")
+    return appended(source, node, f" * {factor}")
+
+
 def unwrap(source: Source, node: ast.AST, keep: ast.AST) -> list[Edit]:
     """Everything of a node gone but one node inside it, which other edits may still change."""
     _placed(node)
@@ -147,8 +160,7 @@ def _may_go(names: Names, around: ast.AST) -> bool:
         return not around.orelse + around.finalbody
     if not isinstance(around, ast.If) or around.orelse:
         return False
-    is_elif = names.source.text.startswith("elif", names.source.start(around))
-    return not is_elif and all(_only_asks(names, part) for part in ast.walk(around.test))
+    return not names.source.is_elif(around) and all(_only_asks(names, part) for part in ast.walk(around.test))
 
 
 def _only_asks(names: Names, part: ast.AST) -> bool:

@@ -115,16 +115,26 @@ def run_pass(
         project = reopen(project, stopped, reader)
         facts = Facts(project, options)
     findings = run_rules(facts, rules)
-    refused = _refused(facts, findings)
-    rewritten: dict[Path, Source] = {}
-    files = tuple(
-        _file(facts, names, findings.get(names.source.path, []), _stays(facts, names, refused), rewritten)
-        for names in facts.files
-    )
-    changed = any(file.changed for file in files)
-    after = _again(facts, files, rewritten, rules) if changed else (facts, findings)
-    files = tuple(_stable(file, after) for file in files)
-    return Pass(project, facts, files, refused, after[0])
+    failed: dict[Names, FilePlan] = {}
+    while True:
+        refused = _refused(facts, findings, failed)
+        rewritten: dict[Path, Source] = {}
+        files = tuple(
+            failed.get(names)
+            or _file(
+                facts, names, findings.get(names.source.path, []), _stays(facts, names, refused), rewritten
+            )
+            for names in facts.files
+        )
+        changed = any(file.changed for file in files)
+        after = _again(facts, files, rewritten, rules) if changed else (facts, findings)
+        files = tuple(_stable(file, after) for file in files)
+        more = {
+            names: file for names, file in zip(facts.files, files) if file.problem and names not in failed
+        }
+        if not more:
+            return Pass(project, facts, files, refused, after[0])
+        failed.update(more)  # what it belongs to stays as it is, too: half a program is worse than none
 
 
 def run_rules(facts: Facts, rules: Iterable[Rule]) -> dict[Path, list[Finding]]:
@@ -156,9 +166,14 @@ def applied(findings: Iterable[Finding], options: Options) -> list[Finding]:
     return [finding for finding in findings if finding.applicability in wanted]
 
 
-def _refused(facts: Facts, findings: dict[Path, list[Finding]]) -> dict[Names, str]:
-    """Files that must stay as they are: a refused program's, and those sharing a changed helper with it."""
-    refused: dict[Names, str] = {}
+def _refused(
+    facts: Facts, findings: dict[Path, list[Finding]], failed: dict[Names, FilePlan]
+) -> dict[Names, str]:
+    """Files that must stay as they are: a refused program's, and those sharing a changed helper with it.
+
+    failed: files that cannot be rewritten, though their findings say how.
+    """
+    refused = {names: f"{file.path.name} cannot be rewritten" for names, file in failed.items()}
     for names in facts.files:
         for finding in findings.get(names.source.path, []):
             if finding.applicability is Applicability.REFUSED:

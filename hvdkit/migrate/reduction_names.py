@@ -10,7 +10,7 @@ import ast
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.flow import Value
 from hvdkit.migrate.facts.placing import Place
-from hvdkit.migrate.names import COMPREHENSIONS, FUNCTIONS, LOOPS
+from hvdkit.migrate.names import COMPREHENSIONS, FUNCTIONS, LOOPS, Names
 
 
 def may_share_names(place: Place, other: Place) -> bool:
@@ -44,7 +44,25 @@ def made_again(facts: Facts, place: Place, several: bool) -> bool:
     if place.target is None:
         loop = any(isinstance(parent, LOOPS) for parent in around)
         return any(isinstance(parent, COMPREHENSIONS) for parent in around) or (several and loop)
-    return _collected(place) or _handed_to_several(facts, place)
+    return (_collected(place) and not numbered(place)) or _handed_to_several(facts, place)
+
+
+def numbered(place: Place) -> str:
+    """The list whose length tells the optimizers of a loop apart: each round appends its own to it.
+
+    `optimizers = []` stands above the only loop, and the list does not leave the function.
+    """
+    names, loop = place.names, place.names.parents[place.statement]
+    around = [p for p in names.ancestors(place.statement) if isinstance(p, (*LOOPS, *COMPREHENSIONS))]
+    if not isinstance(loop, ast.For) or around != [loop] or place.statement not in loop.body:
+        return ""
+    if any(isinstance(part, (ast.Continue, *FUNCTIONS)) for part in names.walk(loop)):
+        return ""
+    for statement in loop.body[loop.body.index(place.statement) + 1 :]:
+        filled = _filled(statement, place.target)
+        if filled is not None and _only_filled(names, filled, loop):
+            return filled.id
+    return ""
 
 
 def prefix(written: str) -> str:
@@ -123,6 +141,27 @@ def _collected(place: Place) -> bool:
         if isinstance(parent, ast.Assign) and any(isinstance(t, ast.Subscript) for t in parent.targets):
             return True
     return False
+
+
+def _filled(statement: ast.stmt, target: str | None) -> ast.Name | None:
+    """The list of `list.append(target)`."""
+    call = statement.value if isinstance(statement, ast.Expr) else None
+    if not isinstance(call, ast.Call) or [ast.unparse(argument) for argument in call.args] != [target]:
+        return None
+    appends = isinstance(call.func, ast.Attribute) and call.func.attr == "append"
+    return call.func.value if appends and isinstance(call.func.value, ast.Name) else None  # type: ignore[attr-defined]
+
+
+def _only_filled(names: Names, filled: ast.Name, loop: ast.For) -> bool:
+    """Whether a list is empty above a loop, is used once inside, and is not returned."""
+    bindings = names.bindings(filled.id, filled)
+    made = bindings[0].value if len(bindings) == 1 else None
+    scope = names.scope(filled)
+    empty = isinstance(made, ast.List) and not made.elts and names.statement(made).lineno < loop.lineno
+    uses = [use for use in names.uses.get(filled.id, ()) if names.scope(use).owner(filled.id) is scope]
+    inside = [use for use in uses if loop in names.ancestors(use)]
+    given = any(isinstance(names.statement(use), ast.Return) for use in uses)
+    return empty and not given and inside == [filled] and scope.owner(filled.id) is scope
 
 
 def _handed_to_several(facts: Facts, place: Place) -> bool:

@@ -108,6 +108,10 @@ class Source:
         """Where a node ends."""
         return self.offset(node.end_lineno, node.end_col_offset)  # type: ignore[attr-defined]
 
+    def is_elif(self, node: ast.AST) -> bool:
+        """Whether a statement is written as `elif`: no line can stand above it, and it cannot go alone."""
+        return self.text.startswith("elif", self.start(node))
+
     def segment(self, node: ast.AST) -> str:
         """The text of a node, as written."""
         return self.text[self.start(node) : self.end(node)]

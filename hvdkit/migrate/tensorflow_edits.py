@@ -11,7 +11,8 @@ from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Edit
 
 SCOPE_RULE = "HVD703"
-PLAIN = (ast.Name, ast.Attribute, ast.Call, ast.Subscript, ast.Constant)
+# The rates of Keras' optimizers that are the same in all of its versions, by the name that compile takes.
+RATES = {"adam": ("Adam", 0.001), "rmsprop": ("RMSprop", 0.001), "sgd": ("SGD", 0.01)}
 
 
 def tf(names: Names) -> str:
@@ -55,11 +56,19 @@ def barrier(facts: Facts, names: Names) -> str:
     return f"{hvd}.allreduce(0, op={hvd}.Sum)" if module.endswith(".keras") else f"{hvd}.allgather_object(0)"
 
 
-def appended(names: Names, node: ast.expr, text: str) -> list[Edit]:
-    """An expression with more text behind it, in parentheses where it needs them."""
-    if isinstance(node, PLAIN):
-        return edits.wrap(names.source, node, "", text)
-    return edits.wrap(names.source, node, "(", f"){text}")
+def scaled(facts: Facts, names: Names, rate: float) -> str:
+    """A rate times the number of ranks."""
+    hvd = facts.hvd(names)
+    return f"{hvd}.scale_lr({rate})" if facts.options.target == "hvdkit" else f"{rate} * {hvd}.size()"
+
+
+def scaled_by_name(facts: Facts, names: Names, node: ast.expr | None) -> str | None:
+    """For "adam" the optimizer that it names, its rate scaled, in a script that was single-process."""
+    name = str(node.value).lower() if isinstance(node, ast.Constant) else ""
+    if name not in RATES or facts.tf.strategic(names):
+        return None
+    made, rate = RATES[name]
+    return f"{keras(names)}.optimizers.{made}({scaled(facts, names, rate)})"
 
 
 def divided(facts: Facts, names: Names, node: ast.expr) -> list[Edit]:
@@ -67,7 +76,7 @@ def divided(facts: Facts, names: Names, node: ast.expr) -> list[Edit]:
     divisor = f" // {facts.hvd(names)}.size()"
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult):
         return edits.wrap(names.source, node, "", divisor)  # a * b // c is (a * b) // c
-    return appended(names, node, divisor)
+    return edits.appended(names.source, node, divisor)
 
 
 def is_divided(facts: Facts, names: Names, node: ast.expr) -> bool:

@@ -9,7 +9,7 @@ import pytest
 
 from hvdkit.migrate.engine import make_plan
 from hvdkit.migrate.facts import Options
-from hvdkit.migrate.plan import Plan, State
+from hvdkit.migrate.plan import Applicability, Plan, State
 
 PROGRAM = """\
 import argparse
@@ -130,6 +130,33 @@ HELPERS = {
             for g, new in zip(grads, _unflatten_dense_tensors(flat, grads)):
                 g.copy_(new)
         """,
+    "at an offset": """
+        def average(model):
+            rows = []
+            for p in model.parameters():
+                if p.grad is not None:
+                    rows.append(p.grad.view(-1))
+            flat = torch.cat(rows)
+            dist.all_reduce(flat, op=dist.ReduceOp.SUM)
+            offset = 0
+            for p in model.parameters():
+                if p.grad is not None:
+                    p.grad.data.copy_(
+                        flat[offset : offset + p.numel()].view_as(p.grad.data) / dist.get_world_size()
+                    )
+                    offset += p.numel()
+        """,
+    "at an offset, passed by": """
+        def average(model):
+            flat = torch.cat([p.grad.reshape(-1) for name, p in model.named_parameters()])
+            start = 0
+            flat /= dist.get_world_size()
+            dist.all_reduce(flat)
+            for name, p in model.named_parameters():
+                count = p.grad.numel()
+                p.grad.copy_(flat[start : start + count].view_as(p))
+                start += count
+        """,
 }
 LOOPS = {
     "a guard": """
@@ -242,6 +269,10 @@ BAD_HELPERS = {
         "if p.dim() > 1:\n    dist.all_reduce(p.grad)\n    p.grad /= dist.get_world_size()",
         "they are averaged only where `p.dim() > 1` holds",
     ),
+    "never": (
+        "if type(p) is torch.Tensor:\n    dist.all_reduce(p.grad)\n    p.grad /= dist.get_world_size()",
+        "is never true, since a parameter is a torch.nn.Parameter",
+    ),
     "passed by": (
         "if p.dim() > 1:\n    continue\ndist.all_reduce(p.grad)\np.grad /= dist.get_world_size()",
         "where `p.dim() > 1` holds they are left as they are",
@@ -271,6 +302,14 @@ BAD_HELPERS = {
         "they go through all_gather, not all_reduce",
     ),
 }
+OFFSET = """\
+flat = torch.cat([p.grad.view(-1) for p in model.parameters()])
+dist.all_reduce(flat)
+start = 0
+for p in model.parameters():
+    p.grad.copy_(flat[start : start + p.numel()].view_as(p) / dist.get_world_size())
+    start += p.numel()
+"""
 BAD_BODIES = {
     "the last one": (
         "for p in model.parameters():\n    g = p.grad\ndist.all_reduce(g)\ng /= dist.get_world_size()",
@@ -306,6 +345,48 @@ BAD_BODIES = {
         "for p in model.parameters():\n    dist.all_reduce(p.grad)\n    p.grad /= dist.get_world_size()\n"
         "args.often += 1",
         "something is done that is not known to leave averages",
+    ),
+    "at an offset that stays": (
+        OFFSET.replace("    start += p.numel()\n", ""),
+        "the offset stays where it is, and all get the same numbers",
+    ),
+    "at an offset that begins again": (
+        OFFSET.replace("start = 0\n", "").replace(
+            "parameters():\n    p", "parameters():\n    start = 0\n    p"
+        ),
+        "something is done that is not known to leave averages",
+    ),
+    "at an offset that is moved first": (
+        OFFSET.replace("    start += p.numel()\n", "").replace(
+            "    p.grad", "    start += p.numel()\n    p.grad"
+        ),
+        "something is done that is not known to leave averages",
+    ),
+    "at an offset that is moved too far": (
+        OFFSET.replace("+= p.numel()", "+= p.numel() + 1"),
+        "something is done that is not known to leave averages",
+    ),
+    "at an offset that is moved for all": (
+        OFFSET.replace("    p.grad.copy_", "    if p.requires_grad:\n        p.grad.copy_"),
+        "something is done that is not known to leave averages",
+    ),
+    "at an offset, of others": (
+        OFFSET.replace("parameters()])", "parameters() if p.grad is not None])"),
+        "something is done that is not known to leave averages",
+    ),
+    "at an offset, a sum": (
+        OFFSET.replace(" / dist.get_world_size()", ""),
+        "the sum is never divided by the world size",
+    ),
+    "at an offset, twice": (
+        OFFSET + "    p.grad.copy_(flat[start : start + p.numel()].view_as(p))\n    start += p.numel()\n",
+        "something is done that is not known to leave averages",
+    ),
+    "end to end, twice": (
+        OFFSET.replace(
+            "start = 0", "other = torch.cat([p.grad.view(-1) for p in model.parameters()])\nstart = 0"
+        ),
+        "they are laid end to end more than once",
     ),
     "left before": (
         "return\nfor p in model.parameters():\n    dist.all_reduce(p.grad, op=dist.ReduceOp.AVG)",
@@ -354,6 +435,12 @@ BAD_LOOPS = {
     "another model's": (
         "(net(x) + other(x)).sum().backward()\naverage(other)\noptimizer.step()",
         "the optimizer of these parameters was not found",
+    ),
+    "read afterwards": (
+        "net(x).sum().backward()\nif size > 1:\n    grads = [p.grad for p in net.parameters()]\n"
+        "    for g in grads:\n        dist.all_reduce(g)\n        g /= size\n"
+        "optimizer.step()\nprint(sum(g.norm() for g in grads))",
+        "`grads`, which they leave, is read here",
     ),
     "handed on": (
         "net(x).sum().backward()\naverage(net)\nnet.apply(average)\noptimizer.step()",
@@ -658,3 +745,54 @@ def test_a_function_of_that_name_that_is_no_copy_of_torchs(tmp_path: Path) -> No
     average = f"def average(model):\n{indent(body, '    ')}\n"
     assert changed(plan_of(tmp_path, average))
     assert "is not known to leave averages (train.py:12)" in refusal(plan_of(tmp_path, own + average))
+
+
+def test_variables_that_others_assign_to_as_well(tmp_path: Path) -> None:
+    loop = dedent(LOOPS["inline"]) + "for p in net.parameters():\n    print(p.sum())\n"
+    assert "print(p.sum())" in changed(plan_of(tmp_path, "", loop))
+
+
+def test_a_function_of_the_project_that_lays_them_end_to_end(tmp_path: Path) -> None:
+    """By whatever name: else all_reduce would be translated, and the optimizer average once more."""
+    own = "def laid(tensors):\n    return torch.cat([2 * t.view(-1) for t in tensors])\n\n"
+    average = HELPERS["end to end"].replace("flat = _flatten_dense_tensors", "flat = laid")
+    assert "is not known to leave averages" in refusal(plan_of(tmp_path, own + dedent(average)))
+    norm = "def size_of(tensors):\n    return sum(t.norm() for t in tensors)\n\n"
+    told = """
+        net(x).sum().backward()
+        total = size_of([p.grad for p in net.parameters()])
+        dist.all_reduce(total)
+        print(total)
+        optimizer.step()
+        """
+    plan = plan_of(tmp_path, norm, told)
+    assert "HVD904" not in {finding.rule for finding in plan.findings}
+
+
+def test_a_test_that_no_parameter_passes(tmp_path: Path) -> None:
+    never = AVERAGE.replace(
+        "        dist.all_reduce(p.grad)\n        p.grad /=",
+        "        if type(p) is torch.Tensor:\n            dist.all_reduce(p.grad)\n            p.grad /=",
+    )
+    assert "with --suggested, they are averaged" in refusal(plan_of(tmp_path, never))
+    plan = make_plan([tmp_path], Options(suggested=True))
+    (told,) = (f for f in plan.findings if f.rule == "HVD412" and "nothing was averaged" in f.message)
+    assert told.applicability is Applicability.SUGGESTED and "def average" not in changed(plan)
+
+
+def test_sums_in_another_precision_are_told(tmp_path: Path) -> None:
+    """mellotron's copy of torch's function, with .float()."""
+    own = """
+        def _flatten_dense_tensors(tensors):
+            if len(tensors) == 1:
+                return tensors[0].contiguous().view(-1)
+            flat = torch.cat([t.contiguous().view(-1).float() for t in tensors], dim=0)
+            return flat
+        """
+    plan_of(tmp_path, dedent(own) + dedent(HELPERS["end to end"]))
+    text = (tmp_path / "train.py").read_text()
+    (tmp_path / "train.py").write_text(text.replace("import _flatten_dense_tensors, ", "import "))
+    plan = make_plan([tmp_path], Options())
+    assert "def average" not in changed(plan)
+    (told,) = (finding.advice for finding in plan.findings if finding.rule == "HVD412" and finding.advice)
+    assert told == "gradients in float16 were summed in float32; Horovod sums them in float16, as DDP does"

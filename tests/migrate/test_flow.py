@@ -8,7 +8,7 @@ from textwrap import dedent
 
 import pytest
 
-from hvdkit.migrate.facts.flow import Flow
+from hvdkit.migrate.facts.flow import Flow, Value
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.project import open_project
 
@@ -40,6 +40,16 @@ CASES = {
         "    @classmethod\n    def read(cls):\n        return cls()\nprobe(A.read().f)",
         {"m.M"},
     ),
+    "property": (
+        "import m\nclass A:\n    def __init__(self):\n        self.made = m.M()\n"
+        "    @property\n    def kept(self):\n        return self.made\nprobe(A().kept)",
+        {"m.M"},
+    ),
+    "function of a property": (
+        "import m\nclass A:\n    def run(self):\n        return m.M()\n"
+        "    @property\n    def kept(self):\n        return self.run\nprobe(A().kept())",
+        {"m.M"},
+    ),
     "what a module has under a name": (
         "import m\ndef make(module, name):\n    return getattr(module, name)()\n"
         "make(m, 'B')\nprobe(make(m, 'A'))",
@@ -54,6 +64,14 @@ CASES = {
     "dict store": ("import m\nx = {}\nx['a'] = m.A()\nx['b'] = m.B()\nprobe(x['a'])", {"m.A"}),
     "dict comprehension": ("import m\nx = {k: m.A() for k in y}\nprobe(x['b'])", {"m.A"}),
     "with": ("import m\nwith m.A() as x:\n    probe(x)", {"m.A"}),
+    "given back": (
+        "import m\ndef f(a, b):\n    b = b.cuda()\n    return b\nf(1, m.A())\nprobe(f(2, m.B()))",
+        {"m.B"},
+    ),
+    "given back, or another": (
+        "import m\ndef f(a, b):\n    if a:\n        b = m.C()\n    return b\nf(1, m.A())\nprobe(f(2, m.B()))",
+        {"m.A", "m.B", "m.C"},
+    ),
     "returned": ("import m\ndef f():\n    return m.A()\nprobe(f())", {"m.A"}),
     "lambda": ("import m\nf = lambda: m.A()\nprobe(f())", {"m.A"}),
     "argument": ("import m\ndef f(a, b):\n    probe(b)\nf(1, m.A())", {"m.A"}),
@@ -132,7 +150,20 @@ def test_renamed_variables_change_nothing(case: str, tmp_path: Path) -> None:
     tree = ast.parse(text)
     bound = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
     bound -= {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
-    bound -= {"m", "M", "N", "mp", "amp", "partial", "Process", "probe", "what", "getattr", "classmethod"}
+    bound -= {
+        "m",
+        "M",
+        "N",
+        "mp",
+        "amp",
+        "partial",
+        "Process",
+        "probe",
+        "what",
+        "getattr",
+        "classmethod",
+        "property",
+    }
     for node in ast.walk(tree):
         if isinstance(node, ast.Name) and node.id in bound:
             node.id = f"loader_{node.id}"
@@ -181,6 +212,12 @@ def _sites(flow: Flow, names: Names, name: str) -> list[tuple[Names, ast.Call]]:
     raise AssertionError(name)
 
 
+def test_what_another_file_puts_into_a_module(tmp_path: Path) -> None:
+    (tmp_path / "comm.py").write_text("GROUP = None\n\ndef group():\n    return GROUP\n")
+    flow, names, node = probe(tmp_path, "import m\nimport comm\ncomm.GROUP = m.M()\nprobe(comm.group())")
+    assert flow.made(names, node) == {"m.M"}
+
+
 def test_stored(tmp_path: Path) -> None:
     flow, names, node = probe(tmp_path, "class C: pass\nc = C()\nc.x = 1\nc.x = 2\nprobe(c.x)")
     assert isinstance(node, ast.Attribute)
@@ -195,8 +232,85 @@ def test_a_knot_of_mutual_calls_is_answered_in_reasonable_work(tmp_path: Path) -
     functions = "".join(
         f"def f{i}(x, y):\n    y.k = x\n"
         + "".join(f"    f{j}(y.k, x)\n" for j in range(40) if j != i)
-        + "    return y\n"
+        + "    return y if x else y\n"
         for i in range(40)
     )
     flow, names, node = probe(tmp_path, f"import m\n{functions}f0(m.A(), m.B())\nprobe(f7(m.C(), m.D()))")
     assert flow.made(names, node) == {"m.A", "m.C", "m.D"}
+
+
+MADE_FOR_CALLERS = {
+    "by branches": """\
+        def make(model, kind):
+            if kind:
+                optimizer = optim.SGD(model)
+            else:
+                optimizer = optim.Adam(model)
+            return optimizer
+        """,
+    "through another function": """\
+        def inner(model):
+            return optim.SGD(model)
+        def make(model, kind):
+            optimizer = inner(model)
+            return optimizer
+        """,
+    "a class of its own": """\
+        class Own(optim.Optimizer):
+            pass
+        def make(model, kind):
+            return Own(model)
+        """,
+}
+KEPT = {
+    "in a list": "    optimizer = optim.SGD(model)\n    KNOWN.append(optimizer)\n    return optimizer\n",
+    "made elsewhere": "    return GLOBAL\nGLOBAL = optim.SGD(everything)\n",
+    "what it is given": "    return model\n",
+}
+
+
+def two_calls(folder: Path, function: str) -> list[frozenset[Value]]:
+    """What two calls of a function `make` give."""
+    calls = "a = make(optim.SGD(x), 1)\nb = make(a, 2)\nprobe((a, b))"
+    text = f"from torch import optim\n{dedent(function)}\n{calls}"
+    flow, names, node = probe(folder, text)
+    assert isinstance(node, ast.Tuple)
+    return [flow.values(names, item) for item in node.elts]
+
+
+@pytest.mark.parametrize("case", MADE_FOR_CALLERS)
+def test_calls_that_make_an_optimizer_each_are_told_apart(case: str, tmp_path: Path) -> None:
+    one, other = two_calls(tmp_path, MADE_FOR_CALLERS[case])
+    told = {value for value in one | other if value.call is not None}
+    assert len({value.call for value in told}) == 2
+    assert one & told and other & told and not one & other & told
+
+
+@pytest.mark.parametrize("case", KEPT)
+def test_calls_that_may_give_the_same_optimizer_are_not(case: str, tmp_path: Path) -> None:
+    one, other = two_calls(tmp_path, f"def make(model, kind):\n{KEPT[case]}")
+    assert one == other
+    assert {value.call for value in one} == {None}
+
+
+def test_what_a_helper_wraps_is_what_its_call_gives(tmp_path: Path) -> None:
+    text = """\
+        import m
+        from torch.nn.parallel import DistributedDataParallel
+
+        def bare(net):
+            return net.module
+
+        def wrap(net, gpu):
+            net = net.to(gpu)
+            net = DistributedDataParallel(net)
+            return net
+
+        a = wrap(m.A(), 0)
+        b = wrap(m.B(), 1)
+        probe((a, bare(b)))
+        """
+    flow, names, node = probe(tmp_path, dedent(text))
+    assert isinstance(node, ast.Tuple)
+    inside = [flow.unwrap(flow.values(names, item)) for item in node.elts]
+    assert [{value.name for value in values} for values in inside] == [{"m.A"}, {"m.B"}]

@@ -44,12 +44,20 @@ for x in data:
     ("script", "kind"),
     [
         (DISTRIBUTED, "ddp"),
-        (DISTRIBUTED.replace("tools.start()\n", ""), "ddp"),
+        (DISTRIBUTED.replace("tools.start()\n", ""), "single"),
+        (DISTRIBUTED.replace("tools.start()\n", "torch.distributed.barrier()\n"), "ddp"),
         (DISTRIBUTED.replace("tools.mean(loss)", "loss"), "ddp"),
         (DISTRIBUTED.replace("tools.start()\n", "").replace("tools.mean(loss)", "loss"), "single"),
         ("import torch\nimport tools\n\ntools.profile(torch.nn.Linear(2, 1), torch.ones(2))\n", "ddp"),
     ],
-    ids=["distributed", "started elsewhere", "only started", "helpers of another's", "nothing steps"],
+    ids=[
+        "distributed",
+        "helpers that ask whether it is",
+        "started elsewhere",
+        "only started",
+        "helpers of another's",
+        "nothing steps",
+    ],
 )
 def test_kinds(tmp_path: Path, script: str, kind: str) -> None:
     for name, text in {"tools": TOOLS, "train": DISTRIBUTED, "script": script}.items():

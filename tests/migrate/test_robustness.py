@@ -8,14 +8,17 @@ from __future__ import annotations
 
 import os
 import sysconfig
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from hvdkit.migrate import engine
-from hvdkit.migrate.engine import RuleFailed, make_plan
+from hvdkit.migrate import edits, engine
+from hvdkit.migrate.engine import RuleFailed, make_plan, run_pass
 from hvdkit.migrate.facts import Facts, Options
+from hvdkit.migrate.plan import Finding
+from hvdkit.migrate.rule import Rule
 from hvdkit.migrate.rules import all_rules
 
 STDLIB, PACKAGES = (Path(sysconfig.get_path(key)) for key in ("stdlib", "purelib"))
@@ -61,3 +64,25 @@ def test_an_error_inside_a_rule_is_named_and_nothing_is_planned(
     (tmp_path / "train.py").write_text("import torch\n")
     with pytest.raises(RuleFailed, match=r"HVD201: KeyError: 'x' \(test_robustness\.py, line \d+\)"):
         make_plan([tmp_path], Options())
+
+
+def test_a_file_that_cannot_be_rewritten_leaves_its_program_whole(tmp_path: Path) -> None:
+    (tmp_path / "helper.py").write_text("import torch\n\ndef step():\n    pass\n")
+    (tmp_path / "train.py").write_text("import torch\nimport helper\n\nhelper.step()\n")
+    (tmp_path / "other.py").write_text("import torch\n")
+
+    def check(facts: Facts) -> Iterator[Finding]:
+        for names in facts.files:
+            broken = names.source.path.name == "helper.py"
+            first = names.source.tree.body[0]
+            line = "x = (" if broken else "x = 1"
+            if "x = 1" not in names.source.text:
+                yield facts.safe("HVD000", names, first, "a line", edits.before, names.source, first, [line])
+
+    rule = Rule(id="HVD000", title="", what="", why="", safety="", check=check, changes=(), keeps=())
+    done = run_pass([tmp_path], Options(), [rule])
+    files = {file.path.name: file for file in done.files}
+    assert "would not parse" in files["helper.py"].problem
+    assert not files["helper.py"].changed and not files["train.py"].changed
+    assert files["other.py"].changed
+    assert set(done.refused.values()) == {"helper.py cannot be rewritten"}

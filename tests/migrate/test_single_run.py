@@ -12,7 +12,9 @@ import pytest
 
 from hvdkit.migrate.command import main as migrate
 
-PROGRAM = Path(__file__).parent / "programs" / "single.py"
+PROGRAMS = Path(__file__).parent / "programs"
+PROGRAM = PROGRAMS / "single.py"
+LIBRARIES = Path(__file__).parent / "libraries"  # outside of the project, as what pip installs
 SAMPLES = list(range(24))
 
 
@@ -42,3 +44,43 @@ def test_two_ranks_share_the_work(tmp_path: Path, target: str) -> None:
     assert ranks[0]["seen"]["0"] != ranks[0]["seen"]["1"]
     assert ranks[0]["seen"]["0"] != sorted(ranks[0]["seen"]["0"])  # shuffled, as it was
     assert [path.name for path in folder.glob("*.pt")] == ["model.pt"]
+
+
+@pytest.mark.launch
+def test_a_tensor_with_an_optimizer_of_its_own(tmp_path: Path) -> None:
+    """The same batches on both ranks: the averages are what one process computes, to the last bit."""
+    script = tmp_path / "tempered.py"
+    script.write_text((PROGRAMS / "tempered.py").read_text())
+    env = {**os.environ, "RESULTS": str(tmp_path), "OMP_NUM_THREADS": "1"}
+    env["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{env['PATH']}"
+    subprocess.run([sys.executable, str(script)], env=env, timeout=120, check=True)
+    assert migrate(["migrate", str(script), "--write", "--allow-no-vcs", "--no-diff"]) == 1  # HVD304 is left
+
+    command = ["horovodrun", "-np", "2", "--gloo", sys.executable, str(script)]
+    done = subprocess.run(command, env=env, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stdout + done.stderr
+    digests = [path.read_text() for path in tmp_path.glob("*.txt")]
+    assert len(digests) == 3 and len(set(digests)) == 1
+
+
+@pytest.mark.launch
+def test_each_rank_plays_for_itself(tmp_path: Path) -> None:
+    script = tmp_path / "player.py"
+    script.write_text((PROGRAMS / "player.py").read_text())
+    env = {**os.environ, "RESULTS": str(tmp_path), "OMP_NUM_THREADS": "1"}
+    env["PYTHONPATH"] = f"{LIBRARIES}{os.pathsep}{env.get('PYTHONPATH', '')}"
+    env["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{env['PATH']}"
+    subprocess.run([sys.executable, str(script)], env=env, timeout=120, check=True)
+    (alone,) = (json.loads(path.read_text()) for path in tmp_path.glob("*.json"))
+    assert migrate(["migrate", str(script), "--write", "--allow-no-vcs", "--no-diff", "--suggested"]) == 0
+
+    command = ["horovodrun", "-np", "2", "--gloo", sys.executable, str(script)]
+    done = subprocess.run(command, env=env, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stdout + done.stderr
+    every = [json.loads(path.read_text()) for path in tmp_path.glob("*.json")]
+    ranks = [results for results in every if results != alone]
+    assert len(ranks) == 2
+    assert ranks[0]["weights"] == ranks[1]["weights"] != alone["weights"]
+    assert ranks[0]["fixed"] == ranks[1]["fixed"] == alone["fixed"]
+    assert ranks[0]["seen"] != ranks[1]["seen"]
+    assert alone["seen"][0] in [rank["seen"][0] for rank in ranks]  # rank 0 has the seed that was given

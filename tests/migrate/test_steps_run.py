@@ -18,7 +18,7 @@ from tests import originals
 STEPS = Path(__file__).parent / "steps"
 LIBRARIES = Path(__file__).parent / "libraries"  # outside of the project, as what pip installs
 LINE = re.compile(r"([a-z_]+) rank ([01]) ([0-9a-f]{64})")
-LOOPS = 17
+LOOPS = 20
 
 
 def run(folder: Path, *launcher: str) -> dict[tuple[str, str], str]:

@@ -120,9 +120,11 @@ def test_every_way_to_call_it_averages(wrap: Callable[..., Any]) -> None:
 def test_sum() -> None:
     model = mlp()
     before = values(model)
+    # Before the wrapping: a wrapped optimizer writes what all ranks made into .grad while backward() still runs.
+    own = torch.autograd.grad(loss_of(model, 0), list(model.parameters()))
+    local = gathered([gradient.double().flatten().tolist() for gradient in own])
     optimizer = hvd.DistributedOptimizer(sgd(model), model, op=hvd.Sum)
     loss_of(model, 0).backward()
-    local = gathered([p.grad.double().flatten().tolist() for p in model.parameters()])
     optimizer.step()
     for old, new, *gradients in zip(before, values(model), *local):
         total = torch.tensor(gradients).sum(0)

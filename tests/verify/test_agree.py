@@ -12,7 +12,7 @@ from hvdkit.verify.session import Request, verify
 
 pytestmark = pytest.mark.launch
 
-NAMES = ("plain", "convnet", "amp", "accumulate", "gan", "local_rank", "cuda", "averaged", "hooked")
+NAMES = ("plain", "convnet", "amp", "accumulate", "gan", "local_rank", "cuda", "averaged", "hooked", "offset")
 
 
 BY_HAND = ("plain", "convnet", "accumulate", "gan", "local_rank")  # those that test_differ.py makes wrong

@@ -9,7 +9,7 @@ from hvdkit.check.horovod import every_rank_certainly, horovod_files, wraps
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.guards import Where
-from hvdkit.migrate.facts.writers import Writer, calls_project_code, writers
+from hvdkit.migrate.facts.writers import Writer, needed_everywhere, writers
 from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
 
@@ -37,7 +37,7 @@ def check(facts: Facts) -> Iterator[Finding]:
 def _guard(facts: Facts, writer: Writer) -> list[Edit]:
     names = writer.names
     statement = writer.opened or names.statement(writer.node)
-    if not isinstance(statement, (ast.Expr, ast.With)) or calls_project_code(facts, names, statement):
+    if not isinstance(statement, (ast.Expr, ast.With)) or needed_everywhere(facts, names, statement):
         raise edits.CannotEdit("what it writes is computed here, which all ranks may have to do")
     return edits.guard(names.source, [statement], f"{facts.hvd(names)}.rank() == 0")
 

@@ -74,6 +74,14 @@ def attribute_asked(names: Names, call: ast.Call) -> str | None:
     return None if names.bindings("getattr", call.func) else name.value
 
 
+def is_property(function: ast.AST) -> bool:
+    """Whether an attribute of a method's name is what the method returns."""
+    decorators = getattr(function, "decorator_list", ())
+    return any(
+        getattr(d, "attr", getattr(d, "id", "")) in ("property", "cached_property") for d in decorators
+    )
+
+
 def unpacks(call: ast.Call) -> bool:
     """Whether a call has arguments that are not written out: f(*args), f(**options)."""
     return any(isinstance(a, ast.Starred) for a in call.args) or any(k.arg is None for k in call.keywords)

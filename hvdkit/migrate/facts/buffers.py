@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from hvdkit.migrate.facts.alike import changed_alike
 from hvdkit.migrate.facts.arguments import keyword
 from hvdkit.migrate.facts.coverage import trained_wraps
 from hvdkit.migrate.facts.wraps import Wrap
@@ -50,12 +52,19 @@ def evaluations(facts: Facts) -> Iterator[tuple[Names, ast.Call, ast.expr]]:
     wraps = {wrap.value for wrap in sending_wraps(facts) if has_buffers(facts, wrap)}
     for names, call, receiver in facts.methods("eval"):
         in_job = wraps and "ddp" in facts.kinds(names)
-        if in_job and not call.args and facts.flow.values(names, receiver) & wraps:
+        if (
+            in_job
+            and not call.args
+            and any(replace(value, call=None) in wraps for value in facts.flow.values(names, receiver))
+        ):
             yield names, call, receiver
 
 
 def changed_in_training(facts: Facts) -> Iterator[tuple[Names, ast.Call, str]]:
-    """register_buffer calls of buffers that the module's own code changes after it was built."""
+    """register_buffer calls of buffers that the module's own code changes after it was built.
+
+    A queue of what was gathered from all ranks is the same on each of them.
+    """
     files = {
         names
         for wrap in sending_wraps(facts)
@@ -70,7 +79,8 @@ def changed_in_training(facts: Facts) -> Iterator[tuple[Names, ast.Call, str]]:
             if owner is None or not _may_be_wrapped(facts, owner):
                 continue
             if isinstance(first, ast.Constant) and isinstance(first.value, str):
-                if any(_changes(facts, names, part, first.value) for part in ast.walk(owner)):
+                changes = [part for part in ast.walk(owner) if _changes(facts, names, part, first.value)]
+                if not all(changed_alike(facts, names, part) for part in changes):
                     yield names, call, first.value
 
 

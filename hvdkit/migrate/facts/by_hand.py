@@ -23,6 +23,7 @@ from hvdkit.migrate.facts.hooked import hooked
 from hvdkit.migrate.facts.loops import backward_calls
 from hvdkit.migrate.facts.losses import reached_models
 from hvdkit.migrate.facts.optimizers import Optimizer
+from hvdkit.migrate.facts.order import last_binding
 from hvdkit.migrate.facts.parts import is_attribute_of
 from hvdkit.migrate.facts.several import several
 from hvdkit.migrate.facts.summing import Averaged, averaged
@@ -33,11 +34,6 @@ from hvdkit.migrate.names import FUNCTIONS, LOOPS, FunctionNode, Names
 if TYPE_CHECKING:
     from hvdkit.migrate.facts.facts import Facts, Site
 
-SKIPS = (
-    "a parameter that got no gradient was passed by; Horovod gives it zeros, so that momentum and weight "
-    "decay go on moving it. Where that matters, give such parameters requires_grad_(False) while they take "
-    "no part"
-)
 _NO_GRAD = {"torch.no_grad", "torch.inference_mode"}
 _LEAVES = (ast.Continue, ast.Break, ast.Return)
 
@@ -56,7 +52,7 @@ class Averaging:
     call: ast.Call | None
     function: FunctionNode | None
     models: frozenset[Value]
-    skips: bool
+    notes: tuple[str, ...]
     backwards: frozenset[ast.Call] = frozenset()
 
 
@@ -67,7 +63,7 @@ class Hooking:
     site: Site
     wrap: Wrap
     function: ast.FunctionDef
-    skips: bool
+    notes: tuple[str, ...]
 
     @property
     def call(self) -> ast.Call:
@@ -189,7 +185,7 @@ class ByHand:
         if root is None:
             raise NotAveraged(where, call, "whose parameters are averaged is not seen")
         models = self._models(names, root)
-        return Averaging(site, where, statement, call, function, models, result.skips)
+        return Averaging(site, where, statement, call, function, models, result.notes)
 
     def _inline(self, site: Site) -> Averaging:
         """The statement below a backward pass, in the same block, that holds the all_reduce."""
@@ -202,8 +198,11 @@ class ByHand:
         result = averaged(self._facts, site.names, [statement], statement)
         if result.given:
             raise NotAveraged(site.names, result.root, "whose parameters are averaged is not seen")
+        needed = next(_needed(site.names, statement), None)
+        if needed is not None:
+            raise NotAveraged(site.names, needed, f"`{needed.id}`, which they leave, is read here")
         models = self._models(site.names, result.root)
-        return Averaging(site, site.names, statement, None, None, models, result.skips)
+        return Averaging(site, site.names, statement, None, None, models, result.notes)
 
     def _models(self, names: Names, root: ast.expr) -> frozenset[Value]:
         models = self._facts.flow.unwrap(self._facts.flow.values(names, root))
@@ -219,7 +218,7 @@ class ByHand:
             model = call.args[0] if call.args else call.keywords[0].value
             wrap = Wrap(where, call, function.name, model, self._models(where, model))
             self._whole(wrap.names, wrap.models)
-            self.hookings.append(Hooking(site, wrap, function, result.skips))
+            self.hookings.append(Hooking(site, wrap, function, result.notes))
 
     # --- when it is averaged -------------------------------------------------------------------
 
@@ -342,6 +341,22 @@ def _above(names: Names, statement: ast.AST) -> list[ast.stmt]:
     except (edits.CannotEdit, KeyError):
         return []
     return block[: block.index(statement)]  # type: ignore[arg-type]
+
+
+def _needed(names: Names, statement: ast.stmt) -> Iterator[ast.Name]:
+    """The uses below a statement of what it assigns to, unless something else is assigned before each."""
+    inside = set(names.walk(statement))
+    stored = {part.id for part in inside if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store)}
+    for name in sorted(stored):
+        owner = names.scope(statement).owner(name)
+        for use in names.uses.get(name, ()):
+            if use in inside or names.scope(use).owner(name) is not owner:
+                continue
+            last = last_binding(names, use)
+            around = (p.target for p in names.ancestors(use) if isinstance(p, ast.For))
+            looped = any(getattr(part, "id", "") == name for target in around for part in ast.walk(target))
+            if not looped and (last is None or last.node in inside):
+                yield use
 
 
 def _in_loop(names: Names, node: ast.AST, most: ast.AST) -> bool:

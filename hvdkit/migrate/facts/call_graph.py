@@ -81,7 +81,10 @@ class CallGraph:
         return self._named(names, function, name) or self._class_named(names, owner)
 
     def _class_named(self, names: Names, owner: ast.ClassDef) -> list[Way]:
-        """Where a class is named; where it is defined if nothing names it, or a decorator may hand it on."""
+        """Where a class is named, or defined if a decorator may hand it on.
+
+        One that nothing names may be looked up by a text in its own script; a library's is for others.
+        """
         if owner.decorator_list:
             return [(names, owner)]
         known = [(where, owner.name) for where in self._facts.files]
@@ -92,7 +95,13 @@ class CallGraph:
             if owner not in where.ancestors(node)
             and any(value.node is owner for value in self._facts.flow.values(where, node))
         ]
-        return places or [(names, owner)]
+        return places or ([] if names in self._for_others else [(names, owner)])
+
+    @cached_property
+    def _for_others(self) -> set[Names]:
+        """The files that others import, and that start nothing themselves."""
+        imported = {file for names in self._facts.files for file in self._facts.project.imports(names)}
+        return {names for names in imported if main_guard(names) is None}
 
     @cached_property
     def _renamed(self) -> dict[str, list[tuple[Names, str]]]:

@@ -7,7 +7,7 @@ from collections import defaultdict
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from hvdkit.migrate.facts.arguments import starting_calls
+from hvdkit.migrate.facts.arguments import is_property, starting_calls
 from hvdkit.migrate.facts.memo import Memo
 from hvdkit.migrate.names import FunctionNode, Names
 
@@ -44,8 +44,9 @@ class Callers:
         wanted = [name] if name else []
         if isinstance(owner, ast.ClassDef) and name == "__init__":
             wanted = [owner.name, "__init__"]
-        if name and self._is_handed_on(name):
+        if name in self._handed_on:
             self._memo.ask("parameter calls", self._ask_parameters)
+            self._memo.ask("attribute calls", self._ask_attributes)
         for key in wanted:
             self._memo.ask(("calls", key), lambda key=key: self._ask_named(key))  # type: ignore[misc]
         return self._memo.ask("starters", self._ask_starters)
@@ -78,6 +79,22 @@ class Callers:
                     self._ask_call(names, call)
         return frozenset()
 
+    def _ask_attributes(self) -> frozenset[Value]:
+        """Calls of attributes that may hold a function: given by a parameter or a call, and properties."""
+        holding = {
+            attribute
+            for names in self._files
+            for attribute, stored in names.stores.items()
+            if any(isinstance(binding.value, (ast.Name, ast.Call)) for _, binding in stored)
+        }
+        holding |= {d.name for names in self._files for d in names.of_kind(ast.FunctionDef) if is_property(d)}
+        for names in self._files:
+            for attribute in holding & names.calls.keys():
+                for call in names.calls[attribute]:
+                    if isinstance(call.func, ast.Attribute):
+                        self._ask_call(names, call)
+        return frozenset()
+
     def _ask_call(self, names: Names, call: ast.Call) -> None:
         def compute() -> frozenset[Value]:
             for _, function in self._flow.functions(names, call):
@@ -103,14 +120,16 @@ class Callers:
     def _files(self) -> list[Names]:
         return list(self._flow.project.files.values())
 
-    def _is_handed_on(self, name: str) -> bool:
-        """Whether a name is given to a call, as in `run(demo)`: a parameter may hold its function."""
-        return any(
-            isinstance(parent, ast.keyword) or (isinstance(parent, ast.Call) and parent.func is not use)
+    @cached_property
+    def _handed_on(self) -> set[str]:
+        """Names that are given to calls, kept or returned: what holds them may be called in their stead."""
+        values = (
+            value
             for names in self._files
-            for use in names.uses.get(name, ())
-            for parent in (names.parents[use],)
+            for node in names.of_kind(ast.Call, ast.keyword, ast.Assign, ast.Return)
+            for value in (node.args if isinstance(node, ast.Call) else [getattr(node, "value", None)])
         )
+        return {getattr(value, "attr", getattr(value, "id", "")) for value in values}
 
     @cached_property
     def _known_as(self) -> dict[str, list[tuple[Names, str]]]:

@@ -10,9 +10,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from hvdkit.migrate.facts.arguments import keyword, unpacks
+from hvdkit.migrate.facts.arguments import default, keyword, unpacks
+from hvdkit.migrate.facts.flow import Value
 from hvdkit.migrate.facts.handles import handle_waits
-from hvdkit.migrate.names import Names
+from hvdkit.migrate.names import FUNCTIONS, Names
 
 if TYPE_CHECKING:
     from hvdkit.migrate.facts.facts import Facts, Site
@@ -125,7 +126,7 @@ def _collective(facts: Facts, site: Site) -> Collective:
         waits = tuple(found or ())
     elif not problem and not _statement(names, call):
         problem = "its result is used, which torch gives as None"
-    world = group is None or _is_world(facts, names, group)
+    world = group is None or is_world(facts, names, group)
     return Collective(names, call, function, given, None if world else group, waits, problem)
 
 
@@ -155,21 +156,38 @@ def reduction_constants(facts: Facts) -> Iterator[tuple[Names, ast.Attribute, st
 
 
 def _known_group(facts: Facts, names: Names, group: ast.expr) -> bool:
-    if _is_world(facts, names, group):
+    if is_world(facts, names, group):
         return True
     values = facts.flow.values(names, group)
     return bool(values) and all(value.kind == "made" and value.name in ADD_PROCESS_SET for value in values)
 
 
-def _is_world(facts: Facts, names: Names, group: ast.expr) -> bool:
-    """Whether a group is None or the world, whichever way it is spelled."""
+def is_world(facts: Facts, names: Names, group: ast.expr) -> bool:
+    """Whether a group is None or the world, whichever way it is spelled.
+
+    A parameter that is the world where none is given, `if group is None: group = everybody()`, is it also
+    where nobody is seen to give one.
+    """
     values = facts.flow.values(names, group)
-    return bool(values) and all(
-        any(_is(value.node, number) for number in _NUMBERS)
-        if value.kind == "literal"
-        else value.name in _WORLD or (value.name == NEW_GROUP and group_ranks(value.node) is None)
-        for value in values
-    )
+    given = [value for value in values if not _left_at_none(facts, value)]
+    return bool(given) and all(_is_all(value) for value in given)
+
+
+def _is_all(value: Value) -> bool:
+    if value.kind == "literal":
+        return any(_is(value.node, number) for number in _NUMBERS)
+    return value.name in _WORLD or (value.name == NEW_GROUP and group_ranks(value.node) is None)
+
+
+def _left_at_none(facts: Facts, value: Value) -> bool:
+    """Whether a value is a parameter that is None unless it is given, and nobody is seen to give it."""
+    if value.kind != "param":
+        return False
+    function = value.names.parents[value.names.parents[value.node]]
+    if not isinstance(function, FUNCTIONS) or not isinstance(value.node, ast.arg):
+        return False
+    unless = default(function, value.node)
+    return unless is not None and _is(unless, None) and not facts.flow.call_sites(value.names, function)
 
 
 def group_ranks(call: ast.AST) -> ast.expr | None:

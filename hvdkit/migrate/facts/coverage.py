@@ -46,7 +46,7 @@ def trained_wraps(facts: Facts) -> list[tuple[ProgramFacts, Wrap, list[Optimizer
         mine = [optimizer for optimizer in facts.optimizers if optimizer.names in program.files]
         for wrap in wraps:
             if wrap.names in program.files:
-                found.append((program, wrap, [each for each in mine if _may_train(each, wrap)]))
+                found.append((program, wrap, [each for each in mine if may_train(each, wrap)]))
     return found
 
 
@@ -59,7 +59,8 @@ def without_optimizer(facts: Facts) -> Iterator[tuple[Names, ast.AST]]:
             yield from [*unknown_steps(facts, program), *sorted(by_hand, key=lambda at: at[1].lineno)][:1]
 
 
-def _may_train(optimizer: Optimizer, wrap: Wrap) -> bool:
+def may_train(optimizer: Optimizer, wrap: Wrap) -> bool:
+    """Whether an optimizer may train the model that a call wraps."""
     if _unknown(optimizer.models) or _unknown(wrap.models):
         return True
     return bool(optimizer.models & wrap.models)

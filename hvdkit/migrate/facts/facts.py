@@ -39,6 +39,8 @@ from hvdkit.migrate.project import Project
 # What makes the edits of a finding: a verb of hvdkit.migrate.edits, or a rule's own function.
 Maker = Callable[..., Union[Edit, Iterable[Edit]]]
 
+NOT_REWRITTEN = "not rewritten because"  # how the advice begins where an edit cannot be made
+
 
 @dataclass(frozen=True)
 class Options:
@@ -298,7 +300,7 @@ class Facts:
         try:
             result = make(*args)
         except edit.CannotEdit as error:
-            advice = f"not rewritten because {error}; put it on lines of its own, or make the edit by hand"
+            advice = f"{NOT_REWRITTEN} {error}; put it on lines of its own, or make the edit by hand"
             return _at(rule, names, node, message, Applicability.MANUAL, (), advice)
         made = (result,) if isinstance(result, Edit) else tuple(result)
         return _at(rule, names, node, message, applicability, made, "")

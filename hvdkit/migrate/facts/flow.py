@@ -10,12 +10,13 @@ from __future__ import annotations
 import ast
 import builtins
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from hvdkit.migrate.canonical import canonical
 from hvdkit.migrate.facts import vocabulary as words
-from hvdkit.migrate.facts.arguments import attribute_asked, default, passed
+from hvdkit.migrate.facts.arguments import attribute_asked, default, is_property, passed
 from hvdkit.migrate.facts.callers import Callers, CallSite
+from hvdkit.migrate.facts.handed_out import HandedBack, calls_handed_out, handed_back, made_for_callers, whole
 from hvdkit.migrate.facts.loader_classes import is_loader
 from hvdkit.migrate.facts.lookups import module_asked
 from hvdkit.migrate.facts.memo import Memo
@@ -36,12 +37,14 @@ class Value:
     kind: "name" (a library's object, by qualified name), "made" (what a call of `name` gave),
     "function", "class", "module" (the project's own), "object" (an instance of node, a ClassDef),
     "literal" (a tuple, list, dict or constant in the source), "param" (a parameter no call was found for).
+    call: what a function of the project makes, or wraps, for its callers: the call that this one is for.
     """
 
     kind: str
     name: str
     node: ast.AST
     names: Names
+    call: CallSite | None = None
 
 
 class Flow:
@@ -56,6 +59,7 @@ class Flow:
         self._read = 0
         self._own: dict[tuple[Names, str], bool] = {}
         self._loaders: dict[ast.AST, bool] = {}
+        self._handing: dict[ast.AST, tuple[HandedBack | None, tuple[ast.Call, ...]]] = {}
         self._seen_from: dict[tuple[str, ast.AST], tuple[Names, Scope | None, str, tuple[Binding, ...]]] = {}
 
     # --- questions -----------------------------------------------------------------------------
@@ -74,7 +78,7 @@ class Flow:
             bindings = reaching(names, name, at)
             self._seen_from[name, at] = (names, names.scope(at).owner(name), name, bindings)
         key = self._seen_from[name, at]
-        return self._memo.ask(key, lambda: self._name(names, name, key[-1]))
+        return self._memo.ask(key, lambda: self._name(names, name, key[-1], key[1] is names.module))
 
     def made(self, names: Names, node: ast.AST | None) -> set[str]:
         """Qualified names of the library calls that may have made an expression's value."""
@@ -122,7 +126,11 @@ class Flow:
 
     def stored(self, names: Names, node: ast.Attribute) -> list[tuple[Names, Binding]]:
         """The assignments `x.attribute = value` in the project that an attribute may read."""
-        return self._stores.bindings(node.attr, self.values(names, node.value))
+        return self.stored_under(node.attr, self.values(names, node.value))
+
+    def stored_under(self, key: str, holders: Iterable[Value]) -> list[tuple[Names, Binding]]:
+        """The assignments to an attribute, or to an entry `["key"]`, of what may be one of some values."""
+        return self._stores.bindings(key, holders)
 
     # --- the walk ------------------------------------------------------------------------------
 
@@ -149,10 +157,16 @@ class Flow:
             return frozenset([Value("literal", "List", node, names)])
         return frozenset()
 
-    def _name(self, names: Names, name: str, bindings: tuple[Binding, ...]) -> frozenset[Value]:
-        if bindings:
-            return frozenset().union(*(self.bound(names, binding) for binding in bindings))
-        return self._starred(names, name)
+    def _name(
+        self, names: Names, name: str, bindings: tuple[Binding, ...], of_module: bool
+    ) -> frozenset[Value]:
+        if not bindings:
+            return self._starred(names, name)
+        found = frozenset().union(*(self.bound(names, binding) for binding in bindings))
+        if of_module:  # which `module.name = value` in another file may set
+            module = Value("module", "", names.source.tree, names)
+            found |= self._stores.values(name, [module])
+        return found
 
     def _starred(self, names: Names, name: str) -> frozenset[Value]:
         """A name that `from x import *` may bring: of the project's own modules, else of any library's."""
@@ -229,7 +243,11 @@ class Flow:
                 found.add(Value("name", canonical(f"{base.name}.{attribute}"), base.node, base.names))
             elif base.kind in ("object", "class"):
                 for where, method in self.methods(base, attribute):
-                    found.add(Value("function", attribute, method, where))
+                    if base.kind == "object" and is_property(method):
+                        for result in where.returns.get(method, ()):
+                            found |= self.values(where, result)
+                    else:
+                        found.add(Value("function", attribute, method, where))
                 for where, owner in self.classes(base):
                     for binding in where.scopes[owner].names.get(attribute, ()):
                         if binding.kind == "assign":
@@ -276,12 +294,42 @@ class Flow:
         assert isinstance(function.node, FUNCTIONS)
         module = module_asked(function.names, function.node)
         if module is None:
+            back, calls = self._hands_out(function.names, function.node)
+            if back is not None:
+                given = passed(function.names, function.node, names, node, back.parameter)
+                if given is not None:
+                    yield from self._handed_back(names, node, given, function, back)
+                    return
+            made = made_for_callers(self, function.names, calls)
             for result in function.names.returns.get(function.node, ()):
-                yield from self.values(function.names, result)
+                for value in self.values(function.names, result):
+                    yield replace(value, call=(names, node)) if value in made else value
             return
         for asked in self.values(names, passed(function.names, function.node, names, node, module)):
             if asked.kind == "name":
                 yield Value("made", f"{asked.name}.?", node, names)  # another one with each call
+
+    def _hands_out(
+        self, names: Names, function: FunctionNode
+    ) -> tuple[HandedBack | None, tuple[ast.Call, ...]]:
+        """What a function gives back of its parameters, and the calls whose results it only returns."""
+        if function not in self._handing:
+            calls = tuple(calls_handed_out(names, function))
+            self._handing[function] = (handed_back(names, function), calls)
+        return self._handing[function]
+
+    def _handed_back(
+        self, names: Names, call: ast.Call, given: ast.expr, function: Value, back: HandedBack
+    ) -> Iterator[Value]:
+        """What a call gets back of what it gives to a function."""
+        values = self.values(names, given)
+        yield from values
+        if back.bare:
+            yield from self.unwrap(values)
+        for wrap in back.wraps:
+            for value in self.values(function.names, wrap):
+                if value.node is wrap:
+                    yield replace(value, call=(names, call))
 
     def _subscript(self, names: Names, node: ast.Subscript) -> frozenset[Value]:
         bases = self.values(names, node.value)
@@ -403,13 +451,20 @@ class Flow:
             if call.args
             else next((k.value for k in call.keywords if k.arg in ("module", "optimizer")), None)
         )
-        return self.unwrap(self.values(value.names, first))
+        return self.unwrap(self.values(*self._in_call(value, first)))
+
+    def _in_call(self, value: Value, wrapped: ast.expr | None) -> tuple[Names, ast.expr | None]:
+        """What a wrap is around: for the wrap of one call, the argument that the call gives."""
+        function, root = value.names.function(value.node), whole(value.names, wrapped)
+        if value.call is None or function is None or root is None:
+            return value.names, wrapped
+        return value.call[0], passed(value.names, function, *value.call, root.id)
 
     def unwrap(self, values: Iterable[Value]) -> frozenset[Value]:
         """Values with every wrapper replaced by what it wraps."""
 
         def compute(value: Value) -> frozenset[Value]:
-            return self._memo.ask(("inner", value.node, value.name), lambda: self.inner(value))
+            return self._memo.ask(("inner", value), lambda: self.inner(value))
 
         found: set[Value] = set()
         for value in values:

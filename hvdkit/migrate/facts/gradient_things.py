@@ -1,11 +1,15 @@
-"""What expressions hold where gradients are averaged by hand: parameters, gradients, or a list of them."""
+"""What expressions hold where gradients are averaged by hand: parameters, gradients, or a list of them.
+
+Gradients that are laid end to end are cut again by torch's function for it, or at an offset that is moved
+behind each of them.
+"""
 
 from __future__ import annotations
 
 import ast
 from typing import TYPE_CHECKING
 
-from hvdkit.migrate.facts.torch_copies import copies
+from hvdkit.migrate.facts.torch_copies import FLATTEN, IN_FLOAT32, UNFLATTEN, copies
 from hvdkit.migrate.names import Names
 
 if TYPE_CHECKING:
@@ -14,10 +18,22 @@ if TYPE_CHECKING:
 PARAMETERS, NAMED, PARAMETER = "parameters", "parameters with names", "a parameter"
 GRADIENT, GRADIENTS, FLAT, PARTS, PART = "a gradient", "gradients", "flat", "parts", "a part"
 BUCKETS, KEY = "parameters by type", "a type"
+ROW, ROWS, CUT, COUNT = "a gradient as a row", "gradients as rows", "a cut", "how many numbers"
+BEFORE, WITHIN, BEHIND = "an offset before", "an offset within", "an offset behind"
 EACH = "each"
-COLLECTIONS = (PARAMETERS, GRADIENTS, BUCKETS)
+COLLECTIONS = (PARAMETERS, GRADIENTS, ROWS, BUCKETS)
+ELEMENTS = {GRADIENT: GRADIENTS, PARAMETER: PARAMETERS, ROW: ROWS}
 _SAME_LIST = ("list", "tuple")
-_FLATTEN, _UNFLATTEN = "_flatten_dense_tensors", "_unflatten_dense_tensors"
+SKIPS = (
+    "a parameter that got no gradient was passed by; Horovod gives it zeros, so that momentum and weight "
+    "decay go on moving it. Where that matters, give such parameters requires_grad_(False) while they take "
+    "no part"
+)
+WIDENS = "gradients in float16 were summed in float32; Horovod sums them in float16, as DDP does"
+NEVER = (
+    "the test around it was never true, since a parameter is a torch.nn.Parameter: nothing was averaged, and "
+    "now it is"
+)
 
 
 class NotAveraged(Exception):
@@ -39,9 +55,13 @@ class Things:
         self._loops: list[str] = []  # what the loops around go over
         self._root: ast.expr | None = None
         self._given = False
-        self._skips = False
+        self._notes: list[str] = []  # in what Horovod's average differs
         self._flat_in: list[str] = []  # the loops around the place where they were laid end to end
         self._flat_of = ""
+        self._flat_at: ast.Call | None = None
+        self._way: list[str] = []  # the loops and the choices of parameters around
+        self._zeroed: dict[str, list[str]] = {}  # offsets, and the loops around the place where they begin
+        self._laid: tuple[ast.AST, list[str]] | None = None  # where rows went into a list, and on which way
         self._done = {GRADIENT: (0, 0), FLAT: (0, 0)}  # how often summed, and divided
 
     def _unknown(self, node: ast.AST) -> NotAveraged:
@@ -62,7 +82,8 @@ class Things:
             and test.comparators[0].value is None
             and self._thing(test.left) == GRADIENT
         )
-        self._skips = self._skips or found
+        if found and SKIPS not in self._notes:
+            self._notes.append(SKIPS)
         return found
 
     def _is_trained(self, test: ast.expr) -> bool:
@@ -114,6 +135,8 @@ class Things:
             if node.attr == "grad" and base == PARAMETER:
                 return GRADIENT
             return base if node.attr == "data" and base in self._done else None
+        if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Slice):
+            return self._cut(node.value, node.slice)
         if isinstance(node, ast.Subscript):
             key = self._things.get(getattr(node.slice, "id", ""))
             return PARAMETERS if key == KEY and self._thing(node.value) == BUCKETS else None
@@ -129,10 +152,12 @@ class Things:
         outer = dict(self._things)
         self._bind(each.target, over, each.iter)
         chosen = all(self._chooses(test) for test in each.ifs)
-        inside = {GRADIENT: GRADIENTS, PARAMETER: PARAMETERS}.get(self._thing(node.elt) or "")
+        inside = ELEMENTS.get(self._thing(node.elt) or "")
         self._things = outer
         if not chosen and inside:
             raise NotAveraged(self._names, node, "only some of the parameters are taken")
+        if inside == ROWS:
+            self._lay(node, [*self._way, *map(ast.unparse, (each.iter, *each.ifs))])
         return inside
 
     def _made(self, call: ast.Call) -> str | None:
@@ -145,22 +170,62 @@ class Things:
                     )
                 self._rooted(called.value, False)
                 return PARAMETERS if called.attr == "parameters" else NAMED
-        if isinstance(called, ast.Attribute) and called.attr == "detach" and not arguments:
-            held = self._thing(called.value)
-            return held if held == GRADIENT else None
+        if isinstance(called, ast.Attribute) and not call.keywords:
+            held = self._method(self._thing(called.value), called.attr, call)
+            if held is not None:
+                return held
         if isinstance(called, ast.Name) and called.id in _SAME_LIST and len(arguments) == 1:
             return arguments[0]
-        if arguments == [GRADIENTS] and copies(self._facts, self._names, called, _FLATTEN):
+        rows = arguments == [ROWS] and not call.keywords and "torch.cat" in self._names.qualified(called)
+        if rows or (arguments == [GRADIENTS] and not self._laid and self._flattens(called)):
+            if self._flat_at not in (None, call):
+                raise NotAveraged(self._names, call, "they are laid end to end more than once")
             self._done[FLAT] = self._done[GRADIENT]
             self._flat_in, self._flat_of = list(self._loops), ast.dump(call.args[0])
+            self._flat_at = call
             return FLAT
         if (
             arguments == [FLAT, GRADIENTS]
             and self._is_flat(call.args[1])
-            and copies(self._facts, self._names, called, _UNFLATTEN)
+            and copies(self._facts, self._names, called, UNFLATTEN)
         ):
             return PARTS
         return None
+
+    def _method(self, held: str | None, method: str, call: ast.Call) -> str | None:
+        """What a method of a parameter, of a gradient or of a cut gives."""
+        if held == GRADIENT and method == "detach" and not call.args:
+            return GRADIENT
+        if held == GRADIENT and ast.unparse(call).endswith((".view(-1)", ".reshape(-1)", ".flatten()")):
+            return ROW
+        if held in (GRADIENT, PARAMETER) and method == "numel" and not call.args:
+            return COUNT
+        shaped = [self._thing(argument) for argument in call.args]
+        return PART if held == CUT and method == "view_as" and shaped in ([GRADIENT], [PARAMETER]) else None
+
+    def _flattens(self, called: ast.expr) -> bool:
+        widens = copies(self._facts, self._names, called, IN_FLOAT32)
+        if widens and WIDENS not in self._notes:
+            self._notes.append(WIDENS)
+        return widens or copies(self._facts, self._names, called, FLATTEN)
+
+    def _lay(self, node: ast.AST, way: list[str]) -> None:
+        at = self._laid[0] if self._laid else None
+        if at is not node and (at or self._flat_at):
+            raise NotAveraged(self._names, node, "they are laid end to end more than once")
+        self._laid = node, way
+
+    def _cut(self, cut: ast.expr, between: ast.Slice) -> str | None:
+        """`flat[offset : offset + p.numel()]`, on the same way through the parameters as they were laid."""
+        begins, ends = between.lower, between.upper
+        if between.step or not (isinstance(ends, ast.BinOp) and isinstance(ends.op, ast.Add)):
+            return None
+        offset = begins.id if isinstance(begins, ast.Name) else ""
+        if self._things.get(offset) != BEFORE or getattr(ends.left, "id", "") != offset or not self._laid:
+            return None
+        same = self._loops == [*self._flat_in, EACH] == [*self._zeroed[offset], EACH]
+        fits = [self._thing(cut), self._thing(ends.right)] == [FLAT, COUNT]
+        return CUT if fits and same and self._way == self._laid[1] else None
 
     def _is_flat(self, node: ast.expr) -> bool:
         """Whether a list of gradients is the one that was laid end to end."""

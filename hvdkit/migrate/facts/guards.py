@@ -55,8 +55,11 @@ def sometimes_alone(facts: Facts, names: Names, node: ast.AST, depth: int = 0) -
     """Whether some way to a node is one that fewer than all processes take: no place for a collective."""
     if where_runs(facts, names, node, MAX_CALLERS) is not Where.ALL:
         return True
-    function = names.function(node)
-    sites = facts.flow.call_sites(names, function) if function is not None and depth < MAX_CALLERS else []
+    function = names.function(node) if depth < MAX_CALLERS else None
+    if function is None:
+        return False
+    # A method that nothing is seen to call may be what `self.test()` runs in its base class.
+    sites = facts.flow.call_sites(names, function) or facts.graph.ways(names, function)
     return any(sometimes_alone(facts, where, call, depth + 1) for where, call in sites)
 
 

@@ -58,17 +58,26 @@ class Gradients:
         if isinstance(node, ast.Call):
             called = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
             if called not in KEEPS:
-                return False
+                return self._given_back(names, node)
             receiver = [node.func.value] if isinstance(node.func, ast.Attribute) else []
             return any(self.among(names, part) for part in (*node.args, *receiver))
         if isinstance(node, (ast.List, ast.Tuple)):
             return any(self.among(names, part) for part in node.elts)
         if isinstance(node, (ast.ListComp, ast.GeneratorExp)):
             return self.among(names, node.elt)
-        if isinstance(node, (ast.Subscript, ast.Starred, ast.BinOp)):
-            value = node.left if isinstance(node, ast.BinOp) else node.value
-            return self.among(names, value)
+        if isinstance(node, ast.BinOp):
+            return self.among(names, node.left) or self.among(names, node.right)
+        if isinstance(node, (ast.Subscript, ast.Starred)):
+            return self.among(names, node.value)
         return isinstance(node, ast.Name) and self._named(names, node)
+
+    def _given_back(self, names: Names, call: ast.Call) -> bool:
+        """Whether a function of the project gives gradients back, such as one that lays them end to end."""
+        return any(
+            self.among(where, result)
+            for where, function in self._facts.flow.functions(names, call)
+            for result in where.returns.get(function, ())
+        )
 
     def _named(self, names: Names, node: ast.Name) -> bool:
         for binding in names.bindings(node.id, node):

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from hvdkit.migrate.facts import vocabulary as words
 from hvdkit.migrate.facts.programs import main_guard
+from hvdkit.migrate.facts.starts import runs_in, starting_sites
 from hvdkit.migrate.names import FUNCTIONS, FunctionNode, Names
 
 if TYPE_CHECKING:
@@ -81,7 +82,7 @@ class Order:
 
     def _add(self, place: Place) -> None:
         """Keep the earliest of the places that one another make superfluous."""
-        if "ddp" not in self._facts.kinds(place.names):
+        if "ddp" not in self._facts.kinds(place.names) or self._of_one_process(place):
             return
         for other in self.places:
             same = other.names is place.names and self._function(other) is self._function(place)
@@ -95,6 +96,12 @@ class Order:
             or not self._before(place, other.names, other.statement)
         ]
         self.places.append(place)
+
+    def _of_one_process(self, place: Place) -> bool:
+        """Whether only a script of one process runs a place, under its main guard: it starts by itself."""
+        guard = main_guard(place.names)
+        own = [program.kind for program in self._facts.programs if program.entry is place.names]
+        return own == ["single"] and any(part is guard for part in place.names.ancestors(place.statement))
 
     def _function(self, place: Place) -> FunctionNode | None:
         return place.names.function(place.statement)
@@ -132,6 +139,16 @@ class Order:
         guard = main_guard(names) if function is not None and not sites else None
         if guard is not None and not any(self._initialising(names, None)):
             yield Place(names, guard.body[0])  # a script that starts nothing: who calls it is not known
+        elif function is not None and not sites:
+            yield from self._starts(names, node)
+
+    def _starts(self, names: Names, node: ast.AST) -> Iterator[Place]:
+        """The start of each program that joins a job, and may come to code that nothing is seen to call."""
+        for program in self._facts.programs:
+            guard = main_guard(program.entry)
+            if guard is not None and runs_in(self._facts, program, names, node):
+                if starting_sites(self._facts, program):
+                    yield Place(program.entry, guard.body[0])
 
     def _top(self, names: Names, statement: ast.stmt) -> ast.stmt:
         """The statement of the module, or of its main guard, that holds a statement."""
@@ -146,14 +163,12 @@ class Order:
         """The place at the innermost block around both a statement and all that initialises later."""
         around = [set(self._chain(names, goal)) for goal in goals]
         for candidate in self._chain(names, statement):
+            if names.source.is_elif(candidate):
+                continue
             block = names.parents[candidate]
-            if all(any(names.parents[other] is block for other in chain) for chain in around):
-                same = [
-                    other
-                    for chain in around
-                    for other in chain
-                    if names.parents[other] is block and other.lineno < candidate.lineno
-                ]
+            beside = [{other for other in chain if _same_block(block, candidate, other)} for chain in around]
+            if all(beside):
+                same = [other for others in beside for other in others if other.lineno < candidate.lineno]
                 if same:
                     return Place(names, min(same, key=lambda s: s.lineno))
                 return Place(names, candidate, after and candidate is statement)

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 CUTS = frozenset(("detach", "item", "numpy", "tolist"))
 MAX_CALLS = 4
+_NO_GRAD = {"torch.no_grad", "torch.inference_mode"}
 
 
 def reached_models(facts: Facts, names: Names, backward: ast.Call) -> frozenset[Value]:
@@ -48,7 +49,8 @@ class _Walk:
         self._seen.add(node)
         if isinstance(node, ast.Name):
             for value in last_values(names, node):
-                self.expression(names, value, depth)
+                if not _without_gradients(names, value):
+                    self.expression(names, value, depth)
             return
         if isinstance(node, ast.Attribute):
             if node.attr == "data":
@@ -81,6 +83,17 @@ class _Walk:
                     self._seen.add(part)
                     self._model(where, part.func)
                     self._inside(where, part, depth + 1)
+
+
+def _without_gradients(names: Names, value: ast.expr) -> bool:
+    """Whether a value is computed under `with torch.no_grad():`, as a temporal difference's target is."""
+    return isinstance(value, (ast.Call, ast.BinOp)) and any(
+        _NO_GRAD & set(names.qualified(item.context_expr.func))
+        for parent in names.ancestors(value)
+        if isinstance(parent, ast.With)
+        for item in parent.items
+        if isinstance(item.context_expr, ast.Call)
+    )
 
 
 def last_values(names: Names, use: ast.Name) -> Iterator[ast.expr]:

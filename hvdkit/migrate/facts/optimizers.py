@@ -4,20 +4,24 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from hvdkit.migrate.facts import vocabulary as words
 from hvdkit.migrate.facts.arguments import argument, keyword, passed
 from hvdkit.migrate.facts.flow import Value
+from hvdkit.migrate.facts.handed_out import handed_out, told_apart
 from hvdkit.migrate.facts.lookups import OPTIMIZER, calls_with_optimizers, handed_on
-from hvdkit.migrate.names import Names
+from hvdkit.migrate.facts.order import last_binding
+from hvdkit.migrate.names import FunctionNode, Names
 
 if TYPE_CHECKING:
     from hvdkit.migrate.facts.facts import Facts
 
 MAX_STEPS = 8  # through variables, when parts of a list are told apart
 PARAMETERS = ("parameters", "named_parameters")
+PARTS = ("children", "named_children", "modules", "named_modules")
+Passed = tuple[FunctionNode, Names, ast.Call]
 
 
 @dataclass(frozen=True)
@@ -26,7 +30,8 @@ class Optimizer:
 
     roots: the expressions whose .parameters() it was given (each with its file); models: their values,
     wrappers removed. whole: whether the roots hold everything it trains. wrapped: whether it already flows
-    into a DistributedOptimizer.
+    into a DistributedOptimizer. passed: the calls by which functions of the project hand it to those who use
+    it, innermost first, each with the function it runs: another optimizer with each call.
     """
 
     names: Names
@@ -36,6 +41,7 @@ class Optimizer:
     models: frozenset[Value]
     whole: bool
     wrapped: bool
+    passed: tuple[Passed, ...] = ()
 
 
 def find_optimizers(facts: Facts) -> list[Optimizer]:
@@ -48,24 +54,73 @@ def find_optimizers(facts: Facts) -> list[Optimizer]:
     found = []
     for names in facts.files:
         for call in _may_construct(names):
-            value = _construction(facts, names, call)
-            if value is not None:
-                given = _parameters(facts, names, call, value)
-                added = groups_added(facts, value)
-                roots = _roots(facts, names, given, value)
-                whole = _whole(facts, names, given)
-                for where, group in added:
-                    more = tuple(parameter_roots(facts, where, group))
-                    whole = whole and bool(roots and more) and _whole(facts, where, group)
-                    roots = tuple(dict.fromkeys((*roots, *more)))
-                models: frozenset[Value] = frozenset()
-                for where, root in roots:
-                    models |= facts.flow.unwrap(facts.flow.values(where, root))
-                found.append(Optimizer(names, call, value, roots, models, whole, value in taken))
+            for value in _constructed(facts, names, call):
+                for way in _ways(facts, names, call):
+                    found.append(_optimizer(facts, names, call, value, way, taken))
     found = [optimizer for optimizer in found if not _around_another(facts, optimizer, found)]
     inside = _made_inside(facts, found)
-    found = [optimizer for optimizer in found if optimizer.value not in inside]
+    found = [optimizer for optimizer in found if replace(optimizer.value, call=None) not in inside]
     return sorted(found, key=lambda o: (str(o.names.source.path), o.node.lineno, o.node.col_offset))
+
+
+def constructions(facts: Facts) -> list[Optimizer]:
+    """One optimizer for each call that constructs some, whoever it is handed out to."""
+    return list({optimizer.node: optimizer for optimizer in facts.optimizers}.values())
+
+
+def _ways(
+    facts: Facts, names: Names, call: ast.Call, so_far: tuple[Passed, ...] = ()
+) -> list[tuple[Passed, ...]]:
+    """How what a call makes comes to those who use it: at once, or through each call of its function."""
+    function = names.function(call)
+    known = function is None or any(function is seen for seen, _, _ in so_far)
+    if function is None or known or not handed_out(names, function, call):
+        return [so_far]
+    sites = facts.flow.call_sites(names, function)
+    ways = [_ways(facts, where, site, (*so_far, (function, where, site))) for where, site in sites]
+    return [way for found in ways for way in found] or [so_far]
+
+
+def _optimizer(
+    facts: Facts, names: Names, call: ast.Call, value: Value, way: tuple[Passed, ...], taken: set[Value]
+) -> Optimizer:
+    """One optimizer: what a call constructs on one of the ways on which it is handed out."""
+    given = _parameters(facts, names, call, value)
+    known = [value]
+    if told_apart(facts.flow, value):
+        known += [replace(value, call=(where, site)) for _, where, site in way]
+    value = known[-1]
+    roots = _roots(facts, names, given, value, way)
+    whole = _whole(facts, names, given)
+    for where, group in (added for each in known for added in groups_added(facts, each)):
+        more = tuple(parameter_roots(facts, where, group, way))
+        whole = whole and bool(roots and more) and _whole(facts, where, group)
+        roots = tuple(dict.fromkeys((*roots, *more)))
+    models: frozenset[Value] = frozenset()
+    for where, root in roots:
+        models |= facts.flow.unwrap(facts.flow.values(*_in_caller(where, root, way)))
+    return Optimizer(names, call, value, roots, models, whole, value in taken, way)
+
+
+def _in_caller(names: Names, root: ast.expr, calls: tuple[Passed, ...]) -> tuple[Names, ast.expr]:
+    """A parameter as the calls on an optimizer's way give it."""
+    for function, where, call in calls:
+        if isinstance(root, ast.Name) and names.function(root) is function and _is_parameter(names, root):
+            given = passed(names, function, where, call, root.id)
+            if given is None:
+                break
+            names, root = where, given
+    return names, root
+
+
+def _is_parameter(names: Names, name: ast.Name) -> bool:
+    """Whether a variable is what a function was given; `model = model.module` is its model still."""
+    bindings = names.bindings(name.id, name)
+    return any(binding.kind == "param" for binding in bindings) and all(
+        binding.kind == "param"
+        or (isinstance(binding.value, ast.Attribute) and binding.value.attr == "module")
+        for binding in bindings
+    )
 
 
 def _parameters(facts: Facts, names: Names, call: ast.Call, value: Value) -> ast.expr | None:
@@ -87,7 +142,8 @@ def _made_inside(facts: Facts, found: list[Optimizer]) -> frozenset[Value]:
     for optimizer in found:
         if optimizer.value.name in words.OPTIMIZER_FACTORIES:
             for names, function in facts.flow.functions(optimizer.names, optimizer.node):
-                inside.update(*(facts.flow.values(names, value) for value in names.returns.get(function, ())))
+                made = (facts.flow.values(names, value) for value in names.returns.get(function, ()))
+                inside.update(replace(value, call=None) for values in made for value in values)
     return frozenset(inside)
 
 
@@ -105,10 +161,10 @@ def groups_added(facts: Facts, optimizer: Value) -> list[tuple[Names, ast.expr]]
 
 
 def _roots(
-    facts: Facts, names: Names, given: ast.expr | None, value: Value
+    facts: Facts, names: Names, given: ast.expr | None, value: Value, way: tuple[Passed, ...]
 ) -> tuple[tuple[Names, ast.expr], ...]:
     """Where an optimizer's parameters come from; a factory of a library takes the model itself."""
-    found = tuple(parameter_roots(facts, names, given))
+    found = tuple(parameter_roots(facts, names, given, way))
     if not found and given is not None and value.name in words.OPTIMIZER_FACTORIES:
         return ((names, given),)
     return found
@@ -180,8 +236,26 @@ def _may_construct(names: Names) -> dict[ast.Call, None]:
         call for call, given in around if isinstance(call, ast.Call) and given in call.args[:1]
     )
     imported = (call for call, _ in names.named_calls)
-    computed = (*names.calls.get("", ()), *calls_with_optimizers(names))
+    chosen = (call for call in names.variable_calls if _choice(names, call) is not None)
+    computed = (*names.calls.get("", ()), *calls_with_optimizers(names), *chosen)
     return dict.fromkeys((*imported, *names.class_calls, *computed, *with_parameters))
+
+
+def _constructed(facts: Facts, names: Names, call: ast.Call) -> list[Value]:
+    """The values of a call that constructs an optimizer: of one class, or of the one that a test chooses."""
+    choice = _choice(names, call)
+    if choice is not None:
+        classes = [*facts.flow.values(names, choice.body), *facts.flow.values(names, choice.orelse)]
+        made = [_of_class(facts, names, call, value) for value in classes]
+        return [value for value in made if value is not None] if all(made) else []
+    value = _construction(facts, names, call)
+    return [] if value is None else [value]
+
+
+def _choice(names: Names, call: ast.Call) -> ast.IfExp | None:
+    """`make = SGD if args.sgd else LARS` above `make(...)`."""
+    last = last_binding(names, call.func) if isinstance(call.func, ast.Name) else None
+    return last.value if last is not None and isinstance(last.value, ast.IfExp) and not last.path else None
 
 
 def _construction(facts: Facts, names: Names, call: ast.Call) -> Value | None:
@@ -203,11 +277,16 @@ def _construction(facts: Facts, names: Names, call: ast.Call) -> Value | None:
         return next((v for v in facts.flow.values(names, call) if v.node is call), None)
     if not is_class:
         return None
-    for value in facts.flow.values(names, call.func):
-        if value.kind == "name" and words.is_optimizer(value.name):
-            return Value("made", value.name, call, names)
-        if value.kind == "class" and any(words.is_optimizer(base) for base in facts.flow.bases(value)):
-            return Value("object", value.name, value.node, value.names)
+    every = (_of_class(facts, names, call, value) for value in facts.flow.values(names, call.func))
+    return next((made for made in every if made is not None), None)
+
+
+def _of_class(facts: Facts, names: Names, call: ast.Call, value: Value) -> Value | None:
+    """What a call of an optimizer's class makes."""
+    if value.kind == "name" and words.is_optimizer(value.name):
+        return Value("made", value.name, call, names)
+    if value.kind == "class" and any(words.is_optimizer(base) for base in facts.flow.bases(value)):
+        return Value("object", value.name, value.node, value.names)
     return None
 
 
@@ -219,10 +298,15 @@ def _gives_parameters(node: ast.expr) -> bool:
 
 
 def parameter_roots(
-    facts: Facts, names: Names, node: ast.AST | None, seen: set[object] | None = None
+    facts: Facts,
+    names: Names,
+    node: ast.AST | None,
+    calls: tuple[Passed, ...] = (),
+    seen: set[object] | None = None,
 ) -> list[tuple[Names, ast.expr]]:
     """Expressions x of the `x.parameters()` calls that an expression is built from.
 
+    calls: those by which a function's parameters come in, where it is not to be any of its calls.
     seen: expressions and variables that were followed already; each is followed once.
     """
     seen = set() if seen is None else seen
@@ -236,7 +320,7 @@ def parameter_roots(
             continue
         if isinstance(part, ast.Call):
             if isinstance(part.func, ast.Attribute) and part.func.attr in PARAMETERS:
-                found.append((names, part.func.value))
+                found.append((names, _parent(names, part.func.value)))
                 inside.update(ast.walk(part))
             elif part.args and set(names.qualified(part.func)) & words.GROUP_FACTORIES:
                 found.append((names, part.args[0]))
@@ -252,11 +336,20 @@ def parameter_roots(
             seen.add(variable)
             for binding in names.bindings(part.id, part):
                 if binding.kind in ("assign", "each", "other") and binding.value is not None:
-                    found += parameter_roots(facts, names, binding.value, seen)
+                    found += parameter_roots(facts, names, binding.value, calls, seen)
                 elif binding.kind == "param":
-                    found += _from_callers(facts, names, part, seen)
-            found += _appended(facts, names, part, seen)
+                    found += _from_callers(facts, names, part, calls, seen)
+            found += _appended(facts, names, part, calls, seen)
     return list(dict.fromkeys(found))
+
+
+def _parent(names: Names, module: ast.expr) -> ast.expr:
+    """The x of `for module in x.children():`, for a loop variable is nothing elsewhere; else the module."""
+    bound = names.bindings(module.id, module) if isinstance(module, ast.Name) else []
+    looped = bound[0].value if len(bound) == 1 and bound[0].kind == "each" else None
+    if isinstance(looped, ast.Call) and isinstance(looped.func, ast.Attribute) and looped.func.attr in PARTS:
+        return looped.func.value
+    return module
 
 
 def _in_body(names: Names, function: ast.AST) -> list[tuple[Names, ast.expr]]:
@@ -268,7 +361,9 @@ def _in_body(names: Names, function: ast.AST) -> list[tuple[Names, ast.expr]]:
     ]
 
 
-def _appended(facts: Facts, names: Names, name: ast.Name, seen: set[object]) -> list[tuple[Names, ast.expr]]:
+def _appended(
+    facts: Facts, names: Names, name: ast.Name, calls: tuple[Passed, ...], seen: set[object]
+) -> list[tuple[Names, ast.expr]]:
     """`for n, p in x.named_parameters(): name.append(p)` makes x a root of name."""
     found: list[tuple[Names, ast.expr]] = []
     for call in _fills(names, name):
@@ -279,7 +374,7 @@ def _appended(facts: Facts, names: Names, name: ast.Name, seen: set[object]) -> 
         for group in (part for part in call.args if isinstance(part, ast.Dict)):
             for key, value in zip(group.keys, group.values):
                 if isinstance(key, ast.Constant) and key.value == "params":
-                    found += parameter_roots(facts, names, value, seen)
+                    found += parameter_roots(facts, names, value, calls, seen)
     return found
 
 
@@ -295,16 +390,17 @@ def _fills(names: Names, name: ast.Name) -> Iterator[ast.Call]:
 
 
 def _from_callers(
-    facts: Facts, names: Names, name: ast.Name, seen: set[object]
+    facts: Facts, names: Names, name: ast.Name, calls: tuple[Passed, ...], seen: set[object]
 ) -> list[tuple[Names, ast.expr]]:
     function = names.function(name)
     found: list[tuple[Names, ast.expr]] = []
     if function is None:
         return found
     bound = isinstance(names.parents.get(function), ast.ClassDef)
-    for where, call in facts.flow.call_sites(names, function):
-        passed = argument(function, call, name.id, bound)
-        found += parameter_roots(facts, where, passed, seen)
+    on_the_way = [(where, call) for passes, where, call in calls if passes is function]
+    for where, call in on_the_way or facts.flow.call_sites(names, function):
+        given = argument(function, call, name.id, bound)
+        found += parameter_roots(facts, where, given, calls, seen)
     return found
 
 

@@ -60,11 +60,11 @@ def _is_alike(names: Names, test: ast.expr) -> bool:
     """Whether a test is the main guard, or asks for options of the command line: alike on all ranks."""
     parts = [part for part in ast.walk(test) if isinstance(part, (ast.Name, ast.Call))]
     return all(
-        isinstance(part, ast.Name) and (part.id == "__name__" or _is_parsed(names, part)) for part in parts
+        isinstance(part, ast.Name) and (part.id == "__name__" or is_parsed(names, part)) for part in parts
     )
 
 
-def _is_parsed(names: Names, name: ast.Name) -> bool:
+def is_parsed(names: Names, name: ast.Name) -> bool:
     """Whether a variable only ever holds what a parser of the command line has made."""
     bindings = names.bindings(name.id, name)
     values = [binding.value for binding in bindings]

@@ -15,16 +15,15 @@ from typing import TYPE_CHECKING
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import vocabulary as words
 from hvdkit.migrate.facts.arguments import argument
-from hvdkit.migrate.facts.optimizers import Optimizer
+from hvdkit.migrate.facts.handed_out import assigned_to
+from hvdkit.migrate.facts.optimizers import Optimizer, Passed
 from hvdkit.migrate.facts.spelling import spelled
-from hvdkit.migrate.names import FUNCTIONS, FunctionNode, Names
+from hvdkit.migrate.names import FunctionNode, Names
 
 if TYPE_CHECKING:
     from hvdkit.migrate.facts.facts import Facts
 
-MAX_CALLERS = 4
 VARIABLES = (ast.Name, ast.Attribute, ast.Subscript)
-HARMLESS = frozenset(("add_param_group", "append"))
 
 
 @dataclass(frozen=True)
@@ -50,79 +49,53 @@ class _Way:
     optimizer: Optimizer
     names: Names
     call: ast.Call
-    passed: tuple[tuple[FunctionNode, Names, ast.Call], ...] = ()
+    passed: tuple[Passed, ...] = ()
 
 
 def find_places(facts: Facts) -> list[Place]:
     """Every place where an optimizer that is not wrapped yet is to be wrapped."""
-    by_call: dict[ast.Call, list[_Way]] = {}
+    by_value: dict[ast.expr, list[_Way]] = {}
+    made = {optimizer.node for optimizer in facts.optimizers if not optimizer.wrapped}
     for optimizer in facts.optimizers:
         if not optimizer.wrapped:
-            for way in _ways(facts, _Way(optimizer, optimizer.names, optimizer.node)):
-                by_call.setdefault(way.call, []).append(way)
-    places = [_place(facts, ways) for ways in by_call.values()]
+            way = _way(facts, optimizer)
+            by_value.setdefault(_picked(way, made), []).append(way)
+    places = [_place(facts, value, ways) for value, ways in by_value.items()]
     return [_below_groups(place) for place in _joined(places)]
 
 
-def _ways(facts: Facts, way: _Way) -> list[_Way]:
-    """The construction itself, or the calls of the factory around it."""
-    names = way.names
-    function = names.function(way.call)
-    if function is None or len(way.passed) >= MAX_CALLERS or not _handed_out(names, function, way.call):
-        return [way]
-    sites = facts.flow.call_sites(names, function)
-    if not sites or not all(_simple(where, site) for where, site in sites):
-        return [way]
-    outer = [
-        _Way(way.optimizer, where, site, (*way.passed, (function, where, site))) for where, site in sites
-    ]
-    return [found for next_way in outer for found in _ways(facts, next_way)]
+def _way(facts: Facts, optimizer: Optimizer) -> _Way:
+    """The construction itself, or the factory's call around it, where all of its calls give a variable."""
+    names, call = optimizer.names, optimizer.node
+    passed = list(optimizer.passed)
+    for number, (function, where, site) in enumerate(optimizer.passed):
+        if not all(_simple(*other) for other in facts.flow.call_sites(names, function)):
+            passed = passed[:number]
+            break
+        names, call = where, site
+    return _Way(optimizer, names, call, tuple(passed))
 
 
-def _handed_out(names: Names, function: FunctionNode, call: ast.Call) -> bool:
-    """Whether a function does nothing with the optimizer but return it, alone."""
-    statement = names.statement(call)
-    if isinstance(statement, ast.Return):
-        return statement.value is call
-    target = _target(statement, call)
-    if not isinstance(target, ast.Name):
-        return False
-    scope = names.scope(target)
-    uses = [use for use in names.uses.get(target.id, ()) if names.scope(use).owner(target.id) is scope]
-    returned = False
-    for use in uses:
-        parent = names.parents[use]
-        if isinstance(parent, ast.Return):
-            returned = True
-        elif isinstance(use.ctx, ast.Load):
-            if not (isinstance(parent, ast.Attribute) and parent.attr in HARMLESS):
-                return False
-    return returned and isinstance(scope.node, FUNCTIONS)
+def _picked(way: _Way, made: set[ast.Call]) -> ast.expr:
+    """The `{"adam": Adam(...), "sgd": SGD(...)}[kind]` that a construction is an entry of, else its call."""
+    table = way.names.parents[way.call]
+    if isinstance(table, ast.Dict) and made.issuperset(table.values):
+        picked = way.names.parents[table]
+        if isinstance(picked, ast.Subscript) and picked.value is table:
+            return picked
+    return way.call
 
 
 def _simple(names: Names, call: ast.Call) -> bool:
     statement = names.statement(call)
     is_returned = isinstance(statement, ast.Return) and statement.value is call
-    return is_returned or _target(statement, call) is not None
+    return is_returned or assigned_to(statement, call) is not None
 
 
-def _target(statement: ast.stmt, call: ast.Call) -> ast.expr | None:
-    """The one variable that a statement assigns a call's value to."""
-    if isinstance(statement, ast.Assign) and statement.value is call and len(statement.targets) == 1:
-        target = statement.targets[0]
-    elif isinstance(statement, ast.AnnAssign) and statement.value is call:
-        target = statement.target
-    else:
-        return None
-    plain = target.value if isinstance(target, ast.Subscript) else target
-    constant = not isinstance(target, ast.Subscript) or isinstance(target.slice, ast.Constant)
-    return target if constant and isinstance(plain, (ast.Name, ast.Attribute)) else None
-
-
-def _place(facts: Facts, ways: list[_Way]) -> Place:
+def _place(facts: Facts, value: ast.expr, ways: list[_Way]) -> Place:
     first = ways[0]
     names, statement = first.names, first.names.statement(first.call)
-    target = _target(statement, first.call)
+    target = assigned_to(statement, value)
     models: set[str] | None = set()
     for way in ways:
         written = _models(facts, way, statement)
@@ -157,8 +130,9 @@ def _written(facts: Facts, way: _Way, where: Names, root: ast.expr, statement: a
     """One module as text at the place: said the same, or through the calls on the way, or by a variable."""
     text, root_file = _as_is(facts, where, root), where
     at = way.optimizer.node
-    if text is not None and where.function(root) is where.function(at) and where is way.optimizer.names:
-        for function, names, call in way.passed:
+    passed = _onwards(way, where, root)
+    if text is not None and passed is not None:
+        for function, names, call in passed:
             text = _in_caller(facts, where, function, names, call, text)
             where = names
             if text is None:
@@ -167,7 +141,7 @@ def _written(facts: Facts, way: _Way, where: Names, root: ast.expr, statement: a
             none = _may_be_none(facts, way.names, text, statement) or _only_sometimes(
                 facts, root_file, root, at
             )
-            return None if none else text
+            return None if none or bound_in_test(root_file, root, at) else text
     values = facts.flow.values(root_file, root)
     known = [value for value in values | facts.flow.unwrap(values) if value.kind != "param"]
     text = spelled(facts.flow, way.names, statement, known) if known else None
@@ -175,6 +149,15 @@ def _written(facts: Facts, way: _Way, where: Names, root: ast.expr, statement: a
         return None
     held = facts.flow.unwrap(facts.flow.named(way.names, text.partition(".")[0], statement))
     return text if "." in text or facts.flow.unwrap(known) <= held else None
+
+
+def _onwards(way: _Way, names: Names, root: ast.expr) -> tuple[Passed, ...] | None:
+    """The calls between a module's function and the place; None when no function on the way is that one."""
+    stops = [(way.optimizer.names, way.optimizer.node), *(passed[1:] for passed in way.passed)]
+    for number, (where, call) in enumerate(stops):
+        if where is names and names.function(call) is names.function(root):
+            return way.passed[number:]
+    return None
 
 
 def _may_be_none(facts: Facts, names: Names, text: str, statement: ast.stmt) -> bool:
@@ -190,6 +173,20 @@ def _only_sometimes(facts: Facts, names: Names, root: ast.expr, optimizer: ast.C
     tested = any(isinstance(parent, ast.If) and parent not in around for parent in names.ancestors(root))
     unknown = isinstance(root, ast.Attribute) and not values  # a library's model, which may lack this part
     return tested and (unknown or any(getattr(value.node, "value", "") is None for value in values))
+
+
+def bound_in_test(names: Names, root: ast.expr, optimizer: ast.AST) -> bool:
+    """Whether a model has its name under a test alone: `if vae: e = Encoder(); p += e.parameters()`."""
+    head = root
+    while isinstance(head, (ast.Attribute, ast.Subscript)):
+        head = head.value
+    around = set(names.ancestors(optimizer))
+    tests = [
+        parent for parent in names.ancestors(root) if isinstance(parent, ast.If) and parent not in around
+    ]
+    bindings = names.bindings(head.id, root) if isinstance(head, ast.Name) else []
+    inside = [set(names.ancestors(binding.node)) for binding in bindings]
+    return bool(inside) and any(all(test in each for each in inside) for test in tests)
 
 
 def _as_is(facts: Facts, names: Names, root: ast.expr) -> str | None:

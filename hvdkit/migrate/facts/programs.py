@@ -38,7 +38,8 @@ def find_programs(facts: Facts) -> list[ProgramFacts]:
     evidence = _evidence(facts)
     passes, updates = list(backward_calls(facts)), list(weight_updates(facts))
     talks = [(site.names, site.node) for site in facts.calls(*TALKS)]
-    found: list[tuple[Names, frozenset[Names], set[str]]] = []
+    starts = [(site.names, site.node) for site in facts.calls(words.INIT, *words.DDP)]
+    found: list[tuple[Names, frozenset[Names], set[str], set[Names]]] = []
     for names in facts.files:
         if names in imported and not has_main_guard(names):
             continue
@@ -46,20 +47,20 @@ def find_programs(facts: Facts) -> list[ProgramFacts]:
         for file in closure:
             closure += [module for module in below.get(file, ()) if module not in closure]
         seen = set().union(*(evidence[file] for file in closure))
+        talking = {file for file in closure if "talks" in evidence[file]}
         if all(any(facts.graph.runs(names, closure, *each) for each in part) for part in (passes, updates)):
-            # A training that shares its helpers with a distributed one may never come to what talks there.
+            # A training that shares helpers with a distributed one may never come to what starts the ranks.
             seen = seen - {"ddp"} | {"trains"}
-            if any(facts.graph.runs(names, closure, *each) for each in talks):
+            if any(facts.graph.runs(names, closure, *each) for each in starts):
                 seen.add("ddp")
-        found.append((names, frozenset(closure), seen))
-    distributed = {file for _, files, seen in found if "ddp" in seen for file in files}
-    for _, files, seen in found:
+            talking = {where for where, node in talks if facts.graph.runs(names, closure, where, node)}
+        found.append((names, frozenset(closure), seen, talking))
+    started = {file for _, files, seen, _ in found if "ddp" in seen for file in files}
+    for _, _, seen, talking in found:
         # Helpers that talk between the ranks, in a script that never starts them, are another program's.
-        if "trains" not in seen and any(
-            "talks" in evidence[file] and file not in distributed for file in files
-        ):
+        if talking - started:
             seen.add("ddp")
-    return [ProgramFacts(entry, _kind(seen), files) for entry, files, seen in found]
+    return [ProgramFacts(entry, _kind(seen), files) for entry, files, seen, _ in found]
 
 
 def _evidence(facts: Facts) -> dict[Names, set[str]]:

@@ -79,6 +79,8 @@ class RankKinds:
             return self._union(names, names.bindings(node.id, node))
         if isinstance(node, ast.Attribute):
             return self._attribute(names, node)
+        if isinstance(node, ast.Subscript):
+            return self._entry(names, node)
         if isinstance(node, ast.Call):
             return self._call(names, node)
         if isinstance(node, ast.IfExp):
@@ -151,6 +153,19 @@ class RankKinds:
         for where, binding in flow.stored(names, node):
             found |= self._binding(where, binding)
         return self._or_unknown(found)
+
+    def _entry(self, names: Names, node: ast.Subscript) -> frozenset[str]:
+        """`options["rank"]`: what was stored under that key; if nobody knows in which dict, in any."""
+        if not isinstance(node.slice, ast.Constant) or not isinstance(node.slice.value, str):
+            return frozenset([UNKNOWN])
+        key, flow = f"[{node.slice.value!r}]", self._facts.flow
+        holders = flow.values(names, node.value)
+        stored = flow.stored_under(key, holders)
+        if not stored and all(value.kind == "param" for value in holders):
+            stored = [
+                (where, binding) for where in self._facts.files for _, binding in where.stores.get(key, ())
+            ]
+        return self._or_unknown(kind for where, binding in stored for kind in self._binding(where, binding))
 
     def _call(self, names: Names, node: ast.Call) -> frozenset[str]:
         for name in self._facts.flow.qualified(names, node.func):

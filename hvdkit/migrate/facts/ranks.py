@@ -129,8 +129,20 @@ def _environment(names: Names) -> Iterator[RankRead]:
                 isinstance(outer, ast.Call) and isinstance(outer.func, ast.Name) and outer.func.id == "int"
             )
             whole = outer if is_int and isinstance(outer, ast.Call) and len(outer.args) == 1 else node
-            yield RankRead(names, whole, ENVIRONMENT[variable], whole is not node, variable, default)
+            number = whole is not node or _is_made_int(names, node)
+            yield RankRead(names, whole, ENVIRONMENT[variable], number, variable, default)
     yield from _first_set(names)
+
+
+def _is_made_int(names: Names, node: ast.expr) -> bool:
+    """Whether a text is the default of an option of type int: argparse makes a number of it."""
+    keyword = names.parents[node]
+    option = names.parents[keyword] if isinstance(keyword, ast.keyword) and keyword.arg == "default" else None
+    if not isinstance(option, ast.Call) or getattr(option.func, "attr", "") != "add_argument":
+        return False
+    return any(
+        k.arg == "type" and isinstance(k.value, ast.Name) and k.value.id == "int" for k in option.keywords
+    )
 
 
 def _first_set(names: Names) -> Iterator[RankRead]:

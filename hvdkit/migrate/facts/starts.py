@@ -28,11 +28,16 @@ def started(facts: Facts, names: Names, node: ast.AST) -> set[bool]:
     """
     if not facts.calls(words.INIT, *words.HVD_INIT):
         return {True}
-    return {
-        program.kind in ("single", "horovod") or bool(starting_sites(facts, program))
-        for program in facts.programs
-        if runs_in(facts, program, names, node)
-    }
+    running = {_starts(facts, program) for program in facts.programs if runs_in(facts, program, names, node)}
+    if running:
+        return running
+    # What only a person may call asks for its rank where some program with its file starts ranks.
+    holding = {_starts(facts, program) for program in facts.programs if names in program.files}
+    return holding if holding == {False} else set()
+
+
+def _starts(facts: Facts, program: ProgramFacts) -> bool:
+    return program.kind in ("single", "horovod") or bool(starting_sites(facts, program))
 
 
 def on_import(facts: Facts, names: Names, node: ast.AST, depth: int = 0) -> bool:

@@ -18,6 +18,7 @@ from hvdkit.migrate.facts import vocabulary as words
 from hvdkit.migrate.facts.flow import Value
 from hvdkit.migrate.facts.freezing import Switch, switches
 from hvdkit.migrate.facts.gradients import GradientUse, walk_here
+from hvdkit.migrate.facts.leaves import passes_of
 from hvdkit.migrate.facts.loops import backward_calls
 from hvdkit.migrate.facts.losses import reached_models
 from hvdkit.migrate.facts.syncing import Sync, says_when, sync_of
@@ -195,25 +196,26 @@ class Steps:
     ) -> Group:
         around = bool(members & self._looked_at_around)
         reasons = [AROUND] if around else []
-        before: dict[ast.stmt, tuple[Names, ast.stmt]] = {}
         reducing = tuple(b for b in backwards if b.sync is Sync.ALWAYS)
+        tested = any(b.sync is Sync.TESTED for b in backwards)
+        places: list[tuple[Names, ast.stmt]] = []
         for names, anchor, step in steps:
             first = self._first_reader(names, anchor)
             if step.scaled:
                 reasons.append(SCALED)
-            if backwards and not reducing and (first is not None or step.scaled or around):
-                place = first or names.statement(anchor)
-                before[place] = (names, place)
+            elif backwards and not reducing and first is not None:
                 reasons.append(LOOKED_AT)
+            places.append((names, first or names.statement(anchor)))
         reasons += [self._open(steps[0][0], backward.anchor, own) for backward in reducing]
         if beside:
             reasons.append(OTHERS)
         reason = next((reason for reason in reasons if reason), "")
+        before = dict.fromkeys(places) if reason and (tested or (backwards and not reducing)) else {}
         own_steps = tuple(step for _, _, step in steps)
         postponed = len(reducing) < len(backwards)
         unreduced = bool(backwards) and all(backward.sync is Sync.NEVER for backward in backwards)
         after = reducing + beside
-        return Group(members, own_steps, reason, after, tuple(before.values()), postponed, unreduced)
+        return Group(members, own_steps, reason, after, tuple(before), postponed, unreduced)
 
     def _together(
         self, step: Step, own: set[ast.Call], rivals: frozenset[Value]
@@ -346,12 +348,20 @@ class Steps:
 
     def _reaches(self, backward: Backward, members: frozenset[Value]) -> bool:
         """Whether a backward pass makes gradients for these optimizers, among several."""
+        alone = [self._passes.get(value) for value in members]
+        if all(passes is not None for passes in alone):
+            return any(backward.call in passes for passes in alone if passes is not None)
         if backward.call not in self._reached:
             self._reached[backward.call] = reached_models(self._facts, backward.names, backward.call)
         models = self._reached[backward.call]
         mine = [optimizer for optimizer in self._facts.optimizers if optimizer.value in members]
         trained = frozenset().union(*(optimizer.models for optimizer in mine))
         return not models or not trained or bool(models & trained)
+
+    @cached_property
+    def _passes(self) -> dict[Value, frozenset[ast.Call] | None]:
+        """The backward passes that reach the tensors of each optimizer that trains no model."""
+        return {o.value: passes_of(self._facts, o) for o in self._facts.optimizers if not o.roots}
 
     # --- from one backward to its step ---------------------------------------------------------
 

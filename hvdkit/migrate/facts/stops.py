@@ -121,7 +121,7 @@ def _around(facts: Facts, use: Use, names: Names, node: ast.AST, depth: int) -> 
 def _is_elif(stop: Stop) -> bool:
     block = getattr(stop.node, stop.field)
     source = stop.names.source
-    return source.text.startswith("elif", source.start(block[0]))
+    return source.is_elif(block[0])
 
 
 def _same_flag(facts: Facts, program: ProgramFacts, stop: Stop) -> Iterator[Stop]:

@@ -82,6 +82,8 @@ class Stores:
         for value in values:
             if value.kind == "object":
                 found.update(owner for _, owner in self._flow.classes(value))
+            elif value.kind == "module":
+                found.add(value.node)  # under whichever name it is imported
             else:
                 found.add(value)
         return found

@@ -13,16 +13,22 @@ from typing import TYPE_CHECKING
 
 from hvdkit.migrate.facts.collectives import collectives, reduction
 from hvdkit.migrate.facts.gradient_things import (
+    BEFORE,
+    BEHIND,
     BUCKETS,
     COLLECTIONS,
+    COUNT,
+    CUT,
     EACH,
+    ELEMENTS,
     FLAT,
     GRADIENT,
-    GRADIENTS,
     KEY,
+    NEVER,
     PARAMETER,
-    PARAMETERS,
     PART,
+    ROW,
+    WITHIN,
     NotAveraged,
     Things,
 )
@@ -38,12 +44,12 @@ if TYPE_CHECKING:
 class Averaged:
     """root: x of the `x.parameters()` that are averaged, or the variable that holds the parameters.
 
-    given: whether root is that variable. skips: whether parameters without a gradient are passed by.
+    given: whether root is that variable. notes: in what Horovod's average differs.
     """
 
     root: ast.expr
     given: bool
-    skips: bool
+    notes: tuple[str, ...]
 
 
 def averaged(facts: Facts, names: Names, statements: Sequence[ast.stmt], whole: ast.AST) -> Averaged:
@@ -70,7 +76,7 @@ class _Walk(Things):
         if divisions != 1:
             said = "never" if not divisions else "more than once"
             raise NotAveraged(self._names, at, f"the sum is {said} divided by the world size")
-        return Averaged(self._root, self._given, self._skips)
+        return Averaged(self._root, self._given, tuple(self._notes))
 
     def run(self, statements: Sequence[ast.stmt]) -> None:
         for statement in statements:
@@ -85,8 +91,11 @@ class _Walk(Things):
             self.run(node.body)
         elif isinstance(node, ast.Assign) and len(node.targets) == 1:
             self._assign(node, node.targets[0])
-        elif isinstance(node, ast.AugAssign) and self._thing(node.target) in self._done:
-            self._scaled(node, self._thing(node.target), node.op, node.value)
+        elif isinstance(node, ast.AugAssign) and (held := self._thing(node.target)) is not None:
+            if held in self._done:
+                self._scaled(node, held, node.op, node.value)
+            else:
+                self._moved(node, held)
         elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
             self._call(node, node.value)
         elif not self._inert(node) and not (isinstance(node, ast.Return) and self._ends(node)):
@@ -107,6 +116,7 @@ class _Walk(Things):
         leaves = isinstance(only, ast.Continue) or (isinstance(only, ast.Return) and only.value is None)
         if leaves and not node.orelse:
             if isinstance(only, ast.Continue) and self._passes_by(node.test):
+                self._way.append(f"not {self._text(node.test)}")
                 return
             inside = isinstance(self._whole, FUNCTIONS)
             if (
@@ -121,12 +131,36 @@ class _Walk(Things):
         if node.orelse:
             if not self._inert(node):
                 raise self._unknown(node)
-        elif self._chooses(node.test) or several(self._facts, self._names, node.test):
+        elif self._chooses(node.test):
+            depth = len(self._way)
+            self._way.append(ast.unparse(node.test))
             self.run(node.body)
+            del self._way[depth]
+        elif several(self._facts, self._names, node.test):
+            self.run(node.body)
+        elif self._never_holds(node.test):
+            self._meant(node)
         elif not self._opens_bucket(node) and not self._fills(node) and not self._inert(node):
             raise NotAveraged(
                 self._names, node, f"they are averaged only where `{self._text(node.test)}` holds"
             )
+
+    def _meant(self, node: ast.If) -> None:
+        """What stands under a test that no parameter passes: with --suggested, as if it were not there."""
+        if not self._facts.options.suggested:
+            why = f"`{self._text(node.test)}` is never true, since a parameter is a torch.nn.Parameter. "
+            raise NotAveraged(
+                self._names, node, f"{why}Without the test, or with --suggested, they are averaged"
+            )
+        self._notes.append(NEVER)
+        self.run(node.body)
+
+    def _never_holds(self, test: ast.expr) -> bool:
+        """`type(p) is torch.Tensor`, as an old tutorial has it, which leaves every parameter out."""
+        text = ast.unparse(test)
+        name = text.removeprefix("type(").partition(")")[0]
+        plain = text in (f"type({name}) is torch.Tensor", f"type({name}) == torch.Tensor")
+        return plain and self._things.get(name) == PARAMETER
 
     def _passes_by(self, test: ast.expr) -> bool:
         if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.Or):
@@ -135,15 +169,20 @@ class _Walk(Things):
         return self._asks(test, ast.Is) or (negated and self._is_trained(test.operand))  # type: ignore[attr-defined]
 
     def _for(self, node: ast.For) -> None:
-        outer = dict(self._things)
+        outer, way = dict(self._things), list(self._way)
+        self._way.append(ast.unparse(node.iter))
         self._loops.append(self._bind(node.target, self._iterated(node.iter), node.iter))
         if len(set(self._loops)) < len(self._loops):
             raise NotAveraged(self._names, node, "one loop over all of them stands in another")
         self.run(node.body)
         self._loops.pop()
+        self._way = way
+        if WITHIN in self._things.values():
+            raise NotAveraged(self._names, node, "the offset stays where it is, and all get the same numbers")
         filled = {name: self._things.get(name) for name in outer}
-        # What one round of the loop knows is over; a list that was filled holds all of it.
-        kept = {name: thing for name, thing in filled.items() if thing in COLLECTIONS}
+        # What one round of the loop knows is over; a list that was filled holds all of it, and an offset
+        # that was moved is at the end.
+        kept = {name: thing for name, thing in filled.items() if thing in (*COLLECTIONS, BEHIND)}
         self._things = {**outer, **kept}
 
     # --- what is done --------------------------------------------------------------------------
@@ -161,8 +200,13 @@ class _Walk(Things):
             self._things.pop(target.id, None)
         if held is None and isinstance(target, ast.Name) and made is not None:
             self._things[target.id] = made
+            if made in (CUT, PART):
+                self._taken(node.value)
         elif isinstance(target, ast.Name) and _is_empty(node.value):
             self._things[target.id] = "empty list" if isinstance(node.value, ast.List) else "empty dict"
+        elif isinstance(target, ast.Name) and _number(node.value) == 0 and self._inert(node):
+            self._things[target.id] = BEFORE
+            self._zeroed[target.id] = list(self._loops)
         elif held is not None or not self._inert(node):
             raise self._unknown(node)
 
@@ -192,12 +236,38 @@ class _Walk(Things):
         one = call.args[0] if len(call.args) == 1 and not call.keywords else None
         if held in self._done and one is not None and method in ("div_", "mul_"):
             self._scaled(node, held, ast.Div() if method == "div_" else ast.Mult(), one)
-        elif held == GRADIENT and method == "copy_" and one is not None and self._thing(one) == PART:
-            self._done[GRADIENT] = self._done[FLAT]
+        elif held == GRADIENT and method == "copy_" and one is not None and self._copied(one):
+            pass
         elif method == "append" and one is not None and isinstance(called, ast.Attribute):
             self._appended(node, called.value, self._thing(one))
         elif held is not None or not self._inert(node):
             raise self._unknown(node)
+
+    def _copied(self, one: ast.expr) -> bool:
+        """`p.grad.copy_(part)`, or `part / size`; an offset that it was cut at must move on then."""
+        size = one.right if isinstance(one, ast.BinOp) and isinstance(one.op, ast.Div) else None
+        divided = size is not None and is_size(self._facts, self._names, size)
+        part = one.left if divided else one  # type: ignore[attr-defined]
+        if self._thing(part) != PART:
+            return False
+        sums, divisions = self._done[FLAT]
+        self._done[GRADIENT] = sums, divisions + divided
+        self._taken(part)
+        return True
+
+    def _taken(self, part: ast.expr) -> None:
+        """The offset that a part was cut at has to be moved behind it now."""
+        for name in ast.walk(part):
+            if isinstance(name, ast.Name) and self._thing(name) == BEFORE:
+                self._things[name.id] = WITHIN
+
+    def _moved(self, node: ast.AugAssign, held: str) -> None:
+        """`offset += p.numel()`, wherever something was cut."""
+        same = self._laid is not None and self._way == self._laid[1]
+        adds = isinstance(node.op, ast.Add) and self._thing(node.value) == COUNT
+        if not (held == WITHIN and adds and same and isinstance(node.target, ast.Name)):
+            raise self._unknown(node)
+        self._things[node.target.id] = BEHIND
 
     def _reduced(self, call: ast.Call) -> None:
         collective = self._reduces[call]
@@ -220,11 +290,12 @@ class _Walk(Things):
 
     def _appended(self, node: ast.stmt, collection: ast.expr, thing: str | None) -> None:
         """`grads.append(p.grad)`, and `buckets[type].append(p)` in a loop over all parameters."""
-        lists = {GRADIENT: GRADIENTS, PARAMETER: PARAMETERS}
         name = collection.value if isinstance(collection, ast.Subscript) else collection
         held = self._things.get(name.id) if isinstance(name, ast.Name) else None
-        if isinstance(collection, ast.Name) and held == "empty list" and thing in lists:
-            self._things[collection.id] = lists[thing]
+        if isinstance(collection, ast.Name) and held == "empty list" and thing in ELEMENTS:
+            self._things[collection.id] = ELEMENTS[thing]
+            if thing == ROW:
+                self._lay(node, list(self._way))
         elif isinstance(name, ast.Name) and held == "opened dict" and thing == PARAMETER:
             self._things[name.id] = BUCKETS
         else:

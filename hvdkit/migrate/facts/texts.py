@@ -1,4 +1,7 @@
-"""Blocks that only write text into a file that nothing reads: `with open(log, "a") as f: f.write(...)`."""
+"""Statements that only write what they make into a file that nothing reads.
+
+`with open(log, "a") as f: f.write(...)`, and the row from `f = open(log, "a")` to `f.close()`.
+"""
 
 from __future__ import annotations
 
@@ -6,13 +9,16 @@ import ast
 from typing import TYPE_CHECKING
 
 from hvdkit.migrate import edits
+from hvdkit.migrate.facts.arguments import passed
+from hvdkit.migrate.facts.training import trained_by
 from hvdkit.migrate.facts.writers import OPEN, Writer
-from hvdkit.migrate.names import Names
+from hvdkit.migrate.names import FUNCTIONS, Names
 
 if TYPE_CHECKING:
     from hvdkit.migrate.facts.facts import Facts
 
 MAX_CALLEES = 3
+MAX_CALLERS = 3
 _STATEMENTS = (ast.Expr, ast.Assign, ast.For, ast.If, ast.Pass, ast.Return)
 # What makes a text of values, and writes it.
 _BUILTINS = {
@@ -46,31 +52,48 @@ _BUILTINS = {
     ),
 }
 _METHODS = {
-    *("flush", "write", "writeheader", "writelines", "writerow", "writerows"),
-    *("cpu", "format", "get", "isoformat", "item", "items", "join", "keys", "read", "replace", "strftime"),
-    *("strip", "tolist", "values"),
+    *("close", "flush", "tell", "write", "writeheader", "writelines", "writerow", "writerows"),
+    *("cpu", "format", "get", "get_default", "isoformat", "item", "items", "join", "keys", "read", "replace"),
+    *("size", "strftime", "strip", "tolist", "values"),
 }
-_MODULES = ("csv.", "datetime.", "json.", "math.", "os.path.", "pprint.", "time.", "yaml.")
+_MODULES = ("csv.", "datetime.", "json.", "math.", "os.path.", "pickle.dump", "pprint.", "time.", "yaml.")
 _EXISTS = {"os.path.exists", "os.path.isfile"}
 _TELLS = ("print", "format", "info")
 
 
-def text_block(facts: Facts, writer: Writer) -> ast.With | None:
-    """The `with open(...)` of a writer, where the whole block may be left out on the other ranks."""
+def text_block(facts: Facts, writer: Writer) -> list[ast.stmt]:
+    """The statements around a writer that may be left out on the other ranks; [] when that is not known."""
     names = writer.names
-    item = names.parents.get(writer.node)
-    block = writer.opened or names.parents.get(item) if isinstance(item, ast.withitem) else writer.opened
-    if not isinstance(block, ast.With):
-        return None
-    opens = [part.context_expr for part in block.items]
-    if not all(isinstance(call, ast.Call) and _is_open(call) for call in opens):
-        return None
-    if not all(_tells(facts, names, statement, 0) for statement in block.body):
-        return None
-    if not all(_stays_inside(names, block, name) for name in _bound(block)):
-        return None
+    block = writer.opened or next((p for p in names.ancestors(writer.node) if isinstance(p, ast.stmt)), None)
+    row: list[ast.stmt]
+    if isinstance(block, ast.With):
+        row, body = [block], block.body
+        opens: list[ast.expr] = [part.context_expr for part in block.items]
+    else:
+        row = _opened_to_closed(names, writer.node)
+        body, opens = row[1:], [writer.node]
+    if not row or not all(isinstance(call, ast.Call) and _is_open(call) for call in opens):
+        return []
+    if not all(_tells(facts, names, statement, 0) for statement in body):
+        return []
+    if any(isinstance(part, ast.Return) for statement in body for part in ast.walk(statement)):
+        return []
+    if not all(_stays_inside(names, row, name) for name in _bound(row)):
+        return []
     paths = [call.args[0] for call in opens if isinstance(call, ast.Call) and call.args]
-    return None if any(_is_read(facts, names, path) for path in paths) else block
+    return [] if any(_is_read(facts, names, writer.node, path) for path in paths) else row
+
+
+def _opened_to_closed(names: Names, call: ast.Call) -> list[ast.stmt]:
+    """`file = open(path, "w")` and what follows in its block, up to `file.close()`."""
+    opened = names.parents[call]
+    if not isinstance(opened, ast.Assign) or not isinstance(opened.targets[0], ast.Name):
+        return []
+    below = edits.block(names, opened)
+    below = below[below.index(opened) :]
+    closed = f"{opened.targets[0].id}.close()"
+    last = next((i for i, statement in enumerate(below) if ast.unparse(statement) == closed), -1)
+    return below[: last + 1] if len(opened.targets) == 1 else []
 
 
 def _is_open(call: ast.Call) -> bool:
@@ -105,23 +128,23 @@ def _makes_text(facts: Facts, names: Names, call: ast.Call, depth: int) -> bool:
     return isinstance(call.func, ast.Attribute) and call.func.attr in _METHODS
 
 
-def _bound(block: ast.With) -> set[str]:
-    return {
-        part.id for part in ast.walk(block) if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store)
-    }
+def _bound(row: list[ast.stmt]) -> set[str]:
+    parts = [part for statement in row for part in ast.walk(statement)]
+    return {part.id for part in parts if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store)}
 
 
-def _stays_inside(names: Names, block: ast.With, name: str) -> bool:
-    """Whether what the block calls `name` is used in it alone: elsewhere the name is bound again first."""
-    owner = names.scope(block).owner(name)
+def _stays_inside(names: Names, row: list[ast.stmt], name: str) -> bool:
+    """Whether what the row calls `name` is used in it alone: elsewhere the name is bound again first."""
+    owner = names.scope(row[0]).owner(name)
+    inside = {part for statement in row for part in ast.walk(statement)}
     return all(
-        _bound_above(names, use, name)
+        use in inside or _bound_above(names, use, name, row)
         for use in names.uses.get(name, ())
         if isinstance(use.ctx, ast.Load) and names.scope(use).owner(name) is owner
     )
 
 
-def _bound_above(names: Names, use: ast.Name, name: str) -> bool:
+def _bound_above(names: Names, use: ast.Name, name: str, row: list[ast.stmt]) -> bool:
     """Whether a name is bound by the `with` or `for` around its use, or above it in a block around it."""
     child: ast.AST = use
     for parent in names.ancestors(use):
@@ -133,7 +156,8 @@ def _bound_above(names: Names, use: ast.Name, name: str) -> bool:
         if isinstance(child, ast.stmt) and not isinstance(parent, (ast.Module, ast.FunctionDef)):
             above = edits.block(names, child)
             for statement in above[: above.index(child)]:
-                targets += statement.targets if isinstance(statement, ast.Assign) else []
+                if isinstance(statement, ast.Assign) and statement not in row:
+                    targets += statement.targets
         if any(_binds(target, name) for target in targets if target is not None):
             return True
         child = parent
@@ -144,8 +168,11 @@ def _binds(target: ast.expr, name: str) -> bool:
     return any(isinstance(part, ast.Name) and part.id == name for part in ast.walk(target))
 
 
-def _is_read(facts: Facts, names: Names, path: ast.expr) -> bool:
-    """Whether a file may be read: its name, or a text that its path is made of, stands in another call."""
+def _is_read(facts: Facts, names: Names, writer: ast.AST, path: ast.expr, depth: int = 0) -> bool:
+    """Whether a training that writes a file may read it.
+
+    Its name, or a text that its path is made of, stands in another call.
+    """
     made_of = [path]
     mentions: list[tuple[Names, ast.expr]] = []
     if isinstance(path, ast.Name):
@@ -153,21 +180,43 @@ def _is_read(facts: Facts, names: Names, path: ast.expr) -> bool:
         made_of += [binding.value for binding in bindings if binding.value is not None]
         uses = names.uses.get(path.id, ())
         mentions += [(names, use) for use in uses if names.bindings(path.id, use) == bindings]
+        given = [one for binding in bindings if binding.kind == "param" for one in _given(facts, names, path)]
+        if given and (depth == MAX_CALLERS or any(_is_read(facts, *one, depth + 1) for one in given)):
+            return True
     elif isinstance(path, ast.Attribute):
         mentions += [(where, use) for where in facts.files for use in where.attributes.get(path.attr, ())]
     inside = {part for expression in made_of for part in ast.walk(expression)}
-    texts = {part.value for part in inside if isinstance(part, ast.Constant) and _is_file_name(part.value)}
+    words = {part.value for part in inside if isinstance(part, ast.Constant) and isinstance(part.value, str)}
+    texts = {text for text in words if "." in text.strip(".")}
+    endings = set() if texts else {text for text in words if text.startswith(".")}
     for where in facts.files:
         mentions += [(where, text) for text in where.of_kind(ast.Constant) if text.value in texts]
-    return any(
-        _reads(where, node)
+        mentions += [
+            (where, text)
+            for text in where.of_kind(ast.Constant)
+            if text.value in endings and any(isinstance(p, ast.Call) for p in where.ancestors(text))
+        ]
+    reads = [
+        (where, node)
         for where, node in mentions
-        if node not in inside and not isinstance(getattr(node, "ctx", None), ast.Store)
+        if node not in inside
+        and not isinstance(getattr(node, "ctx", None), ast.Store)
+        and _reads(where, node)
+    ]
+    return bool(reads) and any(
+        any(program in trained_by(facts, *read) for read in reads)
+        for program in trained_by(facts, names, writer)
     )
 
 
-def _is_file_name(text: object) -> bool:
-    return isinstance(text, str) and "." in text.strip(".")
+def _given(facts: Facts, names: Names, path: ast.Name) -> list[tuple[Names, ast.AST, ast.expr]]:
+    """What a parameter gets where its function is called: the file, the call and the path."""
+    function = names.function(path)
+    if not isinstance(function, FUNCTIONS):
+        return []
+    sites = facts.flow.call_sites(names, function)
+    given = [(where, call, passed(names, function, where, call, path.id)) for where, call in sites]
+    return [(where, call, one) for where, call, one in given if one is not None]
 
 
 def _reads(names: Names, node: ast.expr) -> bool:

@@ -11,13 +11,16 @@ from hvdkit.migrate.names import Names
 if TYPE_CHECKING:
     from hvdkit.migrate.facts.facts import Facts
 
+FLATTEN, UNFLATTEN = "_flatten_dense_tensors", "_unflatten_dense_tensors"
+IN_FLOAT32 = "_flatten_dense_tensors in float32"
 # The SHA-256 of each body, as ast.unparse writes it, in torch/_utils.py of PyTorch 1.0, which NVIDIA's and
-# fairseq's programs copied.
+# fairseq's programs copied; NVIDIA's mellotron added .float().
 _BODIES = {
-    "_flatten_dense_tensors": "aab79f476eed54b5637bc523ea93efeecb42fee97e19ebfe5c2406ead1327d1a",
-    "_unflatten_dense_tensors": "ba4d0935a19ba58bf4567b887b1965b3260f8036cadf290730ab6aafd1ef6a6f",
+    FLATTEN: "aab79f476eed54b5637bc523ea93efeecb42fee97e19ebfe5c2406ead1327d1a",
+    UNFLATTEN: "ba4d0935a19ba58bf4567b887b1965b3260f8036cadf290730ab6aafd1ef6a6f",
+    IN_FLOAT32: "6518def99077362ab50049a6927342792eb48b64ff7fff25e427987cadf6f599",
 }
-_PARAMETERS = {"_flatten_dense_tensors": ["tensors"], "_unflatten_dense_tensors": ["flat", "tensors"]}
+_PARAMETERS = {FLATTEN: ["tensors"], UNFLATTEN: ["flat", "tensors"], IN_FLOAT32: ["tensors"]}
 
 
 def copies(facts: Facts, names: Names, called: ast.expr, wanted: str) -> bool:

@@ -51,6 +51,15 @@ def own_loaders(facts: Facts, program: ProgramFacts) -> list[Value]:
     return sorted((v for v in drawn if v.kind == "object"), key=lambda v: (str(v.names.source.path), v.name))
 
 
+def trained_by(facts: Facts, names: Names, node: ast.AST) -> list[ProgramFacts]:
+    """The programs that train with PyTorch and come to a node."""
+    return [
+        program
+        for program in facts.programs
+        if program.kind in ("ddp", "single") and runs_in(facts, program, names, node)
+    ]
+
+
 def only_single(facts: Facts, names: Names) -> bool:
     """Whether a file runs in programs of one process that train, and in none of several processes.
 
@@ -62,7 +71,15 @@ def only_single(facts: Facts, names: Names) -> bool:
 def seeds(facts: Facts, program: ProgramFacts) -> list[tuple[Names, ast.Call, bool]]:
     """Calls that seed random numbers, and whether each rank gets another seed."""
     return [
-        (site.names, site.node, any(facts.ranks.inside(site.names, argument) for argument in site.node.args))
+        (site.names, site.node, any(_by_rank(facts, site.names, argument) for argument in site.node.args))
         for site in facts.calls(*SEEDS)
         if site.names in program.files
     ]
+
+
+def _by_rank(facts: Facts, names: Names, seed: ast.expr) -> bool:
+    """Whether a rank is in a seed, or is added to what holds it: `args.seed += rank`."""
+    added = (
+        add.value for add in names.of_kind(ast.AugAssign) if ast.unparse(add.target) == ast.unparse(seed)
+    )
+    return facts.ranks.inside(names, seed) or any(facts.ranks.inside(names, value) for value in added)

@@ -35,6 +35,28 @@ def hand_updates(names: Names) -> Iterator[ast.stmt]:
             yield statement
 
 
+def copied_gradients(names: Names) -> Iterator[ast.stmt]:
+    """Statements such as `master.grad = p.grad.float()` and `master.grad.data.copy_(p.grad.data)`."""
+    for gradient in (*names.attributes.get("grad", ()), *names.attributes.get("_grad", ())):
+        statement = names.statement(gradient)
+        into = None if names.qualified(gradient) else _filled(statement)
+        if into is not None and into is not gradient and ast.dump(into.value) != ast.dump(gradient.value):
+            yield statement
+
+
+def _filled(statement: ast.stmt) -> ast.Attribute | None:
+    """The `x.grad` that a statement gives a value."""
+    into: ast.expr | None = None
+    if isinstance(statement, ast.Assign):
+        into = statement.targets[0]
+    elif isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call):
+        method = statement.value.func
+        into = method.value if isinstance(method, ast.Attribute) and method.attr == "copy_" else None
+    if isinstance(into, ast.Attribute) and into.attr == "data":
+        into = into.value
+    return into if isinstance(into, ast.Attribute) and into.attr in ("grad", "_grad") else None
+
+
 def _changed(statement: ast.stmt) -> ast.expr | None:
     """What a statement changes in place."""
     if isinstance(statement, ast.AugAssign):

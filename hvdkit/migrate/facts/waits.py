@@ -14,6 +14,9 @@ if TYPE_CHECKING:
     from hvdkit.migrate.facts.facts import Facts
 
 
+SKIP = "skip_synchronize"
+
+
 def waiting_place(facts: Facts, backward: Backward, group: Group) -> tuple[Names, ast.Call]:
     """The call after which to wait: backward(), or its caller where the optimizer has no name beside it."""
     if optimizer_names(facts, backward.names, backward.call, [group]):
@@ -32,15 +35,31 @@ def reduced_below(facts: Facts, names: Names, call: ast.Call, group: Group) -> b
 
 
 def reduced_above(facts: Facts, names: Names, statement: ast.stmt, group: Group) -> bool:
-    """Whether the statement right above waits for these gradients."""
+    """Whether the statement right above, or above its `skip_synchronize()`, waits for these gradients."""
+    parent = names.parents[statement]
+    if isinstance(parent, ast.With) and any(_is_call(item.context_expr, SKIP) for item in parent.items):
+        statement = parent
     block = edits.block(names, statement)
     above = block[: block.index(statement)]
     return bool(above) and _waits(above[-1]) and _is_for(facts, names, above[-1], group)
 
 
 def _waits(statement: ast.stmt) -> bool:
-    call = statement.value if isinstance(statement, ast.Expr) else None
-    return isinstance(call, ast.Call) and getattr(call.func, "attr", "") == "synchronize"
+    return isinstance(statement, ast.Expr) and _is_call(statement.value, "synchronize")
+
+
+def skips(names: Names, call: ast.Call) -> bool:
+    """Whether a step stands under skip_synchronize() already."""
+    return any(
+        _is_call(item.context_expr, SKIP)
+        for parent in names.ancestors(call)
+        if isinstance(parent, ast.With)
+        for item in parent.items
+    )
+
+
+def _is_call(node: ast.expr, method: str) -> bool:
+    return isinstance(node, ast.Call) and getattr(node.func, "attr", "") == method
 
 
 def _is_for(facts: Facts, names: Names, statement: ast.stmt, group: Group) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-WRAPPERS = frozenset(
+MODEL_WRAPPERS = frozenset(
     (
         "torch.nn.parallel.DistributedDataParallel",
         "apex.parallel.DistributedDataParallel",
@@ -11,6 +11,10 @@ WRAPPERS = frozenset(
         "apex.parallel.convert_syncbn_model",
         "torch.compile",
         "torch.jit.script",
+    )
+)
+WRAPPERS = MODEL_WRAPPERS.union(
+    (
         "hvdkit.torch.distribute",
         "horovod.torch.DistributedOptimizer",
         "hvdkit.torch.DistributedOptimizer",

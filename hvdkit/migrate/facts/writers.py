@@ -15,7 +15,7 @@ from hvdkit.migrate.facts.samples import reads_sample
 from hvdkit.migrate.names import FUNCTIONS, Names
 
 if TYPE_CHECKING:
-    from hvdkit.migrate.facts.facts import Facts
+    from hvdkit.migrate.facts.facts import Facts, Site
 
 # Library functions that write a file -> position and name of the argument that says where.
 SAVES = {
@@ -41,8 +41,35 @@ DUMPS = {
 }
 COPIES = ("shutil.copyfile", "shutil.copy", "shutil.copy2", "shutil.move", "os.rename", "os.replace")
 OPEN = "open"  # the builtin
+# What gives something, and changes what it is asked of.
+_CHANGES = frozenset(
+    (
+        "append",
+        "backward",
+        "extend",
+        "input",
+        "load_state_dict",
+        "load_weights",
+        "next",
+        "pop",
+        "popitem",
+        "popleft",
+        "step",
+    )
+)
+_RANDOM = ("torch.rand", "torch.normal", "torch.bernoulli", "torch.multinomial", "numpy.random.", "random.")
 MAX_CALLERS = 4
 IN_MEMORY = frozenset(("io.BytesIO", "io.StringIO", "tempfile.TemporaryFile"))
+
+OF_ONE_PROCESS = frozenset(
+    (
+        "os.getpid",
+        "tempfile.NamedTemporaryFile",
+        "tempfile.TemporaryDirectory",
+        "tempfile.mkdtemp",
+        "tempfile.mkstemp",
+    )
+)
 
 
 @dataclass(frozen=True)
@@ -82,7 +109,10 @@ def _written(facts: Facts) -> Iterator[Writer]:
 
 
 def _copies(facts: Facts) -> Iterator[Writer]:
-    """Copies: of a file that the same function saves the others would come too early, where rank 0 saves."""
+    """Copies: of a file that the same function saves the others would come too early, where rank 0 saves.
+
+    Source that is kept with the results is read by a person, where no import looks for it.
+    """
     saved = {
         (site.names, site.names.function(site.node), ast.dump(target))
         for site in facts.calls(*SAVES)
@@ -93,7 +123,24 @@ def _copies(facts: Facts) -> Iterator[Writer]:
         if copied is not None:
             found = (names, names.function(site.node), ast.dump(copied)) in saved
             where = where_runs(facts, names, site.node)
-            yield Writer(names, site.node, site.name, where, taken=not found)
+            taken = not found and not _is_kept_source(facts, site, copied)
+            yield Writer(names, site.node, site.name, where, taken=taken)
+
+
+def _is_kept_source(facts: Facts, site: Site, copied: ast.expr) -> bool:
+    """Whether a copy is one of a Python file, to a folder that is not put on sys.path."""
+    texts = [part.value for part in ast.walk(copied) if isinstance(part, ast.Constant)]
+    if not texts or not str(texts[-1]).endswith(".py") or not site.name.startswith("shutil.copy"):
+        return False
+    to = given(site.node, 1, "dst")
+    folders = {part.id for part in ast.walk(to) if isinstance(part, ast.Name)} if to is not None else set()
+    searched = facts.calls("sys.path.append", "sys.path.insert")
+    return not any(
+        part.id in folders
+        for search in searched
+        for part in ast.walk(search.node)
+        if isinstance(part, ast.Name)
+    )
 
 
 def _opens(facts: Facts) -> Iterator[Writer]:
@@ -158,7 +205,7 @@ def whole_statement(facts: Facts, writer: Writer) -> ast.stmt | None:
     statement = names.statement(call)
     if not isinstance(statement, ast.Expr) or statement.value is not call or writer.name == OPEN:
         return None
-    if writer.taken or calls_project_code(facts, names, call):
+    if writer.taken or needed_everywhere(facts, names, call):
         return None  # what is copied may be read by all, once it is there
     if writer.name in DUMPS and not _ends_program(facts, names, writer.opened or statement):
         return None
@@ -184,12 +231,39 @@ def _ends_program(facts: Facts, names: Names, statement: ast.stmt, depth: int = 
 
 
 def own_file(facts: Facts, names: Names, target: ast.expr) -> bool:
-    """Whether what is written is memory, a temporary file, or a path that has the rank in it."""
+    """Whether what is written is memory, a file of one process, or a path that has the rank in it."""
     if "os.devnull" in names.qualified(target):
         return True
-    return bool(facts.flow.made(names, target) & IN_MEMORY) or facts.ranks.inside(names, target)
+    in_memory = bool(facts.flow.made(names, target) & IN_MEMORY)
+    return in_memory or facts.ranks.inside(names, target) or _of_one_process(facts, names, target, set())
 
 
-def calls_project_code(facts: Facts, names: Names, node: ast.AST) -> bool:
-    """Whether a node runs the script's own functions, which all ranks may have to run."""
-    return any(isinstance(part, ast.Call) and facts.flow.functions(names, part) for part in ast.walk(node))
+def _of_one_process(facts: Facts, names: Names, path: ast.AST, seen: set[ast.AST]) -> bool:
+    """Whether a path is made from what another process has otherwise: os.getpid(), tempfile.mkdtemp()."""
+    for part in ast.walk(path):
+        if not isinstance(part, (ast.Name, ast.Call)) or part in seen:
+            continue
+        seen.add(part)
+        made = [value for value in facts.flow.values(names, part) if value.kind == "made"]
+        if any(value.name.partition("[")[0] in OF_ONE_PROCESS for value in made):
+            return True
+        if any(_of_one_process(facts, value.names, value.node, seen) for value in made):
+            return True
+    return False
+
+
+def needed_everywhere(facts: Facts, names: Names, node: ast.AST) -> bool:
+    """Whether a node runs what all ranks may have to run.
+
+    The script's own functions, a model, and what loads weights, takes from a list or draws random numbers.
+    """
+    return any(isinstance(part, ast.Call) and _changes(facts, names, part) for part in ast.walk(node))
+
+
+def _changes(facts: Facts, names: Names, call: ast.Call) -> bool:
+    called = getattr(call.func, "attr", getattr(call.func, "id", ""))
+    if called in _CHANGES or any(name.startswith(_RANDOM) for name in names.qualified(call.func)):
+        return True
+    if facts.flow.functions(names, call):
+        return True
+    return any(value.kind == "made" for value in facts.flow.values(names, call.func))

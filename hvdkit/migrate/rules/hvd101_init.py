@@ -11,9 +11,12 @@ from hvdkit.migrate.facts.launch import INIT_ARGUMENTS
 from hvdkit.migrate.facts.launch_needs import init_order
 from hvdkit.migrate.facts.launch_order import Place
 from hvdkit.migrate.facts.launch_reach import TRUE_CALLS
+from hvdkit.migrate.facts.starts import runs_in, starting_sites
+from hvdkit.migrate.facts.training import training_paths
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
+from hvdkit.migrate.rules.hvd110_single_init import device_lines
 
 # Arguments that asked for something that Horovod has elsewhere, or not at all.
 SAID = {
@@ -63,13 +66,29 @@ def _emptied(facts: Facts, names: Names, statement: ast.stmt) -> ast.stmt:
         return statement
     calls = [part for part in ast.walk(parent.test) if isinstance(part, ast.Call)]
     asks = all(any(name in TRUE_CALLS for name in facts.flow.qualified(names, call.func)) for call in calls)
-    is_elif = names.source.text.startswith("elif", names.source.start(parent))
-    return _emptied(facts, names, parent) if asks and not is_elif else statement
+    return _emptied(facts, names, parent) if asks and not names.source.is_elif(parent) else statement
 
 
 def _insert(facts: Facts, place: Place) -> Edit:
     verb = edits.after if place.after else edits.before
-    return verb(place.names.source, place.statement, [f"{facts.hvd(place.names)}.init()"])
+    lines = [f"{facts.hvd(place.names)}.init()"]
+    if _without_device(facts, place):
+        lines += device_lines(facts, place.names)
+    return verb(place.names.source, place.statement, lines)
+
+
+def _without_device(facts: Facts, place: Place) -> bool:
+    """Whether a place is at the start of a script that trains, and that never comes to what sets its device."""
+    if place.names.function(place.statement) is not None:
+        return False
+    pins = facts.calls("torch.cuda.set_device")
+    return any(
+        program.entry is place.names
+        and training_paths(facts, program)
+        and not starting_sites(facts, program)
+        and not any(runs_in(facts, program, pin.names, pin.node) for pin in pins)
+        for program in facts.programs
+    )
 
 
 RULE = Rule(
@@ -498,6 +517,124 @@ RULE = Rule(
                 ),
             ),
             note="A script beside a distributed one: its optimizer asks for the ranks, too.",
+        ),
+        Change(
+            """\
+            import tools
+            import torch
+
+            def main():
+                model = tools.wrap(torch.nn.Linear(2, 1), False)
+                optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+                model(x).sum().backward()
+                optimizer.step()
+
+            if __name__ == "__main__":
+                main()
+            """,
+            """\
+            import tools
+            import horovod.torch as hvd
+            import torch
+
+            def main():
+                model = tools.wrap(torch.nn.Linear(2, 1), False)
+                optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+                model(x).sum().backward()
+                optimizer.step()
+
+            if __name__ == "__main__":
+                hvd.init()
+                if torch.cuda.is_available():
+                    torch.cuda.set_device(hvd.local_rank())
+                main()
+            """,
+            files=(
+                (
+                    "tools.py",
+                    "import torch\nimport torch.distributed as dist\n"
+                    "from torch.nn.parallel import DistributedDataParallel as DDP\n\n\ndef start():\n"
+                    "    dist.init_process_group('nccl')\n    torch.cuda.set_device(dist.get_rank())\n\n\n"
+                    "def wrap(net, distributed):\n    return DDP(net) if distributed else net\n",
+                ),
+            ),
+            note="A script that trains without the job of another: it never comes to what sets the device.",
+        ),
+        Change(
+            """\
+            import torch.distributed as dist
+            from library import registry
+            import solvers
+
+            def main(options):
+                if options["launcher"] != "none":
+                    dist.init_process_group("nccl")
+                registry.get(options["kind"])(options).train()
+
+            if __name__ == "__main__":
+                main(parse())
+            """,
+            """\
+            import horovod.torch as hvd
+            from library import registry
+            import solvers
+
+            def main(options):
+                registry.get(options["kind"])(options).train()
+
+            if __name__ == "__main__":
+                hvd.init()
+                main(parse())
+            """,
+            files=(
+                (
+                    "solvers.py",
+                    "import torch\nfrom library import registry\n\n\n@registry.register()\nclass Solver:\n"
+                    "    def train(self):\n        optimizer = torch.optim.SGD(self.net.parameters(), lr=0.1)\n",
+                ),
+            ),
+            note="Nothing is seen to call the solver, whose optimizer will be Horovod's in a lone process, too.",
+        ),
+        Change(
+            """\
+            import os
+            import torch.distributed as dist
+
+            def train():
+                dist.init_process_group("nccl")
+                run(int(os.environ["RANK"]))
+
+            def infer():
+                run(int(os.environ.get("RANK", 0)))
+
+            def main(args):
+                if args.train:
+                    train()
+                elif args.test:
+                    infer()
+
+            main(parse())
+            """,
+            """\
+            import os
+            import horovod.torch as hvd
+
+            def train():
+                run(int(os.environ["RANK"]))
+
+            def infer():
+                run(int(os.environ.get("RANK", 0)))
+
+            def main(args):
+                hvd.init()
+                if args.train:
+                    train()
+                elif args.test:
+                    infer()
+
+            main(parse())
+            """,
+            note="Both branches read a rank: Horovod starts above the test.",
         ),
     ),
     keeps=(

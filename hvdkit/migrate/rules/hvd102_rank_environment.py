@@ -12,6 +12,10 @@ from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
 
+ONE_HOST = (
+    "init_process_group takes this number for the rank, as on one host. With several, write hvd.rank() where it "
+    "tells seeds, data, files or writers apart"
+)
 # Where a conditional expression may stand without parentheses around it.
 ROOMY = (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Return, ast.keyword, ast.NamedExpr)
 
@@ -23,10 +27,12 @@ def check(facts: Facts) -> Iterator[Finding]:
         for read in environment_reads(names):
             text = replacement(facts, read)
             message = f"{read.source} is not set by horovodrun, or not for it; the value is {text}"
+            one_host = read.function == "local_rank" and facts.launch.meanings.get(read.node) == "rank"
             if read.loop is not None:
-                yield facts.safe("HVD102", names, read.loop, message, _whole, names, read, read.loop, text)
+                found = facts.safe("HVD102", names, read.loop, message, _whole, names, read, read.loop, text)
             else:
-                yield facts.safe("HVD102", names, read.node, message, _edit, names, read.node, text)
+                found = facts.safe("HVD102", names, read.node, message, _edit, names, read.node, text)
+            yield found.knowing(ONE_HOST if one_host else "")
         yield from _gathered(facts, names)
 
 
@@ -184,6 +190,29 @@ RULE = Rule(
             dist.init_process_group("gloo", world_size=world_size, rank=local_rank)
             """,
             note="The first of several variables that is set, as timm and open_clip look for it.",
+        ),
+        Change(
+            """\
+            import argparse
+            import os
+            import torch.distributed as dist
+
+            parser = argparse.ArgumentParser()
+            parser.add_argument("--local_rank", type=int, default=os.getenv("LOCAL_RANK", 0))
+            parser.add_argument("--tag", default=os.getenv("LOCAL_RANK", "0"))
+            dist.init_process_group("nccl")
+            """,
+            """\
+            import argparse
+            import horovod.torch as hvd
+            import torch.distributed as dist
+
+            parser = argparse.ArgumentParser()
+            parser.add_argument("--local_rank", type=int, default=hvd.local_rank())
+            parser.add_argument("--tag", default=str(hvd.local_rank()))
+            dist.init_process_group("nccl")
+            """,
+            note="argparse makes a number of the text itself.",
         ),
     ),
     keeps=(

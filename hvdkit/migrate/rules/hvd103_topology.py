@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts, Site
+from hvdkit.migrate.facts.collectives import is_world
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
@@ -29,7 +30,6 @@ IGNORED = {
     "torch.distributed.get_node_local_rank": {"fallback_rank"},
 }
 BACKEND = "torch.distributed.get_backend"
-WORLD = ("torch.distributed.group.WORLD", "torch.distributed.GroupMember.WORLD")
 
 
 def check(facts: Facts) -> Iterator[Finding]:
@@ -78,11 +78,7 @@ def _about_a_group(facts: Facts, site: Site) -> bool:
     given = [*site.node.args, *(item.value for item in site.node.keywords if item.arg not in ignored)]
     if site.name == "torch.distributed.get_node_local_rank":
         given = []
-    return any(
-        not (isinstance(value, ast.Constant) and value.value is None)
-        and not facts.flow.qualified(site.names, value) & set(WORLD)
-        for value in given
-    )
+    return not all(is_world(facts, site.names, value) for value in given)
 
 
 RULE = Rule(
@@ -175,8 +171,49 @@ RULE = Rule(
             """,
             note="One process runs both now, one after the other: Horovod ends with it.",
         ),
+        Change(
+            """\
+            import torch.distributed as dist
+
+            def everybody():
+                return dist.new_group(backend="gloo")
+
+            def gather(data, group=None):
+                if group is None:
+                    group = everybody()
+                if dist.get_world_size(group) == 1:
+                    return [data]
+                print(dist.get_backend(group=group), dist.get_rank(group))
+            """,
+            """\
+            import horovod.torch as hvd
+            import torch.distributed as dist
+
+            def everybody():
+                return dist.new_group(backend="gloo")
+
+            def gather(data, group=None):
+                if group is None:
+                    group = everybody()
+                if hvd.size() == 1:
+                    return [data]
+                print(("nccl" if hvd.nccl_built() else "gloo"), hvd.rank())
+            """,
+            note="A group of all ranks, which nobody is seen to replace by another.",
+        ),
     ),
     keeps=(
+        Keep(
+            """\
+            import torch.distributed as dist
+
+            some = dist.new_group([0, 1])
+            group = some if flag else dist.group.WORLD
+            print(dist.get_rank(group))
+            """,
+            reason="the group may have some of the ranks only",
+            reported=True,
+        ),
         Keep(
             """\
             import torch.distributed as dist

@@ -30,20 +30,12 @@ def _edits(site: Site) -> Edit:
     if isinstance(parent, ast.UnaryOp) and isinstance(parent.op, ast.Not):
         statement = names.parents[parent]
         alone = isinstance(statement, ast.If) and statement.test is parent and not statement.orelse
-        if (
-            isinstance(statement, ast.If)
-            and alone
-            and not _is_elif(names.source.text, names.source.start(statement))
-        ):
+        if isinstance(statement, ast.If) and alone and not names.source.is_elif(statement):
             return edits.delete(names, statement)
         outer = names.parents[parent]
         if isinstance(outer, ast.BoolOp) and isinstance(outer.op, ast.Or):
             return _drop_operand(site, outer, parent)
     return edits.replace(names.source, call, "True")
-
-
-def _is_elif(text: str, start: int) -> bool:
-    return text.startswith("elif", start)
 
 
 def _drop_operand(site: Site, whole: ast.BoolOp, operand: ast.expr | None = None) -> Edit:

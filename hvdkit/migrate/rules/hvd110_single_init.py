@@ -107,13 +107,7 @@ def _asking(facts: Facts) -> list[tuple[Names, ast.stmt]]:
 
 def _edit(facts: Facts, program: ProgramFacts) -> Edit:
     names = program.entry
-    hvd = facts.hvd(names)
-    lines = [f"{hvd}.init()"]
-    if facts.options.target == "horovod":
-        imported = (n for n, b in names.module.names.items() if b[0].qualified == "torch")
-        torch = next(imported, None if "torch" in names.module.names else "torch")
-        if torch is not None:
-            lines += [f"if {torch}.cuda.is_available():", f"\t{torch}.cuda.set_device({hvd}.local_rank())"]
+    lines = [f"{facts.hvd(names)}.init()", *device_lines(facts, names)]
     guard = main_guard(names)
     body = names.source.tree.body
     if guard is not None and not any(_runs(names, statement) for statement in body if statement is not guard):
@@ -122,6 +116,17 @@ def _edit(facts: Facts, program: ProgramFacts) -> Edit:
     if last is None or last is body[-1]:
         raise edits.CannotEdit("nothing follows the imports")
     return edits.after(names.source, last, ["", *lines])
+
+
+def device_lines(facts: Facts, names: Names) -> list[str]:
+    """What gives a process the GPU of its local rank, below hvd.init(); hvdkit's own init() does it itself."""
+    if facts.options.target != "horovod":
+        return []
+    imported = (n for n, b in names.module.names.items() if b[0].qualified == "torch")
+    torch = next(imported, None if "torch" in names.module.names else "torch")
+    hvd = facts.hvd(names)
+    pin = [f"if {torch}.cuda.is_available():", f"\t{torch}.cuda.set_device({hvd}.local_rank())"]
+    return pin if torch is not None else []
 
 
 def _is_script(facts: Facts, names: Names) -> bool:

@@ -10,6 +10,7 @@ from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts, Site
 from hvdkit.migrate.facts.flow import Value
 from hvdkit.migrate.facts.launch_reach import around
+from hvdkit.migrate.facts.starts import on_import
 from hvdkit.migrate.facts.training import only_single
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Edit, Finding
@@ -57,7 +58,11 @@ def _alike(facts: Facts) -> Iterator[Finding]:
             f"leave it out, and let torch.cuda.set_device({facts.hvd(names)}.local_rank()) choose: which devices "
             "a job may see is said where it is started"
         )
-        yield facts.manual("HVD112", names, node, message, advice)
+        statement = names.statement(node)
+        if isinstance(statement, ast.Assign) and len(statement.targets) == 1:
+            yield facts.suggested("HVD112", names, node, message, edits.delete, names, statement)
+        else:
+            yield facts.manual("HVD112", names, node, message, advice)
     for names in (names for names in facts.files if only_single(facts, names)):
         for device in _spread(names)[:1]:
             message = (
@@ -69,7 +74,11 @@ def _alike(facts: Facts) -> Iterator[Finding]:
         hvd = facts.hvd(names)
         message = "every process of a host would take this device, which they are all given alike"
         advice = f"take {hvd}.local_rank() for it; {hvd}.init() and torch.cuda.set_device() come before"
-        yield facts.manual("HVD112", names, node, message, advice)
+        if on_import(facts, names, node) or _goes_elsewhere(facts, names):
+            yield facts.manual("HVD112", names, node, message, advice)
+        else:
+            local = f"{hvd}.local_rank()"
+            yield facts.suggested("HVD112", names, node, message, _numbered, names, node, local)
 
 
 def _told(facts: Facts) -> Iterator[tuple[Names, ast.expr]]:
@@ -84,8 +93,32 @@ def _told(facts: Facts) -> Iterator[tuple[Names, ast.expr]]:
         bound = [b for part in parts if isinstance(part, ast.Name) for b in names.bindings(part.id, part)]
         values = {value.name for part in parts for value in facts.flow.values(names, part)}
         if parts and not any(b.kind == "each" for b in bound) and not values & {DEVICE, "Constant"}:
-            if not facts.ranks.inside(names, node):
+            if not facts.ranks.inside(names, node) and not facts.ranks.inside(names, node, "local_rank"):
                 yield names, node
+
+
+def _goes_elsewhere(facts: Facts, names: Names) -> bool:
+    """Whether a program of this file moves things to what may be the same number: `net.to(gpu_ids[0])`."""
+    files = {file for program in facts.programs if names in program.files for file in program.files}
+    moved = [
+        (m, *where) for m in METHODS for where in facts.methods(m) if where[0] in files and where[1].args
+    ]
+    for method, where, call, _ in moved:
+        given = call.args[0]
+        if method == "cuda":
+            maybe = not isinstance(given, ast.Constant)
+        else:
+            maybe = isinstance(given, ast.Subscript) and isinstance(given.slice, ast.Constant)
+        devices = {value.name for value in facts.flow.values(where, given)} & {DEVICE, "Constant"}
+        if maybe and not devices and not facts.ranks.inside(where, given, "local_rank"):
+            return True
+    return False
+
+
+def _numbered(names: Names, node: ast.expr, number: str) -> Edit:
+    """A number in the place of another one, or of a whole text `"cuda:{}".format(n)`."""
+    text = next((found for _, found in _in_text(names, node)), None)
+    return edits.replace(names.source, text if text is not None else node, number)
 
 
 def _visible(facts: Facts) -> Iterator[tuple[Names, ast.expr]]:
@@ -170,8 +203,10 @@ def _indices(facts: Facts) -> Iterator[tuple[Names, ast.expr]]:
 
 
 def _in_text(names: Names, node: ast.expr) -> Iterator[tuple[Names, ast.expr]]:
-    """The number in `"cuda:" + str(n)`, `"cuda:{}".format(n)` and `f"cuda:{n}"`."""
-    if isinstance(node, ast.JoinedStr):
+    """The number in `"cuda:" + str(n)`, `"cuda:{}".format(n)` and `f"cuda:{n}"`, also `... if cuda else "cpu"`."""
+    if isinstance(node, ast.IfExp):
+        yield from (found for way in (node.body, node.orelse) for found in _in_text(names, way))
+    elif isinstance(node, ast.JoinedStr):
         texts = [part.value for part in node.values if isinstance(part, ast.Constant)]
         fields = [part.value for part in node.values if isinstance(part, ast.FormattedValue)]
         if texts == ["cuda:"] and len(fields) == 1:
@@ -201,7 +236,11 @@ RULE = Rule(
         "On the second host rank 8 has no device 8. One-host scripts use the two alike, and break when they grow. And "
         "every process of a host would work on the device that a single one named."
     ),
-    safety="Safe: on one host rank and local rank are the same, for one process 0; on several hosts only the local rank is a device.",
+    safety=(
+        "Safe: on one host rank and local rank are the same, for one process 0; on several hosts only the local rank "
+        "is a device. Suggested where an option says which device a single process takes, or sees: all processes of a "
+        "host are told the same one."
+    ),
     check=check,
     changes=(
         Change(
@@ -326,6 +365,39 @@ RULE = Rule(
             """,
             note="The number in a text, in each way to write it.",
         ),
+        Change(
+            """\
+            import argparse
+            import os
+            import torch
+
+            parser = argparse.ArgumentParser()
+            parser.add_argument("--gpu", type=int, default=0)
+            args = parser.parse_args()
+            os.environ["CUDA_VISIBLE_DEVICES"] = str(args.gpu)
+            torch.cuda.set_device(args.gpu)
+            device = torch.device("cuda:{}".format(args.gpu) if torch.cuda.is_available() else "cpu")
+            teacher = torch.nn.Linear(2, 1).to(f"cuda:{args.gpu}")
+            torch.nn.Linear(2, 1).to(device)(x).sum().backward()
+            optimizer.step()
+            """,
+            """\
+            import argparse
+            import horovod.torch as hvd
+            import torch
+
+            parser = argparse.ArgumentParser()
+            parser.add_argument("--gpu", type=int, default=0)
+            args = parser.parse_args()
+            torch.cuda.set_device(hvd.local_rank())
+            device = torch.device("cuda:{}".format(hvd.local_rank()) if torch.cuda.is_available() else "cpu")
+            teacher = torch.nn.Linear(2, 1).to(f"cuda:{hvd.local_rank()}")
+            torch.nn.Linear(2, 1).to(device)(x).sum().backward()
+            optimizer.step()
+            """,
+            suggested=True,
+            note="Which devices a job may see is said where it is started.",
+        ),
     ),
     keeps=(
         Keep(
@@ -343,6 +415,22 @@ RULE = Rule(
         Keep(
             """\
             import argparse
+            import torch
+
+            parser = argparse.ArgumentParser()
+            parser.add_argument("--gpus", type=int, nargs="+")
+            args = parser.parse_args()
+            torch.cuda.set_device(args.gpus[0])
+            torch.nn.Linear(2, 1).to(args.gpus[0])(x).sum().backward()
+            optimizer.step()
+            """,
+            reason="the model is moved to what may be the same device: both, or none",
+            reported=True,
+            suggested=True,
+        ),
+        Keep(
+            """\
+            import argparse
             import os
             import torch
 
@@ -354,7 +442,7 @@ RULE = Rule(
             torch.nn.Linear(2, 1).to(device)(x).sum().backward()
             optimizer.step()
             """,
-            reason="a lone process goes on taking the device that it is given; of several, only the person knows",
+            reason="a lone process goes on taking the device that it is given: of several with --suggested",
             reported=True,
         ),
         Keep(

@@ -74,7 +74,19 @@ def _edit(facts: Facts, names: Names, node: ast.Attribute) -> Edit:
         other = choice.orelse if node is choice.body else choice.body
         if _only_asks(facts, names, choice.test) and ast.dump(other) == ast.dump(node.value):
             return _whole(names, choice, names.source.segment(node.value))
+    if isinstance(choice, ast.Assign) and [ast.unparse(to) for to in choice.targets] == [
+        ast.unparse(node.value)
+    ]:
+        return edits.delete(names, _with_its_test(facts, names, choice))  # `model = model.module`
     return edits.drop_attribute(names.source, node)
+
+
+def _with_its_test(facts: Facts, names: Names, statement: ast.stmt) -> ast.stmt:
+    """A statement, or the `if` around it that is there for nothing else."""
+    test = names.parents[statement]
+    if not isinstance(test, ast.If) or test.body != [statement] or test.orelse:
+        return statement
+    return statement if names.source.is_elif(test) or not _only_asks(facts, names, test.test) else test
 
 
 def _only_asks(facts: Facts, names: Names, test: ast.expr) -> bool:
@@ -267,8 +279,44 @@ RULE = Rule(
             """,
             note="Under parentheses, in front of an attribute and in front of an index.",
         ),
+        Change(
+            """\
+            import torch
+            from torch.nn.parallel import DistributedDataParallel as DDP
+
+            def test(model, distributed):
+                if distributed:
+                    model = model.module
+                return model.weight
+
+            test(DDP(torch.nn.Linear(2, 1)), True)
+            """,
+            """\
+            import torch
+            from torch.nn.parallel import DistributedDataParallel as DDP
+
+            def test(model, distributed):
+                return model.weight
+
+            test(DDP(torch.nn.Linear(2, 1)), True)
+            """,
+            note="A statement that would give a variable to itself goes.",
+        ),
     ),
     keeps=(
+        Keep(
+            """\
+            import horovod.torch as hvd
+            import torch
+
+            hvd.init()
+            model = torch.nn.DataParallel(torch.nn.Linear(2, 1))
+            model.module.eval()
+            if hvd.rank() == 0:
+                print(model(x))
+            """,
+            reason="a script that starts Horovod already keeps its DataParallel: what a first run leaves, a second does",
+        ),
         Keep(
             """\
             import torch

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts import vocabulary as words
+from hvdkit.migrate.facts.coverage import may_train
 from hvdkit.migrate.facts.wraps import Wrap, core, find_wraps, own_data_parallel
 from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
@@ -27,7 +28,9 @@ def check(facts: Facts) -> Iterator[Finding]:
             "DataParallel goes; it split one batch over the GPUs of a process, and each rank now reads a batch of "
             "its own: divide batch_size by the number of ranks to train as before"
         )
-        yield facts.safe("HVD203", wrap.names, wrap.node, message, _edits, facts, wrap, "ddp" in kinds)
+        # In a single-process script HVD402 broadcasts, once the optimizer is there.
+        broadcasts = "ddp" in kinds and _may_be_trained(facts, wrap)
+        yield facts.safe("HVD203", wrap.names, wrap.node, message, _edits, facts, wrap, broadcasts)
     for names, call in own_data_parallel(facts):
         if facts.kinds(names) & {"ddp", "single"}:
             message = "this class derives from DataParallel: every rank would drive all GPUs of its host"
@@ -40,10 +43,17 @@ def _edits(facts: Facts, wrap: Wrap, broadcasts: bool) -> list[Edit]:
     inner = core(facts, wrap.names, wrap.inner)
 
     def lines(model: str) -> list[str]:
-        # In a single-process script HVD402 broadcasts, once the optimizer is there.
         return [broadcast_line(facts, wrap, model)] if broadcasts else []
 
     return take_away(wrap.names, wrap.node, wrap.inner, inner, lines)
+
+
+def _may_be_trained(facts: Facts, wrap: Wrap) -> bool:
+    """Whether a model is not only there to evaluate others, as the Inception network of an FID is."""
+    programs = [p for p in facts.programs if p.kind == "ddp" and wrap.names in p.files]
+    files = {file for program in programs for file in program.files}
+    here = [optimizer for optimizer in facts.optimizers if optimizer.names in files]
+    return not facts.optimizers or any(may_train(optimizer, wrap) for optimizer in here)
 
 
 RULE = Rule(
@@ -147,6 +157,33 @@ RULE = Rule(
                 hvd.broadcast_parameters(model.state_dict(), root_rank=0)
             """,
             note="Beside DDP, DataParallel is the branch for one process.",
+        ),
+        Change(
+            """\
+            import torch
+            import torch.distributed as dist
+            from torch.nn.parallel import DistributedDataParallel as DDP
+
+            dist.init_process_group("nccl")
+            model = DDP(torch.nn.Linear(2, 2))
+            optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+            inception = torch.nn.DataParallel(Inception())
+            model(x).sum().backward()
+            print(distance(inception(model(x)), inception(x)))
+            """,
+            """\
+            import torch
+            import torch.distributed as dist
+            from torch.nn.parallel import DistributedDataParallel as DDP
+
+            dist.init_process_group("nccl")
+            model = DDP(torch.nn.Linear(2, 2))
+            optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+            inception = Inception()
+            model(x).sum().backward()
+            print(distance(inception(model(x)), inception(x)))
+            """,
+            note="A model that only judges others is loaded, not trained.",
         ),
     ),
     keeps=(

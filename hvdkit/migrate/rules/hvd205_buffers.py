@@ -172,6 +172,79 @@ RULE = Rule(
             """\
             import torch
             import torch.distributed as dist
+            from torch.nn.parallel import DistributedDataParallel as DDP
+
+            def gather(tensor):
+                parts = [torch.ones_like(tensor) for _ in range(dist.get_world_size())]
+                dist.all_gather(parts, tensor)
+                output = torch.cat(parts, dim=0)
+                return output
+
+            def add(tensor):
+                if dist.get_world_size() == 1:
+                    return tensor
+                dist.all_reduce(tensor)
+                return tensor
+
+            class Net(torch.nn.Module):
+                def __init__(self):
+                    super().__init__()
+                    self.size = 64
+                    self.register_buffer("queue", torch.randn(2, 64))
+                    self.register_buffer("place", torch.zeros(1))
+                    self.register_buffer("counts", torch.zeros(2))
+
+                def enqueue(self, keys):
+                    keys = gather(keys)
+                    place = int(self.place)
+                    self.queue[:, place : place + keys.shape[0]] = keys.T
+                    place = (place + keys.shape[0]) % self.size
+                    self.place[0] = place
+
+                def forward(self, x):
+                    self.enqueue(x)
+                    if self.training:
+                        counts = x.sum(0)
+                        add(counts)
+                        self.counts.data.mul_(0.9).add_(counts, alpha=0.1)
+                    return x @ self.queue
+
+            model = DDP(Net())
+            optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+            loss.backward()
+            """,
+            reason="every rank puts the same into the queue: what was gathered, or added up",
+        ),
+        Keep(
+            """\
+            import torch
+            import torch.distributed as dist
+            from torch.nn.parallel import DistributedDataParallel as DDP
+
+            class Net(torch.nn.Module):
+                def __init__(self):
+                    super().__init__()
+                    self.register_buffer("queue", torch.randn(2, 64))
+
+                def forward(self, x):
+                    parts = [torch.ones_like(x) for _ in range(dist.get_world_size())]
+                    dist.all_gather(parts, x)
+                    keys = torch.cat(parts)
+                    keys[0] = x[0]
+                    self.queue[:, : keys.shape[0]] = keys.T
+                    return x
+
+            model = DDP(Net())
+            optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+            loss.backward()
+            """,
+            reason="part of what goes into the queue is each rank's own",
+            reported=True,
+        ),
+        Keep(
+            """\
+            import torch
+            import torch.distributed as dist
             from torchvision.models import resnet18
             from torch.nn.parallel import DistributedDataParallel as DDP
 
@@ -204,6 +277,36 @@ RULE = Rule(
                 validate(best)
             """,
             reason="one rank alone would wait for the others for ever",
+            reported=True,
+        ),
+        Keep(
+            """\
+            import torch
+            import torch.distributed as dist
+            from library import registry
+            from torchvision.models import resnet18
+            from torch.nn.parallel import DistributedDataParallel as DDP
+
+            class Solver:
+                def __init__(self, options):
+                    self.options = options
+                    self.net = DDP(resnet18())
+
+                def validate(self):
+                    if self.options["rank"] == 0:
+                        self.test()
+
+            @registry.register()
+            class Special(Solver):
+                def test(self):
+                    self.net.eval()
+
+            options = library.read()
+            options["rank"] = dist.get_rank()
+            registry.get(options["kind"])(options).validate()
+            loss.backward()
+            """,
+            reason="the base class runs what its subclass has, on the rank that the options hold",
             reported=True,
         ),
         Keep(

@@ -5,12 +5,14 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
+from hvdkit.migrate.facts.arguments import passed, positional
 from hvdkit.migrate.facts.unwrapping import wrapped, wrapped_later
 from hvdkit.migrate.facts.wraps import find_wraps
 from hvdkit.migrate.names import COMPREHENSIONS, Names
-from hvdkit.migrate.plan import Finding
-from hvdkit.migrate.rule import Keep, Rule
+from hvdkit.migrate.plan import Edit, Finding
+from hvdkit.migrate.rule import Change, Keep, Rule
 
 PREFIX = "module."
 # Calls that take the prefix off where it is, and do nothing where it is not.
@@ -33,7 +35,13 @@ def check(facts: Facts) -> Iterator[Finding]:
                 and isinstance(node.value, str)
                 and node.value.startswith(PREFIX)
             ):
-                if not _harmless(names, node):
+                if _harmless(names, node) or _given_to_strip(facts, names, node):
+                    continue
+                loads = _loads(facts, names, node)
+                if loads:
+                    message = "checkpoints are read without module., whether they have it or not"
+                    yield facts.suggested("HVD206", names, node, message, _without, names, node, loads)
+                else:
                     yield facts.manual("HVD206", names, node, PUTS_ON, PUTS_ON_ADVICE)
             elif isinstance(node, ast.Subscript) and _cuts_off(names, node):
                 message = (
@@ -49,6 +57,69 @@ def check(facts: Facts) -> Iterator[Finding]:
                 message = "strict=False: a checkpoint of the wrapped model, with module. in its names, loads nothing"
                 advice = "take module. off the names of older checkpoints before they are loaded, then drop this note"
                 yield facts.manual("HVD206", names, call, message, advice)
+
+
+def _loads(facts: Facts, names: Names, node: ast.Constant) -> list[ast.expr]:
+    """What a loop over names takes from checkpoints that its function loads: `checkpoint["state_dict"]`."""
+    loop = _loop(names, node)
+    function = names.function(node)
+    if function is None or loop is None or isinstance(names.parents[node], ast.JoinedStr):
+        return []
+    used = {part.id for part in ast.walk(loop) if isinstance(part, ast.Name)}
+    return [
+        statement.value
+        for statement in names.walk(function)
+        if isinstance(statement, ast.Assign)
+        and isinstance(statement.targets[0], ast.Name)
+        and statement.targets[0].id in used
+        and isinstance(statement.value, ast.Subscript)
+        and isinstance(statement.value.slice, ast.Constant)
+        and isinstance(statement.value.value, (ast.Name, ast.Call))
+        and _is_loaded(facts, names, statement.value.value)
+        and _keyed(loop, statement.targets[0].id)
+    ]
+
+
+def _loop(names: Names, node: ast.AST) -> ast.For | None:
+    return next((parent for parent in names.ancestors(node) if isinstance(parent, ast.For)), None)
+
+
+def _is_loaded(facts: Facts, names: Names, node: ast.expr) -> bool:
+    """Whether a function itself loads a checkpoint: `torch.load(path)`, or a variable that holds it."""
+    if isinstance(node, ast.Call):
+        return "torch.load" in facts.flow.qualified(names, node.func)
+    bindings = names.bindings(node.id, node) if isinstance(node, ast.Name) else []
+    values = [binding.value for binding in bindings]
+    return bool(values) and all(isinstance(v, ast.Call) and _is_loaded(facts, names, v) for v in values)
+
+
+def _keyed(loop: ast.For, name: str) -> bool:
+    """Whether a loop runs over a dict's names, or looks some up in it: `for k in list(d.keys())`, `d[k]`."""
+    asked = (part for part in ast.walk(loop) if isinstance(part, (ast.Attribute, ast.Subscript)))
+    return any(
+        isinstance(part.value, ast.Name)
+        and part.value.id == name
+        and (isinstance(part, ast.Subscript) or part.attr in ("keys", "items"))
+        for part in asked
+    )
+
+
+def _without(names: Names, node: ast.Constant, loads: list[ast.expr]) -> list[Edit]:
+    """The prefix gone from the texts of a loop, and from the names that are loaded for it."""
+    source, found = names.source, []
+    for text in names.walk(_loop(names, node) or source.tree):
+        if not isinstance(text, ast.Constant) or not isinstance(text.value, str):
+            continue
+        if text.value.startswith(PREFIX) and text.value != PREFIX:
+            written = source.segment(text)
+            if written[1 : 1 + len(PREFIX)] != PREFIX:
+                raise edits.CannotEdit("the text is not a plain one")
+            found.append(edits.replace(source, text, written[0] + written[1 + len(PREFIX) :]))
+    for load in loads:
+        taken = f"{source.segment(load)}.items()"
+        bare = f'{{name.removeprefix("{PREFIX}"): value for name, value in {taken}}}'
+        found.append(edits.replace(source, load, bare))
+    return found
 
 
 def _harmless(names: Names, node: ast.Constant) -> bool:
@@ -74,6 +145,30 @@ def _harmless(names: Names, node: ast.Constant) -> bool:
         # `"module." in key` asks; `key == "module.fc.weight"` names one.
         return node.value == PREFIX and isinstance(parent.ops[0], (ast.In, ast.NotIn, ast.Eq))
     return isinstance(parent, ast.Assign) and node.value == PREFIX
+
+
+def _given_to_strip(facts: Facts, names: Names, node: ast.Constant) -> bool:
+    """Whether a text is passed to functions of the project that only take off what they are given."""
+    call = names.parents[node]
+    call = names.parents[call] if isinstance(call, ast.keyword) else call
+    if not isinstance(call, ast.Call) or node.value != PREFIX:
+        return False
+    found = []
+    for where, function in facts.flow.functions(names, call):
+        taken = (name for name in positional(function) if passed(where, function, names, call, name) is node)
+        name = next(taken, "")
+        uses = [use for use in where.uses.get(name, ()) if where.function(use) is function]
+        found.append(bool(uses) and all(_strips(where, use) for use in uses))
+    return bool(found) and all(found)
+
+
+def _strips(names: Names, use: ast.expr) -> bool:
+    """Whether a variable with the prefix is looked for, measured or taken off."""
+    call = names.parents[use]
+    if not isinstance(call, ast.Call):
+        return False
+    called = getattr(call.func, "attr", getattr(call.func, "id", ""))
+    return called == "len" or called in TESTS or (called in STRIPPING and call.args[:1] == [use])
 
 
 def _cuts_off(names: Names, node: ast.Subscript) -> bool:
@@ -118,10 +213,101 @@ RULE = Rule(
         "Most code that meets both takes the prefix off where it is, and stays right; the rest would look for "
         "names that are not there, which load_state_dict(strict=False) or a filter of parameters never tells."
     ),
-    safety="Nothing is edited: whether old checkpoints still have to be read is for the person to say.",
+    safety=(
+        "Suggested where a function loads the checkpoint whose names it looks for: it then reads old checkpoints and "
+        "new ones. Otherwise nothing is edited: whether old ones still have to be read is for the person to say."
+    ),
     check=check,
-    changes=(),
+    changes=(
+        Change(
+            """\
+            import torch
+            from torch.nn.parallel import DistributedDataParallel as DDP
+
+            def load(path, head):
+                checkpoint = torch.load(path)
+                state = checkpoint["state_dict"]
+                for k in list(state.keys()):
+                    if k.startswith("module.encoder") and not k.startswith('module.encoder.%s' % head):
+                        state[k[len("module.encoder."):]] = state[k]
+                    del state[k]
+                epoch = checkpoint["epoch"]
+                return state, epoch
+
+            def check(state, path):
+                before = torch.load(path)["state_dict"]
+                for k in list(state.keys()):
+                    name = "module.encoder." + k[len("module."):] if k.startswith("module.") else "module.encoder." + k
+                    assert (state[k] == before[name]).all()
+
+            model = DDP(net)
+            model.module.load_state_dict(load("a.pt", "fc")[0])
+            check(model.state_dict(), "a.pt")
+            """,
+            """\
+            import torch
+            from torch.nn.parallel import DistributedDataParallel as DDP
+
+            def load(path, head):
+                checkpoint = torch.load(path)
+                state = {name.removeprefix("module."): value for name, value in checkpoint["state_dict"].items()}
+                for k in list(state.keys()):
+                    if k.startswith("encoder") and not k.startswith('encoder.%s' % head):
+                        state[k[len("encoder."):]] = state[k]
+                    del state[k]
+                epoch = checkpoint["epoch"]
+                return state, epoch
+
+            def check(state, path):
+                before = {name.removeprefix("module."): value for name, value in torch.load(path)["state_dict"].items()}
+                for k in list(state.keys()):
+                    name = "encoder." + k[len("module."):] if k.startswith("module.") else "encoder." + k
+                    assert (state[k] == before[name]).all()
+
+            model = DDP(net)
+            model.module.load_state_dict(load("a.pt", "fc")[0])
+            check(model.state_dict(), "a.pt")
+            """,
+            suggested=True,
+            note="What this program wrote under DDP has the prefix, and what it writes from now on has none.",
+        ),
+    ),
     keeps=(
+        Keep(
+            """\
+            import torch
+            from torch.nn.parallel import DistributedDataParallel as DDP
+
+            def strip_prefix_if_present(state, prefix):
+                if not all(key.startswith(prefix) for key in state):
+                    return state
+                return {key.replace(prefix, ""): value for key, value in state.items()}
+
+            model = torch.nn.Linear(2, 1)
+            model.load_state_dict(strip_prefix_if_present(torch.load("model.pt"), prefix="module."))
+            model = DDP(model)
+            """,
+            reason="the function takes the prefix off where it is: it reads old and new checkpoints",
+        ),
+        Keep(
+            """\
+            import torch
+            from torch.nn.parallel import DistributedDataParallel as DDP
+
+            def convert(state):
+                state = state["model"]
+                for k in list(state.keys()):
+                    if k.startswith("module.visual."):
+                        state[k[len("module.visual."):]] = state.pop(k)
+                return state
+
+            model = DDP(net)
+            model.module.load_state_dict(convert(torch.load("clip.pt")))
+            """,
+            reason="whose checkpoint that is the function does not know",
+            reported=True,
+            suggested=True,
+        ),
         Keep(
             """\
             from torch.nn.parallel import DistributedDataParallel as DDP

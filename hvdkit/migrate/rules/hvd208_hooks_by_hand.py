@@ -6,7 +6,6 @@ from collections.abc import Iterator
 
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
-from hvdkit.migrate.facts.by_hand import SKIPS
 from hvdkit.migrate.facts.wraps import Wrap, core
 from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
@@ -19,7 +18,7 @@ def check(facts: Facts) -> Iterator[Finding]:
         names, call = hooking.wrap.names, hooking.wrap.node
         message = f"{hooking.function.name}() does by hooks what DDP does, and goes like it"
         finding = facts.required("HVD208", names, call, message, _edits, facts, hooking.wrap)
-        yield finding.knowing(SKIPS if hooking.skips else "")
+        yield finding.knowing(". ".join(hooking.notes))
     for names, function in facts.by_hand.unneeded(facts.by_hand.hookings):
         message = f"{function.name} has no use left"
         yield facts.safe("HVD208", names, function, message, edits.delete_definition, names, function)

@@ -8,43 +8,72 @@ from collections.abc import Iterator
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts, Site
 from hvdkit.migrate.facts.vocabulary import CLIP_SAMPLER, SAMPLER
+from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
 
 
 def check(facts: Facts) -> Iterator[Finding]:
-    for site in (*facts.calls(SAMPLER, CLIP_SAMPLER), *_derived(facts)):
-        missing = _missing(facts, site)
+    plain = [(site, 0) for site in facts.calls(SAMPLER, CLIP_SAMPLER)]
+    for site, first in (*plain, *_derived(facts)):
+        missing = _missing(facts, site, first)
         if missing:
             message = f"DistributedSampler is given {' and '.join(missing)}: there is no process group to ask"
             yield facts.safe("HVD301", site.names, site.node, message, _edits, facts, site, missing)
 
 
-def _derived(facts: Facts) -> Iterator[Site]:
-    """Where a project class that derives from DistributedSampler passes, or is passed, its arguments."""
+def _derived(facts: Facts) -> Iterator[tuple[Site, int]]:
+    """Where a project class that derives from DistributedSampler passes, or is passed, its arguments.
+
+    Each with the position of the first that is DistributedSampler's.
+    """
     for names in facts.files:
         for owner in [node for node in names.scopes if isinstance(node, ast.ClassDef)]:
             if not any(SAMPLER in facts.flow.qualified(names, base) for base in owner.bases):
                 continue
+            first: int | None = 0
             if "__init__" in names.scopes[owner].names:
+                first = None
                 for call in names.calls.get("__init__", ()):
                     above = isinstance(call.func, ast.Attribute) and isinstance(call.func.value, ast.Call)
                     if above and owner in names.ancestors(call):
-                        yield Site(names, call, SAMPLER)
+                        yield Site(names, call, SAMPLER), 0
+                        first = _hands_on(names, call)
+            if first is None:
                 continue
             for other in facts.files:
                 for call in other.calls.get(owner.name, ()):
                     if any(value.node is owner for value in facts.flow.values(other, call.func)):
-                        yield Site(other, call, owner.name)
+                        yield Site(other, call, owner.name), first
 
 
-def _missing(facts: Facts, site: Site) -> dict[str, str]:
+def _hands_on(names: Names, call: ast.Call) -> int | None:
+    """For `super().__init__(*args, **options)` of all that follows: how many arguments the class itself takes."""
+    function = names.function(call)
+    if (
+        not isinstance(function, ast.FunctionDef)
+        or function.args.vararg is None
+        or function.args.kwarg is None
+    ):
+        return None
+    spread = [arg.value for arg in call.args if isinstance(arg, ast.Starred)]
+    spread += [keyword.value for keyword in call.keywords if keyword.arg is None]
+    given = [getattr(value, "id", "") for value in spread]
+    if (
+        given != [function.args.vararg.arg, function.args.kwarg.arg]
+        or len(call.args) + len(call.keywords) > 2
+    ):
+        return None
+    return len(function.args.posonlyargs) + len(function.args.args) - 1
+
+
+def _missing(facts: Facts, site: Site, first: int) -> dict[str, str]:
     hvd = facts.hvd(site.names)
     given = {keyword.arg for keyword in site.node.keywords}
     if None in given or any(isinstance(arg, ast.Starred) for arg in site.node.args):
         return {}
     missing = {}
-    for position, (name, value) in enumerate((("num_replicas", "size"), ("rank", "rank")), start=1):
+    for position, (name, value) in enumerate((("num_replicas", "size"), ("rank", "rank")), start=first + 1):
         if name not in given and len(site.node.args) <= position:
             missing[name] = f"{name}={hvd}.{value}()"
     return missing
@@ -135,6 +164,32 @@ RULE = Rule(
             samplers = Balanced(data), Plain(data, num_replicas=hvd.size(), rank=hvd.rank())
             """,
             note="Classes that derive from it ask the process group, too.",
+        ),
+        Change(
+            """\
+            from torch.utils.data.distributed import DistributedSampler
+
+            class Repeated(DistributedSampler):
+                def __init__(self, repeats, *args, **options):
+                    self.repeats = repeats
+                    super().__init__(*args, **options)
+
+            sampler = Repeated(3, data, drop_last=True)
+            told = Repeated(3, data, 4, 1)
+            """,
+            """\
+            import horovod.torch as hvd
+            from torch.utils.data.distributed import DistributedSampler
+
+            class Repeated(DistributedSampler):
+                def __init__(self, repeats, *args, **options):
+                    self.repeats = repeats
+                    super().__init__(*args, **options)
+
+            sampler = Repeated(3, data, drop_last=True, num_replicas=hvd.size(), rank=hvd.rank())
+            told = Repeated(3, data, 4, 1)
+            """,
+            note="A sampler of the project's own that hands on what follows its own arguments.",
         ),
     ),
     keeps=(

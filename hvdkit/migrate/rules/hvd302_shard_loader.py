@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from hvdkit.migrate.facts import Facts
+from hvdkit.migrate.facts.shares import drawn_whole
 from hvdkit.migrate.facts.training import only_single
 from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
@@ -18,18 +19,19 @@ ADVICE = (
 
 def check(facts: Facts) -> Iterator[Finding]:
     for loader in facts.loaders:
-        if not only_single(facts, loader.names) or not facts.training(loader):
+        if not facts.training(loader) or facts.sharded(loader):
             continue
         names, node = loader.names, loader.node
-        if facts.sharded(loader):
-            continue
+        message = "each rank draws its own share of the training data"
         problem = unshardable(facts, loader)
-        if problem:
+        if not only_single(facts, names):
+            if not problem and drawn_whole(facts, loader):
+                yield facts.suggested("HVD302", names, node, message, sampler_edits, facts, loader)
+        elif problem:
             message = f"the training data must be sharded, but {problem}"
             yield facts.manual("HVD302", names, node, message, ADVICE)
-            continue
-        message = "each rank draws its own share of the training data"
-        yield facts.safe("HVD302", names, node, message, sampler_edits, facts, loader)
+        else:
+            yield facts.safe("HVD302", names, node, message, sampler_edits, facts, loader)
 
 
 RULE = Rule(
@@ -39,7 +41,8 @@ RULE = Rule(
     why="Without it every rank trains on all of the data: N times the work for the same epochs.",
     safety=(
         "Safe: the batch size per process stays, shuffling stays on or off as it was. Loaders that only "
-        "evaluate are left alone: every rank sees all of their data and gets the same result."
+        "evaluate are left alone: every rank sees all of their data and gets the same result. In a script that is "
+        "distributed already, and shares nothing out by rank, it is suggested: an epoch is N times shorter."
     ),
     check=check,
     changes=(
@@ -399,6 +402,37 @@ RULE = Rule(
         ),
         Change(
             """\
+            import torch.distributed as dist
+            from torch.nn.parallel import DistributedDataParallel
+            from torch.utils.data import DataLoader
+
+            dist.init_process_group("nccl", rank=rank, world_size=size)
+            model = DistributedDataParallel(net.to(rank), device_ids=[rank])
+            loader = DataLoader(data, batch_size=8, shuffle=True)
+            for x in loader:
+                model(x).sum().backward()
+                optimizer.step()
+            """,
+            """\
+            import horovod.torch as hvd
+            import torch.distributed as dist
+            from torch.nn.parallel import DistributedDataParallel
+            from torch.utils.data import DataLoader
+            from torch.utils.data.distributed import DistributedSampler
+
+            dist.init_process_group("nccl", rank=rank, world_size=size)
+            model = DistributedDataParallel(net.to(rank), device_ids=[rank])
+            sampler = DistributedSampler(data, num_replicas=hvd.size(), rank=hvd.rank(), shuffle=True)
+            loader = DataLoader(data, batch_size=8, sampler=sampler)
+            for x in loader:
+                model(x).sum().backward()
+                optimizer.step()
+            """,
+            note="Every rank drew all of the data, in an order of its own.",
+            suggested=True,
+        ),
+        Change(
+            """\
             from torch.utils.data import DataLoader
 
             class DataLoaderX(DataLoader):
@@ -435,6 +469,22 @@ RULE = Rule(
         ),
     ),
     keeps=(
+        Keep(
+            """\
+            import torch.distributed as dist
+            from torch.nn.parallel import DistributedDataParallel
+            from torch.utils.data import DataLoader
+
+            dist.init_process_group("nccl")
+            model = DistributedDataParallel(net)
+            data = everything[dist.get_rank() :: dist.get_world_size()]
+            for x in DataLoader(data, batch_size=8, shuffle=True):
+                model(x).sum().backward()
+                optimizer.step()
+            """,
+            reason="the script shares the data out itself",
+            suggested=True,
+        ),
         Keep(
             """\
             from torch.utils.data import DataLoader, RandomSampler
@@ -551,7 +601,8 @@ RULE = Rule(
             for x in DataLoader(data, shuffle=True):
                 model(x).backward()
             """,
-            reason="a DDP script's ranks drew all of the data before: its post-condition stays open",
+            reason="a DDP script's ranks drew all of the data before: dividing it waits for --suggested",
+            reported=True,
         ),
         Keep(
             """\

@@ -9,8 +9,10 @@ from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts import vocabulary as words
 from hvdkit.migrate.facts.epochs import epoch_loops, epoch_number, run_once, told_epoch
 from hvdkit.migrate.facts.facts import Loader
+from hvdkit.migrate.facts.flow import Value
 from hvdkit.migrate.facts.loops import Loop
 from hvdkit.migrate.facts.sharding import epoch_calls, in_order
+from hvdkit.migrate.facts.shares import drawn_whole
 from hvdkit.migrate.facts.spelling import spelled
 from hvdkit.migrate.facts.training import only_single
 from hvdkit.migrate.plan import Finding
@@ -24,10 +26,10 @@ def check(facts: Facts) -> Iterator[Finding]:
         if not facts.training(loader) or not kinds or kinds == {"horovod"} or in_order(facts, loader):
             continue
         single = kinds == {"single"}
-        if (single and not only_single(facts, loader.names)) or not (single or facts.sharded(loader)):
+        if single and not only_single(facts, loader.names):
             continue
-        if single and not facts.sharded(loader) and unshardable(facts, loader):
-            continue  # HVD302 says so: without a DistributedSampler there is no set_epoch
+        if not facts.sharded(loader) and not _gets_sampler(facts, loader, single):
+            continue  # without a DistributedSampler there is no set_epoch
         loops = epoch_loops(facts, loader)
         if (
             epoch_calls(facts, loader)
@@ -41,6 +43,11 @@ def check(facts: Facts) -> Iterator[Finding]:
             yield _finding(facts, loader, loop, single)
 
 
+def _gets_sampler(facts: Facts, loader: Loader, single: bool) -> bool:
+    """Whether HVD302 gives the loader a DistributedSampler."""
+    return (single or drawn_whole(facts, loader)) and not unshardable(facts, loader)
+
+
 def _finding(facts: Facts, loader: Loader, epoch: Loop | None, single: bool) -> Finding:
     advice = "call loader.sampler.set_epoch(epoch) at the start of each epoch"
     if epoch is None:
@@ -48,7 +55,7 @@ def _finding(facts: Facts, loader: Loader, epoch: Loop | None, single: bool) -> 
         return facts.manual("HVD303", loader.names, loader.node, message, advice)
     loader_name = spelled(facts.flow, epoch.names, epoch.node, [loader.value])
     number = epoch_number(epoch)
-    if number is None and loader_name is not None and _is_distributed(facts, loader, single):
+    if number is None and loader_name is not None and _is_distributed(facts, loader):
         number = f"{loader_name}.sampler.epoch + 1"  # the sampler counts where the loop does not
     if number is None or loader_name is None:
         message = "the loop over epochs has no epoch number, or the loader has no name there"
@@ -63,18 +70,32 @@ def _finding(facts: Facts, loader: Loader, epoch: Loop | None, single: bool) -> 
     )
 
 
-def _is_distributed(facts: Facts, loader: Loader, single: bool) -> bool:
+def _is_distributed(facts: Facts, loader: Loader) -> bool:
     """Whether the sampler is torch's DistributedSampler, which HVD302 gives a loader without any."""
     values = facts.flow.values(loader.names, loader.sampler)
     given = bool(values) and all(value.name in words.SAMPLERS for value in values)
-    return given or (single and loader.sampler is None)
+    return given or loader.sampler is None
 
 
 def _always_told(facts: Facts, loader: Loader) -> bool:
     """Whether the sampler has a set_epoch in a job of one process, too: not `None` or another there."""
     values = facts.flow.values(loader.names, loader.sampler)
     told = [value for value in values if value.name in words.SAMPLERS]
-    return not told or len(told) == len(values)
+    return (not told or len(told) == len(values)) and all(
+        facts.sharded(other) or _gets_sampler(facts, other, only_single(facts, other.names))
+        for other in _in_its_place(facts, loader)
+    )
+
+
+def _in_its_place(facts: Facts, loader: Loader) -> list[Loader]:
+    """The other loaders that the variable of a loop may hold: another branch makes them."""
+    drawn = {value for loop in epoch_loops(facts, loader) for value in _held(facts, loop, loader)}
+    return [other for other in facts.loaders if other is not loader and other.value in drawn]
+
+
+def _held(facts: Facts, loop: Loop, loader: Loader) -> frozenset[Value]:
+    name = spelled(facts.flow, loop.names, loop.node, [loader.value])
+    return facts.flow.named(loop.names, name, loop.node) if name and name.isidentifier() else frozenset()
 
 
 RULE = Rule(
@@ -151,6 +172,38 @@ RULE = Rule(
         ),
         Change(
             """\
+            import torch.distributed as dist
+            from torch.utils.data import DataLoader, DistributedSampler
+
+            if options["dist"]:
+                dist.init_process_group("nccl")
+                loader = DataLoader(data, sampler=DistributedSampler(data))
+            else:
+                loader = DataLoader(data, shuffle=True, batch_sampler=batches)
+            for epoch in range(3):
+                for x in loader:
+                    model(x).sum().backward()
+            """,
+            """\
+            import torch.distributed as dist
+            from torch.utils.data import DataLoader, DistributedSampler
+
+            if options["dist"]:
+                dist.init_process_group("nccl")
+                loader = DataLoader(data, sampler=DistributedSampler(data))
+            else:
+                loader = DataLoader(data, shuffle=True, batch_sampler=batches)
+            for epoch in range(3):
+                if hasattr(loader.sampler, "set_epoch"):
+                    loader.sampler.set_epoch(epoch)
+                for x in loader:
+                    model(x).sum().backward()
+            """,
+            suggested=True,
+            note="The loader of the other branch has no such sampler.",
+        ),
+        Change(
+            """\
             import torch
             import torch.distributed as dist
             from torch.utils.data import DataLoader, DistributedSampler
@@ -175,6 +228,35 @@ RULE = Rule(
                     model(x).sum().backward()
             """,
             note="Alone, the loader has another sampler, which knows of no epochs.",
+            suggested=True,
+        ),
+        Change(
+            """\
+            import torch
+            import torch.distributed as dist
+            from torch.utils.data import DataLoader
+
+            dist.init_process_group("gloo")
+            loader = DataLoader(data, shuffle=True)
+            for epoch in range(3):
+                for x in loader:
+                    model(x).sum().backward()
+                    optimizer.step()
+            """,
+            """\
+            import torch
+            import torch.distributed as dist
+            from torch.utils.data import DataLoader
+
+            dist.init_process_group("gloo")
+            loader = DataLoader(data, shuffle=True)
+            for epoch in range(3):
+                loader.sampler.set_epoch(epoch)
+                for x in loader:
+                    model(x).sum().backward()
+                    optimizer.step()
+            """,
+            note="A distributed script that shares nothing out gets the sampler by HVD302's suggestion.",
             suggested=True,
         ),
         Change(

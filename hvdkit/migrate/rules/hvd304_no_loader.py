@@ -5,10 +5,13 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
+from hvdkit.migrate.facts.draws import drawn_apart
+from hvdkit.migrate.facts.experience import Seeding, seeding
 from hvdkit.migrate.facts.loops import Path
 from hvdkit.migrate.facts.training import own_loaders, seeds, training_paths, unfollowed_loaders
-from hvdkit.migrate.plan import Finding
+from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
 
 ADVICE = (
@@ -19,6 +22,12 @@ ADVICE = (
 UNFOLLOWED = (
     "give the DataLoader that feeds it a DistributedSampler(dataset, num_replicas=hvd.size(), rank=hvd.rank()), in "
     "place of shuffle, and call set_epoch on that in each epoch"
+)
+
+APART = 1000  # vectors of environments take the seeds that follow
+EXPERIENCE = (
+    "N ranks with one seed would play the same: each gets seeds of its own, for its environments and for what is "
+    "drawn in training"
 )
 
 OWN = (
@@ -43,14 +52,37 @@ def check(facts: Facts) -> Iterator[Finding]:
             names, node = (
                 (path.loops[0].names, path.loops[0].node) if path.loops else (path.names, path.backward)
             )
+            if drawn_apart(facts, program, path):
+                continue
             loaders = unfollowed_loaders(facts, program)
             if loaders and _may_draw(path):
                 place = f"{loaders[0].names.source.path.name}:{loaders[0].node.lineno}"
                 message = f"whether the DataLoader of {place} feeds this training could not be followed: it is whole"
                 yield facts.manual("HVD304", names, node, message, UNFOLLOWED)
                 continue
+            own = seeding(facts, path)
+            if own is not None:
+                yield facts.suggested("HVD304", own.names, own.statements[-1], EXPERIENCE, _edits, facts, own)
+                continue
             message = "no DataLoader feeds this training: every rank would compute the same batches"
             yield facts.manual("HVD304", names, node, message, ADVICE)
+
+
+def _edits(facts: Facts, own: Seeding) -> list[Edit]:
+    """A seed of its own for each rank from here on, and again below what is made alike on all ranks."""
+    source = own.names.source
+    hvd = facts.hvd(own.names)
+    apart = f"{own.seed} += {APART} * {hvd}.rank()"
+    again = [source.segment(statement) for statement in own.statements]
+    together = [
+        edits.before(source, test, [f"{mean} = {hvd}.allreduce({mean}, op={hvd}.Average)"])
+        for test, mean in own.stops
+    ]
+    return [
+        edits.after(source, own.statements[-1], [apart]),
+        edits.before(source, own.loop, again),
+        *together,
+    ]
 
 
 def _may_draw(path: Path) -> bool:
@@ -65,11 +97,104 @@ def _may_draw(path: Path) -> bool:
 RULE = Rule(
     id="HVD304",
     title="training without a DataLoader",
-    what="Reports the training loop of a single-process program in which no DataLoader was found.",
+    what=(
+        "Reports the training loop of a single-process program in which no DataLoader was found. Where the loop "
+        "steps the environments of gym and its relatives, and one variable seeds all random numbers, gives each rank "
+        "seeds of its own (with --suggested): for environments that are made below, and once more before training. "
+        "What is made in between, such as a network that is not trained, is alike on all ranks."
+    ),
     why="N ranks with the same seed compute the same gradients N times: no error, and nothing is gained.",
-    safety="Nothing is rewritten: how the batches are made only the author knows.",
+    safety=(
+        "Suggested for environments, since each rank then collects its own experience: N times as much in a step. "
+        "Nothing else is rewritten: how the batches are made only the author knows. Batches that the loop itself "
+        "chooses by random numbers which nothing seeds are other ones on every rank."
+    ),
     check=check,
     changes=(
+        Change(
+            """\
+            import random
+
+            import gymnasium as gym
+            import torch
+
+            random.seed(args.seed)
+            torch.manual_seed(args.seed)
+            env = gym.make("CartPole-v1")
+            model = torch.nn.Linear(4, 2)
+            optimizer = torch.optim.Adam(model.parameters())
+            obs, _ = env.reset(seed=args.seed)
+            for step in range(100):
+                obs, reward, *_ = env.step(random.randrange(2))
+                model(torch.tensor(obs)).sum().backward()
+                optimizer.step()
+            """,
+            """\
+            import random
+
+            import gymnasium as gym
+            import horovod.torch as hvd
+            import torch
+
+            random.seed(args.seed)
+            torch.manual_seed(args.seed)
+            args.seed += 1000 * hvd.rank()
+            env = gym.make("CartPole-v1")
+            model = torch.nn.Linear(4, 2)
+            optimizer = torch.optim.Adam(model.parameters())
+            obs, _ = env.reset(seed=args.seed)
+            random.seed(args.seed)
+            torch.manual_seed(args.seed)
+            for step in range(100):
+                obs, reward, *_ = env.step(random.randrange(2))
+                model(torch.tensor(obs)).sum().backward()
+                optimizer.step()
+            """,
+            suggested=True,
+            note="1000 apart, since a vector of environments takes the seeds that follow, too.",
+        ),
+        Change(
+            """\
+            import gymnasium as gym
+            import torch
+
+            args = parser.parse_args()
+            torch.manual_seed(args.seed)
+            env = gym.make("CartPole-v1")
+            for iteration in range(args.iterations):
+                obs, reward, *_ = env.step(policy(obs))
+                for epoch in range(args.epochs):
+                    ratio = model(torch.tensor(obs))
+                    ratio.sum().backward()
+                    optimizer.step()
+                    kl = (ratio - 1).mean()
+                    if kl > args.target_kl:
+                        break
+            """,
+            """\
+            import gymnasium as gym
+            import horovod.torch as hvd
+            import torch
+
+            args = parser.parse_args()
+            torch.manual_seed(args.seed)
+            args.seed += 1000 * hvd.rank()
+            env = gym.make("CartPole-v1")
+            torch.manual_seed(args.seed)
+            for iteration in range(args.iterations):
+                obs, reward, *_ = env.step(policy(obs))
+                for epoch in range(args.epochs):
+                    ratio = model(torch.tensor(obs))
+                    ratio.sum().backward()
+                    optimizer.step()
+                    kl = (ratio - 1).mean()
+                    kl = hvd.allreduce(kl, op=hvd.Average)
+                    if kl > args.target_kl:
+                        break
+            """,
+            suggested=True,
+            note="PPO's early stop: what a mean decides is decided for all ranks at once.",
+        ),
         Change(
             """\
             import torch
@@ -91,6 +216,97 @@ RULE = Rule(
         ),
     ),
     keeps=(
+        Keep(
+            """\
+            import random
+            import torch
+
+            def pair():
+                return random.choice(pairs)
+
+            for step in range(100):
+                x, y = pair()
+                loss(model(x), y).backward()
+                optimizer.step()
+            """,
+            reason="nothing seeds what chooses the batches: every process draws others",
+        ),
+        Keep(
+            """\
+            import random
+            import torch
+
+            random.seed(1)
+            for step in range(100):
+                x, y = random.choice(pairs)
+                loss(model(x), y).backward()
+                optimizer.step()
+            """,
+            reason="with this seed every rank draws the same batches, or splits the data the same way",
+            reported=True,
+        ),
+        Keep(
+            """\
+            import random
+            import torch
+
+            for step in range(100):
+                loss(model(x), y).backward()
+                optimizer.step()
+                show(random.choice(pairs))
+            """,
+            reason="it chooses what it shows, not what it trains on",
+            reported=True,
+        ),
+        Keep(
+            """\
+            import gymnasium as gym
+            import torch
+
+            torch.manual_seed(args.seed)
+            env = gym.make("CartPole-v1")
+            for episode in range(100):
+                done = False
+                while not done:
+                    obs, reward, done, *_ = env.step(policy(obs))
+                    model(torch.tensor(obs)).sum().backward()
+                    optimizer.step()
+            """,
+            reason="an episode is as long as its rank plays it: the ranks would not make as many steps",
+            reported=True,
+            suggested=True,
+        ),
+        Keep(
+            """\
+            import gymnasium as gym
+            import torch
+
+            torch.manual_seed(1)
+            env = gym.make("CartPole-v1")
+            obs, _ = env.reset(seed=1)
+            for step in range(100):
+                obs, reward, *_ = env.step(policy(obs))
+                model(torch.tensor(obs)).sum().backward()
+                optimizer.step()
+            """,
+            reason="no variable holds the seed",
+            reported=True,
+            suggested=True,
+        ),
+        Keep(
+            """\
+            import torch
+
+            torch.manual_seed(args.seed)
+            x, y = torch.randn(64, 2), torch.randn(64, 1)
+            for step in range(100):
+                (model(x) - y).pow(2).mean().backward()
+                optimizer.step()
+            """,
+            reason="with another seed, each rank would have other data to fit, not a part of them",
+            reported=True,
+            suggested=True,
+        ),
         Keep(
             """\
             import unittest

@@ -11,7 +11,14 @@ from hvdkit.migrate.facts.placing import Place
 from hvdkit.migrate.facts.starts import runs_in
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Edit, Finding
-from hvdkit.migrate.reduction_names import made_again, may_share_names, named_alike, prefix, told_apart
+from hvdkit.migrate.reduction_names import (
+    made_again,
+    may_share_names,
+    named_alike,
+    numbered,
+    prefix,
+    told_apart,
+)
 from hvdkit.migrate.rule import Change, Keep, Rule
 
 APART = (
@@ -86,21 +93,25 @@ def _naming(facts: Facts, place: Place, mates: list[Place], several: bool) -> st
             return ""
         every = ", ".join(f'"{prefix(model)}": {model}' for model in models)
         return f", {models[0]}" if len(models) == 1 else f", {{{every}}}"
-    head = told_apart(place, mates)
+    head, counted = told_apart(place, mates), numbered(place)
+    number, formatted = (f".{{len({counted})}}", "f") if counted else ("", "")
     if models is not None and len(models) == 1:
-        named = f'prefix="{head}{prefix(models[0])}"' if several or head else ""
+        named = f'prefix={formatted}"{head}{prefix(models[0])}{number}"' if several or head or number else ""
         return f", named_parameters={models[0]}.named_parameters({named})"
     if models is not None:
-        every = ", ".join(f'*{model}.named_parameters(prefix="{head}{prefix(model)}")' for model in models)
+        every = ", ".join(
+            f'*{model}.named_parameters(prefix={formatted}"{head}{prefix(model)}{number}")'
+            for model in models
+        )
         return f", named_parameters=[{every}]"
-    if not several:
+    if not several and not counted:
         return ""
     if target is None:
         raise edits.CannotEdit(
             "several optimizers need names for their parameters, and this one has no variable"
         )
     group = f'p for group in {target}.param_groups for p in group["params"]'
-    return f', named_parameters=[(f"{prefix(target)}.{{i}}", p) for i, p in enumerate({group})]'
+    return f', named_parameters=[(f"{prefix(target)}{number}.{{i}}", p) for i, p in enumerate({group})]'
 
 
 RULE = Rule(
@@ -867,6 +878,41 @@ RULE = Rule(
         Change(
             """\
             import torch
+            from torch.nn.parallel import DistributedDataParallel as DDP
+
+            class Lars(torch.optim.Optimizer):
+                def __init__(self, params, lr=0.1):
+                    super().__init__(params, {"lr": lr})
+
+            optimizers = []
+            for size, name in ((1, "sgd"), (2, "lars")):
+                model = DDP(torch.nn.Linear(2, size))
+                make = torch.optim.SGD if name == "sgd" else Lars
+                optimizer = make(model.parameters(), lr=0.1)
+                optimizers.append(optimizer)
+            """,
+            """\
+            import horovod.torch as hvd
+            import torch
+            from torch.nn.parallel import DistributedDataParallel as DDP
+
+            class Lars(torch.optim.Optimizer):
+                def __init__(self, params, lr=0.1):
+                    super().__init__(params, {"lr": lr})
+
+            optimizers = []
+            for size, name in ((1, "sgd"), (2, "lars")):
+                model = DDP(torch.nn.Linear(2, size))
+                make = torch.optim.SGD if name == "sgd" else Lars
+                optimizer = make(model.parameters(), lr=0.1)
+                optimizer = hvd.DistributedOptimizer(optimizer, named_parameters=model.named_parameters(prefix=f"model.{len(optimizers)}"))
+                optimizers.append(optimizer)
+            """,
+            note="A loop that keeps its optimizers in a list: they are numbered. A test chooses the class.",
+        ),
+        Change(
+            """\
+            import torch
 
             KINDS = {"sgd": torch.optim.SGD, "adam": torch.optim.Adam}
 
@@ -959,6 +1005,39 @@ RULE = Rule(
                 ),
             ),
         ),
+        Change(
+            """\
+            import torch
+
+            model = torch.nn.Linear(2, 1)
+            optimizer = {
+                "adam": torch.optim.Adam([model.weight], rate),
+                "sgd": torch.optim.SGD([model.weight], rate, momentum=0.9),
+            }[kind]
+            optimizer.add_param_group({"params": [model.bias]})
+            for x in batches:
+                optimizer.zero_grad()
+                model(x).sum().backward()
+                optimizer.step()
+            """,
+            """\
+            import horovod.torch as hvd
+            import torch
+
+            model = torch.nn.Linear(2, 1)
+            optimizer = {
+                "adam": torch.optim.Adam([model.weight], rate),
+                "sgd": torch.optim.SGD([model.weight], rate, momentum=0.9),
+            }[kind]
+            optimizer.add_param_group({"params": [model.bias]})
+            optimizer = hvd.DistributedOptimizer(optimizer)
+            for x in batches:
+                optimizer.zero_grad()
+                model(x).sum().backward()
+                optimizer.step()
+            """,
+            note="The one that is picked from a table is wrapped, with the groups that it gets.",
+        ),
     ),
     keeps=(
         Keep(
@@ -1030,13 +1109,32 @@ RULE = Rule(
             import torch
             from torch.nn.parallel import DistributedDataParallel as DDP
 
+            folds = []
+            for fold in range(2):
+                optimizers = []
+                for size in (1, 2):
+                    model = DDP(torch.nn.Linear(2, size))
+                    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+                    optimizers.append(optimizer)
+                folds.append(optimizers)
+            """,
+            reason="each fold counts from nought, and gradients of two folds would have the same names",
+            reported=True,
+        ),
+        Keep(
+            """\
+            import torch
+            from torch.nn.parallel import DistributedDataParallel as DDP
+
             optimizers = []
             for size in (1, 2):
                 model = DDP(torch.nn.Linear(2, size))
                 optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-                optimizers.append(optimizer)
+                every[size] = optimizer
+                if size > 1:
+                    optimizers.append(optimizer)
             """,
-            reason="the loop keeps them all, and their gradients would have the same names",
+            reason="the list does not grow in each round, so its length does not tell the optimizers apart",
             reported=True,
         ),
         Keep(

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts import vocabulary as words
+from hvdkit.migrate.facts.beginnings import plain_tensors, whole_models
 from hvdkit.migrate.facts.placing import Place
 from hvdkit.migrate.facts.training import only_single
 from hvdkit.migrate.plan import Edit, Finding
@@ -29,13 +30,40 @@ def check(facts: Facts) -> Iterator[Finding]:
         models = frozenset().union(*(optimizer.models for optimizer in place.optimizers))
         if models & sent or place.names in broadcast_files:
             continue
+        message = "all ranks start from rank 0's weights"
+        if place.models is None and (whole := whole_models(facts, place)):
+            yield facts.required("HVD402", place.names, place.call, message, _whole, facts, place, whole)
+            continue
+        if place.models is None and (tensors := plain_tensors(facts, place)):
+            message = "all ranks start from rank 0's tensors"
+            yield facts.required("HVD402", place.names, place.call, message, _tensors, facts, place, tensors)
+            continue
         if place.models is None:
             message = "the model of this optimizer has no name here to broadcast by"
             advice = "call hvd.broadcast_parameters(model.state_dict(), root_rank=0) before training starts"
             yield facts.manual("HVD402", place.names, place.call, message, advice)
             continue
-        message = "all ranks start from rank 0's weights"
         yield facts.required("HVD402", place.names, place.call, message, _edit, facts, place, place.models)
+
+
+def _whole(facts: Facts, place: Place, models: dict[str, bool]) -> Edit:
+    hvd, lines = facts.hvd(place.names), []
+    for model, may_be_none in sorted(models.items()):
+        lines += [f"if {model} is not None:"] if may_be_none else []
+        indent = "\t" if may_be_none else ""
+        lines.append(f"{indent}{hvd}.broadcast_parameters({model}.state_dict(), root_rank=0)")
+    return _placed(place, lines)
+
+
+def _tensors(facts: Facts, place: Place, tensors: list[str]) -> Edit:
+    pairs = ", ".join(f'("{tensor}", {tensor})' for tensor in tensors)
+    return _placed(place, [f"{facts.hvd(place.names)}.broadcast_parameters([{pairs}], root_rank=0)"])
+
+
+def _placed(place: Place, lines: list[str]) -> Edit:
+    if isinstance(place.statement, ast.Return):
+        return edits.before(place.names.source, place.statement, lines)
+    return edits.after(place.names.source, place.statement, lines)
 
 
 def _edit(facts: Facts, place: Place, models: tuple[str, ...]) -> Edit:
@@ -43,10 +71,7 @@ def _edit(facts: Facts, place: Place, models: tuple[str, ...]) -> Edit:
     form = f"{hvd}.broadcast_parameters({{}}.state_dict(), root_rank=0)"
     if facts.options.target == "hvdkit":
         form = f"{hvd}.broadcast({{}})"
-    lines = [form.format(model) for model in (*models, *_copies(place, models))]
-    if isinstance(place.statement, ast.Return):
-        return edits.before(place.names.source, place.statement, lines)
-    return edits.after(place.names.source, place.statement, lines)
+    return _placed(place, [form.format(model) for model in (*models, *_copies(place, models))])
 
 
 def _copies(place: Place, models: tuple[str, ...]) -> list[str]:
@@ -196,8 +221,112 @@ RULE = Rule(
             """,
             note="An optimizer that is returned: the broadcast goes above.",
         ),
+        Change(
+            """\
+            import torch
+
+            class Net(torch.nn.Module):
+                def __init__(self, head):
+                    super().__init__()
+                    self.body = torch.nn.Linear(2, 2)
+                    self.head = head
+
+            def main(args):
+                net = Net(head)
+                fine = None
+                if args.fine:
+                    fine = torch.nn.Linear(2, 1)
+                groups = [{"params": net.body.parameters()}]
+                if args.head:
+                    groups.append({"params": net.head.parameters(), "lr": 0.1})
+                optimizer = torch.optim.SGD(groups, lr=0.1)
+                rest = list(net.parameters())
+                if args.fine:
+                    rest += list(fine.parameters())
+                second = torch.optim.SGD(rest, lr=0.1)
+                net(x).sum().backward()
+                optimizer.step()
+
+            main(args)
+            """,
+            """\
+            import horovod.torch as hvd
+            import torch
+
+            class Net(torch.nn.Module):
+                def __init__(self, head):
+                    super().__init__()
+                    self.body = torch.nn.Linear(2, 2)
+                    self.head = head
+
+            def main(args):
+                net = Net(head)
+                fine = None
+                if args.fine:
+                    fine = torch.nn.Linear(2, 1)
+                groups = [{"params": net.body.parameters()}]
+                if args.head:
+                    groups.append({"params": net.head.parameters(), "lr": 0.1})
+                optimizer = torch.optim.SGD(groups, lr=0.1)
+                hvd.broadcast_parameters(net.state_dict(), root_rank=0)
+                rest = list(net.parameters())
+                if args.fine:
+                    rest += list(fine.parameters())
+                second = torch.optim.SGD(rest, lr=0.1)
+                if fine is not None:
+                    hvd.broadcast_parameters(fine.state_dict(), root_rank=0)
+                hvd.broadcast_parameters(net.state_dict(), root_rank=0)
+                net(x).sum().backward()
+                optimizer.step()
+
+            main(args)
+            """,
+            note="Of a model that gives a part under a test the whole is sent; one that may be None is asked.",
+        ),
+        Change(
+            """\
+            import torch
+
+            noise = torch.randn(3, requires_grad=True)
+            target = image.clone().requires_grad_(True)
+            optimizer = torch.optim.Adam([target, noise], lr=0.1)
+            loss(target + noise).backward()
+            optimizer.step()
+            """,
+            """\
+            import horovod.torch as hvd
+            import torch
+
+            noise = torch.randn(3, requires_grad=True)
+            target = image.clone().requires_grad_(True)
+            optimizer = torch.optim.Adam([target, noise], lr=0.1)
+            hvd.broadcast_parameters([("target", target), ("noise", noise)], root_rank=0)
+            loss(target + noise).backward()
+            optimizer.step()
+            """,
+            note="Tensors that are no model's.",
+        ),
     ),
     keeps=(
+        Keep(
+            """\
+            import torch
+
+            def main(vae):
+                net = torch.nn.Linear(2, 1)
+                rest = list(net.parameters())
+                if vae:
+                    encoder = torch.nn.Linear(2, 2)
+                    rest += list(encoder.parameters())
+                optimizer = torch.optim.SGD(rest, lr=0.1)
+                net(x).sum().backward()
+                optimizer.step()
+
+            main(True)
+            """,
+            reason="there may be no encoder",
+            reported=True,
+        ),
         Keep(
             """\
             import torch

@@ -5,107 +5,60 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
-from hvdkit.migrate.facts.arguments import given, keyword
-from hvdkit.migrate.facts.lookups import OPTIMIZER
-from hvdkit.migrate.facts.optimizers import Optimizer
+from hvdkit.migrate.facts.optimizers import Optimizer, constructions
+from hvdkit.migrate.facts.rates import (
+    default_rate,
+    group_rates,
+    has_read,
+    learning_rate,
+    rates_set_later,
+    reads,
+)
 from hvdkit.migrate.facts.training import only_single
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
 
 MESSAGE = "N ranks make a step of N times the samples: scale the learning rate by hvd.size(), with warm-up"
-KEEPING = ("append", "extend", "insert", "update", "setdefault")  # functions that keep what they are given
 SET_AGAIN = "the learning rate is set again here, and may come from the one that is scaled, or not"
 SET_AGAIN_ADVICE = "multiply it by hvd.size() unless it is computed from what optimizer.param_groups had"
 
 
 def check(facts: Facts) -> Iterator[Finding]:
-    for optimizer in facts.optimizers:
-        if not only_single(facts, optimizer.names):
-            continue
-        rate = _learning_rate(optimizer)
-        if rate is not None and not _scaled(rate):
-            yield facts.suggested(
-                "HVD403", optimizer.names, rate, MESSAGE, _edits, facts, optimizer.names, rate
-            )
-    for names, rate in _rates_set_later(facts):
+    later = list(rates_set_later(facts))
+    for optimizer in constructions(facts):
+        if only_single(facts, optimizer.names):
+            yield from _of_optimizer(facts, optimizer, [names for names, _ in later])
+    for names, rate in group_rates(facts):
+        if only_single(facts, names) and not _scaled(rate) and not has_read(names, rate):
+            yield facts.suggested("HVD403", names, rate, MESSAGE, _edits, facts, names, rate)
+    for names, rate in later:
         if not only_single(facts, names) or _scaled(rate):
             continue
-        if any(_reads(facts, names)):
+        if any(reads(facts, names)):
             if facts.options.suggested:  # else nothing is scaled
                 yield facts.manual("HVD403", names, rate, SET_AGAIN, SET_AGAIN_ADVICE)
         else:
             yield facts.suggested("HVD403", names, rate, MESSAGE, _edits, facts, names, rate)
 
 
-def _learning_rate(optimizer: Optimizer) -> ast.expr | None:
-    """The rate as it is given; all optimizers of torch.optim take it second."""
-    name = optimizer.value.name
-    by_position = optimizer.node.args[1:2] if name.startswith("torch.optim.") and name != OPTIMIZER else []
-    return next(iter(by_position), keyword(optimizer.node, "lr"))
+def _of_optimizer(facts: Facts, optimizer: Optimizer, later: list[Names]) -> Iterator[Finding]:
+    names, call = optimizer.names, optimizer.node
+    rate, default = learning_rate(optimizer), default_rate(optimizer)
+    if rate is not None and not _scaled(rate):
+        yield facts.suggested("HVD403", names, rate, MESSAGE, _edits, facts, names, rate)
+    elif default is not None and not any(_together(facts, names, other) for other in later):
+        written = f"lr={default} * {facts.hvd(names)}.size()"
+        message = f"{MESSAGE}; torch's own is {default}"
+        add = edits.add_arguments
+        yield facts.suggested("HVD403", names, call, message, add, names.source, call, [written])
 
 
-def _rates_set_later(facts: Facts) -> Iterator[tuple[Names, ast.expr]]:
-    """What a program puts into `group["lr"]`, and the rate of a schedule that forgets the optimizer's."""
-    for names in facts.files:
-        for holder, binding in names.stores.get("['lr']", ()):
-            if binding.kind == "assign" and binding.value is not None and _is_group(names, holder):
-                if not any(_reads_rate(names, part) for part in ast.walk(binding.value)):
-                    yield names, binding.value
-    for site in facts.calls("torch.optim.lr_scheduler.OneCycleLR"):
-        rate = given(site.node, 1, "max_lr")
-        if rate is not None and not any(_reads_rate(site.names, part) for part in ast.walk(rate)):
-            yield site.names, rate
-
-
-def _is_group(names: Names, holder: ast.expr) -> bool:
-    """Whether an expression is one of an optimizer's param_groups."""
-    made = [holder]
-    if isinstance(holder, ast.Name):
-        made = [b.value for b in names.bindings(holder.id, holder) if b.value is not None]
-    return any(
-        isinstance(part, ast.Attribute) and part.attr == "param_groups"
-        for node in made
-        for part in ast.walk(node)
-    )
-
-
-def _reads(facts: Facts, names: Names) -> Iterator[tuple[Names, ast.expr]]:
-    """Where the programs of a file ask an optimizer or a schedule for its rate."""
-    files = {file for program in facts.programs if names in program.files for file in program.files}
-    for file in sorted(files, key=lambda file: str(file.source.path)):
-        for node in file.parents:
-            if isinstance(node, ast.expr) and _reads_rate(file, node) and not _only_shown(facts, file, node):
-                yield file, node
-
-
-def _only_shown(facts: Facts, names: Names, node: ast.expr) -> bool:
-    """Whether a rate goes into a text, or to a function of a library whose result nobody takes: a log."""
-    for parent in names.ancestors(node):
-        if isinstance(parent, ast.JoinedStr):
-            return True
-        if isinstance(parent, ast.Call):
-            called = getattr(parent.func, "attr", getattr(parent.func, "id", ""))
-            if called == "format":
-                return True
-            if isinstance(names.parents[parent], ast.Expr):
-                return called not in KEEPING and not facts.flow.functions(names, parent)
-    return False
-
-
-def _reads_rate(names: Names, node: ast.AST) -> bool:
-    """`group["lr"]`, `group["initial_lr"]`, `schedule.get_last_lr()`; not `state["lr"]` of a dict."""
-    if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Load):
-        named = isinstance(node.slice, ast.Constant) and node.slice.value in ("lr", "initial_lr")
-        return named and not _is_other_dict(names, node.value)
-    return isinstance(node, ast.Attribute) and node.attr in ("get_last_lr", "get_lr", "base_lrs", "defaults")
-
-
-def _is_other_dict(names: Names, holder: ast.expr) -> bool:
-    """Whether a variable is only ever given a dict that is written out."""
-    bound = names.bindings(holder.id, holder) if isinstance(holder, ast.Name) else []
-    return bool(bound) and all(isinstance(binding.value, (ast.Dict, ast.DictComp)) for binding in bound)
+def _together(facts: Facts, names: Names, other: Names) -> bool:
+    """Whether a program has both files."""
+    return any(names in program.files and other in program.files for program in facts.programs)
 
 
 def _scaled(rate: ast.expr) -> bool:
@@ -115,24 +68,16 @@ def _scaled(rate: ast.expr) -> bool:
 
 
 def _edits(facts: Facts, names: Names, rate: ast.expr) -> list[Edit]:
-    source = names.source
-    simple = isinstance(rate, (ast.Name, ast.Attribute, ast.Constant, ast.Call, ast.Subscript))
-    head, tail = ("", "") if simple else ("(", ")")
-    start, end = source.start(rate), source.end(rate)
-    size = f"{facts.hvd(names)}.size()"
-    return (
-        [Edit(start, start, head), Edit(end, end, f"{tail} * {size}")]
-        if head
-        else [Edit(end, end, f" * {size}")]
-    )
+    return edits.times(names.source, rate, f"{facts.hvd(names)}.size()")
 
 
 RULE = Rule(
     id="HVD403",
     title="scale the learning rate",
     what=(
-        "Multiplies the optimizer's lr by hvd.size() in a script that was single-process, and what the script puts "
-        "into param_groups afterwards, or gives to OneCycleLR, which both replace it."
+        "Multiplies the optimizer's lr by hvd.size() in a script that was single-process, those of its groups, and what "
+        "the script puts into param_groups afterwards, or gives to OneCycleLR and CyclicLR, which replace it. Where no lr "
+        "is given, it is the one that torch takes."
     ),
     why=(
         "The batch of one step grows with the number of ranks. The linear rule (Goyal et al. 2017, Accurate, "
@@ -242,8 +187,58 @@ RULE = Rule(
             note="A rate that a dict of settings keeps is not the optimizer's.",
             suggested=True,
         ),
+        Change(
+            """\
+            import torch
+
+            body, head = model.body, model.head
+            optimizer = torch.optim.Adam([{"params": body.parameters()}, dict(params=head.parameters(), lr=1e-2)])
+            cycle = torch.optim.lr_scheduler.CyclicLR(optimizer, [1e-4, 1e-3], max_lr=[rate for rate in rates])
+            loss.backward()
+            """,
+            """\
+            import horovod.torch as hvd
+            import torch
+
+            body, head = model.body, model.head
+            optimizer = torch.optim.Adam([{"params": body.parameters()}, dict(params=head.parameters(), lr=1e-2 * hvd.size())])
+            cycle = torch.optim.lr_scheduler.CyclicLR(optimizer, [1e-4 * hvd.size(), 1e-3 * hvd.size()], max_lr=[rate * hvd.size() for rate in rates])
+            loss.backward()
+            """,
+            note="Each group has its rate, and such a schedule its own.",
+            suggested=True,
+        ),
+        Change(
+            """\
+            import torch
+
+            optimizer = torch.optim.Adam([{"params": model.body.parameters()}, {"params": model.head.parameters(), "lr": lr / 10}])
+            loss.backward()
+            """,
+            """\
+            import horovod.torch as hvd
+            import torch
+
+            optimizer = torch.optim.Adam([{"params": model.body.parameters()}, {"params": model.head.parameters(), "lr": lr / 10 * hvd.size()}], lr=0.001 * hvd.size())
+            loss.backward()
+            """,
+            note="What torch takes where no rate is given is written out.",
+            suggested=True,
+        ),
     ),
     keeps=(
+        Keep(
+            """\
+            import torch
+
+            settings = {"params": {"depth": 2}, "lr": 0.1}
+            optimizer = torch.optim.Adam([{"params": model.parameters(), "lr": settings["lr"] * hvd.size()}])
+            other = torch.optim.Adam(model.parameters(), **options)
+            loss.backward()
+            """,
+            reason="settings are no group; every group has its rate; `options` may hold one",
+            suggested=True,
+        ),
         Keep(
             """\
             import torch
@@ -262,7 +257,7 @@ RULE = Rule(
             """\
             import torch
 
-            optimizer = torch.optim.Adam(model.parameters())
+            optimizer = torch.optim.Adam(model.parameters(), **options)
             start = [group["lr"] for group in optimizer.param_groups]
             for group, lr in zip(optimizer.param_groups, start):
                 group["lr"] = lr * 0.1

@@ -9,7 +9,7 @@ from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.naming import optimizer_names, plain_target
 from hvdkit.migrate.facts.steps import Group, Step
-from hvdkit.migrate.facts.waits import reduced_above, reduced_below, waiting_place
+from hvdkit.migrate.facts.waits import reduced_above, reduced_below, skips, waiting_place
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
@@ -39,6 +39,18 @@ def check(facts: Facts) -> Iterator[Finding]:
             continue
         if not group.reason:
             continue
+        if not _awaited(facts, group):
+            step = group.steps[0]
+            if facts.kinds(step.names) & {"ddp", "single"} and not all(
+                skips(step.names, step.call) for step in group.steps
+            ):
+                name = plain_target(step) or "optimizer"
+                message = f"{group.reason}, and the backward pass that makes them was not found"
+                advice = (
+                    f"call {name}.synchronize() after backward(), and step under {name}.skip_synchronize()"
+                )
+                yield facts.refused("HVD404", step.names, step.call, message, advice)
+            continue
         for backward in group.reduce_after:
             names, call = waiting_place(facts, backward, group)
             if facts.kinds(names) & {"ddp", "single"} and not reduced_below(facts, names, call, group):
@@ -51,9 +63,15 @@ def check(facts: Facts) -> Iterator[Finding]:
                     "HVD404", names, statement, message, _before_statement, facts, names, statement, group
                 )
         for step in group.steps if facts.options.target == "horovod" else ():
-            if facts.kinds(step.names) & {"ddp", "single"} and not _skips(step):
+            if facts.kinds(step.names) & {"ddp", "single"} and not skips(step.names, step.call):
                 message = "the gradients are reduced already, so the step does not reduce them again"
                 yield facts.required("HVD404", step.names, step.call, message, _skip, step)
+
+
+def _awaited(facts: Facts, group: Group) -> bool:
+    """Whether there is a place to wait: for these steps, or for those around the object that steps here."""
+    groups = (other for other in facts.steps.groups if other.optimizers & group.optimizers)
+    return any(other.reduce_after or other.reduce_before for other in groups)
 
 
 def _shared(facts: Facts, group: Group) -> bool:
@@ -86,11 +104,17 @@ def _same_name(one: ast.expr, other: ast.expr) -> bool:
 def _after_call(facts: Facts, names: Names, call: ast.Call, group: Group) -> Edit:
     optimizers = optimizer_names(facts, names, call, [group])
     if not optimizers:
-        raise edits.CannotEdit("the optimizer has no name where backward() is called")
+        raise edits.CannotEdit(f"{_which(facts, group)} has no name where backward() is called")
     for name in optimizers:
         _refuse_unmade(names, name, call, group)
     lines = [f"{name}.synchronize()" for name in optimizers]
     return edits.after(names.source, names.statement(call), lines)
+
+
+def _which(facts: Facts, group: Group) -> str:
+    """The first of a group's optimizers, by the place where it is made."""
+    made = next(optimizer for optimizer in facts.optimizers if optimizer.value in group.optimizers)
+    return f"the optimizer of {made.names.source.path.name}:{made.node.lineno}"
 
 
 def _refuse_unmade(names: Names, name: str, call: ast.Call, group: Group) -> None:
@@ -114,7 +138,7 @@ def _tests(names: Names, node: ast.AST) -> set[str]:
 def _before_statement(facts: Facts, names: Names, statement: ast.stmt, group: Group) -> Edit:
     optimizers = optimizer_names(facts, names, statement, [group])
     if not optimizers:
-        raise edits.CannotEdit("the optimizer has no name where its gradients are used")
+        raise edits.CannotEdit(f"{_which(facts, group)} has no name where its gradients are used")
     return edits.before(names.source, statement, [f"{name}.synchronize()" for name in optimizers])
 
 
@@ -124,17 +148,6 @@ def _skip(step: Step) -> list[Edit]:
     if name is None:
         raise edits.CannotEdit("the optimizer that steps is not a plain variable or attribute")
     return edits.enclose(step.names.source, [statement], f"with {name}.skip_synchronize():")
-
-
-def _skips(step: Step) -> bool:
-    """Whether a step stands under skip_synchronize() already."""
-    return any(
-        isinstance(item.context_expr, ast.Call)
-        and getattr(item.context_expr.func, "attr", "") == "skip_synchronize"
-        for parent in step.names.ancestors(step.call)
-        if isinstance(parent, ast.With)
-        for item in parent.items
-    )
 
 
 RULE = Rule(
@@ -314,6 +327,76 @@ RULE = Rule(
                 opt_d.synchronize()
                 opt_g.step()
             """,
+        ),
+        Change(
+            """\
+            import torch
+
+            actor, critic = torch.nn.Linear(2, 2), torch.nn.Linear(2, 1)
+            target = torch.nn.Linear(2, 1)
+            actor_optimizer = torch.optim.Adam(actor.parameters())
+            critic_optimizer = torch.optim.Adam(critic.parameters())
+            if args.autotune:
+                log_alpha = torch.zeros(1, requires_grad=True)
+                alpha = log_alpha.exp().item()
+                alpha_optimizer = torch.optim.Adam([log_alpha])
+            for x in batches:
+                with torch.no_grad():
+                    wanted = target(actor(x)) - alpha
+                critic_optimizer.zero_grad()
+                (critic(x) - wanted).pow(2).mean().backward()
+                critic_optimizer.step()
+                actor_loss = (alpha * actor(x).sum(1) - critic(actor(x))).mean()
+                actor_optimizer.zero_grad()
+                actor_loss.backward()
+                actor_optimizer.step()
+                if args.autotune:
+                    alpha_loss = (-log_alpha.exp() * (x.sum(1) + 2)).mean()
+                    alpha_optimizer.zero_grad()
+                    alpha_loss.backward()
+                    alpha_optimizer.step()
+                    alpha = log_alpha.exp().item()
+            """,
+            """\
+            import torch
+
+            actor, critic = torch.nn.Linear(2, 2), torch.nn.Linear(2, 1)
+            target = torch.nn.Linear(2, 1)
+            actor_optimizer = torch.optim.Adam(actor.parameters())
+            critic_optimizer = torch.optim.Adam(critic.parameters())
+            if args.autotune:
+                log_alpha = torch.zeros(1, requires_grad=True)
+                alpha = log_alpha.exp().item()
+                alpha_optimizer = torch.optim.Adam([log_alpha])
+            for x in batches:
+                with torch.no_grad():
+                    wanted = target(actor(x)) - alpha
+                critic_optimizer.zero_grad()
+                (critic(x) - wanted).pow(2).mean().backward()
+                critic_optimizer.synchronize()
+                with critic_optimizer.skip_synchronize():
+                    critic_optimizer.step()
+                actor_loss = (alpha * actor(x).sum(1) - critic(actor(x))).mean()
+                actor_optimizer.zero_grad()
+                actor_loss.backward()
+                critic_optimizer.synchronize()
+                actor_optimizer.synchronize()
+                with actor_optimizer.skip_synchronize():
+                    actor_optimizer.step()
+                if args.autotune:
+                    alpha_loss = (-log_alpha.exp() * (x.sum(1) + 2)).mean()
+                    alpha_optimizer.zero_grad()
+                    alpha_loss.backward()
+                    critic_optimizer.synchronize()
+                    actor_optimizer.synchronize()
+                    alpha_optimizer.step()
+                    alpha = log_alpha.exp().item()
+            """,
+            note=(
+                "SAC: what is computed without gradients leads nowhere, and a tensor that an optimizer trains alone "
+                "is reached by the losses that are computed from it. Of a loss in which no model is seen, it is not "
+                "known which it reaches: waiting once more is slow, and not wrong."
+            ),
         ),
         Change(
             """\
@@ -689,8 +772,195 @@ RULE = Rule(
             """,
             note="The optimizer is an attribute of a variable that is there.",
         ),
+        Change(
+            """\
+            import torch
+
+            class Solver:
+                def make(self, kind, parameters, rate):
+                    if kind == "adam":
+                        optimizer = torch.optim.Adam(parameters, rate)
+                    else:
+                        optimizer = torch.optim.SGD(parameters, rate)
+                    return optimizer
+
+            class Gan(Solver):
+                def __init__(self):
+                    self.G, self.D = Generator(), Discriminator()
+                    self.opt_g = self.make("adam", self.G.parameters(), 0.1)
+                    self.opt_d = self.make("sgd", self.D.parameters(), 0.1)
+
+                def train(self, real):
+                    self.opt_d.zero_grad()
+                    (self.D(self.G(noise()).detach()) - self.D(real)).mean().backward()
+                    self.opt_d.step()
+                    self.opt_g.zero_grad()
+                    (-self.D(self.G(noise()))).mean().backward()
+                    self.opt_g.step()
+            """,
+            """\
+            import torch
+
+            class Solver:
+                def make(self, kind, parameters, rate):
+                    if kind == "adam":
+                        optimizer = torch.optim.Adam(parameters, rate)
+                    else:
+                        optimizer = torch.optim.SGD(parameters, rate)
+                    return optimizer
+
+            class Gan(Solver):
+                def __init__(self):
+                    self.G, self.D = Generator(), Discriminator()
+                    self.opt_g = self.make("adam", self.G.parameters(), 0.1)
+                    self.opt_d = self.make("sgd", self.D.parameters(), 0.1)
+
+                def train(self, real):
+                    self.opt_d.zero_grad()
+                    (self.D(self.G(noise()).detach()) - self.D(real)).mean().backward()
+                    self.opt_d.synchronize()
+                    with self.opt_d.skip_synchronize():
+                        self.opt_d.step()
+                    self.opt_g.zero_grad()
+                    (-self.D(self.G(noise()))).mean().backward()
+                    self.opt_d.synchronize()
+                    self.opt_g.step()
+            """,
+            note="One method makes the optimizers of both: each call of it makes another one.",
+        ),
+        Change(
+            """\
+            import torch
+
+            class Passes:
+                def __init__(self, model, scaler):
+                    self.model, self.scaler, self.made = model, scaler, None
+
+                def run(self, x):
+                    self.scaler.scale(self.model(x).sum()).backward()
+
+                def optimized(self, function):
+                    return function
+
+                @property
+                def train(self):
+                    if self.made is None:
+                        self.made = self.optimized(self.run)
+                    return self.made
+
+            class Trainer:
+                def __init__(self, model, passes):
+                    self.passes = passes
+                    self.optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+
+                def step(self, x):
+                    self.passes.train(x)
+                    self.passes.scaler.step(self.optimizer)
+
+            model = torch.nn.Linear(2, 1)
+            trainer = Trainer(model, Passes(model, torch.amp.GradScaler("cuda")))
+            for x in batches:
+                trainer.step(x)
+            """,
+            """\
+            import torch
+
+            class Passes:
+                def __init__(self, model, scaler):
+                    self.model, self.scaler, self.made = model, scaler, None
+
+                def run(self, x):
+                    self.scaler.scale(self.model(x).sum()).backward()
+
+                def optimized(self, function):
+                    return function
+
+                @property
+                def train(self):
+                    if self.made is None:
+                        self.made = self.optimized(self.run)
+                    return self.made
+
+            class Trainer:
+                def __init__(self, model, passes):
+                    self.passes = passes
+                    self.optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+
+                def step(self, x):
+                    self.passes.train(x)
+                    self.optimizer.synchronize()
+                    with self.optimizer.skip_synchronize():
+                        self.passes.scaler.step(self.optimizer)
+
+            model = torch.nn.Linear(2, 1)
+            trainer = Trainer(model, Passes(model, torch.amp.GradScaler("cuda")))
+            for x in batches:
+                trainer.step(x)
+            """,
+            note="The backward pass is in a function that another class keeps, and gives by a property.",
+        ),
+        Change(
+            """\
+            import torch
+            from contextlib import nullcontext
+            from torch.nn.parallel import DistributedDataParallel as DDP
+
+            model = DDP(torch.nn.Linear(2, 1))
+            optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+            scaler = torch.amp.GradScaler("cuda")
+            for x in first:
+                model(x).sum().backward()
+            model.zero_grad()
+            for i, x in enumerate(batches):
+                last = i % 4 == 3
+                with nullcontext() if last else model.no_sync():
+                    scaler.scale(model(x).sum()).backward()
+                if last:
+                    scaler.step(optimizer)
+                    scaler.update()
+            """,
+            """\
+            import torch
+            from contextlib import nullcontext
+            from torch.nn.parallel import DistributedDataParallel as DDP
+
+            model = DDP(torch.nn.Linear(2, 1))
+            optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+            scaler = torch.amp.GradScaler("cuda")
+            for x in first:
+                model(x).sum().backward()
+                optimizer.synchronize()
+            model.zero_grad()
+            for i, x in enumerate(batches):
+                last = i % 4 == 3
+                with nullcontext() if last else model.no_sync():
+                    scaler.scale(model(x).sum()).backward()
+                if last:
+                    optimizer.synchronize()
+                    with optimizer.skip_synchronize():
+                        scaler.step(optimizer)
+                    scaler.update()
+            """,
+            note="Passes that always reduce are waited for where they are, those that a test decides about before the step.",
+        ),
     ),
     keeps=(
+        Keep(
+            """\
+            import torch
+            from torch.nn.parallel import DistributedDataParallel
+
+            model = DistributedDataParallel(torch.nn.Linear(2, 1))
+            optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+            scaler = torch.amp.GradScaler("cuda")
+            for x in batches:
+                library.differentiate(scaler.scale(model(x).sum()))
+                scaler.step(optimizer)
+                scaler.update()
+            """,
+            reason="where the backward pass is was not found: after it, every rank has to wait",
+            reported=True,
+        ),
         Keep(
             """\
             import torch

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
+from hvdkit.migrate.facts.optimizers import constructions
 from hvdkit.migrate.facts.steps import Step, closure_of
 from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
@@ -17,7 +18,7 @@ WRAPPED = "use --target hvdkit, whose optimizer reduces gradients and loss at ev
 
 
 def check(facts: Facts) -> Iterator[Finding]:
-    for optimizer in facts.optimizers:
+    for optimizer in constructions(facts):
         if optimizer.value.name == LBFGS and not optimizer.wrapped and facts.options.target == "horovod":
             if facts.kinds(optimizer.names) & {"ddp", "single"}:
                 yield facts.refused("HVD407", optimizer.names, optimizer.node, AGAIN, WRAPPED)

@@ -7,7 +7,8 @@ from collections.abc import Iterator
 
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
-from hvdkit.migrate.facts.by_hand import SKIPS, Averaging, guarded
+from hvdkit.migrate.facts.by_hand import Averaging, guarded
+from hvdkit.migrate.facts.gradient_things import NEVER
 from hvdkit.migrate.facts.summing import without_gradients
 from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
@@ -17,8 +18,11 @@ def check(facts: Facts) -> Iterator[Finding]:
     for averaging in facts.by_hand.averagings:
         message = "the gradients are averaged by the optimizer, and not here any more"
         names, statement = averaging.names, averaging.statement
-        finding = facts.required("HVD412", names, statement, message, _edit, facts, averaging)
-        yield finding.knowing(SKIPS if averaging.skips else "")
+        tell = facts.required
+        if NEVER in averaging.notes:
+            tell, message = facts.suggested, f"{message}; {NEVER}"
+        finding = tell("HVD412", names, statement, message, _edit, facts, averaging)
+        yield finding.knowing(". ".join(averaging.notes))
     for names, function in facts.by_hand.unneeded(facts.by_hand.averagings):
         message = f"{function.name} has no use left"
         yield facts.safe("HVD412", names, function, message, edits.delete_definition, names, function)
@@ -53,7 +57,8 @@ RULE = Rule(
         "world size once, after every backward pass and before anything looks at them; all else is refused "
         "(HVD904). With two ranks in float32 the weights are bit-identical; with more, the last bit of a gradient may "
         "differ. A parameter without a gradient has "
-        "zeros now, which is told where the program passes such parameters by."
+        "zeros now, which is told where the program passes such parameters by. Suggested where they stand under "
+        "`type(param) is torch.Tensor`, as in an old tutorial: that is never true, and nothing was averaged."
     ),
     check=check,
     changes=(
@@ -125,6 +130,72 @@ RULE = Rule(
         Change(
             """\
             import torch
+            import torch.distributed as dist
+
+            def average_gradients(model):
+                size = float(dist.get_world_size())
+                for param in model.parameters():
+                    if type(param) is torch.Tensor:
+                        dist.all_reduce(param.grad.data, op=dist.reduce_op.SUM, group=0)
+                        param.grad.data /= size
+
+            model = torch.nn.Linear(2, 1)
+            optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+            model(x).sum().backward()
+            average_gradients(model)
+            optimizer.step()
+            """,
+            """\
+            import torch
+
+            model = torch.nn.Linear(2, 1)
+            optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+            model(x).sum().backward()
+            optimizer.step()
+            """,
+            suggested=True,
+            note="The test is never true, so nothing was averaged: what was meant is suggested, and told.",
+        ),
+        Change(
+            """\
+            import torch
+            import torch.distributed as dist
+
+            agent = torch.nn.Linear(2, 1)
+            optimizer = torch.optim.Adam(agent.parameters())
+            for x in batches:
+                optimizer.zero_grad()
+                agent(x).sum().backward()
+                if dist.get_world_size() > 1:
+                    grads = []
+                    for param in agent.parameters():
+                        if param.grad is not None:
+                            grads.append(param.grad.view(-1))
+                    flat = torch.cat(grads)
+                    dist.all_reduce(flat, op=dist.ReduceOp.SUM)
+                    offset = 0
+                    for param in agent.parameters():
+                        if param.grad is not None:
+                            part = flat[offset : offset + param.numel()].view_as(param.grad.data)
+                            param.grad.data.copy_(part / dist.get_world_size())
+                            offset += param.numel()
+                optimizer.step()
+            """,
+            """\
+            import torch
+
+            agent = torch.nn.Linear(2, 1)
+            optimizer = torch.optim.Adam(agent.parameters())
+            for x in batches:
+                optimizer.zero_grad()
+                agent(x).sum().backward()
+                optimizer.step()
+            """,
+            note="Laid end to end, and cut at an offset that moves behind each.",
+        ),
+        Change(
+            """\
+            import torch
             from reduction import sync
 
             net = torch.nn.Linear(2, 1)
@@ -182,6 +253,24 @@ RULE = Rule(
             optimizer.step()
             """,
             reason="a sum is no average; HVD904 refuses it",
+        ),
+        Keep(
+            """\
+            import torch
+            import torch.distributed as dist
+
+            agent = torch.nn.Linear(2, 1)
+            optimizer = torch.optim.Adam(agent.parameters())
+            for x in batches:
+                agent(x).sum().backward()
+                flat = torch.cat([param.grad.view(-1) for param in agent.parameters()])
+                dist.all_reduce(flat, op=dist.ReduceOp.SUM)
+                offset = 0
+                for param in agent.parameters():
+                    param.grad.copy_(flat[offset : offset + param.numel()].view_as(param) / dist.get_world_size())
+                optimizer.step()
+            """,
+            reason="the offset stays at the first parameter; HVD904 refuses it",
         ),
     ),
 )

@@ -9,7 +9,7 @@ from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.starts import started
 from hvdkit.migrate.facts.texts import text_block
-from hvdkit.migrate.facts.training import only_single
+from hvdkit.migrate.facts.training import only_single, trained_by
 from hvdkit.migrate.facts.writers import unguarded_writers, whole_statement
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Finding
@@ -24,14 +24,14 @@ def check(facts: Facts) -> Iterator[Finding]:
         if writer.log or "horovod" in kinds or not kinds & {"ddp", "single"}:
             continue
         statement = whole_statement(facts, writer)
-        if statement is None and text_block(facts, writer) is not None:
+        if statement is None and text_block(facts, writer):
             continue  # HVD607
         running = started(facts, names, writer.node) if statement is not None else {False}
         if statement is not None and running != {False}:
             found.setdefault((names, False in running), []).append(statement)
             continue
-        if "single" not in kinds:
-            continue  # every rank wrote it before: the post-condition says so
+        if not any(program.kind == "single" for program in trained_by(facts, names, writer.node)):
+            continue  # no rank writes it, or every one wrote it before: the post-condition says so
         short = writer.name.rpartition(".")[2]
         message = f"every rank would write the file of this {short}"
         advice = (
@@ -53,7 +53,8 @@ RULE = Rule(
     title="files are written by rank 0",
     what=(
         "Puts a torch.save, torch.jit.save, save_image or numpy.save that every rank would run under "
-        "`if hvd.rank() == 0:`, and a json, pickle or yaml dump that is the last thing a program does; also a copy of a file that the same function saves. Tests of the rank around it, above it, in its callers and decorators count."
+        "`if hvd.rank() == 0:`, and a json, pickle or yaml dump that is the last thing a program does; also a copy of "
+        "a file that the same function saves, or of Python source. Tests of the rank around it, above it, in its callers and decorators count."
     ),
     why="N processes writing one file at once leave a broken one.",
     safety=(
@@ -135,6 +136,27 @@ RULE = Rule(
             save(model.state_dict(), True, "last.pt")
             """,
             note="The other ranks would copy what rank 0 has not written yet.",
+        ),
+        Change(
+            """\
+            import shutil
+            import torch
+
+            shutil.copy("models/%s.py" % args.model, str(folder))
+            loss.backward()
+            optimizer.step()
+            """,
+            """\
+            import shutil
+            import horovod.torch as hvd
+            import torch
+
+            if hvd.rank() == 0:
+                shutil.copy("models/%s.py" % args.model, str(folder))
+            loss.backward()
+            optimizer.step()
+            """,
+            note="Source that is kept with the results: only a person reads it.",
         ),
         Change(
             """\
@@ -368,6 +390,45 @@ RULE = Rule(
     keeps=(
         Keep(
             """\
+            import os
+            import tempfile
+            import torch
+
+            folder = tempfile.mkdtemp()
+            for epoch in range(3):
+                loss.backward()
+                torch.save(model.state_dict(), os.path.join(folder, f"{epoch}.pt"))
+            with tempfile.NamedTemporaryFile() as file:
+                torch.save(model, file.name)
+                again = torch.load(file.name)
+            torch.save(model, "/tmp/model-%d.pt" % os.getpid())
+            """,
+            reason="each process has such a file for itself, and may read it again",
+        ),
+        Keep(
+            """\
+            import tools
+            import torch
+
+            def convert(path):
+                torch.save(torch.load(path), path + ".new")
+
+            if __name__ == "__main__":
+                # convert("model.pt")
+                print(tools.VERSION)
+            """,
+            files=(
+                (
+                    "tools.py",
+                    "import torch.distributed as dist\n\nVERSION = 1\n\n\ndef start():\n"
+                    "    dist.init_process_group('gloo')\n",
+                ),
+            ),
+            suggested=True,
+            reason="the script starts no ranks: a person who calls it is alone",
+        ),
+        Keep(
+            """\
             import json
             import torch
 
@@ -383,11 +444,25 @@ RULE = Rule(
             import shutil
             import torch
 
-            shutil.copy("model.py", folder)
+            shutil.copy("pretrained.pt", folder)
             loss.backward()
             optimizer.step()
             """,
             reason="all ranks copy over each other; whether they all read the copy cannot be seen",
+            reported=True,
+        ),
+        Keep(
+            """\
+            import shutil
+            import sys
+            import torch
+
+            shutil.copy("models/net.py", folder)
+            sys.path.append(folder)
+            loss.backward()
+            optimizer.step()
+            """,
+            reason="the copy is imported",
             reported=True,
         ),
         Keep(
@@ -412,10 +487,23 @@ RULE = Rule(
             optimizer.step()
             file = open("log.txt", "a")
             file.write(str(loss.item()))
-            file.close()
             """,
             reason="where the writing ends cannot be seen",
             reported=True,
+        ),
+        Keep(
+            """\
+            import pickle
+            import torch
+
+            def write(things, path):
+                with open(path, "wb") as file:
+                    pickle.dump(things, file)
+
+            loss.backward()
+            optimizer.step()
+            """,
+            reason="no rank comes to it",
         ),
         Keep(
             """\

@@ -3,31 +3,42 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
+from hvdkit.migrate.facts.arguments import keyword
 from hvdkit.migrate.facts.guards import Where, where_runs
 from hvdkit.migrate.facts.programs import main_guard
 from hvdkit.migrate.facts.samples import reads_sample
 from hvdkit.migrate.facts.starts import on_import, runs_in, start_below
+from hvdkit.migrate.facts.texts import text_block
 from hvdkit.migrate.facts.training import only_single
-from hvdkit.migrate.facts.writers import calls_project_code
+from hvdkit.migrate.facts.writers import needed_everywhere, unguarded_writers
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
 
 
 def check(facts: Facts) -> Iterator[Finding]:
+    written = [s for writer in unguarded_writers(facts) for s in text_block(facts, writer)]
     for names in facts.files:
         if not only_single(facts, names):
             continue
         calls = [*names.calls.get("print", ()), *names.calls.get("write", ())]
+        calls = [call for call in calls if not _goes_with(facts, names, call, written)]
         prints = [names.statement(call) for call in calls if _prints(facts, names, call)]
         for row in edits.rows(names, prints):
             condition = f"{facts.hvd(names)}.rank() == 0"
             message = "printed by rank 0 only"
             yield facts.safe("HVD602", names, row[0], message, edits.guard, names.source, row, condition)
+
+
+def _goes_with(facts: Facts, names: Names, call: ast.Call, written: Collection[ast.stmt]) -> bool:
+    """Whether a print stands in a row that writes a text file, which HVD607 guards as a whole."""
+    if not facts.options.suggested and keyword(call, "file") is None:
+        return False
+    return any(parent in written for parent in names.ancestors(call))
 
 
 def _prints(facts: Facts, names: Names, call: ast.Call) -> bool:
@@ -44,7 +55,7 @@ def _prints(facts: Facts, names: Names, call: ast.Call) -> bool:
         return False
     if reads_sample(facts, names, call):
         return False  # a worker of the loader, which may have no Horovod, runs it for its rank's own samples
-    return not calls_project_code(facts, names, call) and where_runs(facts, names, call) is Where.ALL
+    return not needed_everywhere(facts, names, call) and where_runs(facts, names, call) is Where.ALL
 
 
 def _after_start(facts: Facts, names: Names, call: ast.Call) -> bool:
@@ -178,6 +189,33 @@ RULE = Rule(
         ),
     ),
     keeps=(
+        Keep(
+            """\
+            import torch
+
+            loss.backward()
+            optimizer.step()
+            with open("log.txt", "a") as file:
+                print(loss.item(), file=file)
+            """,
+            reason="it goes to a file, which every rank opens, or with HVD607 rank 0 alone",
+        ),
+        Keep(
+            """\
+            import torch
+            import torchvision
+
+            model = torchvision.models.resnet18()
+            batches = iter(torch.utils.data.DataLoader(data))
+            print(model.load_state_dict(torch.load("model.pt")))
+            print(next(batches).shape)
+            print(torch.rand(2))
+            print(model(x).shape)
+            model(x).sum().backward()
+            optimizer.step()
+            """,
+            reason="the other ranks have to load, draw and compute the same",
+        ),
         Keep(
             """\
             import torch

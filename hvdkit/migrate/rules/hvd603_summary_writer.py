@@ -10,7 +10,7 @@ from hvdkit.migrate.facts import Facts, Site
 from hvdkit.migrate.facts.flow import Value
 from hvdkit.migrate.facts.guards import Where, where_runs
 from hvdkit.migrate.facts.training import only_single
-from hvdkit.migrate.facts.writers import calls_project_code
+from hvdkit.migrate.facts.writers import needed_everywhere
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
@@ -65,7 +65,7 @@ def _statement(facts: Facts, names: Names, attribute: ast.Attribute) -> bool:
     if not whole or not isinstance(names.parents.get(call), ast.Expr):  # type: ignore[arg-type]
         return False
     given = [*call.args, *(keyword.value for keyword in call.keywords)]  # type: ignore[union-attr]
-    return not any(calls_project_code(facts, names, argument) for argument in given)
+    return not any(needed_everywhere(facts, names, argument) for argument in given)
 
 
 RULE = Rule(

@@ -7,9 +7,11 @@ from collections.abc import Iterator
 
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts, Site
+from hvdkit.migrate.facts.arguments import given
 from hvdkit.migrate.facts.guards import Where, where_runs
 from hvdkit.migrate.facts.order import passed_once
 from hvdkit.migrate.facts.training import only_single
+from hvdkit.migrate.facts.writers import own_file
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
@@ -54,7 +56,8 @@ def _ways(facts: Facts, names: Names, node: ast.Call, depth: int = 0) -> Iterato
 def _saves(facts: Facts, names: Names, call: ast.Call, depth: int = 0) -> bool:
     """Whether a call saves, itself or in the project's functions."""
     if "torch.save" in facts.flow.qualified(names, call.func):
-        return True
+        target = given(call, 1, "f")
+        return target is None or not own_file(facts, names, target)
     functions = facts.flow.functions(names, call) if depth < MAX_CALLS else []
     return any(
         _saves(facts, where, part, depth + 1)
@@ -150,6 +153,19 @@ RULE = Rule(
         ),
     ),
     keeps=(
+        Keep(
+            """\
+            import os
+            import tempfile
+            import torch
+
+            path = os.path.join(tempfile.mkdtemp(), "best.pt")
+            loss.backward()
+            torch.save(model.state_dict(), path)
+            model.load_state_dict(torch.load(path))
+            """,
+            reason="each process reads the file that it has written itself",
+        ),
         Keep(
             """\
             import torch

@@ -10,6 +10,7 @@ from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.launch_needs import init_order
 from hvdkit.migrate.facts.starts import started
 from hvdkit.migrate.facts.texts import text_block
+from hvdkit.migrate.facts.training import trained_by
 from hvdkit.migrate.facts.writers import unguarded_writers, whole_statement
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Finding
@@ -23,9 +24,9 @@ def check(facts: Facts) -> Iterator[Finding]:
         kinds = facts.kinds(names)
         if "horovod" in kinds or not kinds & {"ddp", "single"} or whole_statement(facts, writer) is not None:
             continue
-        block = text_block(facts, writer)
-        if block is not None and _has_rank(facts, names, block):
-            found.setdefault(names, []).append(block)
+        row = text_block(facts, writer) if trained_by(facts, names, writer.node) else []
+        if row and _has_rank(facts, names, row[0]):
+            found.setdefault(names, []).extend(row)
     for names, blocks in found.items():
         condition = f"{facts.hvd(names)}.rank() == 0"
         for row in edits.rows(names, list(dict.fromkeys(blocks))):
@@ -33,19 +34,20 @@ def check(facts: Facts) -> Iterator[Finding]:
             yield facts.suggested("HVD607", names, row[0], message, edits.guard, names.source, row, condition)
 
 
-def _has_rank(facts: Facts, names: Names, block: ast.With) -> bool:
-    """Whether Horovod runs whenever the block does: settings are often written before."""
-    if started(facts, names, block) != {True}:
+def _has_rank(facts: Facts, names: Names, statement: ast.stmt) -> bool:
+    """Whether Horovod runs whenever the statement does: settings are often written before."""
+    if started(facts, names, statement) != {True}:
         return False
-    return "ddp" not in facts.kinds(names) or init_order(facts).covers(names, block)
+    return "ddp" not in facts.kinds(names) or init_order(facts).covers(names, statement)
 
 
 RULE = Rule(
     id="HVD607",
     title="text files are written by rank 0",
     what=(
-        'Puts a `with open(path, "w")` (or append) under `if hvd.rank() == 0:` that every rank would run, where '
-        "all it does is to write texts, csv rows, json or yaml."
+        'Puts a `with open(path, "w")` (or append) under `if hvd.rank() == 0:` that every rank would run, and the '
+        'lines from `file = open(path, "w")` to `file.close()`, where all they do is to write texts, csv rows, json, '
+        "yaml or pickles."
     ),
     why="N processes open the same log: each empties it, or their lines come N times and mixed.",
     safety=(
@@ -142,6 +144,8 @@ RULE = Rule(
             loss.backward()
             optimizer.step()
             with open("log.txt", "a") as first, open("settings.json", "w") as second:
+                if first.tell() == 0:
+                    print("loss", file=first)
                 first.write(str(loss.item()))
                 second.write(json.dumps(settings.to_dict()))
             """,
@@ -159,13 +163,137 @@ RULE = Rule(
             optimizer.step()
             if hvd.rank() == 0:
                 with open("log.txt", "a") as first, open("settings.json", "w") as second:
+                    if first.tell() == 0:
+                        print("loss", file=first)
                     first.write(str(loss.item()))
                     second.write(json.dumps(settings.to_dict()))
             """,
             suggested=True,
         ),
+        Change(
+            """\
+            import torch
+
+            def test(scores):
+                file = open("scores.txt", "a")
+                file.write(str(scores))
+                file.write("\\n")
+                file.close()
+                return scores
+
+            loss.backward()
+            optimizer.step()
+            test([loss.item()])
+            """,
+            """\
+            import horovod.torch as hvd
+            import torch
+
+            def test(scores):
+                if hvd.rank() == 0:
+                    file = open("scores.txt", "a")
+                    file.write(str(scores))
+                    file.write("\\n")
+                    file.close()
+                return scores
+
+            loss.backward()
+            optimizer.step()
+            test([loss.item()])
+            """,
+            suggested=True,
+            note="From where it is opened to where it is closed.",
+        ),
+        Change(
+            """\
+            import json
+            import pickle
+            import torch
+
+            def write(things, path):
+                with open(path, "wb") as file:
+                    pickle.dump(things, file)
+
+            with open("names.json", "w") as file:
+                file.write(json.dumps(names))
+            loss.backward()
+            optimizer.step()
+            write(names, "names.pkl")
+            print("done")
+            """,
+            """\
+            import json
+            import pickle
+            import horovod.torch as hvd
+            import torch
+
+            def write(things, path):
+                if hvd.rank() == 0:
+                    with open(path, "wb") as file:
+                        pickle.dump(things, file)
+
+            if hvd.rank() == 0:
+                with open("names.json", "w") as file:
+                    file.write(json.dumps(names))
+            loss.backward()
+            optimizer.step()
+            write(names, "names.pkl")
+            print("done")
+            """,
+            suggested=True,
+            note="Another program reads one of them: it runs later.",
+            files=(("predict.py", "import json\n\nnames = json.load(open('names.json'))\n"),),
+        ),
     ),
     keeps=(
+        Keep(
+            """\
+            import pickle
+            import torch
+
+            def write(things, path):
+                with open(path, "wb") as file:
+                    pickle.dump(things, file)
+
+            loss.backward()
+            optimizer.step()
+            write(words, "words.pkl")
+            with open("words.pkl", "rb") as file:
+                words = pickle.load(file)
+            """,
+            reason="what the function is given as its path is read again",
+            suggested=True,
+        ),
+        Keep(
+            """\
+            import torch
+
+            loss.backward()
+            optimizer.step()
+            file = open("log.txt", "a")
+            file.write("done")
+            file.close()
+            print(file.closed)
+            """,
+            reason="the file is used below it",
+            suggested=True,
+        ),
+        Keep(
+            """\
+            import torch
+
+            def tell(scores):
+                with open("log.txt", "a") as file:
+                    file.write(str(scores))
+                    return len(scores)
+
+            loss.backward()
+            optimizer.step()
+            tell(scores)
+            """,
+            reason="the others would not return",
+            suggested=True,
+        ),
         Keep(
             """\
             import torch

@@ -27,7 +27,11 @@ def check(facts: Facts) -> Iterator[Finding]:
         if chosen is not None:
             where, node = chosen
             advice = f"remove it: {facts.hvd(names)}.local_rank() chooses the GPU of each process"
-            yield facts.manual("HVD701", where, node, "every process would work on the same GPU", advice)
+            message, statement = "every process would work on the same GPU", where.statement(node)
+            if isinstance(statement, ast.Assign) and len(statement.targets) == 1:
+                yield facts.suggested("HVD701", where, node, message, edits.delete, where, statement)
+            else:
+                yield facts.manual("HVD701", where, node, message, advice)
         message = "Horovod starts first, and each process takes the GPU of its local rank"
         first = names.source.tree.body[0]
         yield facts.required("HVD701", names, first, message, _edit, facts, program)
@@ -173,7 +177,6 @@ RULE = Rule(
             model.fit(x, y)
             """,
             """\
-            import os
             import horovod.tensorflow.keras as hvd
             import tensorflow as tf
 
@@ -184,15 +187,14 @@ RULE = Rule(
             if gpus:
                 tf.config.set_visible_devices(gpus[hvd.local_rank()], "GPU")
 
-            # hvdkit: TODO[HVD701] remove it: hvd.local_rank() chooses the GPU of each process
-            os.environ["CUDA_VISIBLE_DEVICES"] = "0"
             config = {}
             config["CUDA_VISIBLE_DEVICES"] = "0"
             model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
             model.compile("sgd", "mse")
             model.fit(x, y)
             """,
-            note="A GPU that the script picks for itself is left and told: every process would work on it.",
+            suggested=True,
+            note="A GPU that the script picks for itself: every process would work on it.",
         ),
         Change(
             """\

@@ -9,15 +9,17 @@ from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.flow import Value
 from hvdkit.migrate.facts.tensorflow import vocabulary as words
-from hvdkit.migrate.facts.tensorflow.datasets import Chain, Point, countless, disorder, operation
+from hvdkit.migrate.facts.tensorflow.datasets import Chain, Point, countless, disorder, operation, run_over
+from hvdkit.migrate.facts.tensorflow.iterators import drawn_steps, own_order
 from hvdkit.migrate.facts.tensorflow.models import ModelCall
 from hvdkit.migrate.facts.tensorflow.shares import is_cut, is_own_part
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
-from hvdkit.migrate.tensorflow_edits import appended
+from hvdkit.migrate.tensorflow_edits import divided, is_divided
 
 MESSAGE = "each rank trains on its own share, as many elements on every rank"
+STEPS = "each rank takes its share of the steps, from data in an order of its own"
 ARRAYS = ("x", "y", "sample_weight")
 
 
@@ -37,7 +39,14 @@ def check(facts: Facts) -> Iterator[Finding]:
     for loop in {loop.node: loop for loop in facts.tf.loops if loop.names in facts.tf.files}.values():
         if loop.names in played:
             continue
-        over = set() if isinstance(loop.node, ast.While) else set(ast.walk(loop.node.iter))
+        steps = drawn_steps(facts, loop)
+        if steps is not None:
+            if not is_divided(facts, loop.names, steps):
+                yield facts.suggested("HVD710", loop.names, steps, STEPS, divided, facts, loop.names, steps)
+            continue
+        over: set[ast.AST] = set()
+        if not isinstance(loop.node, ast.While):
+            over = {part for each in run_over(loop.names, loop.node.iter) for part in ast.walk(each)}
         if not over & followed:
             message = (
                 "no dataset was found that this training loop draws from: every rank may see all of the data"
@@ -123,12 +132,12 @@ def _place(facts: Facts, chain: Chain) -> Point | None:
 def _shard(facts: Facts, chain: Chain, point: Point) -> list[Edit]:
     names, hvd = point.names, facts.hvd(point.names)
     if facts.options.target == "hvdkit":
-        return appended(names, point.node, f".apply({hvd}.shard_dataset)")
+        return edits.appended(names.source, point.node, f".apply({hvd}.shard_dataset)")
     share = f".shard({hvd}.size(), {hvd}.rank())"
     if _endless(chain) and countless(facts, chain, point.before):
-        return appended(names, point.node, share)  # nothing to fill up
+        return edits.appended(names.source, point.node, share)  # nothing to fill up
     full = f"data.concatenate(data.repeat().take(-data.cardinality() % {hvd}.size()))"
-    return appended(names, point.node, f".apply(lambda data: {full}{share})")
+    return edits.appended(names.source, point.node, f".apply(lambda data: {full}{share})")
 
 
 def _arrays(facts: Facts, call: ModelCall) -> Iterator[Finding]:
@@ -138,7 +147,9 @@ def _arrays(facts: Facts, call: ModelCall) -> Iterator[Finding]:
         message = "what this fit trains on comes from * or **: every rank may see all of the data"
         yield facts.manual("HVD710", names, call.node, message, _advice(facts, names))
     elif y is None or isinstance(y, ast.Constant):
-        if not facts.ranks.inside(names, x):
+        if own_order(facts, names, x):
+            yield from _iterator(facts, call, x)
+        elif not facts.ranks.inside(names, x):
             message = (
                 "what this gives is not a dataset that could be followed: every rank may see all of the data"
             )
@@ -157,6 +168,14 @@ def _arrays(facts: Facts, call: ModelCall) -> Iterator[Finding]:
         ]
         if whole:
             yield facts.safe("HVD710", names, whole[0], MESSAGE, _slices, facts, names, whole)
+
+
+def _iterator(facts: Facts, call: ModelCall, x: ast.expr) -> Iterator[Finding]:
+    """What gives each rank an order of its own lasts for the share of the steps; HVD711 cuts those that are told."""
+    names, last = call.names, [*call.node.args, *(item.value for item in call.node.keywords)][-1]
+    if call.argument("steps_per_epoch") is None:
+        share = f", steps_per_epoch=len({names.source.segment(x)}) // {facts.hvd(names)}.size()"
+        yield facts.suggested("HVD710", names, x, STEPS, edits.wrap, names.source, last, "", share)
 
 
 def _several(facts: Facts, value: Value) -> bool:
@@ -181,7 +200,7 @@ def _slice(facts: Facts, names: Names, array: ast.expr) -> list[Edit]:
             "it is computed in the call, and its length would be asked for by computing it twice"
         )
     even = f"len({text}) // {hvd}.size() * {hvd}.size()"
-    return appended(names, array, f"[{hvd}.rank() : {even} : {hvd}.size()]")
+    return edits.appended(names.source, array, f"[{hvd}.rank() : {even} : {hvd}.size()]")
 
 
 HEAD = """\
@@ -202,6 +221,17 @@ for x, y in train.prefetch(1):
         loss = model(x)
     optimizer.apply_gradients(zip(tape.gradient(loss, model.variables), model.variables))
 """
+IMAGES = """\
+images = tf.keras.preprocessing.image.ImageDataGenerator(rescale=1 / 255)
+train = images.flow_from_directory("images")
+"""
+STEPS_LOOP = """\
+for step in range({0}):
+    x, y = next(train)
+    with tf.GradientTape() as tape:
+        loss = model(x)
+    optimizer.apply_gradients(zip(tape.gradient(loss, model.variables), model.variables))
+"""
 
 RULE = Rule(
     id="HVD710",
@@ -218,7 +248,9 @@ RULE = Rule(
     ),
     safety=(
         "Safe where all ranks see the elements in the same order before the cut. A shuffle without a seed before it, "
-        "a generator, a length that nothing tells, or a pipeline that evaluation shares are left to the person."
+        "a generator, a length that nothing tells, or a pipeline that evaluation shares are left to the person. "
+        "Suggested for Keras' own shuffled iterators over images: ranks draw in orders of their own, so that of one "
+        "epoch some images come twice and some not at all, as in Horovod's own examples."
     ),
     check=check,
     changes=(
@@ -447,8 +479,54 @@ RULE = Rule(
             target="hvdkit",
             note="Loops that look at a first batch may see any rank's.",
         ),
+        Change(
+            "import tensorflow as tf\nfrom tqdm import tqdm\n\n"
+            + f"train = {DATA}.shuffle(100).batch(8)\n"
+            + LOOP.replace("for x, y in train.prefetch(1):", "bar = tqdm(train)\nfor x, y in bar:"),
+            "import horovod.tensorflow as hvd\nimport tensorflow as tf\nfrom tqdm import tqdm\n\n"
+            + f"train = {DATA}{SHARD}.shuffle(100).batch(8)\n"
+            + LOOP.replace("for x, y in train.prefetch(1):", "bar = tqdm(train)\nfor x, y in bar:"),
+            note="Through a progress bar in a variable.",
+        ),
+        Change(
+            HEAD + IMAGES + "model.fit(train, epochs=2)\n",
+            HVD + HEAD + IMAGES + "model.fit(train, epochs=2, steps_per_epoch=len(train) // hvd.size())\n",
+            suggested=True,
+            note="Every process shuffles such an iterator in its own way: all ranks together draw one epoch.",
+        ),
+        Change(
+            HEAD + IMAGES + STEPS_LOOP.format("len(train)"),
+            "import horovod.tensorflow as hvd\n"
+            + HEAD
+            + IMAGES
+            + STEPS_LOOP.format("len(train) // hvd.size()"),
+            suggested=True,
+        ),
     ),
     keeps=(
+        Keep(
+            HEAD + IMAGES + "model.fit(train, steps_per_epoch=100)\n",
+            reason="the steps are told, and HVD711 divides them",
+        ),
+        Keep(
+            "import numpy as np\n" + HEAD + "np.random.seed(1)\n" + IMAGES + "model.fit(train)\n",
+            reason="with a seed every rank draws the same order",
+            reported=True,
+            suggested=True,
+        ),
+        Keep(
+            HEAD + IMAGES.replace('"images"', '"images", shuffle=False') + "model.fit(train)\n",
+            reason="every rank sees the same order",
+            reported=True,
+            suggested=True,
+        ),
+        Keep(
+            "import hvdkit.tensorflow as hvd\n"
+            + HEAD
+            + IMAGES
+            + STEPS_LOOP.format("len(train) // hvd.size()"),
+            reason="it is divided already",
+        ),
         Keep(
             HEAD
             + """\

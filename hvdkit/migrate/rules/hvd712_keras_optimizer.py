@@ -10,11 +10,11 @@ from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.flow import Value
 from hvdkit.migrate.facts.tensorflow import vocabulary as words
 from hvdkit.migrate.facts.tensorflow.keras_version import pinned
-from hvdkit.migrate.facts.tensorflow.models import ModelCall
+from hvdkit.migrate.facts.tensorflow.models import ModelCall, custom_step
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Applicability, Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
-from hvdkit.migrate.tensorflow_edits import keras
+from hvdkit.migrate.tensorflow_edits import keras, scaled_by_name
 
 MESSAGE = "the gradients are averaged over the ranks before they are applied"
 KERAS_3 = (
@@ -35,12 +35,11 @@ def check(facts: Facts) -> Iterator[Finding]:
 
 
 def _findings(facts: Facts) -> Iterator[Finding]:
-    fitted = {value for call in facts.tf.fits() for value in _model(facts, call)}
     by_hand = {v for step in facts.tf.applied for v in facts.flow.values(step.names, step.optimizer)}
     seen: set[ast.AST] = set()
     for call in facts.tf.compiles():
         names = call.names
-        if not _model(facts, call) & fitted and not _trained_on_batches(facts, call):
+        if custom_step(facts, call):
             continue
         optimizer = call.argument("optimizer")
         if optimizer is None and call.spread:
@@ -59,17 +58,6 @@ def _findings(facts: Facts) -> Iterator[Finding]:
             yield facts.refused("HVD712", names, optimizer or call.node, message, advice)
             continue
         yield from _wrapped(facts, call, optimizer, made, bool(made & by_hand), seen)
-
-
-def _model(facts: Facts, call: ModelCall) -> frozenset[Value]:
-    return facts.flow.values(call.names, call.model)
-
-
-def _trained_on_batches(facts: Facts, call: ModelCall) -> bool:
-    return any(
-        other.method == "train_on_batch" and _model(facts, other) & _model(facts, call)
-        for other in facts.tf.calls
-    )
 
 
 def _wrapped(
@@ -101,11 +89,12 @@ def _wrapped(
 
 def _around(facts: Facts, names: Names, node: ast.expr) -> list[Edit]:
     hvd = facts.hvd(names)
-    if isinstance(node, ast.Constant):
+    scaled = facts.options.suggested and facts.options.allows("HVD721")
+    if scaled and scaled_by_name(facts, names, node):
         return edits.wrap(
-            names.source, node, f"{hvd}.DistributedOptimizer({keras(names)}.optimizers.get(", "))"
-        )
-    if isinstance(node, ast.Name) and _text(names, node):
+            names.source, node, f"{hvd}.DistributedOptimizer(", ")"
+        )  # HVD721 writes the optimizer
+    if isinstance(node, ast.Constant) or (isinstance(node, ast.Name) and _text(names, node)):
         return edits.wrap(
             names.source, node, f"{hvd}.DistributedOptimizer({keras(names)}.optimizers.get(", "))"
         )

@@ -10,7 +10,6 @@ from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
-from hvdkit.migrate.tensorflow_edits import PLAIN
 
 METHODS = ("fit", "fit_generator", "evaluate", "predict")
 MESSAGE = "rank 0 shows the progress"
@@ -43,10 +42,7 @@ def _default(facts: Facts, names: Names) -> str:
 def _edit(facts: Facts, names: Names, given: ast.expr) -> list[Edit]:
     if facts.options.target == "hvdkit":
         return edits.wrap(names.source, given, f"{facts.hvd(names)}.verbose(", ")")
-    quiet = f" if {facts.hvd(names)}.rank() == 0 else 0"
-    if isinstance(given, PLAIN):
-        return edits.wrap(names.source, given, "", quiet)
-    return edits.wrap(names.source, given, "(", f"){quiet}")
+    return edits.appended(names.source, given, f" if {facts.hvd(names)}.rank() == 0 else 0")
 
 
 HEAD = """\

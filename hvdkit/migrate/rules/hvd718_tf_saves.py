@@ -10,7 +10,7 @@ from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.guards import Where
 from hvdkit.migrate.facts.tensorflow.downloads import downloads, whole
 from hvdkit.migrate.facts.tensorflow.saving import DELETED, Saved, deletions, saves, summaries
-from hvdkit.migrate.facts.writers import calls_project_code, writers
+from hvdkit.migrate.facts.writers import needed_everywhere, writers
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
@@ -79,7 +79,7 @@ def _plain(facts: Facts, found: Iterable[Saved]) -> dict[Names, dict[ast.Call, a
     for saved in found:
         statement = saved.names.statement(saved.node)
         only = isinstance(statement, ast.Expr) and statement.value is saved.node
-        if only and not calls_project_code(facts, saved.names, saved.node):
+        if only and not needed_everywhere(facts, saved.names, saved.node):
             plain.setdefault(saved.names, {})[saved.node] = statement
     for calls in plain.values():
         alone = set(calls.values())
@@ -98,7 +98,7 @@ def _only_told(facts: Facts, saved: Saved) -> bool:
     if (
         not isinstance(parent, ast.Assign)
         or len(parent.targets) != 1
-        or calls_project_code(facts, names, call)
+        or needed_everywhere(facts, names, call)
     ):
         return False
     target = parent.targets[0]

@@ -9,7 +9,7 @@ from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.guards import Where, where_runs
 from hvdkit.migrate.facts.tensorflow.vocabulary import KINDS
-from hvdkit.migrate.facts.writers import calls_project_code
+from hvdkit.migrate.facts.writers import needed_everywhere
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
@@ -46,7 +46,7 @@ def _prints(facts: Facts, names: Names, call: ast.Call) -> bool:
         return False
     if names.function(call) is None and not _after_start(facts, names, call):
         return False
-    return not calls_project_code(facts, names, call) and where_runs(facts, names, call) is Where.ALL
+    return not needed_everywhere(facts, names, call) and where_runs(facts, names, call) is Where.ALL
 
 
 def _reads_metric(statement: ast.stmt) -> bool:

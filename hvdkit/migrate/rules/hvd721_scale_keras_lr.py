@@ -7,14 +7,16 @@ from collections.abc import Iterator
 
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
-from hvdkit.migrate.facts.arguments import keyword
+from hvdkit.migrate.facts.arguments import keyword, unpacks
 from hvdkit.migrate.facts.flow import Value
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
-from hvdkit.migrate.tensorflow_edits import PLAIN
+from hvdkit.migrate.tensorflow_edits import RATES, scaled, scaled_by_name
 
 OPTIMIZERS = "keras.optimizers."
+MESSAGE = "N ranks take N times the batch: the learning rate times hvd.size() (linear scaling)"
+OTHERS = ("Adadelta", "Adagrad", "Adamax", "Ftrl", "Nadam")
 SCALED = frozenset(f"hvdkit.{module}.scale_lr" for module in ("tensorflow", "tensorflow.keras"))
 
 
@@ -30,14 +32,39 @@ def check(facts: Facts) -> Iterator[Finding]:
         ):
             continue
         rate = keyword(call, "learning_rate") or keyword(call, "lr") or (call.args[0] if call.args else None)
+        if rate is None and not unpacks(call):
+            yield from _default(facts, names, call, short)
         if rate is None or facts.ranks.of(names, rate) & {"size"} or _has_size(facts, names, rate):
             continue
         if facts.flow.made(names, rate) & SCALED:
             continue
         if any(_is_schedule(facts, value) for value in facts.flow.values(names, rate)):
             continue
-        message = "N ranks take N times the batch: the learning rate times hvd.size() (linear scaling)"
-        yield facts.suggested("HVD721", names, rate, message, _edit, facts, names, rate)
+        yield facts.suggested("HVD721", names, rate, MESSAGE, _edit, facts, names, rate)
+    for compiled in facts.tf.compiles():
+        names, optimizer = compiled.names, compiled.argument("optimizer")
+        text = scaled_by_name(facts, names, optimizer)
+        if optimizer is not None and text is not None:
+            yield facts.suggested(
+                "HVD721", names, optimizer, MESSAGE, edits.replace, names.source, optimizer, text
+            )
+
+
+def _default(facts: Facts, names: Names, call: ast.Call, short: str) -> Iterator[Finding]:
+    """What Keras takes where no rate is given, if that is the same in all of its versions."""
+    _, rate = RATES.get(short.lower(), ("", None))
+    if rate is not None:
+        written = f"learning_rate={scaled(facts, names, rate)}"
+        message = f"{MESSAGE}; Keras' own is {rate}"
+        add = edits.add_arguments
+        yield facts.suggested("HVD721", names, call, message, add, names.source, call, [written])
+    elif facts.options.suggested and short in OTHERS:  # else nothing is scaled
+        message = (
+            "the rate is not scaled: what Keras takes where none is given has changed between its versions"
+        )
+        yield facts.manual(
+            "HVD721", names, call, message, f"write learning_rate=RATE * {facts.hvd(names)}.size()"
+        )
 
 
 def _is_schedule(facts: Facts, value: Value) -> bool:
@@ -57,10 +84,7 @@ def _has_size(facts: Facts, names: Names, rate: ast.expr) -> bool:
 def _edit(facts: Facts, names: Names, rate: ast.expr) -> list[Edit]:
     if facts.options.target == "hvdkit":
         return edits.wrap(names.source, rate, f"{facts.hvd(names)}.scale_lr(", ")")
-    factor = f" * {facts.hvd(names)}.size()"
-    if isinstance(rate, PLAIN):
-        return edits.wrap(names.source, rate, "", factor)
-    return edits.wrap(names.source, rate, "(", f"){factor}")
+    return edits.times(names.source, rate, f"{facts.hvd(names)}.size()")
 
 
 HEAD = """\
@@ -74,7 +98,10 @@ FIT = "model.fit(data)\n"
 RULE = Rule(
     id="HVD721",
     title="Keras learning rates scaled",
-    what="Multiplies the learning rate of a single-process script's Keras optimizers by hvd.size().",
+    what=(
+        "Multiplies the learning rate of a single-process script's Keras optimizers by hvd.size(). Where none is given, and "
+        'for names such as "adam", it is the one that Keras takes.'
+    ),
     why=(
         "Each rank keeps its batch size, so a step sees N times as many samples. Linear scaling, with a warm-up of some "
         "epochs, keeps the accuracy (Goyal et al. 2017, arXiv:1706.02677)."
@@ -105,6 +132,16 @@ RULE = Rule(
             suggested=True,
         ),
         Change(
+            HEAD + "optimizer = tf.keras.optimizers.Adam(epsilon=1e-7)\nmodel.compile('SGD', 'mse')\n" + FIT,
+            HVD
+            + HEAD
+            + "optimizer = tf.keras.optimizers.Adam(epsilon=1e-7, learning_rate=0.001 * hvd.size())\n"
+            + "model.compile(tf.keras.optimizers.SGD(0.01 * hvd.size()), 'mse')\n"
+            + FIT,
+            suggested=True,
+            note="What Keras takes where no rate is given.",
+        ),
+        Change(
             """\
             import tensorflow as tf
 
@@ -126,6 +163,12 @@ RULE = Rule(
         ),
     ),
     keeps=(
+        Keep(
+            HEAD + "model.compile(tf.keras.optimizers.Adadelta(), 'mse')\n" + FIT,
+            reason="1.0 in some versions of Keras, 0.001 in others",
+            suggested=True,
+            reported=True,
+        ),
         Keep(
             HVD + HEAD + "model.compile(tf.keras.optimizers.SGD(0.1 * hvd.size()), 'mse')\n" + FIT,
             reason="it is scaled already",

@@ -12,6 +12,16 @@ from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rule import Keep, Rule
 
+GRADIENTS = (
+    "apply_gradients",
+    "compute_gradients",
+    "fit",
+    "GradientTape",
+    "gradients",
+    "minimize",
+    "train_on_batch",
+)
+
 
 def check(facts: Facts) -> Iterator[Finding]:
     if not facts.tf.mentioned:
@@ -21,6 +31,8 @@ def check(facts: Facts) -> Iterator[Finding]:
         horovod = {"tf-horovod", "horovod"} & facts.kinds(names)
         if node in seen or horovod or _beside_torch(facts, names):
             continue
+        if match.endswith("Session") and not _trains(facts, names):
+            continue  # a session that converts or runs a model stays in its one process
         seen.add(node)
         message = f"{qualified} has no counterpart in Horovod: {words.REFUSED[match]}"
         advice = "write the training with Keras' fit or a GradientTape loop, or stay with what it uses"
@@ -30,6 +42,12 @@ def check(facts: Facts) -> Iterator[Finding]:
         message = f"what becomes of {text} without the strategy is not known"
         advice = "take this use of the strategy out first, or write what rank 0 of the job should do here"
         yield facts.refused("HVD790", names, node, message, advice)
+
+
+def _trains(facts: Facts, names: Names) -> bool:
+    """Whether a program of a file computes gradients, or lets others do it."""
+    files = {file for program in facts.programs if names in program.files for file in program.files}
+    return any(file.attributes.get(word) for file in files or {names} for word in GRADIENTS)
 
 
 def _beside_torch(facts: Facts, names: Names) -> bool:
@@ -51,6 +69,17 @@ RULE = Rule(
     check=check,
     changes=(),
     keeps=(
+        Keep(
+            """\
+            import tensorflow as tf
+
+            with tf.Graph().as_default(), tf.compat.v1.Session() as session:
+                weights = [tf.Variable(tf.train.load_variable("old.ckpt", name)) for name in names]
+                session.run(tf.compat.v1.global_variables_initializer())
+                tf.compat.v1.train.Saver(weights).save(session, "new.ckpt")
+            """,
+            reason="it converts weights, and trains nothing",
+        ),
         Keep(
             """\
             import tensorflow as tf
@@ -90,6 +119,7 @@ RULE = Rule(
             """\
             import tensorflow.compat.v1 as tf
 
+            train_op = tf.train.AdamOptimizer().minimize(loss)
             with tf.Session() as session:
                 session.run(train_op)
             """,

@@ -7,6 +7,9 @@ from collections.abc import Iterator
 
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.coverage import trained_wraps, unknown_steps, without_optimizer
+from hvdkit.migrate.facts.facts import NOT_REWRITTEN
+from hvdkit.migrate.facts.starts import runs_in
+from hvdkit.migrate.facts.updates import copied_gradients
 from hvdkit.migrate.plan import Applicability, Finding
 from hvdkit.migrate.rule import Keep, Rule
 from hvdkit.migrate.rules.hvd401_optimizer import check as wrap_optimizers
@@ -15,6 +18,13 @@ ADVICE = (
     "make the optimizer where hvdkit can see it, from model.parameters() and a class of torch.optim "
     "or of this project, and run hvdkit migrate again: without hvd.DistributedOptimizer the ranks "
     "would train apart"
+)
+COPIED = (
+    "gradients are copied to other tensors here, which an optimizer then steps: Horovod reduces the gradients "
+    "of an optimizer's own parameters when backward() makes them, and these are not made there"
+)
+OWN_GRADIENTS = (
+    "give the optimizer the model's own parameters; for half precision use torch.autocast and GradScaler"
 )
 LEFT = (Applicability.MANUAL, Applicability.REFUSED)
 
@@ -38,6 +48,11 @@ def check(facts: Facts) -> Iterator[Finding]:
         message = f"{taken} this step, and no other optimizer was found"
         yield facts.refused("HVD905", names, step, message, ADVICE)
     yield from _not_wrapped(facts)
+    for names in facts.files:
+        mine = [p for p in facts.programs if p.kind in ("ddp", "single") and names in p.files]
+        for statement in dict.fromkeys(copied_gradients(names)):
+            if any(runs_in(facts, program, names, statement) for program in mine):
+                yield facts.refused("HVD905", names, statement, COPIED, OWN_GRADIENTS)
 
 
 def _not_wrapped(facts: Facts) -> Iterator[Finding]:
@@ -50,7 +65,9 @@ def _not_wrapped(facts: Facts) -> Iterator[Finding]:
     for optimizer in trained.values():
         finding = left.get((optimizer.names.source.path, optimizer.node.lineno))
         if finding is not None:
-            message = f"DDP would go, and this optimizer would not average: {finding.message}"
+            not_done = finding.advice.startswith(NOT_REWRITTEN)
+            why = finding.advice.partition(";")[0] if not_done else finding.message
+            message = f"DDP would go, and this optimizer would not average: {why}"
             yield facts.refused("HVD905", optimizer.names, optimizer.node, message, finding.advice)
 
 
@@ -59,7 +76,8 @@ RULE = Rule(
     title="a program without its optimizer is refused",
     what=(
         "Leaves a program alone when the optimizer of a model that DDP wraps was not found, or cannot be wrapped; "
-        "also one of a single process whose optimizer was not found, or that has none."
+        "also one of a single process whose optimizer was not found, or that has none, and one whose optimizer steps "
+        "copies of the model's parameters."
     ),
     why=(
         "DDP averages in the model, Horovod in the optimizer. Where that is missing, each rank trains on its own, "
@@ -69,6 +87,23 @@ RULE = Rule(
     check=check,
     changes=(),
     keeps=(
+        Keep(
+            """\
+            import torch
+            from torch.nn.parallel import DistributedDataParallel as DDP
+
+            model = DDP(torch.nn.Linear(2, 1).half())
+            masters = [p.detach().clone().float() for p in model.parameters()]
+            optimizer = torch.optim.SGD(masters, lr=0.1)
+            for x in batches:
+                model(x).sum().backward()
+                for master, p in zip(masters, model.parameters()):
+                    master.grad = p.grad.float()
+                optimizer.step()
+            """,
+            reason="the optimizer steps copies of the parameters, which backward() never reaches",
+            reported=True,
+        ),
         Keep(
             """\
             import torch

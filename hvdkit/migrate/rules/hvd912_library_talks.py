@@ -14,8 +14,9 @@ LOADER = "timm.data.create_loader"
 # What libraries send, or ask, by torch.distributed -> what to write instead.
 TALKS = {
     LOADER: (
-        "make a torch.utils.data.DataLoader with DistributedSampler(dataset, num_replicas=hvd.size(), "
-        "rank=hvd.rank()), or give create_loader each rank's own part of the dataset and distributed=False"
+        "set dataset.transform = timm.data.create_transform(...), as it does, and make a "
+        "torch.utils.data.DataLoader with sampler=DistributedSampler(dataset, num_replicas=hvd.size(), "
+        "rank=hvd.rank())"
     ),
     "timm.utils.reduce_tensor": "write hvd.allreduce(tensor, op=hvd.Average) in its place",
     "timm.utils.distribute_bn": (

@@ -245,6 +245,136 @@ def gan(rank):
     report("gan", generator.module, scale.module, period.module)
 
 
+SOLVERS = {}
+
+
+def solver(cls):
+    SOLVERS[cls.__name__] = cls
+    return cls
+
+
+class Solver:
+    """As BasicSR trains: one method makes the optimizers of all networks."""
+
+    def __init__(self):
+        self.optimizers = []
+
+    def wrap(self, net):
+        return DDP(net)
+
+    def get_optimizer(self, kind, params, lr, **kwargs):
+        if kind == "adam":
+            optimizer = torch.optim.AdamW(params, lr, **kwargs)
+        elif kind == "sgd":
+            optimizer = torch.optim.SGD(params, lr, **kwargs)
+        else:
+            raise NotImplementedError(kind)
+        return optimizer
+
+    def slow_down(self):
+        for optimizer in self.optimizers:
+            for group in optimizer.param_groups:
+                group["lr"] *= 0.9
+
+
+@solver
+class Adversaries(Solver):
+    def __init__(self):
+        super().__init__()
+        self.net_g = self.wrap(nn.Sequential(nn.Linear(6, 8), nn.Tanh(), nn.Linear(8, 6)))
+        self.net_d = self.wrap(build(19))
+        self.setup()
+
+    def setup(self):
+        params = []
+        for _, p in self.net_g.named_parameters():
+            if p.requires_grad:
+                params.append(p)
+        self.optimizer_g = self.get_optimizer("adam", params, lr=0.01, betas=(0.5, 0.9))
+        self.optimizers.append(self.optimizer_g)
+        self.optimizer_d = self.get_optimizer("sgd", self.net_d.parameters(), 0.1, momentum=0.9)
+        self.optimizers.append(self.optimizer_d)
+
+    def step(self, x, number):
+        for p in self.net_d.parameters():
+            p.requires_grad = False
+        self.optimizer_g.zero_grad()
+        fake = self.net_g(x)
+        if number > 0:
+            (-self.net_d(fake).mean()).backward()
+            self.optimizer_g.step()
+        for p in self.net_d.parameters():
+            p.requires_grad = True
+        self.optimizer_d.zero_grad()
+        loss = -self.net_d(x).mean()
+        loss.backward()
+        loss = self.net_d(fake.detach()).mean()
+        loss.backward()
+        self.optimizer_d.step()
+
+    def tell(self):
+        report("one_factory", self.net_g.module, self.net_d.module)
+
+
+def one_factory(rank):
+    torch.manual_seed(18)
+    adversaries = SOLVERS["Adversaries"]()
+    for number, x in enumerate(batches(rank)):
+        adversaries.step(x, number)
+        adversaries.slow_down()
+    adversaries.tell()
+
+
+def build_optimizer(model, kind="sgd", staged=False, new=()):
+    """As torchreid makes them: two rates, for the parts that are new and for the others."""
+    if staged:
+        if hasattr(model, "module"):
+            model = model.module
+        old, fresh = [], []
+        for name, module in model.named_children():
+            if name in new:
+                fresh += list(module.parameters())
+            else:
+                old += list(module.parameters())
+        groups = [{"params": old, "lr": 0.01}, {"params": fresh}]
+    else:
+        groups = model.parameters()
+    if kind == "sgd":
+        optimizer = torch.optim.SGD(groups, lr=0.1, momentum=0.9)
+    elif kind == "adam":
+        optimizer = torch.optim.Adam(groups, lr=0.1)
+    return optimizer
+
+
+class Mutual:
+    """Two networks that learn from each other."""
+
+    def __init__(self, one, first, other, second):
+        self.one, self.first = one, first
+        self.other, self.second = other, second
+
+    def step(self, x):
+        one, other = self.one(x), self.other(x)
+        loss_one = (one - other.detach()).pow(2).mean() + one.pow(2).mean()
+        loss_other = (other - one.detach()).pow(2).mean() + other.abs().mean()
+        self.first.zero_grad()
+        loss_one.backward()
+        self.first.step()
+        self.second.zero_grad()
+        loss_other.backward()
+        self.second.step()
+
+
+def mutual(rank):
+    one, other = DDP(build(20)), DDP(build(21))
+    first = build_optimizer(one, staged=True, new=("2",))
+    second = build_optimizer(other, kind="adam")
+    pair = Mutual(one, first, other, second)
+    for x in batches(rank):
+        pair.step(x)
+    report("mutual", one.module, other.module)
+
+
 def left():
     model = DDP(build(12))
     optimizer = torch.optim.SGD(model.parameters(), lr=0.1, momentum=0.9)
@@ -367,6 +497,53 @@ def lookahead(rank, around=True):
     report("lookahead" if around else "without", model.module)
 
 
+class Scaled(torch.optim.Optimizer):
+    """As iBOT's LARS: each layer's step in proportion to its weights."""
+
+    def __init__(self, params, lr=0, momentum=0.9, weight_decay=0):
+        super().__init__(params, {"lr": lr, "momentum": momentum, "weight_decay": weight_decay})
+
+    @torch.no_grad()
+    def step(self):
+        for group in self.param_groups:
+            for p in group["params"]:
+                state = self.state[p]
+                if "mu" not in state:
+                    state["mu"] = torch.zeros_like(p)
+                step = p.grad.add(p, alpha=group["weight_decay"])
+                state["mu"].mul_(group["momentum"]).add_(step * p.norm())
+                p.add_(state["mu"], alpha=-group["lr"])
+
+
+def heads(rank):
+    """As iBOT evaluates: heads of one shape, each with an optimizer of the class that a test chooses."""
+    backbone = build(20).eval()
+    heads = nn.ModuleList()
+    optimizers = []
+    schedulers = []
+    for lr, kind in itertools.product((0.01, 0.1), ("sgd", "scaled")):
+        head = nn.Linear(3, 2)
+        head = DDP(head)
+        heads.append(head)
+        parameters = head.parameters()
+        optimizer = torch.optim.SGD if kind == "sgd" else Scaled
+        optimizer = optimizer(parameters, lr * dist.get_world_size(), momentum=0.9, weight_decay=1e-6)
+        scheduler = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, 4, eta_min=0)
+        optimizers.append(optimizer)
+        schedulers.append(scheduler)
+    for x in batches(rank):
+        with torch.no_grad():
+            output = backbone(x)
+        for head, optimizer in zip(heads, optimizers):
+            loss = head(output).pow(2).mean()
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+        for scheduler in schedulers:
+            scheduler.step()
+    report("heads", *heads)
+
+
 def main():
     dist.init_process_group("gloo")
     rank = dist.get_rank()
@@ -383,12 +560,15 @@ def main():
     two_losses(rank)
     closure(rank)
     gan(rank)
+    one_factory(rank)
+    mutual(rank)
     alike(rank)
     larc(rank)
     centred(rank)
     looked_up(rank)
     lookahead(rank)
     lookahead(rank, around=False)
+    heads(rank)
     dist.barrier()
     dist.destroy_process_group()
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from hvdkit.migrate.facts.arguments import keyword, passed
 from hvdkit.migrate.facts.flow import Value
-from hvdkit.migrate.facts.order import reaching
+from hvdkit.migrate.facts.order import last_binding, reaching
 from hvdkit.migrate.facts.tensorflow import vocabulary as words
 from hvdkit.migrate.names import FUNCTIONS, Binding, FunctionNode, Names
 
@@ -105,9 +105,14 @@ class Chains:
         if function is None or name in self._consumers:
             return False
         # By name, for what cannot be followed, and followed, for what has another name in its file.
-        calls = {call for names in self._facts.files for call in names.calls.get(name, ())}
-        calls |= {call for _, call in self._facts.flow.call_sites(point.names, function)}
-        return len(calls) > 1
+        calls = {(names, call) for names in self._facts.files for call in names.calls.get(name, ())}
+        calls |= set(self._facts.flow.call_sites(point.names, function))
+        for program in self._facts.programs:
+            if point.names in program.files:
+                runs = sum(names in program.files for names, _ in calls)
+                if runs > 1 or (runs and program.kind not in (*words.KINDS, "tf-horovod")):
+                    return True
+        return False
 
     @cached_property
     def _consumers(self) -> frozenset[str]:
@@ -155,9 +160,9 @@ class Chains:
         # What a strategy distributes each replica draws a part of, in evaluation, too.
         for names in self._facts.tf.trained:
             for loop in names.loops:
-                if isinstance(loop, ast.While) or (loop not in training and _looks(loop)):
+                if isinstance(loop, ast.While) or (loop not in training and _looks(names, loop)):
                     continue
-                for iterated in _iterated(loop.iter):
+                for iterated in run_over(names, loop.iter):
                     parts = self._distributed(names, iterated)
                     yield names, iterated, loop in training or parts
 
@@ -275,24 +280,33 @@ def _last(names: Names, use: ast.Name, bindings: list[tuple[Names, Binding]]) ->
     ]
 
 
-def _looks(loop: ast.For | ast.AsyncFor) -> bool:
+def _looks(names: Names, loop: ast.For | ast.AsyncFor) -> bool:
     """Whether a loop only looks at a first batch, which may be that of any share."""
-    only = [op for op in _iterated(loop.iter) if isinstance(op, ast.Call) and operation(op) == "take"]
+    only = [op for op in run_over(names, loop.iter) if isinstance(op, ast.Call) and operation(op) == "take"]
     first = any(len(op.args) == 1 and getattr(op.args[0], "value", None) == 1 for op in only)
     return first or isinstance(loop.body[-1], ast.Break)
 
 
-def _iterated(node: ast.expr) -> Iterator[ast.expr]:
-    """What a loop runs over: without enumerate, iter, tqdm and zip around it."""
-    if isinstance(node, ast.Call) and node.args:
-        name = getattr(node.func, "id", getattr(node.func, "attr", ""))
-        if name in ("enumerate", "iter", "tqdm", "zip", "trange") and not isinstance(
-            node.args[0], ast.Starred
-        ):
-            for argument in node.args if name == "zip" else node.args[:1]:
-                yield from _iterated(argument)
-            return
-    yield node
+def run_over(names: Names, node: ast.expr) -> Iterator[ast.expr]:
+    """What a loop runs over: without enumerate, iter, tqdm and zip around it, also in a variable."""
+    last = last_binding(names, node) if isinstance(node, ast.Name) else None
+    held = last.value if last is not None and last.kind == "assign" and not last.path else None
+    if isinstance(held, ast.Call) and _wraps(held):
+        node = held
+    if not isinstance(node, ast.Call) or not _wraps(node):
+        yield node
+        return
+    for argument in node.args if _called(node) == "zip" else node.args[:1]:
+        yield from run_over(names, argument)
+
+
+def _called(call: ast.Call) -> str:
+    return str(getattr(call.func, "id", getattr(call.func, "attr", "")))
+
+
+def _wraps(call: ast.Call) -> bool:
+    wrapper = _called(call) in ("enumerate", "iter", "tqdm", "zip", "trange")
+    return wrapper and bool(call.args) and not isinstance(call.args[0], ast.Starred)
 
 
 def disorder(facts: Facts, chain: Chain, before: int) -> str:

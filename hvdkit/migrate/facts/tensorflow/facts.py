@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from hvdkit.migrate.facts.flow import Value
 from hvdkit.migrate.facts.tensorflow import vocabulary as words
 from hvdkit.migrate.facts.tensorflow.datasets import Chains
-from hvdkit.migrate.facts.tensorflow.models import ModelCall, custom_step, model_calls
+from hvdkit.migrate.facts.tensorflow.models import ModelCall, model_calls
 from hvdkit.migrate.facts.tensorflow.strategies import Strategies, find_strategies
 from hvdkit.migrate.facts.tensorflow.tapes import Applied, StepLoop, find_applied, step_loops
 from hvdkit.migrate.names import FUNCTIONS, FunctionNode, Names
@@ -67,9 +67,13 @@ class TensorFlow:
         return [call for call in self.calls if call.method in ("fit", "fit_generator") and self.mine(call)]
 
     def compiles(self) -> list[ModelCall]:
-        """The calls of compile, for Keras' own train_step, in programs to rewrite."""
+        """The calls of compile in programs to rewrite, for models that Keras trains: not to evaluate them."""
+        values = self._facts.flow.values
+        fitted = {value for call in self.fits() for value in values(call.names, call.model)}
+        fed = [call for call in self.calls if call.method == "train_on_batch"]
+        fitted |= {value for call in fed for value in values(call.names, call.model)}
         mine = [call for call in self.calls if call.method == "compile" and self.mine(call)]
-        return [call for call in mine if not custom_step(self._facts, call)]
+        return [call for call in mine if values(call.names, call.model) & fitted]
 
     @cached_property
     def models(self) -> frozenset[Value]:

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import ast
+from typing import TYPE_CHECKING
 
-from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.programs import ProgramFacts
+from hvdkit.migrate.facts.training import training_loaders
 from hvdkit.migrate.names import Names
+
+if TYPE_CHECKING:
+    from hvdkit.migrate.facts.facts import Facts, Loader
 
 # Calls that may be given a rank and share no data out by it.
 HARMLESS = frozenset(
@@ -33,9 +37,20 @@ HARMLESS = frozenset(
             "manual_seed",
             "manual_seed_all",
             "DistributedSampler",
+            "init_process_group",
+            "DistributedDataParallel",
+            "DDP",
         ),
     )
 )
+
+
+def drawn_whole(facts: Facts, loader: Loader) -> bool:
+    """Whether every rank of a distributed program draws all of the data: no rank shares it out."""
+    programs = [program for program in facts.programs if loader in training_loaders(facts, program)]
+    return bool(programs) and all(
+        program.kind == "ddp" and not shares_by_hand(facts, program) for program in programs
+    )
 
 
 def shares_by_hand(facts: Facts, program: ProgramFacts) -> bool:

@@ -1,0 +1,71 @@
+"""HVD508: monitored_barrier becomes barrier."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from hvdkit.migrate import edits
+from hvdkit.migrate.facts import Facts
+from hvdkit.migrate.facts.arguments import given
+from hvdkit.migrate.facts.collectives import is_world
+from hvdkit.migrate.plan import Finding
+from hvdkit.migrate.rule import Change, Keep, Rule
+
+BARRIER = "torch.distributed.monitored_barrier"
+
+
+def check(facts: Facts) -> Iterator[Finding]:
+    for site in facts.calls(BARRIER):
+        names, call = site.names, site.node
+        text = f"{facts.hvd(names)}.barrier()"
+        group = given(call, 0, "group")
+        if group is not None and not is_world(facts, names, group):
+            message = "a group of ranks is waited for"
+            advice = f"make the group a process set, and call {text[:-1]}process_set=...)"
+            yield facts.manual("HVD508", names, call, message, advice)
+            continue
+        message = "monitored_barrier becomes barrier; HOROVOD_STALL_SHUTDOWN_TIME_SECONDS is its timeout"
+        yield facts.safe("HVD508", names, call, message, edits.recast, names.source, call, [text])
+
+
+RULE = Rule(
+    id="HVD508",
+    title="monitored_barrier",
+    what="Replaces monitored_barrier by hvd.barrier.",
+    why="There is no process group to wait in.",
+    safety="Safe: same meaning. The barrier's timeout becomes an environment variable.",
+    check=check,
+    changes=(
+        Change(
+            """\
+            import torch.distributed as dist
+
+            dist.monitored_barrier(timeout=limit)
+            """,
+            """\
+            import horovod.torch as hvd
+
+            hvd.barrier()
+            """,
+        ),
+    ),
+    keeps=(
+        Keep(
+            """\
+            import torch.distributed as dist
+
+            dist.monitored_barrier(dist.new_group([0, 1]))
+            """,
+            reason="some of the ranks wait for each other",
+            reported=True,
+        ),
+        Keep(
+            """\
+            import threading
+
+            threading.monitored_barrier()
+            """,
+            reason="another library's function of that name",
+        ),
+    ),
+)

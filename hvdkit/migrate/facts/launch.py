@@ -15,7 +15,7 @@ from itertools import takewhile
 from typing import TYPE_CHECKING
 
 from hvdkit.migrate.facts import vocabulary as words
-from hvdkit.migrate.facts.arguments import keyword, passed, positional, spawns, starting_calls
+from hvdkit.migrate.facts.arguments import keyword, passed, positional, spawned, spawns, starting_calls
 from hvdkit.migrate.facts.launch_options import Option, Options
 from hvdkit.migrate.facts.ranks import QUESTIONS, constant, environment_reads, launch_tests
 from hvdkit.migrate.names import FUNCTIONS, LOOPS, Binding, Names
@@ -44,9 +44,9 @@ class Spawn:
 class Origin:
     """One definition that a value may come from.
 
-    kind: "expression" (node), "option" (node is the add_argument call), "index" (node is the spawn call),
-    "augmented" (node is the target of `x *= n`). alias: the variable, with its file, that was last assigned
-    to another on the way: `size = ngpus`.
+    kind: "expression" (node), "option" (node is the add_argument call), "index" (node is the call that
+    starts the process), "augmented" (node is the target of `x *= n`). alias: the variable, with its file,
+    that was last assigned to another on the way: `size = ngpus`.
     """
 
     kind: str
@@ -165,7 +165,7 @@ class Launch:
 
     @cached_property
     def rank_indices(self) -> set[ast.AST]:
-        """The spawn calls whose workers' index goes to init_process_group as the rank: for one host."""
+        """The calls that start workers whose index goes to init_process_group as the rank: for one host."""
         return {origin.node for origin in self._anchored("rank") if origin.kind == "index"}
 
     @cached_property
@@ -237,11 +237,24 @@ class Launch:
                 yield Origin("augmented", names, binding.node)
         elif binding.kind == "param" and isinstance(binding.node, ast.arg):
             yield from self._parameter(names, binding.node, seen)
+        elif binding.kind == "each":
+            yield from self._numbers(names, binding.node)
         elif binding.kind == "import":
             head, _, member = binding.qualified.rpartition(".")
             module = self._facts.project.module(head, names.source.path) if head.strip(".") else None
             for inner in module.module.names.get(member, ()) if module is not None else ():
                 yield from self._binding(module, inner, seen)  # type: ignore[arg-type]
+
+    def _numbers(self, names: Names, target: ast.AST) -> Iterator[Origin]:
+        """The number of each process that a loop starts: `for i in range(n): Process(run, args=(i,))`."""
+        loop = names.parents.get(target)
+        if not isinstance(loop, ast.For) or loop.target is not target:
+            return
+        for call in names.calls.get("Process", ()):
+            worker = spawned(names, call)
+            if loop in names.ancestors(call) and worker is not None:
+                if leads_to_init(self._facts, names, worker):
+                    yield Origin("index", names, call)
 
     def _elements(
         self, names: Names, value: ast.expr, path: tuple[int, ...]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.launch_reach import around
 from hvdkit.migrate.names import Names
@@ -62,13 +63,17 @@ def _asks_the_same(names: Names, test: ast.expr) -> bool:
 
 
 def _both_ways(launching: set[ast.AST], names: Names, test: ast.expr) -> bool:
-    """Whether both branches of an `if` launch."""
+    """Whether both branches of an `if` launch; what follows one that leaves is its other branch."""
     parent = names.parents[test]
     if not isinstance(parent, ast.If):
         return False
+    other = parent.orelse
+    if not other and isinstance(parent.body[-1], (ast.Return, ast.Raise)):
+        block = edits.block(names, parent)
+        other = block[block.index(parent) + 1 :]
     return all(
         any(part in launching for statement in branch for part in ast.walk(statement))
-        for branch in (parent.body, parent.orelse)
+        for branch in (parent.body, other)
     )
 
 
@@ -187,6 +192,26 @@ RULE = Rule(
                 dist.init_process_group("nccl", rank=args.rank, world_size=args.world_size)
             """,
             reason="torch says that it can be done at all, and one of several ways to say yes is enough",
+        ),
+        Keep(
+            """\
+            import torch
+            import torch.distributed as dist
+            import torch.multiprocessing as mp
+
+            def run(rank, size, several):
+                if several:
+                    dist.init_process_group("gloo", rank=rank, world_size=size)
+
+            def main():
+                size = torch.cuda.device_count()
+                alone = torch.cuda.is_available() and size == 1
+                if alone:
+                    run(0, 1, False)
+                    return
+                mp.spawn(run, nprocs=size, args=(size, size > 1))
+            """,
+            reason="both ways run the worker: what follows a branch that leaves is the other one",
         ),
         Keep(
             """\

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
 
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
+from hvdkit.migrate.facts import vocabulary as words
 from hvdkit.migrate.facts.averaging import never_averaged, was_averaged
 from hvdkit.migrate.facts.placing import Place
 from hvdkit.migrate.facts.starts import runs_in
@@ -39,6 +41,10 @@ def check(facts: Facts) -> Iterator[Finding]:
                 "of it, and Horovod's optimizer averages all that it is given"
             )
             yield facts.refused("HVD401", place.names, place.call, message, APART)
+        elif other := _no_optimizer(facts, place):
+            message = f"on one way this is an object of {other}, which is no torch optimizer: Horovod cannot take it"
+            advice = f"put hvd.DistributedOptimizer around the optimizers where they are made, and inside {other}"
+            yield facts.refused("HVD401", place.names, place.call, message, advice)
         elif place.call in averaged:
             message = "the optimizer averages the gradients over all ranks before each step"
             meeting = [other for other in mates if _meet(facts, place, other)]
@@ -53,6 +59,17 @@ def check(facts: Facts) -> Iterator[Finding]:
             message = "no model that this optimizer trains was found to be wrapped in DDP"
             advice = "let the optimizer and DDP get the same variable, or wrap this one by hand"
             yield facts.refused("HVD401", place.names, place.call, message, advice)
+
+
+def _no_optimizer(facts: Facts, place: Place) -> str:
+    """The class of the project's own, with a step() but no optimizer's, that a function gives beside optimizers."""
+    for value in facts.flow.values(place.names, place.call):
+        if value.kind == "class" or value in {optimizer.value for optimizer in place.optimizers}:
+            continue
+        if isinstance(value.node, ast.ClassDef) and facts.flow.methods(value, "step"):
+            if not any(words.is_optimizer(base) for base in facts.flow.bases(value)):
+                return value.name
+    return ""
 
 
 def _same_program(facts: Facts, one: Names, other: Names) -> bool:
@@ -1170,6 +1187,36 @@ RULE = Rule(
                 return optimizer, 0.2
             """,
             reason="both have one name, and their gradients would have one name, too",
+            reported=True,
+        ),
+        Keep(
+            """\
+            import torch
+            from torch.nn.parallel import DistributedDataParallel as DDP
+
+            class Grouped:
+                def __init__(self, optimizer):
+                    self.optimizer = optimizer
+
+                @classmethod
+                def create(cls, kind, model):
+                    return cls(kind(model.parameters()))
+
+                def step(self):
+                    self.optimizer.step()
+
+            def build(model, kind):
+                if kind == "sgd":
+                    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+                else:
+                    optimizer = Grouped.create(torch.optim.Adam, model)
+                return optimizer
+
+            model = torch.nn.Linear(2, 1)
+            optimizer = build(model, "adam")
+            model = DDP(model)
+            """,
+            reason="hvd.DistributedOptimizer calls the constructor of what it is given, which is no optimizer's",
             reported=True,
         ),
     ),

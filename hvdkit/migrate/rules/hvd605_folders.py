@@ -17,6 +17,7 @@ from hvdkit.migrate.rule import Change, Keep, Rule
 MAKERS = ("os.makedirs", "os.mkdir")
 PATHS = frozenset(("parents", "exist_ok"))  # what only a Path's mkdir() takes
 QUESTIONS = frozenset(("os.path.exists", "os.path.isdir"))
+PATH_QUESTIONS = frozenset(("exists", "is_dir"))
 
 
 def check(facts: Facts) -> Iterator[Finding]:
@@ -34,11 +35,15 @@ def check(facts: Facts) -> Iterator[Finding]:
         may_exist = keyword(call, "exist_ok")
         if not facts.kinds(names) & {"single", "ddp", *KINDS} or names.qualified(call.func):
             continue
-        if not {item.arg for item in call.keywords} & PATHS or getattr(may_exist, "value", None) is True:
+        asked = _path_asked(names, call)
+        if not asked and not {item.arg for item in call.keywords} & PATHS:
+            continue  # it may be no Path's
+        if getattr(may_exist, "value", None) is True:
             continue
         if where_runs(facts, names, call) is Where.ALL and not _caught(names, call):
+            make = facts.safe if asked else facts.suggested
             message = "another rank may have made the folder meanwhile: exist_ok=True"
-            yield facts.suggested("HVD605", names, call, message, _path_edit, names, call, may_exist)
+            yield make("HVD605", names, call, message, _path_edit, names, call, may_exist)
 
 
 def _path_edit(names: Names, call: ast.Call, may_exist: ast.expr | None) -> Edit:
@@ -51,6 +56,22 @@ def _asked(names: Names, call: ast.Call) -> bool:
     """Whether the script asks first whether the folder is there, so that it may be."""
     return any(
         isinstance(node, ast.Call) and QUESTIONS & set(names.qualified(node.func))
+        for parent in names.ancestors(call)
+        if isinstance(parent, ast.If)
+        for node in ast.walk(parent.test)
+    )
+
+
+def _path_asked(names: Names, call: ast.Call) -> bool:
+    """Whether a Path is asked first whether it is there: `if not out.exists(): out.mkdir()`."""
+    assert isinstance(call.func, ast.Attribute)
+    path = ast.dump(call.func.value)
+    return any(
+        isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Attribute)
+        and node.func.attr in PATH_QUESTIONS
+        and not (node.args or call.args)
+        and ast.dump(node.func.value) == path
         for parent in names.ancestors(call)
         if isinstance(parent, ast.If)
         for node in ast.walk(parent.test)
@@ -139,6 +160,31 @@ RULE = Rule(
             from pathlib import Path
             import torch
 
+            folder = Path("runs")
+            if not folder.exists():
+                print("a new folder")
+                folder.mkdir()
+            model(x).sum().backward()
+            optimizer.step()
+            """,
+            """\
+            from pathlib import Path
+            import torch
+
+            folder = Path("runs")
+            if not folder.exists():
+                print("a new folder")
+                folder.mkdir(exist_ok=True)
+            model(x).sum().backward()
+            optimizer.step()
+            """,
+            note="What is asked whether it exists is a Path.",
+        ),
+        Change(
+            """\
+            from pathlib import Path
+            import torch
+
             exist_ok = run == ""
             folder = Path("runs") / run
             folder.mkdir(parents=True, exist_ok=exist_ok)
@@ -198,6 +244,17 @@ RULE = Rule(
             loss.backward()
             """,
             reason="rank 0 makes it",
+        ),
+        Keep(
+            """\
+            import torch
+
+            if server.exists(folder):
+                server.mkdir(folder)
+            loss.backward()
+            optimizer.step()
+            """,
+            reason="no Path's: it takes the folder itself",
         ),
     ),
 )

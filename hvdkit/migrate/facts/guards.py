@@ -51,6 +51,16 @@ def where_runs(facts: Facts, names: Names, node: ast.AST, depth: int = 0) -> Whe
     return best
 
 
+def caught(names: Names, node: ast.AST) -> bool:
+    """Whether an error of a node is dealt with by a `try` around it."""
+    child = node
+    for parent in names.ancestors(node):
+        if isinstance(parent, ast.Try) and child in parent.body and parent.handlers:
+            return True
+        child = parent
+    return False
+
+
 def sometimes_alone(facts: Facts, names: Names, node: ast.AST, depth: int = 0) -> bool:
     """Whether some way to a node is one that fewer than all processes take: no place for a collective."""
     if where_runs(facts, names, node, MAX_CALLERS) is not Where.ALL:

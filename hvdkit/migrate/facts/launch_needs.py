@@ -9,6 +9,7 @@ from hvdkit.migrate.facts.launch_order import Order
 from hvdkit.migrate.facts.launch_settings import settings
 from hvdkit.migrate.facts.once import once
 from hvdkit.migrate.facts.ranks import environment_reads, launch_tests
+from hvdkit.migrate.facts.starts import started
 from hvdkit.migrate.facts.wraps import find_wraps
 from hvdkit.migrate.names import Names
 
@@ -44,3 +45,10 @@ def init_order(facts: Facts) -> Order:
         order.need(names, node)
     order.settle()
     return order
+
+
+def has_rank(facts: Facts, names: Names, statement: ast.stmt) -> bool:
+    """Whether Horovod runs whenever a statement does: settings are often written before."""
+    if started(facts, names, statement) != {True}:
+        return False
+    return "ddp" not in facts.kinds(names) or init_order(facts).covers(names, statement)

@@ -24,6 +24,7 @@ from hvdkit.migrate.rules import (
     hvd606_read_back,
     hvd607_text,
     hvd608_log_handlers,
+    hvd609_delete,
 )
 
 ASKING = (
@@ -36,6 +37,7 @@ ASKING = (
     hvd606_read_back,
     hvd607_text,
     hvd608_log_handlers,
+    hvd609_delete,
 )
 IMPORTS = (ast.Import, ast.ImportFrom)
 HARMLESS = (*IMPORTS, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)

@@ -43,7 +43,9 @@ def check(facts: Facts) -> Iterator[Finding]:
             yield facts.refused("HVD401", place.names, place.call, message, APART)
         elif other := _no_optimizer(facts, place):
             message = f"on one way this is an object of {other}, which is no torch optimizer: Horovod cannot take it"
-            advice = f"put hvd.DistributedOptimizer around the optimizers where they are made, and inside {other}"
+            advice = (
+                f"put hvd.DistributedOptimizer around the optimizers where they are made, and inside {other}"
+            )
             yield facts.refused("HVD401", place.names, place.call, message, advice)
         elif place.call in averaged:
             message = "the optimizer averages the gradients over all ranks before each step"

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts, Site
 from hvdkit.migrate.facts.arguments import keyword
-from hvdkit.migrate.facts.guards import Where, where_runs
+from hvdkit.migrate.facts.guards import Where, caught, where_runs
 from hvdkit.migrate.facts.tensorflow.vocabulary import KINDS
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Edit, Finding
@@ -26,7 +26,7 @@ def check(facts: Facts) -> Iterator[Finding]:
         kinds = facts.kinds(names) & {"single", "ddp", *KINDS}
         if not kinds or keyword(call, "exist_ok") is not None or len(call.args) != 1 or call.keywords:
             continue
-        if where_runs(facts, names, call) is not Where.ALL or _caught(names, call):
+        if where_runs(facts, names, call) is not Where.ALL or caught(names, call):
             continue
         make = facts.safe if _asked(names, call) else facts.suggested
         message = "another rank may have made the folder meanwhile: exist_ok=True"
@@ -40,7 +40,7 @@ def check(facts: Facts) -> Iterator[Finding]:
             continue  # it may be no Path's
         if getattr(may_exist, "value", None) is True:
             continue
-        if where_runs(facts, names, call) is Where.ALL and not _caught(names, call):
+        if where_runs(facts, names, call) is Where.ALL and not caught(names, call):
             make = facts.safe if asked else facts.suggested
             message = "another rank may have made the folder meanwhile: exist_ok=True"
             yield make("HVD605", names, call, message, _path_edit, names, call, may_exist)
@@ -76,16 +76,6 @@ def _path_asked(names: Names, call: ast.Call) -> bool:
         if isinstance(parent, ast.If)
         for node in ast.walk(parent.test)
     )
-
-
-def _caught(names: Names, call: ast.Call) -> bool:
-    """Whether an error is dealt with where the folder is made."""
-    child: ast.AST = call
-    for parent in names.ancestors(call):
-        if isinstance(parent, ast.Try) and child in parent.body and parent.handlers:
-            return True
-        child = parent
-    return False
 
 
 def _edits(site: Site) -> list[Edit]:

@@ -7,8 +7,7 @@ from collections.abc import Iterator
 
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
-from hvdkit.migrate.facts.launch_needs import init_order
-from hvdkit.migrate.facts.starts import started
+from hvdkit.migrate.facts.launch_needs import has_rank
 from hvdkit.migrate.facts.texts import text_block
 from hvdkit.migrate.facts.training import trained_by
 from hvdkit.migrate.facts.writers import unguarded_writers, whole_statement
@@ -25,20 +24,13 @@ def check(facts: Facts) -> Iterator[Finding]:
         if "horovod" in kinds or not kinds & {"ddp", "single"} or whole_statement(facts, writer) is not None:
             continue
         row = text_block(facts, writer) if trained_by(facts, names, writer.node) else []
-        if row and _has_rank(facts, names, row[0]):
+        if row and has_rank(facts, names, row[0]):
             found.setdefault(names, []).extend(row)
     for names, blocks in found.items():
         condition = f"{facts.hvd(names)}.rank() == 0"
         for row in edits.rows(names, list(dict.fromkeys(blocks))):
             message = "every rank would write this text; rank 0 writes it"
             yield facts.suggested("HVD607", names, row[0], message, edits.guard, names.source, row, condition)
-
-
-def _has_rank(facts: Facts, names: Names, statement: ast.stmt) -> bool:
-    """Whether Horovod runs whenever the statement does: settings are often written before."""
-    if started(facts, names, statement) != {True}:
-        return False
-    return "ddp" not in facts.kinds(names) or init_order(facts).covers(names, statement)
 
 
 RULE = Rule(

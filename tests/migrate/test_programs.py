@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from hvdkit.migrate.facts import Facts
+from hvdkit.migrate.facts.buffers import changed_in_training
 from hvdkit.migrate.project import open_project
 
 TOOLS = """\
@@ -67,3 +68,46 @@ def test_kinds(tmp_path: Path, script: str, kind: str) -> None:
     }
     assert programs["train"].kind == "ddp"
     assert programs["script"].kind == kind
+
+
+PITCH = """\
+import torch
+
+class Layer(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("matrix", torch.zeros(8))
+
+    def forward(self, x):
+        self.matrix.copy_(torch.randn(8))
+        return x * self.matrix
+
+class Pitch(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer = Layer()
+
+def pitch():
+    return Pitch()
+"""
+TRAINING = """\
+import torch
+import pitch
+from torch.nn.parallel import DistributedDataParallel as DDP
+
+torch.distributed.init_process_group("nccl")
+model = DDP(torch.nn.BatchNorm1d(2))
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+model(x).sum().backward()
+optimizer.step()
+"""
+
+
+@pytest.mark.parametrize("trained", [False, True])
+def test_buffers_of_models_that_only_other_scripts_make(tmp_path: Path, trained: bool) -> None:
+    script = TRAINING.replace("torch.nn.BatchNorm1d(2)", "pitch.pitch()") if trained else TRAINING
+    (tmp_path / "pitch.py").write_text(PITCH)
+    (tmp_path / "train.py").write_text(script)
+    (tmp_path / "prepare.py").write_text("from pitch import pitch\n\nprint(pitch()(x))\n")
+    found = changed_in_training(Facts(open_project([tmp_path])))
+    assert [buffer for _, _, buffer in found] == ["matrix"] * trained

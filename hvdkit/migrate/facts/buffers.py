@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from hvdkit.migrate.facts.alike import changed_alike
 from hvdkit.migrate.facts.arguments import keyword
 from hvdkit.migrate.facts.coverage import trained_wraps
+from hvdkit.migrate.facts.starts import runs_in
 from hvdkit.migrate.facts.wraps import Wrap
 from hvdkit.migrate.names import FUNCTIONS, FunctionNode, Names
 
@@ -65,19 +66,17 @@ def changed_in_training(facts: Facts) -> Iterator[tuple[Names, ast.Call, str]]:
 
     A queue of what was gathered from all ranks is the same on each of them.
     """
-    files = {
-        names
-        for wrap in sending_wraps(facts)
-        for program in facts.programs
-        if wrap.names in program.files
-        for names in program.files
-    }
+    wrapping = {wrap.names for wrap in sending_wraps(facts)}
+    programs = [program for program in facts.programs if wrapping & program.files]
+    files = {names for program in programs for names in program.files}
     for names in facts.files:
         for call in names.calls.get("register_buffer", ()) if names in files else ():
             first = call.args[0] if call.args else None
             owner = next((p for p in names.ancestors(call) if isinstance(p, ast.ClassDef)), None)
             if owner is None or not _may_be_wrapped(facts, owner):
                 continue
+            if not any(runs_in(facts, program, names, call) for program in programs):
+                continue  # a model that other programs make
             if isinstance(first, ast.Constant) and isinstance(first.value, str):
                 changes = [part for part in ast.walk(owner) if _changes(facts, names, part, first.value)]
                 if not all(changed_alike(facts, names, part) for part in changes):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from hvdkit.migrate.facts import Facts
+from hvdkit.migrate.facts.counted import counting_loops
 from hvdkit.migrate.facts.shares import drawn_whole
 from hvdkit.migrate.facts.training import only_single
 from hvdkit.migrate.plan import Finding
@@ -16,8 +17,14 @@ ADVICE = (
     "evaluates"
 )
 
+COUNTING = (
+    "compute this from a loader of its own over all of the data, without the sampler, or add it up over the ranks by "
+    "hvd.allreduce(..., op=hvd.Sum)"
+)
+
 
 def check(facts: Facts) -> Iterator[Finding]:
+    shared = []
     for loader in facts.loaders:
         if not facts.training(loader) or facts.sharded(loader):
             continue
@@ -31,7 +38,11 @@ def check(facts: Facts) -> Iterator[Finding]:
             message = f"the training data must be sharded, but {problem}"
             yield facts.manual("HVD302", names, node, message, ADVICE)
         else:
+            shared.append(loader.value)
             yield facts.safe("HVD302", names, node, message, sampler_edits, facts, loader)
+    for names, loop in counting_loops(facts, shared):
+        message = "this adds up what the training loader gives, which is each rank's own share now"
+        yield facts.manual("HVD302", names, loop, message, COUNTING)
 
 
 RULE = Rule(
@@ -41,7 +52,8 @@ RULE = Rule(
     why="Without it every rank trains on all of the data: N times the work for the same epochs.",
     safety=(
         "Safe: the batch size per process stays, shuffling stays on or off as it was. Loaders that only "
-        "evaluate are left alone: every rank sees all of their data and gets the same result. In a script that is "
+        "evaluate are left alone: every rank sees all of their data and gets the same result. A loop that adds up "
+        "something of the training data itself, such as class weights, is told. In a script that is "
         "distributed already, and shares nothing out by rank, it is suggested: an epoch is N times shorter."
     ),
     check=check,
@@ -466,6 +478,77 @@ RULE = Rule(
                 model(x)
             """,
             note="A class that hands all it is given to DataLoader is one.",
+        ),
+        Change(
+            """\
+            import torch
+            from torch.utils.data import DataLoader
+
+            def frequencies(loader):
+                counts = torch.zeros(10)
+                for x, y in loader:
+                    labels = y.flatten()
+                    counts += torch.bincount(labels, minlength=10)
+                return counts / counts.sum()
+
+            @torch.no_grad()
+            def accuracy(loader):
+                right = 0
+                for x, y in loader:
+                    right += (model(x).argmax(1) == y).sum()
+                return right
+
+            def look(loader):
+                shapes = []
+                for x, y in loader:
+                    shapes.append(x.shape)
+                    break
+                return shapes
+
+            loader = DataLoader(data, batch_size=8, shuffle=True)
+            loss = torch.nn.CrossEntropyLoss(weight=1 - frequencies(loader))
+            for x, y in loader:
+                loss(model(x), y).backward()
+                optimizer.step()
+            print(look(loader), accuracy(loader))
+            """,
+            """\
+            import horovod.torch as hvd
+            import torch
+            from torch.utils.data import DataLoader
+            from torch.utils.data.distributed import DistributedSampler
+
+            def frequencies(loader):
+                counts = torch.zeros(10)
+                # hvdkit: TODO[HVD302] compute this from a loader of its own over all of the data, without the sampler, or add it up over the ranks by hvd.allreduce(..., op=hvd.Sum)
+                for x, y in loader:
+                    labels = y.flatten()
+                    counts += torch.bincount(labels, minlength=10)
+                return counts / counts.sum()
+
+            @torch.no_grad()
+            def accuracy(loader):
+                right = 0
+                for x, y in loader:
+                    right += (model(x).argmax(1) == y).sum()
+                return right
+
+            def look(loader):
+                shapes = []
+                for x, y in loader:
+                    shapes.append(x.shape)
+                    break
+                return shapes
+
+            sampler = DistributedSampler(data, num_replicas=hvd.size(), rank=hvd.rank(), shuffle=True)
+            loader = DataLoader(data, batch_size=8, sampler=sampler)
+            loss = torch.nn.CrossEntropyLoss(weight=1 - frequencies(loader))
+            for x, y in loader:
+                loss(model(x), y).backward()
+                optimizer.step()
+            print(look(loader), accuracy(loader))
+            """,
+            note="Class weights of a share differ from rank to rank; what runs the model, or looks at one batch, is no sum.",
         ),
     ),
     keeps=(

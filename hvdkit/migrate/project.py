@@ -182,13 +182,16 @@ class Project:
             for _ in range(level - 1):
                 folder = folder.parent
             return self.folders.module(folder, stripped)
+        top = stripped.partition(".")[0]
+        framework = FRAMEWORKS.fullmatch(top.encode()) is not None
         for around in self.folders.around(folder):
+            if framework and "__init__.py" in self.folders.entries(around):
+                continue  # `import torch` in a package of the project that has a part of that name
             found = self.folders.module(around, stripped)
             # A file named like a library (torch.py) beside the importer is what Python would take, too.
             if found is not None and found != importer:
                 return found
-        top = stripped.partition(".")[0]
-        if FRAMEWORKS.fullmatch(top.encode()):
+        if framework:
             return None  # the examples in a framework's own checkout use it as a library
         # `import evaluation.linear.utils` in evaluation/linear: run from the folder that holds evaluation.
         above = importer.parents if top in importer.parts else ()

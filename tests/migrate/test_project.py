@@ -25,6 +25,8 @@ FOUND = {
     "the package itself": (".", "pkg/train.py", "pkg/__init__.py"),
     "absolute from inside a package": ("pkg.util", "pkg/sub/train.py", "pkg/util.py"),
     "a library": ("torch.nn", "train.py", None),
+    "a library, in a package with a part of its name": ("torch", "pkg/torch/util.py", None),
+    "a file in place of a library, beside a script": ("keras", "scripts/train.py", "scripts/keras.py"),
     "started from the folder above": ("util", "scripts/train.py", "util.py"),
     "from the folder around its own": ("eval.linear.util", "eval/linear/train.py", "eval/linear/util.py"),
     "another installed package": ("other", "site-packages/pkg/train.py", None),
@@ -37,6 +39,7 @@ def test_find(case: str, tmp_path: Path) -> None:
     name, importer, expected = FOUND[case]
     tree(tmp_path, "train.py", "util.py", "pkg/__init__.py", "pkg/util.py", "pkg/train.py")
     tree(tmp_path, "pkg/sub/__init__.py", "pkg/sub/train.py", "scripts/train.py")
+    tree(tmp_path, "pkg/torch/__init__.py", "pkg/torch/util.py", "scripts/keras.py")
     tree(tmp_path, "eval/linear/train.py", "eval/linear/util.py")
     tree(tmp_path, "site-packages/pkg/__init__.py", "site-packages/pkg/train.py")
     tree(tmp_path, "site-packages/pkg/util2.py", "site-packages/other/__init__.py")

@@ -13,6 +13,7 @@ from hvdkit.migrate.facts.facts import Loader
 from hvdkit.migrate.facts.flow import Value
 from hvdkit.migrate.facts.made_alike import evaluates_too
 from hvdkit.migrate.facts.sharding import ITERABLE
+from hvdkit.migrate.facts.taken_by_count import taken_by_count
 from hvdkit.migrate.names import COMPREHENSIONS, Names
 from hvdkit.migrate.plan import Edit
 
@@ -31,6 +32,8 @@ def unshardable(facts: Facts, loader: Loader) -> str:
     together = any(isinstance(parent, COMPREHENSIONS) for parent in loader.names.ancestors(loader.node))
     if together or evaluates_too(facts, loader):
         return "one call makes this loader and those that evaluate"
+    if taken_by_count(facts, loader.value):
+        return "a loop takes as many batches by next() as all of the data has, and a share has fewer"
     if facts.options.target == "hvdkit":
         return ""
     if loader.batch_sampler is not None:

@@ -550,8 +550,71 @@ RULE = Rule(
             """,
             note="Class weights of a share differ from rank to rank; what runs the model, or looks at one batch, is no sum.",
         ),
+        Change(
+            """\
+            import torch
+            from torch.utils.data import DataLoader
+
+            loader = DataLoader(data, batch_size=8)
+            steps = len(loader)
+            batches = iter(loader)
+            for step in range(steps):
+                model(next(batches)).sum().backward()
+                optimizer.step()
+            batches = iter(loader)
+            for step in range(90):
+                try:
+                    x = next(batches)
+                except StopIteration:
+                    batches = iter(loader)
+                    x = next(batches)
+                model(x).sum().backward()
+                optimizer.step()
+            """,
+            """\
+            import horovod.torch as hvd
+            import torch
+            from torch.utils.data import DataLoader
+            from torch.utils.data.distributed import DistributedSampler
+
+            sampler = DistributedSampler(data, num_replicas=hvd.size(), rank=hvd.rank(), shuffle=False)
+            loader = DataLoader(data, batch_size=8, sampler=sampler)
+            steps = len(loader)
+            batches = iter(loader)
+            for step in range(steps):
+                model(next(batches)).sum().backward()
+                optimizer.step()
+            batches = iter(loader)
+            for step in range(90):
+                try:
+                    x = next(batches)
+                except StopIteration:
+                    batches = iter(loader)
+                    x = next(batches)
+                model(x).sum().backward()
+                optimizer.step()
+            """,
+            note="How many batches there are is asked of the loader, or it starts anew.",
+        ),
     ),
     keeps=(
+        Keep(
+            """\
+            import torch
+            from torch.utils.data import DataLoader
+
+            loader = DataLoader(data, batch_size=8, shuffle=True)
+            steps = int(len(data) / 8)
+            for epoch in range(9):
+                batches = iter(loader)
+                for step in range(steps):
+                    x, y = next(batches)
+                    (model(x) - y).sum().backward()
+                    optimizer.step()
+            """,
+            reason="next() comes to the end of a share before the loop does: StopIteration",
+            reported=True,
+        ),
         Keep(
             """\
             import torch.distributed as dist

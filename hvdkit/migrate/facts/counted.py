@@ -7,7 +7,6 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from hvdkit.migrate.facts.flow import Value
-from hvdkit.migrate.facts.loops import Loop
 from hvdkit.migrate.names import Names
 
 if TYPE_CHECKING:
@@ -23,8 +22,19 @@ def counting_loops(facts: Facts, loaders: Iterable[Value]) -> Iterator[tuple[Nam
     for names in facts.files if wanted else ():
         for node in names.of_kind(ast.For):
             if node not in training and _adds_up(names, node):
-                if wanted & facts.loops.loaders_of(Loop(names, node)):
+                if _runs_over(facts, names, node.iter, wanted):
                     yield names, node
+
+
+def _runs_over(facts: Facts, names: Names, iterated: ast.expr, loaders: set[Value]) -> bool:
+    """Whether a loop goes through a loader, or what such as tqdm(loader) gives; not through a batch."""
+    for node in ast.walk(iterated):
+        values = facts.flow.values(names, node) if isinstance(node, (ast.Name, ast.Attribute)) else ()
+        for value in values:
+            given = value.node.args[:1] if isinstance(value.node, ast.Call) and value.kind == "made" else []
+            if value in loaders or any(loaders & facts.flow.values(value.names, arg) for arg in given):
+                return True
+    return False
 
 
 def _adds_up(names: Names, loop: ast.For) -> bool:

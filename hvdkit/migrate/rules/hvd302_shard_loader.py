@@ -505,12 +505,18 @@ RULE = Rule(
                     break
                 return shapes
 
+            def paint(images):
+                painted = []
+                for image in images:
+                    painted.append(image.numpy())
+                return painted
+
             loader = DataLoader(data, batch_size=8, shuffle=True)
             loss = torch.nn.CrossEntropyLoss(weight=1 - frequencies(loader))
             for x, y in loader:
                 loss(model(x), y).backward()
                 optimizer.step()
-            print(look(loader), accuracy(loader))
+            print(look(loader), accuracy(loader), paint(next(iter(loader))[0]))
             """,
             """\
             import horovod.torch as hvd
@@ -540,15 +546,21 @@ RULE = Rule(
                     break
                 return shapes
 
+            def paint(images):
+                painted = []
+                for image in images:
+                    painted.append(image.numpy())
+                return painted
+
             sampler = DistributedSampler(data, num_replicas=hvd.size(), rank=hvd.rank(), shuffle=True)
             loader = DataLoader(data, batch_size=8, sampler=sampler)
             loss = torch.nn.CrossEntropyLoss(weight=1 - frequencies(loader))
             for x, y in loader:
                 loss(model(x), y).backward()
                 optimizer.step()
-            print(look(loader), accuracy(loader))
+            print(look(loader), accuracy(loader), paint(next(iter(loader))[0]))
             """,
-            note="Class weights of a share differ from rank to rank; what runs the model, or looks at one batch, is no sum.",
+            note="Class weights of a share differ from rank to rank; what runs the model, or looks at one batch, sums nothing up.",
         ),
         Change(
             """\

@@ -33,7 +33,7 @@ def unshardable(facts: Facts, loader: Loader) -> str:
     if together or evaluates_too(facts, loader):
         return "one call makes this loader and those that evaluate"
     if taken_by_count(facts, loader.value):
-        return "a loop takes as many batches by next() as all of the data has, and a share has fewer"
+        return "a loop takes batches by next() without asking how many there are, and a share has fewer"
     if facts.options.target == "hvdkit":
         return ""
     if loader.batch_sampler is not None:

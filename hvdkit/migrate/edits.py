@@ -216,10 +216,12 @@ def preceding(names: Names, statement: ast.stmt) -> ast.stmt | None:
 
 
 def rows(names: Names, statements: Iterable[ast.stmt]) -> list[list[ast.stmt]]:
-    """Statements that follow one another in a block taken together, in the order of the file."""
+    """Statements that follow one another in a block (of a notebook: in a cell) taken together, in the order of the
+    file."""
     found: list[list[ast.stmt]] = []
     for statement in sorted(statements, key=names.source.start):
-        if found and following(names, found[-1][-1]) is statement:
+        last = found[-1][-1] if found else None
+        if last and following(names, last) is statement and not names.source.cells_part(last, statement):
             found[-1].append(statement)
         else:
             found.append([statement])

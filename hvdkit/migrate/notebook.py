@@ -7,6 +7,7 @@ so that an offset in the program is an offset in a cell.
 
 from __future__ import annotations
 
+import ast
 import json
 import re
 from collections.abc import Iterator, Sequence
@@ -55,7 +56,10 @@ class Notebook:
     program: str
 
     def rewritten(self, edits: Sequence[Edit]) -> str:
-        """The JSON text with edits (offsets into the program) carried out in their cells."""
+        """The JSON text with edits (offsets into the program) carried out in their cells.
+
+        Raises NotANotebook for edits over the edge of a cell, and where a cell would not run by itself any more.
+        """
         changes: list[Edit] = []
         placed = 0
         for cell, limit in zip(self.cells, self._limits()):
@@ -83,6 +87,10 @@ class Notebook:
         code = apply_edits(cell.code, inside)
         if not cell.code.endswith("\n"):
             code = code.removesuffix("\n")  # a last line was taken: the one above it ends the cell now
+        try:
+            ast.parse(blanked(code))
+        except SyntaxError as error:
+            raise NotANotebook(f"a cell would not parse by itself: {error}") from error
         return _dump(self.text[cell.json_start : cell.json_end], code)
 
 

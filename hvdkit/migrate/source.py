@@ -133,6 +133,10 @@ class Source:
                 return number, line - first + 1
         return 0, line
 
+    def cells_part(self, above: ast.stmt, below: ast.stmt) -> bool:
+        """Whether two statements of a notebook stand in different cells."""
+        return self.notebook is not None and self.cell_line(above.lineno)[0] != self.cell_line(below.lineno)[0]
+
     def indent(self, number: int) -> str:
         """The white space at the start of a line."""
         line = self.line(number)

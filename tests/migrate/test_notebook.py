@@ -106,6 +106,31 @@ def test_a_notebook_is_migrated(tmp_path: Path) -> None:
     assert {(finding.cell, finding.line) for finding in plan.findings} == {(2, 1), (2, 2)}
 
 
+def test_each_cell_has_a_guard_of_its_own(tmp_path: Path) -> None:
+    training = """\
+import torch
+model = torch.nn.Linear(2, 1)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+for x in torch.utils.data.DataLoader(data):
+    model(x).sum().backward()
+    optimizer.step()
+"""
+    (tmp_path / "train.ipynb").write_text(notebook(training, "print(1)\nprint(2)", "print(3)"))
+    (file,) = make_plan([tmp_path], Options()).files
+    cells = ["".join(cell["source"]) for cell in json.loads(file.after)["cells"]]
+    assert cells[1:] == [
+        "if hvd.rank() == 0:\n    print(1)\n    print(2)",
+        "if hvd.rank() == 0:\n    print(3)",
+    ]
+
+
+def test_a_cell_that_would_not_parse_by_itself_is_no_result() -> None:
+    parsed = parse_notebook(notebook("print(1)", "print(2)"))
+    edits = [Edit(0, 0, "if x:\n    "), Edit(parsed.cells[1].start, parsed.cells[1].start, "    ")]
+    with pytest.raises(NotANotebook, match="by itself"):
+        parsed.rewritten(edits)
+
+
 def test_a_broken_notebook_is_left_alone(tmp_path: Path) -> None:
     path = tmp_path / "broken.ipynb"
     path.write_text('{"cells": [{"cell_type": "code", "source": "import torch"')

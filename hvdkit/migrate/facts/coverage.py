@@ -13,7 +13,7 @@ from hvdkit.migrate.facts.once import once
 from hvdkit.migrate.facts.optimizers import Optimizer
 from hvdkit.migrate.facts.programs import ProgramFacts
 from hvdkit.migrate.facts.training import training_paths
-from hvdkit.migrate.facts.updates import hand_updates
+from hvdkit.migrate.facts.updates import hand_updates, may_step_weights
 from hvdkit.migrate.facts.wraps import Wrap, find_wraps
 from hvdkit.migrate.names import Names
 
@@ -75,24 +75,11 @@ def unknown_steps(facts: Facts, program: ProgramFacts) -> list[tuple[Names, ast.
     known = {optimizer.value for optimizer in facts.optimizers}
     found = []
     for names, call, receiver in facts.methods("step"):
-        if names in program.files and not isinstance(receiver, ast.Constant) and _as_optimizers_do(names, call):
+        if names in program.files and not isinstance(receiver, ast.Constant) and may_step_weights(names, call):
             values = facts.flow.values(names, receiver)
             if values and not any(value in known or _harmless(value) for value in values):
                 found.append((names, call))
     return found
-
-
-def _as_optimizers_do(names: Names, call: ast.Call) -> bool:
-    """Whether a call of step() is one as optimizers have it: given a closure at most, for a loss at most.
-
-    A sampler of diffusion models has `scheduler.step(noise, t, latents).prev_sample`, an environment `obs, reward,
-    done, info = env.step(action)`.
-    """
-    parent = names.parents[call]
-    parts = isinstance(parent, (ast.Subscript, ast.Attribute)) or (
-        isinstance(parent, ast.Assign) and isinstance(parent.targets[0], (ast.Tuple, ast.List))
-    )
-    return len(call.args) <= 1 and not parts
 
 
 def _harmless(value: Value) -> bool:

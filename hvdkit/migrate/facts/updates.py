@@ -20,10 +20,24 @@ def weight_updates(facts: Facts) -> Iterator[tuple[Names, ast.AST]]:
     for optimizer in facts.optimizers:
         yield optimizer.names, optimizer.node
     for names, call, _ in facts.methods("step"):
-        yield names, call
+        if may_step_weights(names, call):
+            yield names, call
     for names in facts.files:
         for statement in hand_updates(names):
             yield names, statement
+
+
+def may_step_weights(names: Names, call: ast.Call) -> bool:
+    """Whether a call of step() is one as optimizers have it: given a closure at most, for a loss at most.
+
+    A sampler of diffusion models has `scheduler.step(noise, t, latents).prev_sample`, an environment `obs, reward,
+    done, info = env.step(action)`.
+    """
+    parent = names.parents[call]
+    parts = isinstance(parent, (ast.Subscript, ast.Attribute)) or (
+        isinstance(parent, ast.Assign) and isinstance(parent.targets[0], (ast.Tuple, ast.List))
+    )
+    return len(call.args) <= 1 and not parts
 
 
 def hand_updates(names: Names) -> Iterator[ast.stmt]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from hvdkit.migrate.names import FunctionNode, Names
+from hvdkit.migrate.names import FUNCTIONS, FunctionNode, Names
 
 _SPAWNS = ("multiprocessing.spawn", "multiprocessing.start_processes")
 _STARTS = (*_SPAWNS, "multiprocessing.Process", "functools.partial")
@@ -29,11 +29,38 @@ def argument(function: FunctionNode, call: ast.Call, parameter: str, bound: bool
 def passed(
     names: Names, function: FunctionNode, where: Names, call: ast.Call, parameter: str
 ) -> ast.expr | None:
-    """As `argument`, for any call that runs the function: mp.spawn and partial pass theirs on."""
+    """As `argument`, for any call that runs the function: mp.spawn and partial pass theirs on.
+
+    `train(*params)` passes the items of a tuple that is the variable's only value.
+    """
     if spawned(where, call) is not None:
         return _handed_on(where, function, call, parameter)
     bound = isinstance(names.parents.get(function), ast.ClassDef)
+    if any(isinstance(item, ast.Starred) for item in call.args):
+        items = [item for arg in call.args for item in _spread(where, arg)]
+        call = ast.Call(call.func, items, call.keywords)
     return argument(function, call, parameter, bound)
+
+
+def _spread(where: Names, arg: ast.expr) -> list[ast.expr]:
+    """What one argument of a call passes: itself, or the items of the tuple behind a star."""
+    if not isinstance(arg, ast.Starred) or not isinstance(arg.value, ast.Name):
+        return [arg]
+    bindings = where.bindings(arg.value.id, arg.value)
+    if len(bindings) != 1 or bindings[0].kind != "assign" or bindings[0].path:
+        return [arg]
+    value = bindings[0].value
+    return value.elts if isinstance(value, ast.Tuple) else [arg]
+
+
+def collected(names: Names, node: ast.expr) -> FunctionNode | None:
+    """The function whose `**kwargs` an expression is."""
+    bindings = names.bindings(node.id, node) if isinstance(node, ast.Name) else ()
+    for binding in bindings if len(bindings) == 1 else ():
+        function = names.parents.get(names.parents[binding.node]) if binding.kind == "param" else None
+        if isinstance(function, FUNCTIONS) and function.args.kwarg is binding.node:
+            return function
+    return None
 
 
 def default(function: FunctionNode, arg: ast.arg) -> ast.expr | None:

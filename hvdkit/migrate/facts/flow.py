@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 
 from hvdkit.migrate.canonical import canonical
 from hvdkit.migrate.facts import vocabulary as words
-from hvdkit.migrate.facts.arguments import attribute_asked, default, is_property, passed
+from hvdkit.migrate.facts.arguments import attribute_asked, collected, default, is_property, keyword, passed
 from hvdkit.migrate.facts.callers import Callers, CallSite
 from hvdkit.migrate.facts.handed_out import HandedBack, calls_handed_out, handed_back, made_for_callers, whole
 from hvdkit.migrate.facts.loader_classes import is_loader
@@ -264,6 +264,8 @@ class Flow:
             found |= self._attribute(names, node.args[0], asked).union(
                 *(self.values(names, other) for other in node.args[2:])
             )
+        if isinstance(function, ast.Attribute) and function.attr in ("get", "pop") and node.args:
+            found |= self._keyword(names, function.value, node.args[0])
         if isinstance(function, ast.Attribute) and function.attr in RETURNS_SELF:
             receiver = self.values(names, function.value)
             kept = {value for value in receiver if value.kind in ("made", "object", "param", "literal")}
@@ -350,7 +352,15 @@ class Flow:
         containers = frozenset(base for base in bases if _is_container(base))
         for stored in (f"[{key!r}]", f"[{ANY_KEY!r}]"):
             found |= self._stores.values(stored, containers)
-        return frozenset(found)
+        return frozenset(found | self._keyword(names, node.value, node.slice))
+
+    def _keyword(self, names: Names, collection: ast.expr, key: ast.expr) -> frozenset[Value]:
+        """What callers give for an entry of `**kwargs`."""
+        function = collected(names, collection)
+        if function is None or not isinstance(key, ast.Constant) or not isinstance(key.value, str):
+            return frozenset()
+        sites = self.call_sites(names, function)
+        return frozenset().union(*(self.values(where, keyword(call, key.value)) for where, call in sites))
 
     def _unpack(self, names: Names, values: frozenset[Value], path: tuple[int, ...]) -> frozenset[Value]:
         for position in path:

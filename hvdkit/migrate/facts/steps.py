@@ -125,6 +125,10 @@ class Steps:
         parts = body if isinstance(body, list) else [body]
         return any(self._gradients.looked_at(names, part) for part in parts)
 
+    def looks_before(self, names: Names, call: ast.Call) -> bool:
+        """Whether a statement between a step and the backward pass above it looks at gradients."""
+        return self._first_reader(names, call) is not None
+
     def runs_backward(self, node: ast.AST) -> bool:
         """Whether running a node makes a backward pass, itself or through the project's functions."""
         backwards = {call for _, call in backward_calls(self._facts)}

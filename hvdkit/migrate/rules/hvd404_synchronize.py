@@ -9,10 +9,20 @@ from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.naming import optimizer_names, plain_target
 from hvdkit.migrate.facts.steps import Group, Step
+from hvdkit.migrate.facts.unfollowed import unfollowed_steps
 from hvdkit.migrate.facts.waits import reduced_above, reduced_below, skips, waiting_place
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
+
+UNFOLLOWED = (
+    "gradients are looked at before this step of something unknown, and where the program's optimizer steps was not "
+    "found: it may be here, before the averages are there"
+)
+MADE_HERE = (
+    "give the optimizer to this function in a call that can be followed (not by a name in a registry), or call "
+    "optimizer.synchronize() after backward(), and step under optimizer.skip_synchronize()"
+)
 
 
 def check(facts: Facts) -> Iterator[Finding]:
@@ -66,6 +76,8 @@ def check(facts: Facts) -> Iterator[Finding]:
             if facts.kinds(step.names) & {"ddp", "single"} and not skips(step.names, step.call):
                 message = "the gradients are reduced already, so the step does not reduce them again"
                 yield facts.required("HVD404", step.names, step.call, message, _skip, step)
+    for names, call in unfollowed_steps(facts):
+        yield facts.refused("HVD404", names, call, UNFOLLOWED, MADE_HERE)
 
 
 def _awaited(facts: Facts, group: Group) -> bool:

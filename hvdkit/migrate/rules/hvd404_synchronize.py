@@ -185,6 +185,78 @@ RULE = Rule(
             """\
             import torch
 
+            class Trainer:
+                def __init__(self, **kwargs):
+                    self.model = kwargs["model"]
+                    self.optimizer = kwargs["optimizer"]
+                    self.scaler = torch.cuda.amp.GradScaler()
+
+                def epoch(self, batches, scale):
+                    for x in batches:
+                        self.scaler.scale(self.model(x).sum() * scale).backward()
+                        self.scaler.step(self.optimizer)
+                        self.scaler.update()
+
+            trainer = Trainer(model=model, optimizer=torch.optim.Adam(model.parameters()))
+            trainer.epoch(batches, 0.5)
+            """,
+            """\
+            import torch
+
+            class Trainer:
+                def __init__(self, **kwargs):
+                    self.model = kwargs["model"]
+                    self.optimizer = kwargs["optimizer"]
+                    self.scaler = torch.cuda.amp.GradScaler()
+
+                def epoch(self, batches, scale):
+                    for x in batches:
+                        self.scaler.scale(self.model(x).sum() * scale).backward()
+                        self.optimizer.synchronize()
+                        with self.optimizer.skip_synchronize():
+                            self.scaler.step(self.optimizer)
+                        self.scaler.update()
+
+            trainer = Trainer(model=model, optimizer=torch.optim.Adam(model.parameters()))
+            trainer.epoch(batches, 0.5)
+            """,
+            note="What callers give by **kwargs is followed.",
+        ),
+        Change(
+            """\
+            import torch
+
+            def train(model, optimizer, scaler, batches):
+                for x in batches:
+                    scaler.scale(model(x).sum()).backward()
+                    scaler.step(optimizer)
+                    scaler.update()
+
+            optimizer = torch.optim.Adam(model.parameters())
+            things = (model, optimizer, torch.cuda.amp.GradScaler())
+            train(*things, batches)
+            """,
+            """\
+            import torch
+
+            def train(model, optimizer, scaler, batches):
+                for x in batches:
+                    scaler.scale(model(x).sum()).backward()
+                    optimizer.synchronize()
+                    with optimizer.skip_synchronize():
+                        scaler.step(optimizer)
+                    scaler.update()
+
+            optimizer = torch.optim.Adam(model.parameters())
+            things = (model, optimizer, torch.cuda.amp.GradScaler())
+            train(*things, batches)
+            """,
+            note="So are the items of a tuple behind a star.",
+        ),
+        Change(
+            """\
+            import torch
+
             optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
             for x in batches:
                 optimizer.zero_grad()
@@ -957,6 +1029,40 @@ RULE = Rule(
         ),
     ),
     keeps=(
+        Keep(
+            """\
+            import torch
+            from somewhere import registry
+
+            class Trainer:
+                def epoch(self, model, optimizer, scaler, batches):
+                    for x in batches:
+                        scaler.scale(model(x).sum()).backward()
+                        scaler.step(optimizer)
+                        scaler.update()
+
+            optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+            registry["trainer"]().epoch(model, optimizer, torch.amp.GradScaler("cuda"), batches)
+            """,
+            reason="which optimizer steps here is not known, nor whether its averages are there",
+            reported=True,
+        ),
+        Keep(
+            """\
+            import torch
+            from somewhere import registry
+
+            class Trainer:
+                def epoch(self, model, optimizer, batches):
+                    for x in batches:
+                        model(x).sum().backward()
+                        optimizer.step()
+
+            optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+            registry["trainer"]().epoch(model, optimizer, batches)
+            """,
+            reason="a plain step() waits for the averages itself, whichever optimizer steps",
+        ),
         Keep(
             """\
             import torch

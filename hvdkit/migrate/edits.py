@@ -216,8 +216,7 @@ def preceding(names: Names, statement: ast.stmt) -> ast.stmt | None:
 
 
 def rows(names: Names, statements: Iterable[ast.stmt]) -> list[list[ast.stmt]]:
-    """Statements that follow one another in a block (of a notebook: in a cell) taken together, in the order of the
-    file."""
+    """Statements that follow one another in a block (and cell) taken together, in the order of the file."""
     found: list[list[ast.stmt]] = []
     for statement in sorted(statements, key=names.source.start):
         last = found[-1][-1] if found else None

@@ -58,7 +58,7 @@ class Notebook:
     def rewritten(self, edits: Sequence[Edit]) -> str:
         """The JSON text with edits (offsets into the program) carried out in their cells.
 
-        Raises NotANotebook for edits over the edge of a cell, and where a cell would not run by itself any more.
+        Raises NotANotebook for edits over the edge of a cell, and where a cell would not parse by itself.
         """
         changes: list[Edit] = []
         placed = 0

@@ -135,7 +135,9 @@ class Source:
 
     def cells_part(self, above: ast.stmt, below: ast.stmt) -> bool:
         """Whether two statements of a notebook stand in different cells."""
-        return self.notebook is not None and self.cell_line(above.lineno)[0] != self.cell_line(below.lineno)[0]
+        return (
+            self.notebook is not None and self.cell_line(above.lineno)[0] != self.cell_line(below.lineno)[0]
+        )
 
     def indent(self, number: int) -> str:
         """The white space at the start of a line."""

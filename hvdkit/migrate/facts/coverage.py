@@ -75,7 +75,9 @@ def unknown_steps(facts: Facts, program: ProgramFacts) -> list[tuple[Names, ast.
     known = {optimizer.value for optimizer in facts.optimizers}
     found = []
     for names, call, receiver in facts.methods("step"):
-        if names in program.files and not isinstance(receiver, ast.Constant) and may_step_weights(names, call):
+        if names not in program.files or isinstance(receiver, ast.Constant):
+            continue
+        if may_step_weights(names, call):
             values = facts.flow.values(names, receiver)
             if values and not any(value in known or _harmless(value) for value in values):
                 found.append((names, call))

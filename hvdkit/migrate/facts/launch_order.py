@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from hvdkit.migrate.facts import vocabulary as words
-from hvdkit.migrate.facts.programs import ProgramFacts, main_guard
+from hvdkit.migrate.facts.programs import main_guard
 from hvdkit.migrate.facts.starts import runs_in, starting_sites
 from hvdkit.migrate.names import FUNCTIONS, FunctionNode, Names
 
@@ -146,14 +146,15 @@ class Order:
         """The start of each program that joins a job, and may come to code that nothing is seen to call."""
         for program in self._facts.programs:
             guard = main_guard(program.entry)
-            if guard is None or any(program.entry.statement(site) is guard.body[0] for site in self._in(program)):
-                continue
-            if runs_in(self._facts, program, names, node) and starting_sites(self._facts, program):
-                yield Place(program.entry, guard.body[0])
+            if guard is not None and runs_in(self._facts, program, names, node):
+                if starting_sites(self._facts, program) and not self._is_init(program.entry, guard.body[0]):
+                    yield Place(program.entry, guard.body[0])
 
-    def _in(self, program: ProgramFacts) -> list[ast.AST]:
-        """The init calls in a program's entry script."""
-        return [site for site, where in self._sites.items() if where is program.entry]
+    def _is_init(self, names: Names, statement: ast.stmt) -> bool:
+        """Whether a statement is an init call, or holds one."""
+        return any(
+            where is names and names.statement(site) is statement for site, where in self._sites.items()
+        )
 
     def _top(self, names: Names, statement: ast.stmt) -> ast.stmt:
         """The statement of the module, or of its main guard, that holds a statement."""

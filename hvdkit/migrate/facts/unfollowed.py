@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @once
 def unfollowed_steps(facts: Facts) -> list[tuple[Names, ast.Call]]:
-    """Those before which gradients are looked at: a plain step() of a Horovod optimizer waits for the averages itself."""
+    """Those before which gradients are looked at: a plain step() waits for the averages itself."""
     stepped = {value for step in facts.steps.steps for value in step.optimizers}
     found: dict[ast.Call, Names] = {}
     for program in facts.programs:
@@ -36,7 +36,9 @@ def unfollowed_steps(facts: Facts) -> list[tuple[Names, ast.Call]]:
 
 def _scaled(names: Names, call: ast.Call, receiver: ast.expr) -> bool:
     """Whether a step is one of a GradScaler, which scales a loss beside it."""
-    scales = (other.func.value for other in names.calls.get("scale", ()) if isinstance(other.func, ast.Attribute))
+    scales = (
+        other.func.value for other in names.calls.get("scale", ()) if isinstance(other.func, ast.Attribute)
+    )
     return bool(call.args) and any(ast.dump(scaler) == ast.dump(receiver) for scaler in scales)
 
 

@@ -30,8 +30,8 @@ def weight_updates(facts: Facts) -> Iterator[tuple[Names, ast.AST]]:
 def may_step_weights(names: Names, call: ast.Call) -> bool:
     """Whether a call of step() is one as optimizers have it: given a closure at most, for a loss at most.
 
-    A sampler of diffusion models has `scheduler.step(noise, t, latents).prev_sample`, an environment `obs, reward,
-    done, info = env.step(action)`.
+    A sampler of diffusion models has `scheduler.step(noise, t, latents).prev_sample`, an environment
+    `observation, reward, done, info = env.step(action)`.
     """
     parent = names.parents[call]
     parts = isinstance(parent, (ast.Subscript, ast.Attribute)) or (

@@ -145,7 +145,7 @@ def _written(facts: Facts, way: _Way, where: Names, root: ast.expr, statement: a
     values = facts.flow.values(root_file, root)
     known = [value for value in values | facts.flow.unwrap(values) if value.kind != "param"]
     text = spelled(facts.flow, way.names, statement, known) if known else None
-    if text is None:
+    if text is None or _left_by_loop(way.names, text, statement):
         return None
     held = facts.flow.unwrap(facts.flow.named(way.names, text.partition(".")[0], statement))
     return text if "." in text or facts.flow.unwrap(known) <= held else None
@@ -158,6 +158,15 @@ def _onwards(way: _Way, names: Names, root: ast.expr) -> tuple[Passed, ...] | No
         if where is names and names.function(call) is names.function(root):
             return way.passed[number:]
     return None
+
+
+def _left_by_loop(names: Names, text: str, statement: ast.stmt) -> bool:
+    """Whether a variable is that of a loop above: it holds the last of the models, not each of them."""
+    around = {statement, *names.ancestors(statement)}
+    return any(
+        binding.kind == "each" and names.statement(binding.node) not in around
+        for binding in names.bindings(text.partition(".")[0], statement)
+    )
 
 
 def _may_be_none(facts: Facts, names: Names, text: str, statement: ast.stmt) -> bool:

@@ -155,14 +155,27 @@ def epoch_calls(facts: Facts, loader: Loader) -> list[tuple[Names, ast.Call]]:
             own |= facts.flow.values(value.names, value.node.args[0])
     found = []
     for names, call, receiver in facts.methods("set_epoch"):
-        # `loader.sampler.set_epoch`, `loader.batch_sampler.sampler.set_epoch`
-        expression: ast.expr = receiver
-        while isinstance(expression, ast.Attribute) and not facts.flow.values(names, expression) & own:
-            expression = expression.value
-        values = facts.flow.unwrap(facts.flow.values(names, expression))
-        if values & own or _same_class(values, own):
+        if any(_leads_to(facts, names, meant, own) for meant in _meant(names, receiver)):
             found.append((names, call))
     return found
+
+
+def _leads_to(facts: Facts, names: Names, expression: ast.expr, own: frozenset[Value]) -> bool:
+    """`loader.sampler` and `loader.batch_sampler.sampler` lead to a loader."""
+    while isinstance(expression, ast.Attribute) and not facts.flow.values(names, expression) & own:
+        expression = expression.value
+    values = facts.flow.unwrap(facts.flow.values(names, expression))
+    return bool(values & own) or _same_class(values, own)
+
+
+def _meant(names: Names, node: ast.expr) -> Iterator[ast.expr]:
+    """An expression, and what a variable was assigned: `sampler = loader.sampler if plain else other`."""
+    yield node
+    bindings = names.bindings(node.id, node) if isinstance(node, ast.Name) else []
+    for binding in bindings:
+        if binding.kind == "assign" and binding.value is not None and not binding.path:
+            value = binding.value
+            yield from (value.body, value.orelse) if isinstance(value, ast.IfExp) else (value,)
 
 
 def in_order(facts: Facts, loader: Loader) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
 
 from hvdkit.migrate import edits
@@ -18,6 +19,10 @@ from hvdkit.migrate.facts.training import only_single
 from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
 from hvdkit.migrate.sampler_edits import unshardable
+
+IN_BATCHES = (
+    "call set_epoch(epoch) on the sampler that the batch sampler was given, at the start of each epoch"
+)
 
 
 def check(facts: Facts) -> Iterator[Finding]:
@@ -60,14 +65,25 @@ def _finding(facts: Facts, loader: Loader, epoch: Loop | None, single: bool) -> 
     if number is None or loader_name is None:
         message = "the loop over epochs has no epoch number, or the loader has no name there"
         return facts.manual("HVD303", epoch.names, epoch.node, message, advice)
+    if loader.batch_sampler is not None:  # then the loader's own sampler is one that draws nothing
+        message = "the sampler stands in a batch sampler"
+        return facts.manual("HVD303", epoch.names, epoch.node, message, IN_BATCHES)
     lines = [f"{loader_name}.sampler.set_epoch({number})"]
     if not _always_told(facts, loader):
         lines = [f'if hasattr({loader_name}.sampler, "set_epoch"):', f"\t{lines[0]}"]
+    if _may_be_none(facts, epoch, loader_name):
+        lines = [f"if {loader_name} is not None:", *(f"\t{line}" for line in lines)]
     message = "the sampler is told the epoch, so that every epoch has its own order"
     make = facts.safe if single else facts.suggested
     return make(
         "HVD303", epoch.names, epoch.node, message, edits.at_start, epoch.names, epoch.node.body, lines
     )
+
+
+def _may_be_none(facts: Facts, epoch: Loop, loader_name: str) -> bool:
+    """Whether a variable may hold no loader: `extra = DataLoader(...) if wanted else None`."""
+    held = facts.flow.named(epoch.names, loader_name, epoch.node)
+    return any(isinstance(value.node, ast.Constant) and value.node.value is None for value in held)
 
 
 def _is_distributed(facts: Facts, loader: Loader) -> bool:
@@ -318,8 +334,75 @@ RULE = Rule(
             """,
             note="A loop that counts steps has no number of the epoch; the sampler keeps its own.",
         ),
+        Change(
+            """\
+            import torch.distributed as dist
+            from torch.utils.data import DataLoader, DistributedSampler
+
+            def train(loader):
+                for x in loader:
+                    model(x).sum().backward()
+
+            dist.init_process_group("gloo")
+            extra = DataLoader(more, sampler=DistributedSampler(more)) if more else None
+            for epoch in range(3):
+                if extra:
+                    train(extra)
+            """,
+            """\
+            import torch.distributed as dist
+            from torch.utils.data import DataLoader, DistributedSampler
+
+            def train(loader):
+                for x in loader:
+                    model(x).sum().backward()
+
+            dist.init_process_group("gloo")
+            extra = DataLoader(more, sampler=DistributedSampler(more)) if more else None
+            for epoch in range(3):
+                if extra is not None:
+                    extra.sampler.set_epoch(epoch)
+                if extra:
+                    train(extra)
+            """,
+            note="There may be no loader.",
+            suggested=True,
+        ),
     ),
     keeps=(
+        Keep(
+            """\
+            import torch.distributed as dist
+            from torch.utils.data import BatchSampler, DataLoader, DistributedSampler
+
+            dist.init_process_group("gloo")
+            loader = DataLoader(data, batch_sampler=BatchSampler(DistributedSampler(data), 8, True))
+            for epoch in range(3):
+                for x in loader:
+                    model(x).sum().backward()
+            """,
+            reason="the sampler of a loader with batches of its own draws nothing, and has no set_epoch",
+            reported=True,
+        ),
+        Keep(
+            """\
+            import torch.distributed as dist
+            from torch.utils.data import DataLoader, DistributedSampler
+
+            def shuffle(loader, epoch):
+                sampler = loader.sampler if plain else loader.batch_sampler.sampler
+                if isinstance(sampler, DistributedSampler):
+                    sampler.set_epoch(epoch)
+
+            dist.init_process_group("gloo")
+            loader = DataLoader(data, sampler=DistributedSampler(data))
+            for epoch in range(3):
+                shuffle(loader, epoch)
+                for x in loader:
+                    model(x).sum().backward()
+            """,
+            reason="the sampler is told the epoch by a function, where it has a name",
+        ),
         Keep(
             """\
             from torch.utils.data import DataLoader

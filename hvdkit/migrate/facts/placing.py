@@ -18,7 +18,7 @@ from hvdkit.migrate.facts.arguments import argument
 from hvdkit.migrate.facts.handed_out import assigned_to
 from hvdkit.migrate.facts.optimizers import Optimizer, Passed
 from hvdkit.migrate.facts.spelling import spelled
-from hvdkit.migrate.names import FunctionNode, Names
+from hvdkit.migrate.names import COMPREHENSIONS, FunctionNode, Names
 
 if TYPE_CHECKING:
     from hvdkit.migrate.facts.facts import Facts
@@ -138,8 +138,8 @@ def _written(facts: Facts, way: _Way, where: Names, root: ast.expr, statement: a
             if text is None:
                 break
         if text is not None:
-            none = _may_be_none(facts, way.names, text, statement) or _only_sometimes(
-                facts, root_file, root, at
+            none = not _always_asked(root_file, root, at) and (
+                _may_be_none(facts, way.names, text, statement) or _only_sometimes(facts, root_file, root, at)
             )
             return None if none or bound_in_test(root_file, root, at) else text
     values = facts.flow.values(root_file, root)
@@ -167,6 +167,16 @@ def _left_by_loop(names: Names, text: str, statement: ast.stmt) -> bool:
         binding.kind == "each" and names.statement(binding.node) not in around
         for binding in names.bindings(text.partition(".")[0], statement)
     )
+
+
+def _always_asked(names: Names, root: ast.expr, optimizer: ast.Call) -> bool:
+    """Whether the construction itself asks a model for its parameters, which None would not survive."""
+    for parent in names.ancestors(root):
+        if parent is optimizer:
+            return True
+        if isinstance(parent, (ast.IfExp, ast.BoolOp, ast.Lambda, ast.stmt, *COMPREHENSIONS)):
+            return False
+    return False
 
 
 def _may_be_none(facts: Facts, names: Names, text: str, statement: ast.stmt) -> bool:

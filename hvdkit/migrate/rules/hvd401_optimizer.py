@@ -244,6 +244,39 @@ RULE = Rule(
         Change(
             """\
             import torch
+
+            def load(path):
+                if path.exists():
+                    model = Net(torch.load(path))
+                else:
+                    model = None
+                return model
+
+            model = load(path)
+            optimizer = torch.optim.SGD(filter(lambda p: p.requires_grad, model.parameters()), lr=0.1)
+            model(x).sum().backward()
+            """,
+            """\
+            import horovod.torch as hvd
+            import torch
+
+            def load(path):
+                if path.exists():
+                    model = Net(torch.load(path))
+                else:
+                    model = None
+                return model
+
+            model = load(path)
+            optimizer = torch.optim.SGD(filter(lambda p: p.requires_grad, model.parameters()), lr=0.1)
+            optimizer = hvd.DistributedOptimizer(optimizer, named_parameters=model.named_parameters())
+            model(x).sum().backward()
+            """,
+            note="None would have failed in the line above.",
+        ),
+        Change(
+            """\
+            import torch
             from models import Net
 
             model = Net()

@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from itertools import takewhile
 from typing import TYPE_CHECKING
 
 from hvdkit.migrate import edits
@@ -18,7 +19,7 @@ from hvdkit.migrate.facts.arguments import argument
 from hvdkit.migrate.facts.handed_out import assigned_to
 from hvdkit.migrate.facts.optimizers import Optimizer, Passed
 from hvdkit.migrate.facts.spelling import spelled
-from hvdkit.migrate.names import COMPREHENSIONS, FunctionNode, Names
+from hvdkit.migrate.names import COMPREHENSIONS, FUNCTIONS, FunctionNode, Names
 
 if TYPE_CHECKING:
     from hvdkit.migrate.facts.facts import Facts
@@ -191,7 +192,20 @@ def _only_sometimes(facts: Facts, names: Names, root: ast.expr, optimizer: ast.C
     around = set(names.ancestors(optimizer))
     tested = any(isinstance(parent, ast.If) and parent not in around for parent in names.ancestors(root))
     unknown = isinstance(root, ast.Attribute) and not values  # a library's model, which may lack this part
-    return tested and (unknown or any(getattr(value.node, "value", "") is None for value in values))
+    none = any(getattr(value.node, "value", "") is None for value in values)
+    return tested and (unknown or none or _stored_sometimes(facts, names, root))
+
+
+def _stored_sometimes(facts: Facts, names: Names, root: ast.expr) -> bool:
+    """Whether an object may lack an attribute: `if encode: self.encoder = Encoder()`, and no else."""
+    stored = facts.flow.stored(names, root) if isinstance(root, ast.Attribute) else []
+    return bool(stored) and all(
+        any(
+            isinstance(parent, ast.If) and not parent.orelse
+            for parent in takewhile(lambda p: not isinstance(p, FUNCTIONS), where.ancestors(binding.node))
+        )
+        for where, binding in stored
+    )
 
 
 def bound_in_test(names: Names, root: ast.expr, optimizer: ast.AST) -> bool:

@@ -23,7 +23,7 @@ def share(facts: Facts, loader: Loader) -> str:
     """What gives each rank its own data, in two or three words; "" when nothing was found that does."""
     names = loader.names
     for expression in (loader.sampler, loader.batch_sampler):
-        found = _sampler(facts, facts.flow.values(names, expression))
+        found = _sampler(facts, names, facts.flow.values(names, expression))
         if found:
             return found
     for value in facts.flow.values(names, loader.dataset):
@@ -38,20 +38,21 @@ def share(facts: Facts, loader: Loader) -> str:
     return ""
 
 
-def _sampler(facts: Facts, values: frozenset[Value], steps: int = 0) -> str:
+def _sampler(facts: Facts, around: Names, values: frozenset[Value], steps: int = 0) -> str:
+    """As `share`, for the values of a sampler; around: the file of the loader that it is for."""
     for value in sorted(values, key=_place):  # always the same one of several
         if value.name in words.SAMPLERS:
             return "DistributedSampler"
         call = value.node
         if value.name == BATCH_SAMPLER and isinstance(call, ast.Call) and call.args and steps < MAX_STEPS:
-            inner = _sampler(facts, facts.flow.values(value.names, call.args[0]), steps + 1)
+            inner = _sampler(facts, around, facts.flow.values(value.names, call.args[0]), steps + 1)
             if inner:
                 return inner
         if value.kind == "object" and words.SAMPLERS & facts.flow.bases(value):
             return "a DistributedSampler of the project's own"
         if value.kind == "object" and _knows_rank(facts, value):
             return "a sampler that knows its rank"
-        if value.kind == "object" and steps < MAX_STEPS and _given_sampler(facts, value, steps):
+        if value.kind == "object" and steps < MAX_STEPS and _given_sampler(facts, around, value, steps):
             return "a sampler of the project's around a DistributedSampler"
         if value.kind == "made" and isinstance(call, ast.Call) and _passes_rank(facts, value.names, call):
             return "a sampler that is given its rank"
@@ -73,11 +74,13 @@ def _passes_rank(facts: Facts, names: Names, call: ast.Call) -> bool:
     return any("rank" in facts.ranks.of(names, argument) for argument in given)
 
 
-def _given_sampler(facts: Facts, value: Value, steps: int) -> bool:
-    """Whether an object of a project class was given a sharding sampler."""
+def _given_sampler(facts: Facts, around: Names, value: Value, steps: int) -> bool:
+    """Whether a program of the loader's file gives a class of the project a sharding sampler."""
+    programs = [program for program in facts.programs if around in program.files]
     return any(
-        _sampler(facts, facts.flow.values(names, argument), steps + 1)
+        _sampler(facts, around, facts.flow.values(names, argument), steps + 1)
         for names, argument in _arguments(facts, value)
+        if any(names in program.files for program in programs)
     )
 
 

@@ -22,8 +22,9 @@ BASE = "modules.batchnorm._BatchNorm"
 TRAINING = {"ddp", "single", "horovod"}
 HOROVODS = {f"{module}.SyncBatchNorm" for module in words.HOROVOD}
 ASKED = "Horovod's SyncBatchNorm is asked for, too: torch's is another class"
-GROUP = "this SyncBatchNorm works inside a process group of its own, or does something of its own"
-GROUP_ADVICE = "leave that out, or write a layer that reduces over hvd.add_process_set(ranks)"
+GROUP = "this SyncBatchNorm works inside a process group of its own"
+GROUP_ADVICE = "leave process_group out, or write a layer that reduces over hvd.add_process_set(ranks)"
+MORE_ADVICE = "leave it out, and write what it does behind the layer"
 
 
 def check(facts: Facts) -> Iterator[Finding]:
@@ -40,8 +41,13 @@ def check(facts: Facts) -> Iterator[Finding]:
             continue
         call = names.parents[node]
         if isinstance(call, ast.Call) and call.func is node:
-            if len(call.args) > 5 or not PLAIN.issuperset(k.arg for k in call.keywords):
+            more = {keyword.arg or "**" for keyword in call.keywords} - PLAIN
+            if len(call.args) > 5 or more & {"**", "process_group"}:
                 yield facts.manual("HVD204", names, node, GROUP, GROUP_ADVICE)
+                continue
+            if more:
+                message = f"Horovod's SyncBatchNorm has no {', '.join(sorted(more))}"
+                yield facts.manual("HVD204", names, node, message, MORE_ADVICE)
                 continue
         yield _own(facts, names, node)
     for names, node in _class_tests(facts):

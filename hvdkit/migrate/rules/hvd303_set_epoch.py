@@ -12,7 +12,7 @@ from hvdkit.migrate.facts.epochs import epoch_loops, epoch_number, run_once, tol
 from hvdkit.migrate.facts.facts import Loader
 from hvdkit.migrate.facts.flow import Value
 from hvdkit.migrate.facts.loops import Loop
-from hvdkit.migrate.facts.sharding import epoch_calls, in_order
+from hvdkit.migrate.facts.sharding import BATCH_SAMPLER, epoch_calls, in_order
 from hvdkit.migrate.facts.shares import drawn_whole
 from hvdkit.migrate.facts.spelling import spelled
 from hvdkit.migrate.facts.training import only_single
@@ -60,17 +60,20 @@ def _finding(facts: Facts, loader: Loader, epoch: Loop | None, single: bool) -> 
         return facts.manual("HVD303", loader.names, loader.node, message, advice)
     loader_name = spelled(facts.flow, epoch.names, epoch.node, [loader.value])
     number = epoch_number(epoch)
+    batches = facts.flow.values(loader.names, loader.batch_sampler)
+    if any(value.name != BATCH_SAMPLER for value in batches):
+        message = "the sampler stands in a batch sampler of the project's own"
+        return facts.manual("HVD303", epoch.names, epoch.node, message, IN_BATCHES)
+    # Beside a batch sampler the loader's own sampler is one that draws nothing.
+    sampler = f"{loader_name}.batch_sampler.sampler" if batches else f"{loader_name}.sampler"
     if number is None and loader_name is not None and _is_distributed(facts, loader):
-        number = f"{loader_name}.sampler.epoch + 1"  # the sampler counts where the loop does not
+        number = f"{sampler}.epoch + 1"  # the sampler counts where the loop does not
     if number is None or loader_name is None:
         message = "the loop over epochs has no epoch number, or the loader has no name there"
         return facts.manual("HVD303", epoch.names, epoch.node, message, advice)
-    if loader.batch_sampler is not None:  # then the loader's own sampler is one that draws nothing
-        message = "the sampler stands in a batch sampler"
-        return facts.manual("HVD303", epoch.names, epoch.node, message, IN_BATCHES)
-    lines = [f"{loader_name}.sampler.set_epoch({number})"]
-    if not _always_told(facts, loader):
-        lines = [f'if hasattr({loader_name}.sampler, "set_epoch"):', f"\t{lines[0]}"]
+    lines = [f"{sampler}.set_epoch({number})"]
+    if batches or not _always_told(facts, loader):
+        lines = [f'if hasattr({sampler}, "set_epoch"):', f"\t{lines[0]}"]
     if _may_be_none(facts, epoch, loader_name):
         lines = [f"if {loader_name} is not None:", *(f"\t{line}" for line in lines)]
     message = "the sampler is told the epoch, so that every epoch has its own order"
@@ -90,7 +93,7 @@ def _is_distributed(facts: Facts, loader: Loader) -> bool:
     """Whether the sampler is torch's DistributedSampler, which HVD302 gives a loader without any."""
     values = facts.flow.values(loader.names, loader.sampler)
     given = bool(values) and all(value.name in words.SAMPLERS for value in values)
-    return given or loader.sampler is None
+    return given or (loader.sampler is None and loader.batch_sampler is None)
 
 
 def _always_told(facts: Facts, loader: Loader) -> bool:
@@ -368,9 +371,7 @@ RULE = Rule(
             note="There may be no loader.",
             suggested=True,
         ),
-    ),
-    keeps=(
-        Keep(
+        Change(
             """\
             import torch.distributed as dist
             from torch.utils.data import BatchSampler, DataLoader, DistributedSampler
@@ -381,7 +382,39 @@ RULE = Rule(
                 for x in loader:
                     model(x).sum().backward()
             """,
-            reason="the sampler of a loader with batches of its own draws nothing, and has no set_epoch",
+            """\
+            import torch.distributed as dist
+            from torch.utils.data import BatchSampler, DataLoader, DistributedSampler
+
+            dist.init_process_group("gloo")
+            loader = DataLoader(data, batch_sampler=BatchSampler(DistributedSampler(data), 8, True))
+            for epoch in range(3):
+                if hasattr(loader.batch_sampler.sampler, "set_epoch"):
+                    loader.batch_sampler.sampler.set_epoch(epoch)
+                for x in loader:
+                    model(x).sum().backward()
+            """,
+            note="The sampler of a loader with a batch sampler draws nothing, and has no set_epoch.",
+            suggested=True,
+        ),
+    ),
+    keeps=(
+        Keep(
+            """\
+            import torch.distributed as dist
+            from torch.utils.data import DataLoader, DistributedSampler
+
+            class InGroups:
+                def __init__(self, sampler):
+                    self.within = sampler
+
+            dist.init_process_group("gloo")
+            loader = DataLoader(data, batch_sampler=InGroups(DistributedSampler(data)))
+            for epoch in range(3):
+                for x in loader:
+                    model(x).sum().backward()
+            """,
+            reason="where the sampler is found in a batch sampler of one's own is not known",
             reported=True,
         ),
         Keep(

@@ -40,6 +40,8 @@ def at_once(call: Collective, parts: Sequence[Part]) -> list[Edit]:
     """
     source = call.names.source
     edits.own_lines(source, call.statement)
+    if call.in_tuple:
+        raise edits.CannotEdit("it stands in one statement with others")
     made = edits.recast(source, call.whole, parts)
     for wait in call.waits or ():
         statement = call.names.statement(wait)

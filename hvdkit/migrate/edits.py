@@ -16,6 +16,8 @@ from hvdkit.migrate.plan import Edit
 from hvdkit.migrate.source import Source
 
 _HEADER = re.compile(r"[\s)]*:[ \t\f]*(\r\n|\r|\n)")  # the end of a compound statement's first line
+# A line that cannot follow another behind a semicolon: indented, a comment, or the head of a block.
+_NO_PLAIN_LINE = re.compile(r"^\s|^#|:$")
 _REST = re.compile(r"[ \t\f]*(#[^\r\n]*)?(\r\n|\r|\n|$)")
 
 
@@ -121,8 +123,14 @@ def before(source: Source, statement: ast.stmt, lines: Sequence[str]) -> Edit:
 
 
 def after(source: Source, statement: ast.stmt, lines: Sequence[str]) -> Edit:
-    """Lines inserted below a statement, indented like it."""
-    _, end = own_lines(source, statement)
+    """Lines inserted below a statement, indented like it; behind it where it shares its line with another."""
+    try:
+        _, end = own_lines(source, statement)
+    except CannotEdit:
+        if hasattr(statement, "body") or not lines or any(_NO_PLAIN_LINE.search(line) for line in lines):
+            raise
+        end = source.end(statement)
+        return Edit(end, end, "".join(f"; {line}" for line in lines))
     text = _block(source, statement, lines)
     if end == len(source.text) and not source.text.endswith(("\n", "\r")):
         text = source.newline + text.removesuffix(source.newline) if text else text

@@ -39,6 +39,7 @@ DELETE: Verb = lambda n, s: edits.delete(n, s)  # noqa: E731
 INNER: Verb = lambda n, s: edits.delete(n, s.body[0])  # type: ignore[attr-defined]  # noqa: E731
 BEFORE: Verb = lambda n, s: edits.before(n.source, s, ["new"])  # noqa: E731
 AFTER: Verb = lambda n, s: edits.after(n.source, s, ["new"])  # noqa: E731
+BLOCK: Verb = lambda n, s: edits.after(n.source, s, ["if c:", "\tnew"])  # noqa: E731
 GUARD: Verb = lambda n, s: edits.guard(n.source, [s], "c")  # noqa: E731
 OPEN: Verb = lambda n, s: edits.open_up(n, s)  # type: ignore[arg-type]  # noqa: E731
 START: Verb = lambda n, s: edits.at_start(n, s.body, ["new"])  # type: ignore[attr-defined]  # noqa: E731
@@ -70,6 +71,7 @@ WRITTEN = [
     (BEFORE, "@d\ndef f(): pass\n", "new\n@d\ndef f(): pass\n"),
     (AFTER, "a", "a\nnew"),
     (AFTER, "a\r\n", "a\r\nnew\r\n"),
+    (AFTER, "a; b\n", "a; b; new\n"),
     (GUARD, "f(\n  a)\n", "if c:\n    f(\n      a)\n"),
     (GUARD, 'f("""x\ny""")\n', 'if c:\n    f("""x\ny""")\n'),
     (OPEN, "with a:\n    b\n\n    c  # c\n", "b\n\nc  # c\n"),
@@ -88,6 +90,7 @@ REFUSED = [
     (UNWRAP, "f(a +\n  b)", "several lines"),
     (DELETE, "a; b\n", "shares its line"),
     (BEFORE, "a; b\n", "shares its line"),
+    (BLOCK, "a; b\n", "shares its line"),
     (GUARD, "a; b\n", "shares its line"),
     (OPEN, "with a:  # why\n    b\n", "a comment"),
     (OPEN, 'with a:\n    b = """\n    """\n', "a string"),

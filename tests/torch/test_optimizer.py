@@ -120,7 +120,7 @@ def test_every_way_to_call_it_averages(wrap: Callable[..., Any]) -> None:
 def test_sum() -> None:
     model = mlp()
     before = values(model)
-    # Before the wrapping: a wrapped optimizer writes what all ranks made into .grad while backward() still runs.
+    # Before the wrapping: a wrapped optimizer writes what all ranks made into .grad while backward() runs.
     own = torch.autograd.grad(loss_of(model, 0), list(model.parameters()))
     local = gathered([gradient.double().flatten().tolist() for gradient in own])
     optimizer = hvd.DistributedOptimizer(sgd(model), model, op=hvd.Sum)

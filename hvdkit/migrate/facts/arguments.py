@@ -34,7 +34,7 @@ def passed(
     `train(*params)` passes the items of a tuple that is the variable's only value.
     """
     if spawned(where, call) is not None:
-        return _handed_on(where, function, call, parameter)
+        return _handed_on(where, received(names, function), call, parameter)
     bound = isinstance(names.parents.get(function), ast.ClassDef)
     if any(isinstance(item, ast.Starred) for item in call.args):
         items = [item for arg in call.args for item in _spread(where, arg)]
@@ -78,6 +78,14 @@ def default(function: FunctionNode, arg: ast.arg) -> ast.expr | None:
 def positional(function: FunctionNode) -> list[str]:
     """Names of the parameters that may be passed by position, self included."""
     return [arg.arg for arg in (*function.args.posonlyargs, *function.args.args)]
+
+
+def received(names: Names, function: FunctionNode) -> list[str]:
+    """Names of the parameters that a caller may pass by position: without the self that Python passes."""
+    order = positional(function)
+    decorators = {getattr(item, "id", "") for item in getattr(function, "decorator_list", ())}
+    method = isinstance(names.parents.get(function), ast.ClassDef) and "staticmethod" not in decorators
+    return order[1:] if method else order
 
 
 def keyword(call: ast.Call, name: str) -> ast.expr | None:
@@ -146,8 +154,7 @@ def starting_calls(names: Names) -> Iterator[tuple[ast.Call, ast.expr]]:
             yield call, target
 
 
-def _handed_on(names: Names, function: FunctionNode, call: ast.Call, parameter: str) -> ast.expr | None:
-    order = positional(function)
+def _handed_on(names: Names, order: list[str], call: ast.Call, parameter: str) -> ast.expr | None:
     if parameter not in order:
         return None
     position = order.index(parameter)

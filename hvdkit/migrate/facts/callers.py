@@ -106,7 +106,8 @@ class Callers:
     def _ask_started(self, names: Names, call: ast.Call, target: ast.expr) -> None:
         def compute() -> frozenset[Value]:
             for value in self._flow.values(names, target):
-                self._found(value.node, names, call)
+                for _, function in self._flow.run_by(value):
+                    self._found(function, names, call)
             return frozenset()
 
         self._memo.ask(("starts", call), compute)

@@ -88,10 +88,15 @@ class Collective:
         return self.names.statement(self.node)
 
     @property
+    def in_tuple(self) -> bool:
+        """Whether commas make one statement of several calls: `all_reduce(a), all_reduce(b)`."""
+        return isinstance(self.names.parents[self.node], ast.Tuple)
+
+    @property
     def whole(self) -> ast.expr | ast.stmt:
         """What a call without a handle stands for: itself, with its own `.wait()`, or with `handle =`."""
         if isinstance(self.statement, ast.Expr):
-            return self.statement.value
+            return self.node if self.in_tuple else self.statement.value
         return self.statement
 
 
@@ -199,7 +204,9 @@ def group_ranks(call: ast.AST) -> ast.expr | None:
 
 
 def _statement(names: Names, call: ast.Call) -> bool:
-    return isinstance(names.parents.get(call), ast.Expr)
+    """Whether nobody uses a call's result: alone, or as one of several between commas."""
+    parent = names.parents[call]
+    return isinstance(names.parents[parent] if isinstance(parent, ast.Tuple) else parent, ast.Expr)
 
 
 def _is(node: ast.AST, value: object) -> bool:

@@ -102,15 +102,17 @@ class Flow:
         """The project's functions that a call may run; calling an instance runs its forward or __call__."""
         if isinstance(call.func, ast.Attribute) and call.func.attr not in self._bound():
             return []  # a library's method: nothing of that name is defined or stored here
-        found: list[tuple[Names, FunctionNode]] = []
-        for value in self.values(names, call.func):
-            if value.kind == "function" and isinstance(value.node, FUNCTIONS):
-                found.append((value.names, value.node))
-            elif value.kind == "class":
-                found.extend(self.methods(value, "__init__"))
-            elif value.kind == "object":
-                found.extend(self.methods(value, "__call__") or self.methods(value, "forward"))
-        return found
+        return [function for value in self.values(names, call.func) for function in self.run_by(value)]
+
+    def run_by(self, value: Value) -> list[tuple[Names, FunctionNode]]:
+        """The project's functions that calling a value runs: its own, its class's __init__ or __call__."""
+        if value.kind == "function" and isinstance(value.node, FUNCTIONS):
+            return [(value.names, value.node)]
+        if value.kind == "class":
+            return self.methods(value, "__init__")
+        if value.kind == "object":
+            return self.methods(value, "__call__") or self.methods(value, "forward")
+        return []
 
     def _bound(self) -> set[str]:
         """The names that the project binds or stores; a wrapper's .module is its model."""

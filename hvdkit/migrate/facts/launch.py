@@ -15,7 +15,7 @@ from itertools import takewhile
 from typing import TYPE_CHECKING
 
 from hvdkit.migrate.facts import vocabulary as words
-from hvdkit.migrate.facts.arguments import keyword, passed, positional, spawned, spawns, starting_calls
+from hvdkit.migrate.facts.arguments import keyword, passed, received, spawned, spawns, starting_calls
 from hvdkit.migrate.facts.launch_options import Option, Options
 from hvdkit.migrate.facts.ranks import QUESTIONS, constant, environment_reads, launch_tests
 from hvdkit.migrate.names import FUNCTIONS, LOOPS, Binding, Names
@@ -279,7 +279,7 @@ class Launch:
             given = passed(names, function, where, call, arg.arg)
             if given is not None:
                 yield from self._origins(where, given, (*seen, arg))
-            elif positional(function)[:1] == [arg.arg] and any(call is spawn.node for spawn in self.spawns):
+            elif received(names, function)[:1] == [arg.arg] and any(call is s.node for s in self.spawns):
                 yield Origin("index", where, call)
 
     # --- what a value means ----------------------------------------------------------------------
@@ -307,7 +307,7 @@ class Launch:
 
 def leads_to_init(facts: Facts, names: Names, worker: ast.expr) -> bool:
     """Whether a function that other processes run, or what it calls, makes a process group."""
-    waiting = [(v.names, v.node) for v in facts.flow.values(names, worker) if v.kind == "function"]
+    waiting = [made for value in facts.flow.values(names, worker) for made in facts.flow.run_by(value)]
     seen: set[ast.AST] = set()
     sites = {site.node for site in facts.launch.inits}
     while waiting:

@@ -12,7 +12,7 @@ from hvdkit.migrate.facts.arguments import argument, keyword, passed
 from hvdkit.migrate.facts.flow import Value
 from hvdkit.migrate.facts.handed_out import handed_out, told_apart
 from hvdkit.migrate.facts.lookups import OPTIMIZER, calls_with_optimizers, handed_on
-from hvdkit.migrate.facts.order import last_binding
+from hvdkit.migrate.facts.order import held_at, last_binding, renewed
 from hvdkit.migrate.names import FunctionNode, Names
 
 if TYPE_CHECKING:
@@ -192,7 +192,7 @@ def _parts(names: Names, node: ast.expr | None, steps: int = 0) -> Iterator[ast.
     elif isinstance(node, ast.Call) and _strings_together(names, node):
         inside = node.args
     elif isinstance(node, ast.Name) and steps < MAX_STEPS:
-        values = [b.value for b in names.bindings(node.id, node) if b.kind == "assign" and not b.path]
+        values = [b.value for b in held_at(names, node) if b.kind == "assign" and not b.path]
         values += [call.args[0] for call in _fills(names, node) if call.args]
         inside = [value for value in values if isinstance(value, (ast.List, ast.BinOp, ast.Dict))]
         inside = [value for value in inside if getattr(value, "elts", True)]  # an empty list is filled later
@@ -334,7 +334,7 @@ def parameter_roots(
             if variable in seen:
                 continue
             seen.add(variable)
-            for binding in names.bindings(part.id, part):
+            for binding in held_at(names, part):
                 if binding.kind in ("assign", "each", "other") and binding.value is not None:
                     found += parameter_roots(facts, names, binding.value, calls, seen)
                 elif binding.kind == "param":
@@ -379,13 +379,14 @@ def _appended(
 
 
 def _fills(names: Names, name: ast.Name) -> Iterator[ast.Call]:
-    """The calls `name.append(...)` and `name.extend(...)` of a variable."""
-    owner = names.scope(name).owner(name.id)
+    """The calls `name.append(...)` and `name.extend(...)` of what a variable holds at a use."""
+    owner, start = names.scope(name).owner(name.id), renewed(names, name)
     for method in ("append", "extend"):
         for call in names.calls.get(method, ()):
             target = call.func.value if isinstance(call.func, ast.Attribute) else None
             if isinstance(target, ast.Name) and target.id == name.id:
-                if names.scope(target).owner(target.id) is owner:
+                before = start is not None and call.lineno < start.node.lineno  # type: ignore[attr-defined]
+                if names.scope(target).owner(target.id) is owner and not before:
                     yield call
 
 

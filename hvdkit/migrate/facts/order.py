@@ -39,6 +39,30 @@ def last_binding(names: Names, use: ast.Name) -> Binding | None:
     return last if _always_before(names, names.statement(last.node), use) else None
 
 
+def renewed(names: Names, use: ast.Name) -> Binding | None:
+    """The last assignment that has run whenever a variable is used: what it held before is gone."""
+    scope = names.scope(use)
+    if scope.owner(use.id) is not scope:
+        return None
+    above = [b for b in names.bindings(use.id, use) if b.kind == "assign" and _place(b.node) < _place(use)]
+    certain = [
+        binding
+        for binding in above
+        if binding.value is not None
+        and not any(isinstance(part, ast.Name) and part.id == use.id for part in ast.walk(binding.value))
+        and names.statement(binding.node) is not names.statement(use)
+        and _always_before(names, names.statement(binding.node), use)
+    ]
+    return max(certain, key=lambda binding: _place(binding.node), default=None)
+
+
+def held_at(names: Names, use: ast.Name) -> tuple[Binding, ...]:
+    """The bindings that a use of a variable may read: none above the last certain one, none below it."""
+    start = renewed(names, use)
+    bindings = reaching(names, use.id, use)
+    return bindings if start is None else tuple(b for b in bindings if _place(b.node) >= _place(start.node))
+
+
 def passed_once(names: Names, node: ast.AST) -> ast.stmt | None:
     """The statement of a function's own body, or the module's, that holds a node; None under an if or a loop.
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from itertools import takewhile
 from typing import TYPE_CHECKING
 
 from hvdkit.migrate import edits
@@ -18,7 +19,7 @@ from hvdkit.migrate.facts.arguments import argument
 from hvdkit.migrate.facts.handed_out import assigned_to
 from hvdkit.migrate.facts.optimizers import Optimizer, Passed
 from hvdkit.migrate.facts.spelling import spelled
-from hvdkit.migrate.names import FunctionNode, Names
+from hvdkit.migrate.names import COMPREHENSIONS, FUNCTIONS, FunctionNode, Names
 
 if TYPE_CHECKING:
     from hvdkit.migrate.facts.facts import Facts
@@ -138,14 +139,14 @@ def _written(facts: Facts, way: _Way, where: Names, root: ast.expr, statement: a
             if text is None:
                 break
         if text is not None:
-            none = _may_be_none(facts, way.names, text, statement) or _only_sometimes(
-                facts, root_file, root, at
+            none = not _always_asked(root_file, root, at) and (
+                _may_be_none(facts, way.names, text, statement) or _only_sometimes(facts, root_file, root, at)
             )
             return None if none or bound_in_test(root_file, root, at) else text
     values = facts.flow.values(root_file, root)
     known = [value for value in values | facts.flow.unwrap(values) if value.kind != "param"]
     text = spelled(facts.flow, way.names, statement, known) if known else None
-    if text is None:
+    if text is None or _left_by_loop(way.names, text, statement):
         return None
     held = facts.flow.unwrap(facts.flow.named(way.names, text.partition(".")[0], statement))
     return text if "." in text or facts.flow.unwrap(known) <= held else None
@@ -160,6 +161,25 @@ def _onwards(way: _Way, names: Names, root: ast.expr) -> tuple[Passed, ...] | No
     return None
 
 
+def _left_by_loop(names: Names, text: str, statement: ast.stmt) -> bool:
+    """Whether a variable is that of a loop above: it holds the last of the models, not each of them."""
+    around = {statement, *names.ancestors(statement)}
+    return any(
+        binding.kind == "each" and names.statement(binding.node) not in around
+        for binding in names.bindings(text.partition(".")[0], statement)
+    )
+
+
+def _always_asked(names: Names, root: ast.expr, optimizer: ast.Call) -> bool:
+    """Whether the construction itself asks a model for its parameters, which None would not survive."""
+    for parent in names.ancestors(root):
+        if parent is optimizer:
+            return True
+        if isinstance(parent, (ast.IfExp, ast.BoolOp, ast.Lambda, ast.stmt, *COMPREHENSIONS)):
+            return False
+    return False
+
+
 def _may_be_none(facts: Facts, names: Names, text: str, statement: ast.stmt) -> bool:
     """Whether a variable is None on some way to the place: `fine = None`, and a model under a test."""
     values = facts.flow.named(names, text.partition(".")[0], statement)
@@ -172,7 +192,20 @@ def _only_sometimes(facts: Facts, names: Names, root: ast.expr, optimizer: ast.C
     around = set(names.ancestors(optimizer))
     tested = any(isinstance(parent, ast.If) and parent not in around for parent in names.ancestors(root))
     unknown = isinstance(root, ast.Attribute) and not values  # a library's model, which may lack this part
-    return tested and (unknown or any(getattr(value.node, "value", "") is None for value in values))
+    none = any(getattr(value.node, "value", "") is None for value in values)
+    return tested and (unknown or none or _stored_sometimes(facts, names, root))
+
+
+def _stored_sometimes(facts: Facts, names: Names, root: ast.expr) -> bool:
+    """Whether an object may lack an attribute: `if encode: self.encoder = Encoder()`, and no else."""
+    stored = facts.flow.stored(names, root) if isinstance(root, ast.Attribute) else []
+    return bool(stored) and all(
+        any(
+            isinstance(parent, ast.If) and not parent.orelse
+            for parent in takewhile(lambda p: not isinstance(p, FUNCTIONS), where.ancestors(binding.node))
+        )
+        for where, binding in stored
+    )
 
 
 def bound_in_test(names: Names, root: ast.expr, optimizer: ast.AST) -> bool:

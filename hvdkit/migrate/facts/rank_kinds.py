@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from hvdkit.migrate.facts.arguments import default, passed, spawned
+from hvdkit.migrate.facts.arguments import default, passed, received, spawned
 from hvdkit.migrate.facts.memo import Memo
 from hvdkit.migrate.facts.ranks import launch_tests, rank_reads
 from hvdkit.migrate.facts.vocabulary import EVERY_HOROVOD
@@ -137,7 +137,7 @@ class RankKinds:
             given = passed(names, function, where, call, arg.arg)
             if given is not None:
                 found |= self.of(where, given)
-            elif spawned(where, call) is not None and function.args.args[:1] == [arg]:
+            elif spawned(where, call) is not None and received(names, function)[:1] == [arg.arg]:
                 found.add("local_rank")  # mp.spawn numbers the processes of one machine
         unless_given = default(function, arg)
         if unless_given is not None:

@@ -21,6 +21,7 @@ ENVIRONMENT = {
     "WORLD_SIZE": "size",
     "LOCAL_RANK": "local_rank",
     "LOCAL_WORLD_SIZE": "local_size",
+    "LOCAL_SIZE": "local_size",  # no launcher's: scripts set it for themselves, where a launcher was found
     "GROUP_RANK": "cross_rank",
     "NODE_RANK": "cross_rank",
     "GROUP_WORLD_SIZE": "cross_size",

@@ -23,7 +23,7 @@ def share(facts: Facts, loader: Loader) -> str:
     """What gives each rank its own data, in two or three words; "" when nothing was found that does."""
     names = loader.names
     for expression in (loader.sampler, loader.batch_sampler):
-        found = _sampler(facts, facts.flow.values(names, expression))
+        found = _sampler(facts, names, facts.flow.values(names, expression))
         if found:
             return found
     for value in facts.flow.values(names, loader.dataset):
@@ -38,20 +38,21 @@ def share(facts: Facts, loader: Loader) -> str:
     return ""
 
 
-def _sampler(facts: Facts, values: frozenset[Value], steps: int = 0) -> str:
+def _sampler(facts: Facts, around: Names, values: frozenset[Value], steps: int = 0) -> str:
+    """As `share`, for the values of a sampler; around: the file of the loader that it is for."""
     for value in sorted(values, key=_place):  # always the same one of several
         if value.name in words.SAMPLERS:
             return "DistributedSampler"
         call = value.node
         if value.name == BATCH_SAMPLER and isinstance(call, ast.Call) and call.args and steps < MAX_STEPS:
-            inner = _sampler(facts, facts.flow.values(value.names, call.args[0]), steps + 1)
+            inner = _sampler(facts, around, facts.flow.values(value.names, call.args[0]), steps + 1)
             if inner:
                 return inner
         if value.kind == "object" and words.SAMPLERS & facts.flow.bases(value):
             return "a DistributedSampler of the project's own"
         if value.kind == "object" and _knows_rank(facts, value):
             return "a sampler that knows its rank"
-        if value.kind == "object" and steps < MAX_STEPS and _given_sampler(facts, value, steps):
+        if value.kind == "object" and steps < MAX_STEPS and _given_sampler(facts, around, value, steps):
             return "a sampler of the project's around a DistributedSampler"
         if value.kind == "made" and isinstance(call, ast.Call) and _passes_rank(facts, value.names, call):
             return "a sampler that is given its rank"
@@ -73,11 +74,13 @@ def _passes_rank(facts: Facts, names: Names, call: ast.Call) -> bool:
     return any("rank" in facts.ranks.of(names, argument) for argument in given)
 
 
-def _given_sampler(facts: Facts, value: Value, steps: int) -> bool:
-    """Whether an object of a project class was given a sharding sampler."""
+def _given_sampler(facts: Facts, around: Names, value: Value, steps: int) -> bool:
+    """Whether a program of the loader's file gives a class of the project a sharding sampler."""
+    programs = [program for program in facts.programs if around in program.files]
     return any(
-        _sampler(facts, facts.flow.values(names, argument), steps + 1)
+        _sampler(facts, around, facts.flow.values(names, argument), steps + 1)
         for names, argument in _arguments(facts, value)
+        if any(names in program.files for program in programs)
     )
 
 
@@ -155,14 +158,27 @@ def epoch_calls(facts: Facts, loader: Loader) -> list[tuple[Names, ast.Call]]:
             own |= facts.flow.values(value.names, value.node.args[0])
     found = []
     for names, call, receiver in facts.methods("set_epoch"):
-        # `loader.sampler.set_epoch`, `loader.batch_sampler.sampler.set_epoch`
-        expression: ast.expr = receiver
-        while isinstance(expression, ast.Attribute) and not facts.flow.values(names, expression) & own:
-            expression = expression.value
-        values = facts.flow.unwrap(facts.flow.values(names, expression))
-        if values & own or _same_class(values, own):
+        if any(_leads_to(facts, names, meant, own) for meant in _meant(names, receiver)):
             found.append((names, call))
     return found
+
+
+def _leads_to(facts: Facts, names: Names, expression: ast.expr, own: frozenset[Value]) -> bool:
+    """`loader.sampler` and `loader.batch_sampler.sampler` lead to a loader."""
+    while isinstance(expression, ast.Attribute) and not facts.flow.values(names, expression) & own:
+        expression = expression.value
+    values = facts.flow.unwrap(facts.flow.values(names, expression))
+    return bool(values & own) or _same_class(values, own)
+
+
+def _meant(names: Names, node: ast.expr) -> Iterator[ast.expr]:
+    """An expression, and what a variable was assigned: `sampler = loader.sampler if plain else other`."""
+    yield node
+    bindings = names.bindings(node.id, node) if isinstance(node, ast.Name) else []
+    for binding in bindings:
+        if binding.kind == "assign" and binding.value is not None and not binding.path:
+            value = binding.value
+            yield from (value.body, value.orelse) if isinstance(value, ast.IfExp) else (value,)
 
 
 def in_order(facts: Facts, loader: Loader) -> bool:

@@ -32,7 +32,15 @@ def _outermost(path: Path) -> tuple[Names, ast.AST]:
 
 
 def training_loaders(facts: Facts, program: ProgramFacts) -> list[Loader]:
-    """The loaders that a program trains on."""
+    """The loaders that a program trains on, looked up once: many rules ask it of every loader."""
+    key = (training_loaders, program)
+    if key not in facts.answers:
+        facts.answers[key] = _training_loaders(facts, program)
+    found: list[Loader] = facts.answers[key]
+    return found
+
+
+def _training_loaders(facts: Facts, program: ProgramFacts) -> list[Loader]:
     drawn = {value for path in training_paths(facts, program) for value in path.loaders}
     # A helper that two scripts share is asked about both: only this program's own files count.
     return [o for o in facts.loaders if o.value in drawn and o.names in program.files]

@@ -214,6 +214,36 @@ RULE = Rule(
             """,
             note="argparse makes a number of the text itself.",
         ),
+        Change(
+            """\
+            import os
+            import torch
+            import torch.distributed as dist
+
+            def start():
+                if "RANK" in os.environ:
+                    os.environ["LOCAL_SIZE"] = str(torch.cuda.device_count())
+                    dist.init_process_group("nccl")
+
+            def local_size():
+                return int(os.environ["LOCAL_SIZE"]) if dist.is_initialized() else 1
+            """,
+            """\
+            import os
+            import horovod.torch as hvd
+            import torch
+            import torch.distributed as dist
+
+            def start():
+                if "RANK" in os.environ:
+                    os.environ["LOCAL_SIZE"] = str(torch.cuda.device_count())
+                    dist.init_process_group("nccl")
+
+            def local_size():
+                return hvd.local_size() if dist.is_initialized() else 1
+            """,
+            note="Set by the script where a launcher was found; Horovod is initialised in a lone process, too.",
+        ),
     ),
     keeps=(
         Keep(

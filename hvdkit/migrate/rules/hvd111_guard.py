@@ -24,6 +24,8 @@ def check(facts: Facts) -> Iterator[Finding]:
         for test, wanted in around(names, node):
             if test in done or _asks_the_same(names, test) or _both_ways(launching, names, test):
                 continue
+            if _all_inside(facts, launching, names, test):
+                continue
             if facts.reach.holds(names, test) is wanted:
                 continue
             done.add(test)
@@ -77,6 +79,17 @@ def _both_ways(launching: set[ast.AST], names: Names, test: ast.expr) -> bool:
     )
 
 
+def _all_inside(facts: Facts, launching: set[ast.AST], names: Names, test: ast.expr) -> bool:
+    """Whether a function trains only in calls that launch first: `if config.train: launch(train)`, and no else."""
+    function = names.function(test)
+    through = [
+        [call for where, call in path.calls if where is names and where.function(call) is function]
+        for path in facts.loops.paths
+    ]
+    calls = [here for here in through if here]
+    return bool(calls) and all(launching.intersection(here) for here in calls)
+
+
 RULE = Rule(
     id="HVD111",
     title="launch code behind a setting is reported",
@@ -109,6 +122,29 @@ RULE = Rule(
         ),
     ),
     keeps=(
+        Keep(
+            """\
+            import torch.distributed as dist
+            from configuration import load
+
+            def train(config):
+                dist.init_process_group("nccl")
+                for x in config.data:
+                    model(x).sum().backward()
+
+            def evaluate(config):
+                dist.init_process_group("nccl")
+
+            def main(config):
+                if config.train:
+                    train(config)
+                if config.evaluate:
+                    evaluate(config)
+
+            main(load("train.yaml"))
+            """,
+            reason="what trains is what joins: where the setting is off, nothing is trained",
+        ),
         Keep(
             """\
             import os

@@ -15,11 +15,16 @@ from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
 from hvdkit.migrate.wrapping import take_away
 
-LAYER = "torch.nn.SyncBatchNorm"
+# apex's takes the same arguments, and some of its own.
+LAYERS = ("torch.nn.SyncBatchNorm", "apex.parallel.SyncBatchNorm")
+PLAIN = {"num_features", "eps", "momentum", "affine", "track_running_stats"}
 BASE = "modules.batchnorm._BatchNorm"
 TRAINING = {"ddp", "single", "horovod"}
+HOROVODS = {f"{module}.SyncBatchNorm" for module in words.HOROVOD}
+ASKED = "Horovod's SyncBatchNorm is asked for, too: torch's is another class"
 GROUP = "this SyncBatchNorm works inside a process group of its own"
 GROUP_ADVICE = "leave process_group out, or write a layer that reduces over hvd.add_process_set(ranks)"
+MORE_ADVICE = "leave it out, and write what it does behind the layer"
 
 
 def check(facts: Facts) -> Iterator[Finding]:
@@ -31,25 +36,62 @@ def check(facts: Facts) -> Iterator[Finding]:
             continue
         message = "every BatchNorm of the model becomes Horovod's SyncBatchNorm (GPU only, as torch's)"
         yield facts.safe("HVD204", site.names, site.node, message, _converted, facts, site)
-    for names, node, qualified, _ in mentions(facts, (LAYER,)):
-        if qualified != LAYER or not facts.kinds(names) & TRAINING:
+    for names, node in _classes(facts):
+        if not facts.kinds(names) & TRAINING:
             continue
         call = names.parents[node]
         if isinstance(call, ast.Call) and call.func is node:
-            if len(call.args) > 5 or any(keyword.arg in (None, "process_group") for keyword in call.keywords):
+            more = {keyword.arg or "**" for keyword in call.keywords} - PLAIN
+            if len(call.args) > 5 or more & {"**", "process_group"}:
                 yield facts.manual("HVD204", names, node, GROUP, GROUP_ADVICE)
                 continue
+            if more:
+                message = f"Horovod's SyncBatchNorm has no {', '.join(sorted(more))}"
+                yield facts.manual("HVD204", names, node, message, MORE_ADVICE)
+                continue
         yield _own(facts, names, node)
+    for names, node in _class_tests(facts):
+        yield facts.safe("HVD204", names, node, ASKED, _asks_for_both, facts, names, node)
+
+
+def _classes(facts: Facts) -> Iterator[tuple[Names, ast.expr]]:
+    """Where torch's class or apex's is used, or given to a name."""
+    for names, node, qualified, _ in mentions(facts, LAYERS):
+        if qualified in LAYERS:
+            yield names, node
     for names in facts.files:
         for node in names.attributes.get("SyncBatchNorm", ()):
             parent = names.parents[node]
-            if isinstance(parent, ast.Assign) and parent.value is node and LAYER in names.qualified(node):
-                if facts.kinds(names) & TRAINING:
-                    yield _own(facts, names, node)
+            if isinstance(parent, ast.Assign) and parent.value is node:
+                if set(names.qualified(node)) & set(LAYERS):
+                    yield names, node
+
+
+def _class_tests(facts: Facts) -> Iterator[tuple[Names, ast.expr]]:
+    """The classes in `isinstance(layer, SyncBatchNorm)`, in files that run where layers become Horovod's."""
+    made = {site.names for site in facts.calls(*words.SYNC_BATCH_NORM)}
+    made |= {names for names, _ in _classes(facts)}
+    programs = [program for program in facts.programs if program.kind in TRAINING and program.files & made]
+    inside = {names for program in programs for names in program.files}
+    for names in (names for names in facts.files if names in inside):
+        for call in names.calls.get("isinstance", ()):
+            given = call.args[1] if len(call.args) == 2 else None
+            classes = given.elts if isinstance(given, ast.Tuple) else [given] if given is not None else []
+            known = [set(names.qualified(one)) for one in classes]
+            if any(one & HOROVODS for one in known):
+                continue
+            yield from ((names, node) for node, one in zip(classes, known) if one & set(LAYERS))
+
+
+def _asks_for_both(facts: Facts, names: Names, node: ast.expr) -> list[Edit]:
+    """Horovod's class beside the one that is asked for, which a library may have made layers of."""
+    both = f"{names.source.segment(node)}, {facts.hvd(names)}.SyncBatchNorm"
+    alone = not isinstance(names.parents[node], ast.Tuple)
+    return [edits.replace(names.source, node, f"({both})" if alone else both)]
 
 
 def _own(facts: Facts, names: Names, node: ast.expr) -> Finding:
-    message = "torch's SyncBatchNorm becomes Horovod's (GPU only, as torch's)"
+    message = "SyncBatchNorm becomes Horovod's (GPU only, as it was)"
     text = f"{facts.hvd(names)}.SyncBatchNorm"
     return facts.safe("HVD204", names, node, message, edits.replace, names.source, node, text)
 
@@ -85,7 +127,7 @@ RULE = Rule(
     title="SyncBatchNorm becomes Horovod's",
     what=(
         "Turns convert_sync_batchnorm(model), torch's or apex's, into a loop that gives each BatchNorm layer the "
-        "class hvd.SyncBatchNorm, and torch.nn.SyncBatchNorm into it elsewhere."
+        "class hvd.SyncBatchNorm, and the classes torch.nn.SyncBatchNorm and apex's into it elsewhere."
     ),
     why=(
         "Without a process group torch's SyncBatchNorm normalises with this rank's batch alone and says nothing. "
@@ -239,6 +281,42 @@ RULE = Rule(
             """,
             note="Other files may import the name that it is given.",
         ),
+        Change(
+            """\
+            import torch
+            from apex.parallel import SyncBatchNorm
+            from torch.nn.parallel import DistributedDataParallel as DDP
+
+            def start(model):
+                for layer in model.modules():
+                    if isinstance(layer, (torch.nn.BatchNorm2d, SyncBatchNorm)):
+                        torch.nn.init.ones_(layer.weight)
+                    if isinstance(layer, torch.nn.SyncBatchNorm):
+                        torch.nn.init.zeros_(layer.bias)
+
+            model = torch.nn.Sequential(SyncBatchNorm(8), torch.nn.SyncBatchNorm(8))
+            start(model)
+            model = DDP(model)
+            """,
+            """\
+            import horovod.torch as hvd
+            import torch
+            from apex.parallel import SyncBatchNorm
+            from torch.nn.parallel import DistributedDataParallel as DDP
+
+            def start(model):
+                for layer in model.modules():
+                    if isinstance(layer, (torch.nn.BatchNorm2d, SyncBatchNorm, hvd.SyncBatchNorm)):
+                        torch.nn.init.ones_(layer.weight)
+                    if isinstance(layer, (torch.nn.SyncBatchNorm, hvd.SyncBatchNorm)):
+                        torch.nn.init.zeros_(layer.bias)
+
+            model = torch.nn.Sequential(hvd.SyncBatchNorm(8), hvd.SyncBatchNorm(8))
+            start(model)
+            model = DDP(model)
+            """,
+            note="apex's, and the tests for it.",
+        ),
     ),
     keeps=(
         Keep(
@@ -267,6 +345,16 @@ RULE = Rule(
             model = DDP(torch.nn.SyncBatchNorm(8, process_group=node))
             """,
             reason="the statistics are those of some ranks only",
+            reported=True,
+        ),
+        Keep(
+            """\
+            from apex.parallel import SyncBatchNorm
+            from torch.nn.parallel import DistributedDataParallel as DDP
+
+            model = DDP(SyncBatchNorm(8, fuse_relu=True))
+            """,
+            reason="Horovod's does not do apex's ReLU",
             reported=True,
         ),
         Keep(

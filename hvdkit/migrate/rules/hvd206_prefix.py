@@ -8,7 +8,8 @@ from collections.abc import Iterator
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.arguments import passed, positional
-from hvdkit.migrate.facts.unwrapping import wrapped, wrapped_later
+from hvdkit.migrate.facts.checkpoint_names import loads_into_wrapped, meets_names, passes_over, state_loads
+from hvdkit.migrate.facts.once import once
 from hvdkit.migrate.facts.wraps import find_wraps
 from hvdkit.migrate.names import COMPREHENSIONS, Names
 from hvdkit.migrate.plan import Edit, Finding
@@ -20,6 +21,12 @@ STRIPPING = ("replace", "removeprefix", "lstrip", "split", "sub", "consume_prefi
 TESTS = ("startswith", "find", "index", "count")
 PUTS_ON = "names of the model's parameters do not begin with module. any more"
 PUTS_ON_ADVICE = "leave module. out: checkpoints that this program writes from now on have no such prefix"
+NOTHING = (
+    "unknown names are passed over: a checkpoint of the wrapped model, with module. in them, loads nothing"
+)
+NOTHING_ADVICE = "take module. off the names of older checkpoints before they are loaded, then drop this note"
+STAYS = "this model is wrapped, and the names in the checkpoints that the training writes begin with module. no more"
+STAYS_ADVICE = "load into model.module, and take module. off the names of older checkpoints"
 
 
 def check(facts: Facts) -> Iterator[Finding]:
@@ -43,20 +50,17 @@ def check(facts: Facts) -> Iterator[Finding]:
                     yield facts.suggested("HVD206", names, node, message, _without, names, node, loads)
                 else:
                     yield facts.manual("HVD206", names, node, PUTS_ON, PUTS_ON_ADVICE)
-            elif isinstance(node, ast.Subscript) and _cuts_off(names, node):
+            elif isinstance(node, ast.Subscript) and _cuts_off(facts, names, node):
                 message = (
                     "the first seven characters are cut off names, which do not begin with module. any more"
                 )
                 advice = 'take the prefix off only where it is: key.removeprefix("module.")'
                 yield facts.manual("HVD206", names, node, message, advice)
-        for call in names.calls.get("load_state_dict", ()):
-            if isinstance(call.func, ast.Attribute) and _not_strict(call):
-                model = call.func.value
-                if not wrapped(facts, names, model) or wrapped_later(facts, names, model):
-                    continue
-                message = "strict=False: a checkpoint of the wrapped model, with module. in its names, loads nothing"
-                advice = "take module. off the names of older checkpoints before they are loaded, then drop this note"
-                yield facts.manual("HVD206", names, call, message, advice)
+        for call, model in state_loads(names):
+            if passes_over(names, call) and meets_names(facts, names, model):
+                yield facts.manual("HVD206", names, call, NOTHING, NOTHING_ADVICE)
+    for names, call in loads_into_wrapped(facts):
+        yield facts.manual("HVD206", names, call, STAYS, STAYS_ADVICE)
 
 
 def _loads(facts: Facts, names: Names, node: ast.Constant) -> list[ast.expr]:
@@ -171,7 +175,7 @@ def _strips(names: Names, use: ast.expr) -> bool:
     return called == "len" or called in TESTS or (called in STRIPPING and call.args[:1] == [use])
 
 
-def _cuts_off(names: Names, node: ast.Subscript) -> bool:
+def _cuts_off(facts: Facts, names: Names, node: ast.Subscript) -> bool:
     """`key[7:]` for the keys of a dict, under no test that names the prefix."""
     cut = node.slice
     if not (isinstance(cut, ast.Slice) and cut.upper is None and isinstance(cut.lower, ast.Constant)):
@@ -180,25 +184,27 @@ def _cuts_off(names: Names, node: ast.Subscript) -> bool:
         return False
     if not any(b.kind == "each" and _keys(b.value) for b in names.bindings(node.value.id, node.value)):
         return False
+    prefixes = {PREFIX} if _names_alike(facts) else {PREFIX, PREFIX[:-1]}
     for parent in names.ancestors(node):
         tests = [parent.test] if isinstance(parent, (ast.If, ast.IfExp)) else []
         if isinstance(parent, COMPREHENSIONS):
             tests += [test for generator in parent.generators for test in generator.ifs]
         if any(
-            isinstance(part, ast.Constant) and part.value == PREFIX for t in tests for part in ast.walk(t)
+            isinstance(part, ast.Constant) and part.value in prefixes for t in tests for part in ast.walk(t)
         ):
             return False
     return True
 
 
+@once
+def _names_alike(facts: Facts) -> bool:
+    """Whether a name in a model of the project may begin with module without the wrapper's."""
+    return any(name.startswith(PREFIX[:-1]) for names in facts.files for name in names.stores)
+
+
 def _keys(iterated: ast.expr | None) -> bool:
     called = iterated.func if isinstance(iterated, ast.Call) else None
     return isinstance(called, ast.Attribute) and called.attr in ("items", "keys")
-
-
-def _not_strict(call: ast.Call) -> bool:
-    given = [k.value for k in call.keywords if k.arg == "strict"] + call.args[1:2]
-    return any(isinstance(value, ast.Constant) and value.value is False for value in given)
 
 
 RULE = Rule(
@@ -360,12 +366,70 @@ RULE = Rule(
         ),
         Keep(
             """\
+            import torch
+            from torch.nn.parallel import DistributedDataParallel as DDP
+
+            model = DDP(net)
+            state = torch.load("pretrained.pt")
+            known = model.state_dict()
+            known.update({key: value for key, value in state.items() if key in known})
+            model.load_state_dict(known)
+            """,
+            reason="what the model does not have is passed over: the same",
+            reported=True,
+        ),
+        Keep(
+            """\
+            from torch.nn.parallel import DistributedDataParallel as DDP
+
+            model = DDP(net)
+            inner = model.module if several else model
+            inner.load_state_dict(state, strict=False)
+            """,
+            reason="what the wrapper holds is loaded: the names have never had the prefix",
+        ),
+        Keep(
+            """\
+            import torch
+
+            model = torch.nn.DataParallel(torch.nn.Linear(2, 1))
+            model.load_state_dict(torch.load("model.pt")["state"], strict=False)
+            """,
+            reason="what the training writes into model.pt has no module. any more, and this program keeps its wrapper",
+            reported=True,
+            files=(
+                (
+                    "training.py",
+                    "import torch\n\nmodel = torch.nn.parallel.DistributedDataParallel(torch.nn.Linear(2, 1))\n"
+                    "model(x).sum().backward()\ntorch.save({'state': model.state_dict()}, 'model.pt')\n",
+                ),
+            ),
+        ),
+        Keep(
+            """\
+            import torch
+
+            model = torch.nn.DataParallel(torch.nn.Linear(2, 1))
+            model.load_state_dict({f"module.{k}": v for k, v in torch.load("model.pt").items()})
+            """,
+            reason="the training writes the names of the model inside, as before",
+            files=(
+                (
+                    "training.py",
+                    "import torch\n\nmodel = torch.nn.parallel.DistributedDataParallel(torch.nn.Linear(2, 1))\n"
+                    "model(x).sum().backward()\ntorch.save(model.module.state_dict(), 'model.pt')\n",
+                ),
+            ),
+        ),
+        Keep(
+            """\
             from torch.nn.parallel import DistributedDataParallel as DDP
 
             model = DDP(net)
             a = {key.replace("module.", ""): value for key, value in state.items()}
             b = {(key[7:] if key.startswith("module.") else key): value for key, value in state.items()}
             c = {key.removeprefix("module."): value for key, value in state.items()}
+            d = {(key[7:] if key.startswith("module") else key): value for key, value in state.items()}
             for key in list(state.keys()):
                 if key.startswith("module."):
                     state[key[len("module."):]] = state.pop(key)

@@ -629,6 +629,32 @@ RULE = Rule(
         ),
         Keep(
             """\
+            import torch
+            from torch.utils.data import DataLoader, RandomSampler
+            from batches import InGroups
+
+            loader = DataLoader(data, batch_sampler=InGroups(RandomSampler(data)))
+            for x in loader:
+                model(x).sum().backward()
+                optimizer.step()
+            """,
+            reason="it is another script that gives the class a sampler which shares the data out",
+            reported=True,
+            files=(
+                (
+                    "batches.py",
+                    "class InGroups:\n    def __init__(self, sampler):\n        self.sampler = sampler\n",
+                ),
+                (
+                    "several.py",
+                    "import torch.distributed as dist\nfrom torch.utils.data import DataLoader, DistributedSampler\n"
+                    "from batches import InGroups\n\ndist.init_process_group('gloo')\n"
+                    "loader = DataLoader(data, batch_sampler=InGroups(DistributedSampler(data)))\n",
+                ),
+            ),
+        ),
+        Keep(
+            """\
             import torch.distributed as dist
             from torch.nn.parallel import DistributedDataParallel
             from torch.utils.data import DataLoader

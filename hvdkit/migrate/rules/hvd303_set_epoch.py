@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
 
 from hvdkit.migrate import edits
@@ -11,13 +12,17 @@ from hvdkit.migrate.facts.epochs import epoch_loops, epoch_number, run_once, tol
 from hvdkit.migrate.facts.facts import Loader
 from hvdkit.migrate.facts.flow import Value
 from hvdkit.migrate.facts.loops import Loop
-from hvdkit.migrate.facts.sharding import epoch_calls, in_order
+from hvdkit.migrate.facts.sharding import BATCH_SAMPLER, epoch_calls, in_order
 from hvdkit.migrate.facts.shares import drawn_whole
 from hvdkit.migrate.facts.spelling import spelled
 from hvdkit.migrate.facts.training import only_single
 from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
 from hvdkit.migrate.sampler_edits import unshardable
+
+IN_BATCHES = (
+    "call set_epoch(epoch) on the sampler that the batch sampler was given, at the start of each epoch"
+)
 
 
 def check(facts: Facts) -> Iterator[Finding]:
@@ -55,14 +60,22 @@ def _finding(facts: Facts, loader: Loader, epoch: Loop | None, single: bool) -> 
         return facts.manual("HVD303", loader.names, loader.node, message, advice)
     loader_name = spelled(facts.flow, epoch.names, epoch.node, [loader.value])
     number = epoch_number(epoch)
+    batches = facts.flow.values(loader.names, loader.batch_sampler)
+    if any(value.name != BATCH_SAMPLER for value in batches):
+        message = "the sampler stands in a batch sampler of the project's own"
+        return facts.manual("HVD303", epoch.names, epoch.node, message, IN_BATCHES)
+    # Beside a batch sampler the loader's own sampler is one that draws nothing.
+    sampler = f"{loader_name}.batch_sampler.sampler" if batches else f"{loader_name}.sampler"
     if number is None and loader_name is not None and _is_distributed(facts, loader):
-        number = f"{loader_name}.sampler.epoch + 1"  # the sampler counts where the loop does not
+        number = f"{sampler}.epoch + 1"  # the sampler counts where the loop does not
     if number is None or loader_name is None:
         message = "the loop over epochs has no epoch number, or the loader has no name there"
         return facts.manual("HVD303", epoch.names, epoch.node, message, advice)
-    lines = [f"{loader_name}.sampler.set_epoch({number})"]
-    if not _always_told(facts, loader):
-        lines = [f'if hasattr({loader_name}.sampler, "set_epoch"):', f"\t{lines[0]}"]
+    lines = [f"{sampler}.set_epoch({number})"]
+    if batches or not _always_told(facts, loader):
+        lines = [f'if hasattr({sampler}, "set_epoch"):', f"\t{lines[0]}"]
+    if _may_be_none(facts, epoch, loader_name):
+        lines = [f"if {loader_name} is not None:", *(f"\t{line}" for line in lines)]
     message = "the sampler is told the epoch, so that every epoch has its own order"
     make = facts.safe if single else facts.suggested
     return make(
@@ -70,11 +83,17 @@ def _finding(facts: Facts, loader: Loader, epoch: Loop | None, single: bool) -> 
     )
 
 
+def _may_be_none(facts: Facts, epoch: Loop, loader_name: str) -> bool:
+    """Whether a variable may hold no loader: `extra = DataLoader(...) if wanted else None`."""
+    held = facts.flow.named(epoch.names, loader_name, epoch.node)
+    return any(isinstance(value.node, ast.Constant) and value.node.value is None for value in held)
+
+
 def _is_distributed(facts: Facts, loader: Loader) -> bool:
     """Whether the sampler is torch's DistributedSampler, which HVD302 gives a loader without any."""
     values = facts.flow.values(loader.names, loader.sampler)
     given = bool(values) and all(value.name in words.SAMPLERS for value in values)
-    return given or loader.sampler is None
+    return given or (loader.sampler is None and loader.batch_sampler is None)
 
 
 def _always_told(facts: Facts, loader: Loader) -> bool:
@@ -318,8 +337,105 @@ RULE = Rule(
             """,
             note="A loop that counts steps has no number of the epoch; the sampler keeps its own.",
         ),
+        Change(
+            """\
+            import torch.distributed as dist
+            from torch.utils.data import DataLoader, DistributedSampler
+
+            def train(loader):
+                for x in loader:
+                    model(x).sum().backward()
+
+            dist.init_process_group("gloo")
+            extra = DataLoader(more, sampler=DistributedSampler(more)) if more else None
+            for epoch in range(3):
+                if extra:
+                    train(extra)
+            """,
+            """\
+            import torch.distributed as dist
+            from torch.utils.data import DataLoader, DistributedSampler
+
+            def train(loader):
+                for x in loader:
+                    model(x).sum().backward()
+
+            dist.init_process_group("gloo")
+            extra = DataLoader(more, sampler=DistributedSampler(more)) if more else None
+            for epoch in range(3):
+                if extra is not None:
+                    extra.sampler.set_epoch(epoch)
+                if extra:
+                    train(extra)
+            """,
+            note="There may be no loader.",
+            suggested=True,
+        ),
+        Change(
+            """\
+            import torch.distributed as dist
+            from torch.utils.data import BatchSampler, DataLoader, DistributedSampler
+
+            dist.init_process_group("gloo")
+            loader = DataLoader(data, batch_sampler=BatchSampler(DistributedSampler(data), 8, True))
+            for epoch in range(3):
+                for x in loader:
+                    model(x).sum().backward()
+            """,
+            """\
+            import torch.distributed as dist
+            from torch.utils.data import BatchSampler, DataLoader, DistributedSampler
+
+            dist.init_process_group("gloo")
+            loader = DataLoader(data, batch_sampler=BatchSampler(DistributedSampler(data), 8, True))
+            for epoch in range(3):
+                if hasattr(loader.batch_sampler.sampler, "set_epoch"):
+                    loader.batch_sampler.sampler.set_epoch(epoch)
+                for x in loader:
+                    model(x).sum().backward()
+            """,
+            note="The sampler of a loader with a batch sampler draws nothing, and has no set_epoch.",
+            suggested=True,
+        ),
     ),
     keeps=(
+        Keep(
+            """\
+            import torch.distributed as dist
+            from torch.utils.data import DataLoader, DistributedSampler
+
+            class InGroups:
+                def __init__(self, sampler):
+                    self.within = sampler
+
+            dist.init_process_group("gloo")
+            loader = DataLoader(data, batch_sampler=InGroups(DistributedSampler(data)))
+            for epoch in range(3):
+                for x in loader:
+                    model(x).sum().backward()
+            """,
+            reason="where the sampler is found in a batch sampler of one's own is not known",
+            reported=True,
+        ),
+        Keep(
+            """\
+            import torch.distributed as dist
+            from torch.utils.data import DataLoader, DistributedSampler
+
+            def shuffle(loader, epoch):
+                sampler = loader.sampler if plain else loader.batch_sampler.sampler
+                if isinstance(sampler, DistributedSampler):
+                    sampler.set_epoch(epoch)
+
+            dist.init_process_group("gloo")
+            loader = DataLoader(data, sampler=DistributedSampler(data))
+            for epoch in range(3):
+                shuffle(loader, epoch)
+                for x in loader:
+                    model(x).sum().backward()
+            """,
+            reason="the sampler is told the epoch by a function, where it has a name",
+        ),
         Keep(
             """\
             from torch.utils.data import DataLoader

@@ -234,6 +234,110 @@ RULE = Rule(
         Change(
             """\
             import torch
+            from torch.nn.parallel import DistributedDataParallel as DDP
+
+            model = DDP(Net())
+            groups = []
+            for module in [model.module.body, model.module.neck]:
+                groups.append(dict(params=module.parameters(), lr=0.01))
+            for module in [model.module.head]:
+                groups.append(dict(params=module.parameters(), lr=0.1))
+            optimizer = torch.optim.SGD(groups, lr=0.01)
+            """,
+            """\
+            import horovod.torch as hvd
+            import torch
+            from torch.nn.parallel import DistributedDataParallel as DDP
+
+            model = DDP(Net())
+            groups = []
+            for module in [model.module.body, model.module.neck]:
+                groups.append(dict(params=module.parameters(), lr=0.01))
+            for module in [model.module.head]:
+                groups.append(dict(params=module.parameters(), lr=0.1))
+            optimizer = torch.optim.SGD(groups, lr=0.01)
+            optimizer = hvd.DistributedOptimizer(optimizer)
+            """,
+            note="Below its loop, `module` is the last of the modules.",
+        ),
+        Change(
+            """\
+            import torch
+
+            def load(path):
+                if path.exists():
+                    model = Net(torch.load(path))
+                else:
+                    model = None
+                return model
+
+            model = load(path)
+            optimizer = torch.optim.SGD(filter(lambda p: p.requires_grad, model.parameters()), lr=0.1)
+            model(x).sum().backward()
+            """,
+            """\
+            import horovod.torch as hvd
+            import torch
+
+            def load(path):
+                if path.exists():
+                    model = Net(torch.load(path))
+                else:
+                    model = None
+                return model
+
+            model = load(path)
+            optimizer = torch.optim.SGD(filter(lambda p: p.requires_grad, model.parameters()), lr=0.1)
+            optimizer = hvd.DistributedOptimizer(optimizer, named_parameters=model.named_parameters())
+            model(x).sum().backward()
+            """,
+            note="None would have failed in the line above.",
+        ),
+        Change(
+            """\
+            import torch
+
+            class Trainer:
+                def __init__(self, encode):
+                    self.net, self.judge = torch.nn.Linear(2, 2), torch.nn.Linear(2, 1)
+                    if encode:
+                        self.encoder = torch.nn.Linear(2, 2)
+                    params = list(self.net.parameters())
+                    if encode:
+                        params += list(self.encoder.parameters())
+                    self.first = torch.optim.Adam(params)
+                    params = list(self.judge.parameters())
+                    self.second = torch.optim.Adam(params)
+
+                def train(self, x):
+                    self.judge(self.net(x)).sum().backward()
+            """,
+            """\
+            import horovod.torch as hvd
+            import torch
+
+            class Trainer:
+                def __init__(self, encode):
+                    self.net, self.judge = torch.nn.Linear(2, 2), torch.nn.Linear(2, 1)
+                    if encode:
+                        self.encoder = torch.nn.Linear(2, 2)
+                    params = list(self.net.parameters())
+                    if encode:
+                        params += list(self.encoder.parameters())
+                    self.first = torch.optim.Adam(params)
+                    self.first = hvd.DistributedOptimizer(self.first, named_parameters=[(f"first.{i}", p) for i, p in enumerate(p for group in self.first.param_groups for p in group["params"])])
+                    params = list(self.judge.parameters())
+                    self.second = torch.optim.Adam(params)
+                    self.second = hvd.DistributedOptimizer(self.second, named_parameters=self.judge.named_parameters(prefix="judge"))
+
+                def train(self, x):
+                    self.judge(self.net(x)).sum().backward()
+            """,
+            note="One variable for the parameters of both, and a model that is there under a test only.",
+        ),
+        Change(
+            """\
+            import torch
             from models import Net
 
             model = Net()

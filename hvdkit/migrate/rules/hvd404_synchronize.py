@@ -350,6 +350,32 @@ RULE = Rule(
         Change(
             """\
             import torch
+            from apex import amp
+
+            optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+            for x in batches:
+                optimizer.zero_grad()
+                with amp.scale_loss(model(x).sum(), optimizer) as loss: loss.backward()
+                torch.nn.utils.clip_grad_norm_(amp.master_params(optimizer), 1.0)
+                optimizer.step()
+            """,
+            """\
+            import torch
+            from apex import amp
+
+            optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+            for x in batches:
+                optimizer.zero_grad()
+                with amp.scale_loss(model(x).sum(), optimizer) as loss: loss.backward(); optimizer.synchronize()
+                torch.nn.utils.clip_grad_norm_(amp.master_params(optimizer), 1.0)
+                with optimizer.skip_synchronize():
+                    optimizer.step()
+            """,
+            note="On the line of its block.",
+        ),
+        Change(
+            """\
+            import torch
 
             optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
             for i, x in enumerate(batches):

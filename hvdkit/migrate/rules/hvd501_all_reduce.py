@@ -120,6 +120,19 @@ RULE = Rule(
             """\
             import torch.distributed as dist
 
+            dist.all_reduce(loss), dist.all_reduce(count, op=dist.ReduceOp.MAX)
+            """,
+            """\
+            import horovod.torch as hvd
+
+            hvd.allreduce_(loss, op=hvd.Sum), hvd.allreduce_(count, op=hvd.Max)
+            """,
+            note="Several in one statement.",
+        ),
+        Change(
+            """\
+            import torch.distributed as dist
+
             work = dist.all_reduce(total, async_op=True)
             if not work.is_completed():
                 work.wait()

@@ -323,6 +323,15 @@ RULE = Rule(
             """\
             import torch.distributed as dist
 
+            dist.all_gather(parts, part), dist.all_gather(others, other)
+            """,
+            reason="an assignment cannot stand between commas",
+            reported=True,
+        ),
+        Keep(
+            """\
+            import torch.distributed as dist
+
             if ready: dist.all_gather(parts, part)
             """,
             reason="a loop cannot follow on the line of its if",

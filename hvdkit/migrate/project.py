@@ -174,6 +174,10 @@ class Project:
             found[name] = self._find(name, importer)
         return found[name]
 
+    def forget(self, importer: Path) -> None:
+        """Look again for what a file imports."""
+        self._found.pop(importer, None)
+
     def _find(self, name: str, importer: Path) -> Path | None:
         stripped = name.lstrip(".")
         level = len(name) - len(stripped)
@@ -282,6 +286,7 @@ def _starters(project: Project) -> None:
         if does_more_than_define(names) and any(project.find(name, path) in known for name in names.modules):
             project.files[path] = names
             project.passed_over.remove(path)
+            project.forget(path)  # found without the folders that the script puts on sys.path
 
 
 def does_more_than_define(names: Names) -> bool:

@@ -90,6 +90,15 @@ def test_a_script_that_only_starts_what_others_hold_is_read(tmp_path: Path) -> N
     assert {path.name for path in project.files} == {"train.py", "main.py"}
 
 
+def test_what_such_a_script_puts_on_its_path_is_found_in_any_order(tmp_path: Path) -> None:
+    tree(tmp_path, "lib/data.py", "lib/model.py", "src/train.py")
+    main = tmp_path / "main.py"
+    main.write_text("import sys\nsys.path.append('lib')\nimport data, model\nimport src.train\n\nmain()\n")
+    project = open_project([tmp_path])
+    imported = project.imports(project.files[main])
+    assert {names.source.path.name for names in imported} == {"data.py", "model.py", "train.py"}
+
+
 def test_python_files_leave_environments_out(tmp_path: Path) -> None:
     tree(tmp_path, "a.py", "b/c.ipynb", "env/x.py", ".git/y.py", "node_modules/z.py")
     (tmp_path / "env/pyvenv.cfg").touch()

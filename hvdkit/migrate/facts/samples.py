@@ -6,9 +6,9 @@ import ast
 from typing import TYPE_CHECKING
 
 from hvdkit.migrate.facts import vocabulary as words
-from hvdkit.migrate.facts.arguments import keyword
+from hvdkit.migrate.facts.arguments import keyword, passed
 from hvdkit.migrate.facts.once import once
-from hvdkit.migrate.names import Names
+from hvdkit.migrate.names import FUNCTIONS, Names
 
 if TYPE_CHECKING:
     from hvdkit.migrate.facts.facts import Facts
@@ -33,6 +33,45 @@ def reads_sample(facts: Facts, names: Names, node: ast.AST, depth: int = 0) -> b
         return True
     sites = facts.flow.call_sites(names, function)
     return any(reads_sample(facts, where, call, depth + 1) for where, call in sites)
+
+
+def named_by_sample(facts: Facts, names: Names, node: ast.AST) -> bool:
+    """Whether an expression is made from what a loop draws from a DataLoader, its number left out."""
+    return _of_sample(facts, names, node, set())
+
+
+def _of_sample(facts: Facts, names: Names, node: ast.AST, seen: set[ast.AST]) -> bool:
+    for part in ast.walk(node):
+        for binding in names.bindings(part.id, part) if isinstance(part, ast.Name) else ():
+            if binding.node in seen:
+                continue
+            seen.add(binding.node)
+            if binding.kind == "param" and _callers_give(facts, names, binding.node, seen):
+                return True
+            if binding.value is None or (_counted(binding.value) and binding.path[:1] == (0,)):
+                continue
+            if binding.kind == "each" and any(
+                words.LOADER in facts.flow.made(names, inside)
+                for inside in ast.walk(binding.value)
+                if isinstance(inside, ast.expr)
+            ):
+                return True
+            if binding.kind in ("assign", "each") and _of_sample(facts, names, binding.value, seen):
+                return True
+    return False
+
+
+def _counted(iterable: ast.expr) -> bool:
+    return isinstance(iterable, ast.Call) and getattr(iterable.func, "id", "") == "enumerate"
+
+
+def _callers_give(facts: Facts, names: Names, arg: ast.AST, seen: set[ast.AST]) -> bool:
+    function = names.parents[names.parents[arg]]
+    if not isinstance(function, FUNCTIONS) or not isinstance(arg, ast.arg):
+        return False
+    sites = facts.flow.call_sites(names, function)
+    given = ((where, passed(names, function, where, call, arg.arg)) for where, call in sites)
+    return any(value is not None and _of_sample(facts, where, value, seen) for where, value in given)
 
 
 @once

@@ -11,7 +11,8 @@ from hvdkit.migrate import edits
 from hvdkit.migrate.facts.arguments import given
 from hvdkit.migrate.facts.guards import Where, where_runs
 from hvdkit.migrate.facts.once import once
-from hvdkit.migrate.facts.samples import reads_sample
+from hvdkit.migrate.facts.samples import named_by_sample, reads_sample
+from hvdkit.migrate.facts.training import only_single
 from hvdkit.migrate.names import FUNCTIONS, Names
 
 if TYPE_CHECKING:
@@ -26,6 +27,10 @@ SAVES = {
     "numpy.savez": (0, "file"),
     "numpy.savez_compressed": (0, "file"),
     "numpy.savetxt": (0, "fname"),
+    # Of pictures only those that a person looks at: what imwrite and to_csv write may be read by all ranks.
+    "matplotlib.pyplot.savefig": (0, "fname"),
+    "imageio.mimsave": (0, "uri"),
+    "imageio.mimwrite": (0, "uri"),
 }
 # Objects that write for as long as they live -> the same.
 LOGS = {
@@ -99,13 +104,23 @@ def _written(facts: Facts) -> Iterator[Writer]:
         for site in facts.calls(*table):
             position, parameter = table[site.name]
             target = given(site.node, position, parameter)
-            if target is not None and own_file(facts, site.names, target):
+            if target is not None and _of_one_rank(facts, site.names, target):
                 continue
             where = where_runs(facts, site.names, site.node)
             opened = _opened(site.names, site.node, target)
             yield Writer(site.names, site.node, site.name, where, log, opened)
+    for names, call, _ in facts.methods("savefig"):  # a figure's
+        target = given(call, 0, "fname")
+        if target is not None and not _of_one_rank(facts, names, target):
+            yield Writer(names, call, "savefig", where_runs(facts, names, call))
     yield from _copies(facts)
     yield from _opens(facts)
+
+
+def _of_one_rank(facts: Facts, names: Names, path: ast.expr) -> bool:
+    """Whether one rank alone has a file: also one that a distributed script names after a sample."""
+    drawn = not only_single(facts, names) and named_by_sample(facts, names, path)
+    return drawn or own_file(facts, names, path)
 
 
 def _copies(facts: Facts) -> Iterator[Writer]:

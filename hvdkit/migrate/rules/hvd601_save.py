@@ -52,7 +52,7 @@ RULE = Rule(
     id="HVD601",
     title="files are written by rank 0",
     what=(
-        "Puts a torch.save, torch.jit.save, save_image or numpy.save that every rank would run under "
+        "Puts a torch.save, torch.jit.save, save_image, numpy.save or savefig that every rank would run under "
         "`if hvd.rank() == 0:`, and a json, pickle or yaml dump that is the last thing a program does; also a copy of "
         "a file that the same function saves, or of Python source. Tests of the rank around it, above it, in its callers and decorators count."
     ),
@@ -104,6 +104,30 @@ RULE = Rule(
                 torch.save(optimizer.state_dict(), "optimizer.pt")
             """,
             note="Opening a file for writing empties it, so the opening is guarded, too.",
+        ),
+        Change(
+            """\
+            import torch
+            from matplotlib import pyplot as plt
+
+            loss.backward()
+            optimizer.step()
+            figure, axes = plt.subplots()
+            axes.plot(losses)
+            figure.savefig("losses.png")
+            """,
+            """\
+            import horovod.torch as hvd
+            import torch
+            from matplotlib import pyplot as plt
+
+            loss.backward()
+            optimizer.step()
+            figure, axes = plt.subplots()
+            axes.plot(losses)
+            if hvd.rank() == 0:
+                figure.savefig("losses.png")
+            """,
         ),
         Change(
             """\
@@ -388,6 +412,24 @@ RULE = Rule(
         ),
     ),
     keeps=(
+        Keep(
+            """\
+            import torch
+            import torch.distributed as dist
+            from torch.utils.data import DataLoader, DistributedSampler
+            from torchvision.utils import save_image
+
+            dist.init_process_group("gloo")
+            loader = DataLoader(data, sampler=DistributedSampler(data))
+
+            def keep(picture, name):
+                save_image(picture, f"results/{name}.png")
+
+            for name, picture in loader:
+                keep(model(picture), name[0])
+            """,
+            reason="each rank writes the pictures of its own share",
+        ),
         Keep(
             """\
             import os

@@ -15,7 +15,7 @@ from hvdkit.migrate.facts import vocabulary as words
 from hvdkit.migrate.facts.draws import drawn_apart
 from hvdkit.migrate.facts.guards import Where, where_runs
 from hvdkit.migrate.facts.programs import ProgramFacts
-from hvdkit.migrate.facts.sharding import epoch_calls, in_order, picked, share
+from hvdkit.migrate.facts.sharding import epoch_calls, in_order, orders_itself, picked, share
 from hvdkit.migrate.facts.starts import runs_in
 from hvdkit.migrate.facts.training import (
     own_loaders,
@@ -101,9 +101,9 @@ def _without_loader(facts: Facts, program: ProgramFacts) -> tuple[State, str]:
 
 def _set_epoch(facts: Facts, program: ProgramFacts) -> tuple[State, str]:
     loaders = [loader for loader in training_loaders(facts, program) if share(facts, loader)]
-    shuffling = [loader for loader in loaders if not in_order(facts, loader)]
+    shuffling = [o for o in loaders if not in_order(facts, o) and not orders_itself(facts, o)]
     if not shuffling:
-        return State.NONE, "no sampler shuffles" if loaders else "no sampler was found"
+        return State.NONE, "no sampler asks for the epoch" if loaders else "no sampler was found"
     calls = {loader.node: epoch_calls(facts, loader) for loader in shuffling}
     untold = [loader for loader in shuffling if not calls[loader.node]]
     if untold:

@@ -117,7 +117,12 @@ def test_one_row_breaks(tmp_path: Path, old: str, new: str, name: str, detail: s
 
 
 NOT_NEEDED = [
-    ("DistributedSampler(data, ", "DistributedSampler(data, shuffle=False, ", EPOCHS, "no sampler shuffles"),
+    (
+        "DistributedSampler(data, ",
+        "DistributedSampler(data, shuffle=False, ",
+        EPOCHS,
+        "no sampler asks for the epoch",
+    ),
     ('    if hvd.rank() == 0:\n        torch.save(model.state_dict(), "model.pt")\n', "", FILES, "no call"),
     ("        hvd.allreduce_(loss, op=hvd.Sum)\n", "", REDUCTIONS, "nothing is reduced by hand"),
 ]

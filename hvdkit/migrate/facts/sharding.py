@@ -193,6 +193,18 @@ def in_order(facts: Facts, loader: Loader) -> bool:
     return off and loader.sampler is None and loader.batch_sampler is None and not unpacked
 
 
+def orders_itself(facts: Facts, loader: Loader) -> bool:
+    """Whether batches come from a class of the project that is given no sampler, and has no set_epoch."""
+    batches = facts.flow.values(loader.names, loader.batch_sampler)
+    owners = [owner for value in batches for _, owner in facts.flow.classes(value) if value.kind == "object"]
+    return bool(owners) and not any(
+        "sampler" in getattr(part, "arg", "") or getattr(part, "name", "") == "set_epoch"
+        for owner in owners
+        for part in ast.walk(owner)
+        if isinstance(part, (ast.arg, ast.FunctionDef))
+    )
+
+
 def _same_class(left: frozenset[Value], right: frozenset[Value]) -> bool:
     classes = {value.node for value in left if value.kind == "object"}
     return any(value.node in classes for value in right if value.kind == "object")

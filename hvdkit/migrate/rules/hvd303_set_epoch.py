@@ -12,7 +12,7 @@ from hvdkit.migrate.facts.epochs import epoch_loops, epoch_number, run_once, tol
 from hvdkit.migrate.facts.facts import Loader
 from hvdkit.migrate.facts.flow import Value
 from hvdkit.migrate.facts.loops import Loop
-from hvdkit.migrate.facts.sharding import BATCH_SAMPLER, epoch_calls, in_order
+from hvdkit.migrate.facts.sharding import BATCH_SAMPLER, epoch_calls, in_order, orders_itself
 from hvdkit.migrate.facts.shares import drawn_whole
 from hvdkit.migrate.facts.spelling import spelled
 from hvdkit.migrate.facts.training import only_single
@@ -29,6 +29,8 @@ def check(facts: Facts) -> Iterator[Finding]:
     for loader in facts.loaders:
         kinds = facts.kinds(loader.names) - {"none"}
         if not facts.training(loader) or not kinds or kinds == {"horovod"} or in_order(facts, loader):
+            continue
+        if orders_itself(facts, loader):
             continue
         single = kinds == {"single"}
         if single and not only_single(facts, loader.names):
@@ -399,6 +401,27 @@ RULE = Rule(
         ),
     ),
     keeps=(
+        Keep(
+            """\
+            import torch.distributed as dist
+            from torch.utils.data import DataLoader, Sampler
+
+            class Buckets(Sampler):
+                def __init__(self, data):
+                    self.bins = list(range(dist.get_rank(), len(data), dist.get_world_size()))
+
+                def __iter__(self):
+                    return iter(self.bins)
+
+            dist.init_process_group("gloo")
+            loader = DataLoader(data, batch_sampler=Buckets(data))
+            for epoch in range(3):
+                for x in loader:
+                    model(x).sum().backward()
+                    optimizer.step()
+            """,
+            reason="a batch sampler that makes its own order, and has nothing that could be told",
+        ),
         Keep(
             """\
             import torch.distributed as dist

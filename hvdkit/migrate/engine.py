@@ -30,6 +30,7 @@ from hvdkit.migrate.plan import (
     Program,
 )
 from hvdkit.migrate.project import Project, Reader, open_project, reopen
+from hvdkit.migrate.refusals import Refusal, applied, refused_files, stays, told
 from hvdkit.migrate.rule import Rule
 from hvdkit.migrate.rules import all_rules
 from hvdkit.migrate.source import Source, Unreadable, parse
@@ -52,7 +53,7 @@ class Pass:
     project: Project
     facts: Facts
     files: tuple[FilePlan, ...]
-    refused: dict[Names, str]
+    refused: dict[Names, Refusal]
     after: Facts
 
     def forget(self) -> None:
@@ -88,7 +89,7 @@ def _plan(paths: Sequence[Path], options: Options, reader: Reader) -> Plan:
             program.kind,
             tuple(sorted(names.source.path for names in program.files)),
             conditions(done.after, program.entry.source.path) if program.kind != "none" else (),
-            next((reason for names, reason in done.refused.items() if names in program.files), ""),
+            told(done.facts, done.refused, program),
         )
         for program in done.facts.programs
     )
@@ -117,12 +118,12 @@ def run_pass(
     findings = run_rules(facts, rules)
     failed: dict[Names, FilePlan] = {}
     while True:
-        refused = _refused(facts, findings, failed)
+        refused = refused_files(facts, findings, failed)
         rewritten: dict[Path, Source] = {}
         files = tuple(
             failed.get(names)
             or _file(
-                facts, names, findings.get(names.source.path, []), _stays(facts, names, refused), rewritten
+                facts, names, findings.get(names.source.path, []), stays(facts, names, refused), rewritten
             )
             for names in facts.files
         )
@@ -158,44 +159,6 @@ def _checked(rule: Rule, facts: Facts) -> list[Finding]:
             "without this rule the others would make half a migration, so no file was changed",
             "please report it, with the file that brings it about (give the files one by one to find it)",
         ) from error
-
-
-def applied(findings: Iterable[Finding], options: Options) -> list[Finding]:
-    """The findings whose edits this run carries out."""
-    wanted = {Applicability.SAFE} | ({Applicability.SUGGESTED} if options.suggested else set())
-    return [finding for finding in findings if finding.applicability in wanted]
-
-
-def _refused(
-    facts: Facts, findings: dict[Path, list[Finding]], failed: dict[Names, FilePlan]
-) -> dict[Names, str]:
-    """Files that must stay as they are: a refused program's, and those sharing a changed helper with it.
-
-    failed: files that cannot be rewritten, though their findings say how.
-    """
-    refused = {names: f"{file.path.name} cannot be rewritten" for names, file in failed.items()}
-    for names in facts.files:
-        for finding in findings.get(names.source.path, []):
-            if finding.applicability is Applicability.REFUSED:
-                refused.setdefault(names, f"{finding.rule} at {finding.path.name}:{finding.line}")
-    while True:
-        size = len(refused)
-        for program in facts.programs:
-            files = [names for names in facts.files if names in program.files]
-            reason = next((refused[names] for names in files if names in refused), None)
-            if reason is None:
-                continue
-            for names in files:
-                if names is program.entry or applied(findings.get(names.source.path, []), facts.options):
-                    refused.setdefault(names, reason)
-        if len(refused) == size:
-            return refused
-
-
-def _stays(facts: Facts, names: Names, refused: dict[Names, str]) -> bool:
-    """Whether a file is not touched at all: refused itself, or a part of refused programs alone."""
-    programs = [program for program in facts.programs if names in program.files]
-    return names in refused or (bool(programs) and all(program.entry in refused for program in programs))
 
 
 def _file(

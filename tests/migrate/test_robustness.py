@@ -85,4 +85,4 @@ def test_a_file_that_cannot_be_rewritten_leaves_its_program_whole(tmp_path: Path
     assert "would not parse" in files["helper.py"].problem
     assert not files["helper.py"].changed and not files["train.py"].changed
     assert files["other.py"].changed
-    assert set(done.refused.values()) == {"helper.py cannot be rewritten"}
+    assert {refusal.reason for refusal in done.refused.values()} == {"helper.py cannot be rewritten"}

@@ -28,8 +28,9 @@ SLICE = [STDLIB / name for name in ("asyncio", "email", "json", "concurrent")]
 def _libraries() -> list[Path]:
     if "HVDKIT_WHOLE_LIBRARY" not in os.environ:
         return [path for path in SLICE if path.exists()]
-    packages = [path for path in sorted(PACKAGES.iterdir()) if path.is_dir() and path.suffix != ".dist-info"]
-    return [STDLIB, *packages]
+    found = [path for folder in (STDLIB, PACKAGES) for path in sorted(folder.iterdir())]
+    apart = ("site-packages", "dist-packages", "__pycache__")
+    return [path for path in found if path.suffix in ("", ".py") and path.name not in apart]
 
 
 @pytest.mark.parametrize("path", _libraries(), ids=lambda path: path.name)

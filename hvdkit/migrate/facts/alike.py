@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts.arguments import positional
+from hvdkit.migrate.facts.collectives import is_world
 from hvdkit.migrate.facts.order import last_binding
 from hvdkit.migrate.names import FUNCTIONS, FunctionNode, Names
 
@@ -224,17 +225,13 @@ def _fills(facts: Facts, names: Names, call: ast.Call, depth: int = 0) -> bool:
     if qualified & _FILLS:
         group = {item.arg: item.value for item in call.keywords}.get("group")
         asynchronous = any(item.arg == "async_op" and not _is_false(item.value) for item in call.keywords)
-        return len(call.args) <= 2 and (group is None or _is_none(group)) and not asynchronous
+        return len(call.args) <= 2 and (group is None or is_world(facts, names, group)) and not asynchronous
     if depth:
         return False
     own = facts.flow.functions(names, call)
     return bool(own) and all(
         any(_fills(facts, where, part, 1) for part in where.calls_in(function)) for where, function in own
     )
-
-
-def _is_none(node: ast.expr) -> bool:
-    return isinstance(node, ast.Constant) and node.value is None
 
 
 def _is_false(node: ast.expr) -> bool:

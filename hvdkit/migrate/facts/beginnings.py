@@ -6,7 +6,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from hvdkit.migrate.facts.flow import Value
-from hvdkit.migrate.facts.placing import Place, bound_in_test
+from hvdkit.migrate.facts.placing import Place, bound_in_test, head_of
 from hvdkit.migrate.names import Names
 
 if TYPE_CHECKING:
@@ -23,9 +23,7 @@ def whole_models(facts: Facts, place: Place) -> dict[str, bool]:
         if not optimizer.roots or not optimizer.whole:
             return {}
         for where, root in optimizer.roots:
-            head = root
-            while isinstance(head, (ast.Attribute, ast.Subscript)):
-                head = head.value
+            head = head_of(root)
             same = where is place.names and where.function(root) is where.function(place.statement)
             if not same or not isinstance(head, ast.Name):
                 return {}

@@ -134,8 +134,7 @@ class CallGraph:
             return False
         receiver = flow.values(where, node.value)
         family = {base for _, base in flow.classes(Value("class", owner.name, owner, names))}
-        unknown = all(value.kind == "param" or value.name.startswith("?") for value in receiver)
-        return unknown or any(value.node in family for value in receiver)
+        return all(value.unknown for value in receiver) or any(value.node in family for value in receiver)
 
 
 def _decorated(names: Names, function: FunctionNode) -> list[Way]:

@@ -46,6 +46,11 @@ class Value:
     names: Names
     call: CallSite | None = None
 
+    @property
+    def unknown(self) -> bool:
+        """Whether nothing is known of it: a parameter without a call, or what the source does not name."""
+        return self.kind == "param" or self.name.startswith("?")
+
 
 class Flow:
     """The values of a project's expressions, remembered."""

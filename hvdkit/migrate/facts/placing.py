@@ -208,11 +208,16 @@ def _stored_sometimes(facts: Facts, names: Names, root: ast.expr) -> bool:
     )
 
 
+def head_of(root: ast.expr) -> ast.expr:
+    """`a` of `a.b[0].c`."""
+    while isinstance(root, (ast.Attribute, ast.Subscript)):
+        root = root.value
+    return root
+
+
 def bound_in_test(names: Names, root: ast.expr, optimizer: ast.AST) -> bool:
     """Whether a model has its name under a test alone: `if vae: e = Encoder(); p += e.parameters()`."""
-    head = root
-    while isinstance(head, (ast.Attribute, ast.Subscript)):
-        head = head.value
+    head = head_of(root)
     around = set(names.ancestors(optimizer))
     tests = [
         parent for parent in names.ancestors(root) if isinstance(parent, ast.If) and parent not in around

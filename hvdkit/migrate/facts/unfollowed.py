@@ -43,5 +43,4 @@ def _scaled(names: Names, call: ast.Call, receiver: ast.expr) -> bool:
 
 
 def _unknown(facts: Facts, names: Names, target: ast.expr) -> bool:
-    values = facts.flow.values(names, target)
-    return all(value.kind == "param" or value.name.startswith("?") for value in values)
+    return all(value.unknown for value in facts.flow.values(names, target))

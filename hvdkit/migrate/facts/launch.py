@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 from hvdkit.migrate.facts import vocabulary as words
 from hvdkit.migrate.facts.arguments import keyword, passed, received, spawned, spawns, starting_calls
 from hvdkit.migrate.facts.launch_options import Option, Options
+from hvdkit.migrate.facts.memo import Memo
 from hvdkit.migrate.facts.ranks import QUESTIONS, constant, environment_reads, launch_tests
 from hvdkit.migrate.names import FUNCTIONS, LOOPS, Binding, Names
 
@@ -61,6 +62,7 @@ class Launch:
 
     def __init__(self, facts: Facts) -> None:
         self._facts = facts
+        self._memo: Memo[Origin] = Memo()
         self.options = Options(facts)
 
     @cached_property
@@ -181,36 +183,36 @@ class Launch:
     # --- where a value comes from ----------------------------------------------------------------
 
     def origins(self, names: Names, node: ast.expr) -> list[Origin]:
-        """The definitions that an expression's value may come from."""
-        return list(dict.fromkeys(self._origins(names, node, ())))
+        """The definitions that an expression's value may come from, in the order of the source."""
+        return sorted(self._from(names, node), key=_position)
 
-    def _origins(self, names: Names, node: ast.expr, seen: tuple[ast.AST, ...]) -> Iterator[Origin]:
-        if node in seen or len(seen) > MAX_STEPS:
-            return
-        seen = (*seen, node)
+    def _from(self, names: Names, node: ast.expr) -> frozenset[Origin]:
+        return self._memo.ask(node, lambda: frozenset(self._origins(names, node)))
+
+    def _origins(self, names: Names, node: ast.expr) -> Iterator[Origin]:
         if isinstance(node, ast.Name):
             for binding in names.bindings(node.id, node):
-                yield from self._binding(names, binding, seen)
+                yield from self._binding(names, binding)
         elif isinstance(node, ast.Attribute):
             for value in self._facts.flow.values(names, node.value):
                 if value.kind == "module":  # `config.RANK`, of a module of the project
                     for binding in value.names.module.names.get(node.attr, ()):
-                        yield from self._binding(value.names, binding, seen)
+                        yield from self._binding(value.names, binding)
             for where, binding in self._facts.flow.stored(names, node):
-                yield from self._binding(where, binding, seen)
+                yield from self._binding(where, binding)
             for option in self.options.of(names, node.value, node.attr):
                 yield Origin("option", option.names, option.node, option)
         elif isinstance(node, ast.IfExp):
-            yield from self._origins(names, node.body, seen)
-            yield from self._origins(names, node.orelse, seen)
+            yield from self._from(names, node.body)
+            yield from self._from(names, node.orelse)
         elif node in self.reads or node in self.tests:
             yield Origin("expression", names, node)
         elif isinstance(node, ast.Call) and self._converted(names, node) is not None:
-            yield from self._origins(names, node.args[0], seen)
+            yield from self._from(names, node.args[0])
         elif isinstance(node, ast.Call) and self._facts.flow.functions(names, node):
             for where, function in self._facts.flow.functions(names, node):
                 for result in where.returns.get(function, ()):
-                    yield from self._origins(where, result, seen)
+                    yield from self._from(where, result)
         else:
             yield Origin("expression", names, node)
 
@@ -226,24 +228,24 @@ class Launch:
         known = asked or inner in self.reads or isinstance(inner, (ast.Name, ast.Attribute))
         return inner if known else None
 
-    def _binding(self, names: Names, binding: Binding, seen: tuple[ast.AST, ...]) -> Iterator[Origin]:
+    def _binding(self, names: Names, binding: Binding) -> Iterator[Origin]:
         if binding.kind == "assign" and binding.value is not None:
             for where, value in self._elements(names, binding.value, binding.path):
-                for origin in self._origins(where, value, seen):
+                for origin in self._from(where, value):
                     alias = isinstance(value, (ast.Name, ast.Attribute)) and origin.alias is None
                     yield replace(origin, alias=(where, value)) if alias else origin
         elif binding.kind == "other" and isinstance(binding.node, (ast.Name, ast.Attribute)):
             if isinstance(names.parents.get(binding.node), ast.AugAssign):
                 yield Origin("augmented", names, binding.node)
         elif binding.kind == "param" and isinstance(binding.node, ast.arg):
-            yield from self._parameter(names, binding.node, seen)
+            yield from self._parameter(names, binding.node)
         elif binding.kind == "each":
             yield from self._numbers(names, binding.node)
         elif binding.kind == "import":
             head, _, member = binding.qualified.rpartition(".")
             module = self._facts.project.module(head, names.source.path) if head.strip(".") else None
             for inner in module.module.names.get(member, ()) if module is not None else ():
-                yield from self._binding(module, inner, seen)  # type: ignore[arg-type]
+                yield from self._binding(module, inner)  # type: ignore[arg-type]
 
     def _numbers(self, names: Names, target: ast.AST) -> Iterator[Origin]:
         """The number of each process that a loop starts: `for i in range(n): Process(run, args=(i,))`."""
@@ -271,14 +273,14 @@ class Launch:
                     if isinstance(result, (ast.Tuple, ast.List)):
                         yield from self._elements(where, result, path)
 
-    def _parameter(self, names: Names, arg: ast.arg, seen: tuple[ast.AST, ...]) -> Iterator[Origin]:
+    def _parameter(self, names: Names, arg: ast.arg) -> Iterator[Origin]:
         function = names.parents[names.parents[arg]]
-        if not isinstance(function, FUNCTIONS) or arg in seen:
+        if not isinstance(function, FUNCTIONS):
             return
         for where, call in self._facts.flow.call_sites(names, function):
             given = passed(names, function, where, call, arg.arg)
             if given is not None:
-                yield from self._origins(where, given, (*seen, arg))
+                yield from self._from(where, given)
             elif received(names, function)[:1] == [arg.arg] and any(call is s.node for s in self.spawns):
                 yield Origin("index", where, call)
 
@@ -332,3 +334,8 @@ def _given(call: ast.Call, position: int, name: str) -> ast.expr | None:
     if len(call.args) > position and not any(isinstance(arg, ast.Starred) for arg in call.args):
         return call.args[position]
     return keyword(call, name)
+
+
+def _position(origin: Origin) -> list[tuple[str, int, int]]:
+    places = [(origin.names, origin.node), *([origin.alias] if origin.alias else [])]
+    return [(str(names.source.path), node.lineno, node.col_offset) for names, node in places]

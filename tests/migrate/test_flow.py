@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from pathlib import Path
-from textwrap import dedent
+from textwrap import dedent, indent
 
 import pytest
 
@@ -314,3 +314,10 @@ def test_what_a_helper_wraps_is_what_its_call_gives(tmp_path: Path) -> None:
     assert isinstance(node, ast.Tuple)
     inside = [flow.unwrap(flow.values(names, item)) for item in node.elts]
     assert [{value.name for value in values} for values in inside] == [{"m.A"}, {"m.B"}]
+
+
+def test_results_that_say_nothing_are_told_apart_up_to_a_number(tmp_path: Path) -> None:
+    calls = "\n".join(f"x = anything.part_{number}()" for number in range(120))
+    text = f"import m\ndef give(anything):\n{indent(calls, '    if flag: ')}\n    return x\nx = m.M()\nprobe(give(0) or x)"
+    flow, names, node = probe(tmp_path, text)
+    assert {value.name for value in flow.values(names, node)} == {"?", "m.M"}

@@ -6,7 +6,6 @@ Whose method a call runs cannot always be followed: on something unknown it may 
 from __future__ import annotations
 
 import ast
-from collections.abc import Collection
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -27,9 +26,16 @@ class CallGraph:
     def __init__(self, facts: Facts) -> None:
         self._facts = facts
         self._ways: dict[ast.AST, list[Way]] = {}
+        self._runs: dict[tuple[Names, frozenset[Names], ast.AST], bool] = {}
 
-    def runs(self, entry: Names, files: Collection[Names], names: Names, node: ast.AST) -> bool:
+    def runs(self, entry: Names, files: frozenset[Names], names: Names, node: ast.AST) -> bool:
         """Whether a node may run in the program of an entry script and these files."""
+        key = (entry, files, names.function(node) or node)
+        if key not in self._runs:
+            self._runs[key] = self._is_reached(entry, files, names, node)
+        return self._runs[key]
+
+    def _is_reached(self, entry: Names, files: frozenset[Names], names: Names, node: ast.AST) -> bool:
         seen: set[ast.AST] = set()
         waiting: list[Way] = [(names, node)]
         while waiting:

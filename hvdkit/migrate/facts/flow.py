@@ -11,6 +11,7 @@ import ast
 import builtins
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 from hvdkit.migrate.canonical import canonical
 from hvdkit.migrate.facts import vocabulary as words
@@ -23,10 +24,12 @@ from hvdkit.migrate.facts.memo import Memo
 from hvdkit.migrate.facts.order import reaching
 from hvdkit.migrate.facts.stores import Stores
 from hvdkit.migrate.facts.wrappers import RETURNS_SELF, is_wrapper
-from hvdkit.migrate.names import ANY_KEY, FUNCTIONS, Binding, FunctionNode, Names, Scope
+from hvdkit.migrate.names import ANY_KEY, FUNCTIONS, Binding, FunctionNode, Names, Scope, index
 from hvdkit.migrate.project import Project
+from hvdkit.migrate.source import Source
 
 MAX_NAME = 12  # steps followed into what a library gives: `node = node.next` has no end
+MAX_VAGUE = 100  # results of calls of nothing known, and parts of results, told apart in one answer
 MAX_INSIDE = 2  # tuples inside tuples told apart: `a, b = f(b, a)` in a loop doubles them with each one
 
 
@@ -57,7 +60,8 @@ class Flow:
 
     def __init__(self, project: Project) -> None:
         self.project = project
-        self._memo: Memo[Value] = Memo()
+        self._memo: Memo[Value] = Memo(self._shortened)
+        self._anything = Value("made", "?", ast.Pass(), index(Source(Path(), "", "utf-8", ast.parse(""), [])))
         self._callers = Callers(self, self._memo)
         self._stores = Stores(self, self._memo)
         self._names: set[str] = set()
@@ -174,6 +178,15 @@ class Flow:
             module = Value("module", "", names.source.tree, names)
             found |= self._stores.values(name, [module])
         return found
+
+    def _shortened(self, values: frozenset[Value]) -> frozenset[Value]:
+        """Values, those that say nothing as one where they are too many: a large library's tensors."""
+        if self._anything not in values and len(values) <= MAX_VAGUE:
+            return values
+        vague = {value for value in values if value.kind == "made" and _is_vague(value.name)}
+        if self._anything not in vague and len(vague) <= MAX_VAGUE:
+            return values
+        return values - vague | {self._anything}
 
     def _starred(self, names: Names, name: str) -> frozenset[Value]:
         """A name that `from x import *` may bring: of the project's own modules, else of any library's."""
@@ -487,6 +500,10 @@ class Flow:
         for value in values:
             found |= compute(value) if value.kind == "made" and is_wrapper(value.name) else {value}
         return frozenset(found)
+
+
+def _is_vague(name: str) -> bool:
+    return name.startswith("?") or name.endswith("]")
 
 
 def _is_container(value: Value) -> bool:

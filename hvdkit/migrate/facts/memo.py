@@ -34,9 +34,10 @@ class _Question(Generic[T]):
 
 
 class Memo(Generic[T]):
-    """Answers by key."""
+    """Answers by key. shorten: what to keep of an answer, for those that would grow with the project."""
 
-    def __init__(self) -> None:
+    def __init__(self, shorten: Callable[[frozenset[T]], frozenset[T]] = lambda answer: answer) -> None:
+        self._shorten = shorten
         self._done: dict[object, frozenset[T]] = {}
         self._open: dict[object, _Question[T]] = {}
         self._stack: list[_Question[T]] = []  # the open ones, in the order in which they were first asked
@@ -109,8 +110,9 @@ class Memo(Generic[T]):
             found = question.compute()
         finally:
             self._asking.pop()
-        if not found <= question.answer:
-            question.answer |= found
+        answer = question.answer if found <= question.answer else self._shorten(question.answer | found)
+        if answer != question.answer:
+            question.answer = answer
             for reader in question.readers:
                 self._list(reader)
 

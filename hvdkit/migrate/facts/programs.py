@@ -46,15 +46,16 @@ def find_programs(facts: Facts) -> list[ProgramFacts]:
         closure: list[Names] = [names]
         for file in closure:
             closure += [module for module in below.get(file, ()) if module not in closure]
+        files = frozenset(closure)
         seen = set().union(*(evidence[file] for file in closure))
         talking = {file for file in closure if "talks" in evidence[file]}
-        if all(any(facts.graph.runs(names, closure, *each) for each in part) for part in (passes, updates)):
+        if all(any(facts.graph.runs(names, files, *each) for each in part) for part in (passes, updates)):
             # A training that shares helpers with a distributed one may never come to what starts the ranks.
             seen = seen - {"ddp"} | {"trains"}
-            if any(facts.graph.runs(names, closure, *each) for each in starts):
+            if any(facts.graph.runs(names, files, *each) for each in starts):
                 seen.add("ddp")
-            talking = {where for where, node in talks if facts.graph.runs(names, closure, where, node)}
-        found.append((names, frozenset(closure), seen, talking))
+            talking = {where for where, node in talks if facts.graph.runs(names, files, where, node)}
+        found.append((names, files, seen, talking))
     started = {file for _, files, seen, _ in found if "ddp" in seen for file in files}
     for _, _, seen, talking in found:
         # Helpers that talk between the ranks, in a script that never starts them, are another program's.

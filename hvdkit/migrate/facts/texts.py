@@ -6,10 +6,12 @@
 from __future__ import annotations
 
 import ast
+from collections import defaultdict
 from typing import TYPE_CHECKING
 
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts.arguments import passed
+from hvdkit.migrate.facts.once import once
 from hvdkit.migrate.facts.training import trained_by
 from hvdkit.migrate.facts.writers import OPEN, Writer
 from hvdkit.migrate.names import FUNCTIONS, Names
@@ -189,13 +191,13 @@ def _is_read(facts: Facts, names: Names, writer: ast.AST, path: ast.expr, depth:
     words = {part.value for part in inside if isinstance(part, ast.Constant) and isinstance(part.value, str)}
     texts = {text for text in words if "." in text.strip(".")}
     endings = set() if texts else {text for text in words if text.startswith(".")}
-    for where in facts.files:
-        mentions += [(where, text) for text in where.of_kind(ast.Constant) if text.value in texts]
-        mentions += [
-            (where, text)
-            for text in where.of_kind(ast.Constant)
-            if text.value in endings and any(isinstance(p, ast.Call) for p in where.ancestors(text))
-        ]
+    mentions += [place for text in texts for place in _texts(facts).get(text, ())]
+    mentions += [
+        (where, ending)
+        for text in endings
+        for where, ending in _texts(facts).get(text, ())
+        if any(isinstance(parent, ast.Call) for parent in where.ancestors(ending))
+    ]
     reads = [
         (where, node)
         for where, node in mentions
@@ -207,6 +209,17 @@ def _is_read(facts: Facts, names: Names, writer: ast.AST, path: ast.expr, depth:
         any(program in trained_by(facts, *read) for read in reads)
         for program in trained_by(facts, names, writer)
     )
+
+
+@once
+def _texts(facts: Facts) -> dict[str, list[tuple[Names, ast.Constant]]]:
+    """Where each text stands in the project."""
+    found: dict[str, list[tuple[Names, ast.Constant]]] = defaultdict(list)
+    for names in facts.files:
+        for constant in names.of_kind(ast.Constant):
+            if isinstance(constant.value, str):
+                found[constant.value].append((names, constant))
+    return found
 
 
 def _given(facts: Facts, names: Names, path: ast.Name) -> list[tuple[Names, ast.AST, ast.expr]]:

@@ -234,6 +234,41 @@ RULE = Rule(
         Change(
             """\
             import torch
+            from transformers import AdamW
+
+            optimizer = AdamW(model.parameters(), lr=1e-3)
+            for x in batches:
+                model(x).sum().backward()
+                torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+                optimizer.step()
+            """,
+            """\
+            import torch
+            from transformers import AdamW
+
+            optimizer = AdamW(model.parameters(), lr=1e-3)
+            for x in batches:
+                model(x).sum().backward()
+                optimizer.synchronize()
+                torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+                with optimizer.skip_synchronize():
+                    optimizer.step()
+            """,
+            files=(
+                ("transformers/__init__.py", "from .optimization import AdamW\n"),
+                (
+                    "transformers/optimization.py",
+                    "from torch.optim import Optimizer\n\n"
+                    "class AdamW(Optimizer):\n"
+                    "    def __init__(self, params, lr=1e-3):\n"
+                    "        super().__init__(params, dict(lr=lr))\n",
+                ),
+            ),
+            note="The project has a copy of the library that the optimizer is known from.",
+        ),
+        Change(
+            """\
+            import torch
 
             class Trainer:
                 def __init__(self, **kwargs):

@@ -87,11 +87,12 @@ def _awaited(facts: Facts, group: Group) -> bool:
 
 
 def _shared(facts: Facts, group: Group) -> bool:
-    """Whether the steps of a group are those of several optimizers of one program."""
+    """Whether the steps of a group are those of several optimizers of one program that has them."""
     places = [p for p in facts.places if any(o.value in group.optimizers for o in p.optimizers)]
+    programs = [p for p in facts.programs if any(step.names in p.files for step in group.steps)]
     return any(
         len({place.target for place in places if place.names in program.files and place.target}) > 1
-        for program in facts.programs
+        for program in programs
     )
 
 

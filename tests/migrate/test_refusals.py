@@ -8,6 +8,7 @@ import pytest
 
 from hvdkit.migrate.engine import make_plan
 from hvdkit.migrate.facts import Options
+from hvdkit.migrate.plan import Applicability
 
 HELPER = "import torch.distributed as dist\n\ndef start():\n    dist.init_process_group('gloo')\n"
 LIGHTNING = "import pytorch_lightning as pl\nimport helper\n\nhelper.start()\npl.Trainer().fit(model)\n"
@@ -38,3 +39,49 @@ def test_what_is_told_to_type_migrates(shared: Path) -> None:
     plan = make_plan([shared / "train.py"], Options())
     assert not any(program.refused for program in plan.programs)
     assert {file.path.name for file in plan.files if file.changed} == {"helper.py"}
+
+
+OWN = """\
+import torch
+
+class Signed(torch.optim.Optimizer):
+    def __init__(self, params, lr=0.1):
+        super().__init__(params, dict(lr=lr))
+
+    def step(self, closure=None):
+        for group in self.param_groups:
+            for p in group["params"]:
+                p.data -= group["lr"] * p.grad.sign()
+"""
+ONE = """\
+import torch
+from own import Signed
+
+optimizer = Signed(model.parameters())
+model(x).sum().backward()
+torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+optimizer.step()
+"""
+TWO = """\
+import torch
+from own import Signed
+
+one = Signed(first.parameters())
+other = Signed(second.parameters())
+
+def train(x):
+    (first(x) + second(x)).sum().backward()
+    torch.nn.utils.clip_grad_norm_(first.parameters(), 1.0)
+    one.step()
+    other.step()
+
+train(x)
+"""
+
+
+def test_two_optimizers_of_a_class_refuse_no_other_script_that_has_one(tmp_path: Path) -> None:
+    for name, text in (("own.py", OWN), ("one.py", ONE), ("two.py", TWO)):
+        (tmp_path / name).write_text(text)
+    plan = make_plan([tmp_path], Options())
+    refused = {f.path.name for f in plan.findings if f.applicability is Applicability.REFUSED}
+    assert refused == {"two.py"}

@@ -10,7 +10,7 @@ from hvdkit.migrate.facts import vocabulary as words
 from hvdkit.migrate.facts.flow import Value
 from hvdkit.migrate.facts.loops import backward_calls, library_backwards
 from hvdkit.migrate.facts.once import once
-from hvdkit.migrate.facts.optimizers import Optimizer
+from hvdkit.migrate.facts.optimizers import Optimizer, parameter_roots
 from hvdkit.migrate.facts.programs import ProgramFacts
 from hvdkit.migrate.facts.training import training_paths
 from hvdkit.migrate.facts.updates import hand_updates, may_step_weights
@@ -82,6 +82,22 @@ def unknown_steps(facts: Facts, program: ProgramFacts) -> list[tuple[Names, ast.
             if values and not any(value in known or _harmless(value) for value in values):
                 found.append((names, call))
     return found
+
+
+def others_beside(facts: Facts) -> Iterator[tuple[Names, ast.Call]]:
+    """Constructions by a library, from parameters, of what takes the steps of a known optimizer elsewhere."""
+    known = {optimizer.value for optimizer in facts.optimizers}
+    constructions = {optimizer.node for optimizer in facts.optimizers}
+    for step in facts.steps.steps:
+        for value in facts.flow.values(step.names, step.target) - known:
+            call = value.node
+            if value.kind != "made" or not isinstance(call, ast.Call) or not call.args:
+                continue
+            if call in constructions:  # of a class that comes from a table, one of its values
+                continue
+            around = facts.flow.unwrap(facts.flow.values(value.names, call.args[0])) & known
+            if not around and parameter_roots(facts, value.names, call.args[0]):
+                yield value.names, call
 
 
 def _harmless(value: Value) -> bool:

@@ -22,6 +22,8 @@ _ONE: dict[type, int] = {ast.Eq: 1, ast.LtE: 1, ast.Lt: 2}
 _SEVERAL: dict[type, int] = {ast.NotEq: 1, ast.Gt: 1, ast.GtE: 2}
 _STARTED = frozenset(("torch.distributed.is_initialized", *(f"{m}.is_initialized" for m in EVERY_HOROVOD)))
 
+NO_ERRORS = ("KeyboardInterrupt", "SystemExit", "GeneratorExit")
+
 
 class Where(IntEnum):
     """The processes that reach some code; of several guards the narrowest counts."""
@@ -52,13 +54,18 @@ def where_runs(facts: Facts, names: Names, node: ast.AST, depth: int = 0) -> Whe
 
 
 def caught(names: Names, node: ast.AST) -> bool:
-    """Whether an error of a node is dealt with by a `try` around it."""
+    """Whether an error of a node is dealt with by a `try` around it: not by one for Ctrl-C."""
     child = node
     for parent in names.ancestors(node):
-        if isinstance(parent, ast.Try) and child in parent.body and parent.handlers:
+        if isinstance(parent, ast.Try) and child in parent.body and any(map(_for_errors, parent.handlers)):
             return True
         child = parent
     return False
+
+
+def _for_errors(handler: ast.ExceptHandler) -> bool:
+    kinds = handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type]
+    return any(kind is None or getattr(kind, "id", "") not in NO_ERRORS for kind in kinds)
 
 
 def sometimes_alone(facts: Facts, names: Names, node: ast.AST, depth: int = 0) -> bool:

@@ -159,6 +159,27 @@ class Options:
                 if isinstance(node.ctx, ast.Load) and option in self.of(names, node.value, option.dest):
                     yield names, node
 
+    def read_as_items(self, option: Option) -> bool:
+        """Whether a namespace with an option becomes a dictionary, `vars(args)`, that is asked for it."""
+        if not any(_is_key(n, text) for n in self._facts.files for text in n.texts.get(option.dest, ())):
+            return False
+        mine = self.parsers(option)
+        return any(
+            isinstance(value.node, ast.Call)
+            and isinstance(value.node.func, ast.Attribute)
+            and bool(self._parsers(value.names, value.node.func.value) & mine)
+            for names in self._facts.files
+            for call in names.calls.get("vars", ())
+            for value in (self.namespaces(names, call.args[0]) if call.args else ())
+        )
+
+
+def _is_key(names: Names, text: ast.Constant) -> bool:
+    """Whether a text asks for an item: `args["local_rank"]`, `args.get("local_rank")`."""
+    parent = names.parents[text]
+    called = getattr(parent.func, "attr", "") if isinstance(parent, ast.Call) else ""
+    return isinstance(parent, ast.Subscript) or called in ("get", "pop")
+
 
 def destination(call: ast.Call) -> str:
     """The attribute name that argparse gives an option; "" when it cannot be read from the call."""

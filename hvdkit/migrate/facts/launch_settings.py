@@ -60,7 +60,8 @@ def _is_read(launch: Launch, option: Option) -> bool:
     """Whether an option is read outside the calls that go away."""
     gone = {node for site in launch.inits for node in ast.walk(site.node)}
     rewritten = {inner for origin, _ in launch.rewritten() for inner in ast.walk(origin.node)}
-    return any(node not in gone and node not in rewritten for _, node in launch.options.reads(option))
+    read = any(node not in gone and node not in rewritten for _, node in launch.options.reads(option))
+    return read or launch.options.read_as_items(option)
 
 
 def _assigned(facts: Facts, launch: Launch, reach: Reach, option: Option) -> bool:

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 LoopNode = Union[ast.For, ast.AsyncFor, ast.While]
 MAX_CALLERS = 12
 NO_TRAINING = frozenset(("torch.autograd.Function", "unittest.TestCase"))
+# What the names of functions have in them that change weights by gradients.
+CHANGES = ("step", "optim", "update", "train", "apply", "sub_", "add_", "copy_")
 
 
 @dataclass(frozen=True)
@@ -67,7 +69,12 @@ class Loops:
 
     @cached_property
     def paths(self) -> tuple[Path, ...]:
-        """Every path of every backward pass."""
+        """Every path of every backward pass after which weights may change, where some do."""
+        every = self._every_path()
+        training = [path for path in every if not _only_looks(path)]
+        return tuple(training or every)
+
+    def _every_path(self) -> list[Path]:
         found: list[Path] = []
         for names, call in (*backward_calls(self._facts), *library_backwards(self._facts)):
             for loops, calls in self._outward(names, call, ()):
@@ -80,7 +87,7 @@ class Loops:
                         batch, loaders = position, over
                         break
                 found.append(Path(names, call, tuple(loops), batch, loaders, tuple(calls)))
-        return tuple(found)
+        return found
 
     def _handed(
         self, names: Names, node: ast.AST, loop: Loop, calls: list[tuple[Names, ast.Call]]
@@ -179,6 +186,32 @@ class Loops:
                 continue
             for outer, calls in self._outward(where, call, (*seen, function)):
                 yield loops + outer, [(where, call), *calls]
+
+
+def _only_looks(path: Path) -> bool:
+    """Whether a function reads gradients of a loader's batches, and nothing in it can change weights.
+
+    So the importance of heads is added up, before a model is pruned: no rank may see its own share only.
+    """
+    function = path.names.function(path.backward)
+    batches = path.loops[path.batch] if path.batch >= 0 else None
+    if function is None or batches is None or batches.names.function(batches.node) is not function:
+        return False
+    parts = list(path.names.walk(function))
+    if any(_may_change(part) for part in parts):
+        return False
+    read = (part for part in parts if isinstance(part, ast.Attribute) and part.attr == "grad")
+    return any(isinstance(part.ctx, ast.Load) for part in read)
+
+
+def _may_change(node: ast.AST) -> bool:
+    """Whether a node may change weights: by a call of such a name, `w -= rate * w.grad`, `w.data = ...`."""
+    if isinstance(node, ast.Call):
+        name = getattr(node.func, "attr", getattr(node.func, "id", "")).lower()
+        return any(text in name for text in CHANGES)
+    if isinstance(node, ast.AugAssign):
+        return isinstance(node.op, ast.Sub)
+    return isinstance(node, ast.Attribute) and node.attr == "data" and isinstance(node.ctx, ast.Store)
 
 
 def _reached(names: Names, function: FunctionNode, node: ast.AST, where: Names, call: ast.Call) -> bool:

@@ -263,8 +263,11 @@ def _construction(facts: Facts, names: Names, call: ast.Call) -> Value | None:
     direct = names.qualified(call.func)
     terminal = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
     is_class = terminal[:1].isupper() or any(_gives_parameters(arg) for arg in call.args[:1])
-    if any(words.is_optimizer(name) for name in direct):
-        return Value("made", next(name for name in direct if words.is_optimizer(name)), call, names)
+    known = next((name for name in direct if words.is_optimizer(name)), None)
+    if known is not None:
+        copied = (_of_class(facts, names, call, value) for value in facts.flow.values(names, call.func))
+        own = next((made for made in copied if made is not None and made.kind == "object"), None)
+        return own or Value("made", known, call, names)
     if isinstance(call.func, ast.Name) and not names.bindings(call.func.id, call.func) and not names.stars:
         return None
     for value in facts.flow.values(names, call):

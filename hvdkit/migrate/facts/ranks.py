@@ -312,7 +312,9 @@ def _literals(names: Names) -> list[ast.Constant]:
     return [literal for variable in _KNOWN for literal in names.texts.get(variable, ())]
 
 
-_KNOWN = (*ENVIRONMENT, "MASTER_ADDR", "MASTER_PORT")
+NODE_LISTS = ("SLURM_NODELIST", "SLURM_JOB_NODELIST", "SLURM_STEP_NODELIST")
+JOBS = ("SLURM_JOB_ID", "SLURM_JOBID")
+_KNOWN = (*ENVIRONMENT, "MASTER_ADDR", "MASTER_PORT", *NODE_LISTS, *JOBS)
 
 
 def _is_environment(names: Names, node: ast.AST) -> bool:

@@ -41,6 +41,7 @@ OTHER_OPTIMIZERS = (
     "apex.optimizers.",
     "timm.optim.",
     "transformers.AdamW",
+    "transformers.Adafactor",
     "transformers.optimization.",
     "bitsandbytes.optim.",
     "torch_optimizer.",
@@ -81,6 +82,9 @@ WEIGHT_WRAPPERS = (
 OTHER_OPTIMIZER_WRAPPERS = (
     "apex.fp16_utils.FP16_Optimizer",
     "apex.fp16_utils.fp16_optimizer.FP16_Optimizer",
+    "apex.optimizers.FP16_Optimizer",
+    "apex.optimizers.fp16_optimizer.FP16_Optimizer",
+    "apex.contrib.optimizers.FP16_Optimizer",
     "pytorch_optimizer.SAM",
 )
 

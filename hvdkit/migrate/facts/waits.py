@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts.naming import optimizer_names
-from hvdkit.migrate.facts.steps import Backward, Group
+from hvdkit.migrate.facts.steps import Backward, Group, Step
 from hvdkit.migrate.names import Names
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ def waiting_place(facts: Facts, backward: Backward, group: Group) -> tuple[Names
 def reduced_below(facts: Facts, names: Names, call: ast.Call, group: Group) -> bool:
     """Whether the statements right below a call wait for these gradients."""
     statement = edits.following(names, names.statement(call))
-    while statement is not None and _waits(statement):
+    while statement is not None and _wait(statement) is not None:
         if _is_for(facts, names, statement, group):
             return True
         statement = edits.following(names, statement)
@@ -41,11 +41,39 @@ def reduced_above(facts: Facts, names: Names, statement: ast.stmt, group: Group)
         statement = parent
     block = edits.block(names, statement)
     above = block[: block.index(statement)]
-    return bool(above) and _waits(above[-1]) and _is_for(facts, names, above[-1], group)
+    return bool(above) and _wait(above[-1]) is not None and _is_for(facts, names, above[-1], group)
 
 
-def _waits(statement: ast.stmt) -> bool:
-    return isinstance(statement, ast.Expr) and _is_call(statement.value, "synchronize")
+def if_there(name: str, at: ast.AST, group: Group) -> str:
+    """The test around each step of an optimizer that may be None, where a place stands outside it; or "".
+
+    name: the optimizer as it is written at the place.
+    """
+    steps = [step for step in group.steps if ast.unparse(step.target) == name]
+    tests = {_asked_for(step, at, name) for step in steps}
+    return tests.pop() if len(tests) == 1 else ""
+
+
+def _asked_for(step: Step, at: ast.AST, name: str) -> str:
+    """`optimizer is not None` or `optimizer`, where that decides over a step and not over a place."""
+    inside = step.names.function(step.call) or step.names.source.tree
+    if inside not in step.names.ancestors(at):
+        return ""
+    around = [step.call, *step.names.ancestors(step.call)]
+    for child, parent in zip(around, around[1:]):
+        if isinstance(parent, ast.If) and child in parent.body and parent not in step.names.ancestors(at):
+            test = ast.unparse(parent.test)
+            if test in (name, f"{name} is not None", f"{name} != None"):
+                return test
+    return ""
+
+
+def _wait(statement: ast.stmt) -> ast.Call | None:
+    """The `optimizer.synchronize()` that a statement is, or that is all it does if the optimizer is there."""
+    if isinstance(statement, ast.If) and len(statement.body) == 1 and not statement.orelse:
+        statement = statement.body[0]
+    call = statement.value if isinstance(statement, ast.Expr) else None
+    return call if isinstance(call, ast.Call) and _is_call(call, "synchronize") else None
 
 
 def skips(names: Names, call: ast.Call) -> bool:
@@ -63,5 +91,7 @@ def _is_call(node: ast.expr, method: str) -> bool:
 
 
 def _is_for(facts: Facts, names: Names, statement: ast.stmt, group: Group) -> bool:
-    receiver = statement.value.func.value  # type: ignore[attr-defined]
-    return bool(facts.flow.unwrap(facts.flow.values(names, receiver)) & group.optimizers)
+    call = _wait(statement)
+    if call is None or not isinstance(call.func, ast.Attribute):
+        return False
+    return bool(facts.flow.unwrap(facts.flow.values(names, call.func.value)) & group.optimizers)

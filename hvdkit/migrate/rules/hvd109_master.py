@@ -7,13 +7,22 @@ from collections.abc import Iterator
 
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
-from hvdkit.migrate.facts.ranks import environment_accesses, environment_stores
+from hvdkit.migrate.facts.guards import caught
+from hvdkit.migrate.facts.ranks import (
+    JOBS,
+    NODE_LISTS,
+    environment_accesses,
+    environment_reads,
+    environment_stores,
+    launch_tests,
+)
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
 
 # What torch.distributed itself takes where nothing is said.
 DEFAULTS = {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": "29500"}
+STRICT = ("check_output", "check_call", "run", "Popen")  # they raise where there is no scontrol
 
 
 def check(facts: Facts) -> Iterator[Finding]:
@@ -27,7 +36,44 @@ def check(facts: Facts) -> Iterator[Finding]:
         for node, variable, _ in environment_accesses(names, *DEFAULTS):
             if isinstance(node, ast.Subscript):
                 message = f"{variable} is not set by horovodrun: reading it must not end the program"
-                yield facts.safe("HVD109", names, node, message, _default, names, node, variable)
+                yield facts.safe("HVD109", names, node, message, _default, names, node, DEFAULTS[variable])
+        for node, variable, _ in environment_accesses(names, *NODE_LISTS, *JOBS):
+            known = _under_slurm(names, node) or caught(names, node)
+            if isinstance(node, ast.Subscript) and not known and _reads_ranks(names, node):
+                message = f"{variable} is not set without Slurm, and this runs under horovodrun, too"
+                if variable in NODE_LISTS and _asks_strictly(names, node):
+                    advice = (
+                        "take what looks for the first host away: Horovod's launcher connects the processes"
+                    )
+                    yield facts.manual("HVD109", names, node, message, advice)
+                else:
+                    value = "0" if variable in JOBS else DEFAULTS["MASTER_ADDR"]
+                    yield facts.safe("HVD109", names, node, message, _default, names, node, value)
+
+
+def _under_slurm(names: Names, node: ast.AST) -> bool:
+    """Whether a test for Slurm that stays as it is decides over a node."""
+    tested = {inner for test in launch_tests(names) for inner in ast.walk(test.node)}
+    child = node
+    for parent in names.ancestors(node):
+        if isinstance(parent, ast.If) and child in parent.body:
+            texts = [part for part in ast.walk(parent.test) if isinstance(part, ast.Constant)]
+            if any(str(text.value).upper().startswith("SLURM") and text not in tested for text in texts):
+                return True
+        child = parent
+    return False
+
+
+def _reads_ranks(names: Names, node: ast.AST) -> bool:
+    """Whether the function of a node reads a rank or a size as well, which comes from Horovod now."""
+    function = names.function(node)
+    return any(names.function(read.node) is function for read in environment_reads(names))
+
+
+def _asks_strictly(names: Names, node: ast.AST) -> bool:
+    """Whether the function of a node starts a program (scontrol) that has to be there."""
+    function = names.function(node)
+    return any(names.function(call) is function for method in STRICT for call in names.calls.get(method, ()))
 
 
 def _plain(statement: ast.stmt) -> bool:
@@ -47,15 +93,13 @@ def _plain(statement: ast.stmt) -> bool:
     return harmless and not any(isinstance(part, ast.NamedExpr) for part in parts)
 
 
-def _default(names: Names, node: ast.Subscript, variable: str) -> Edit:
+def _default(names: Names, node: ast.Subscript, value: str) -> Edit:
     source = names.source
     quote = source.text[source.start(node.slice)]
     if quote not in "'\"":
         raise edits.CannotEdit("the variable is not written as a plain text")
     mapping = source.segment(node.value)
-    return edits.replace(
-        source, node, f"{mapping}.get({source.segment(node.slice)}, {quote}{DEFAULTS[variable]}{quote})"
-    )
+    return edits.replace(source, node, f"{mapping}.get({source.segment(node.slice)}, {quote}{value}{quote})")
 
 
 RULE = Rule(
@@ -63,7 +107,8 @@ RULE = Rule(
     title="MASTER_ADDR and MASTER_PORT go",
     what=(
         "Removes statements that set MASTER_ADDR and MASTER_PORT, and gives reads of them torch's own defaults "
-        "so that they do not raise."
+        "so that they do not raise. So it does with Slurm's list of hosts and number of the job, where the test for Slurm has become one "
+        "for a job of several processes."
     ),
     why="horovodrun tells its processes how to meet in other ways, and sets neither variable.",
     safety="Safe: only init_process_group used them. A value that comes from a call is left: the call may do more.",
@@ -125,8 +170,85 @@ RULE = Rule(
                 "default."
             ),
         ),
+        Change(
+            """\
+            import os
+            import subprocess
+            import torch.distributed as dist
+
+            def setup(args):
+                if "SLURM_PROCID" in os.environ:
+                    args.rank = int(os.environ["SLURM_PROCID"])
+                    hosts = os.environ["SLURM_NODELIST"]
+                    address = subprocess.getoutput(f"scontrol show hostname {hosts} | head -n1")
+                    if "MASTER_ADDR" not in os.environ:
+                        os.environ["MASTER_ADDR"] = address
+                elif "RANK" in os.environ:
+                    args.rank = int(os.environ["RANK"])
+                dist.init_process_group("nccl", rank=args.rank)
+            """,
+            """\
+            import os
+            import subprocess
+            import torch.distributed as dist
+
+            def setup(args):
+                if "SLURM_PROCID" in os.environ:
+                    args.rank = int(os.environ["SLURM_PROCID"])
+                    hosts = os.environ.get("SLURM_NODELIST", "127.0.0.1")
+                    address = subprocess.getoutput(f"scontrol show hostname {hosts} | head -n1")
+                elif "RANK" in os.environ:
+                    args.rank = int(os.environ["RANK"])
+                dist.init_process_group("nccl", rank=args.rank)
+            """,
+            note="HVD104 makes the test hvd.size() > 1: without Slurm, the job would stop in this branch.",
+        ),
     ),
     keeps=(
+        Keep(
+            """\
+            import os
+            import subprocess
+            import torch.distributed as dist
+
+            def setup():
+                if "SLURM_JOB_ID" in os.environ:
+                    hosts = os.environ["SLURM_NODELIST"]
+                    print(subprocess.getoutput(f"scontrol show hostname {hosts}"))
+                dist.init_process_group("nccl")
+            """,
+            reason="a test for Slurm that stays: there the variable is set",
+        ),
+        Keep(
+            """\
+            import os
+            import subprocess
+            import torch.distributed as dist
+
+            def setup():
+                rank = int(os.environ["SLURM_PROCID"])
+                hosts = os.environ["SLURM_NODELIST"]
+                first = subprocess.check_output(["scontrol", "show", "hostname", hosts])
+                dist.init_process_group("nccl")
+            """,
+            reason="scontrol would have to be there, too",
+            reported=True,
+        ),
+        Keep(
+            """\
+            import os
+            import torch.distributed as dist
+
+            def copied(path):
+                try:
+                    return f"/scratch/{os.environ['SLURM_JOB_ID']}/{os.environ['SLURM_LOCALID']}/{path}"
+                except KeyError:
+                    return path
+
+            dist.init_process_group("nccl")
+            """,
+            reason="that it is missing is expected",
+        ),
         Keep(
             """\
             import os

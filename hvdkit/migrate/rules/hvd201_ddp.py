@@ -21,8 +21,11 @@ MEANINGS = {
     "delay_all_reduce_named_params": "let the optimizer average all parameters, or leave those out of it",
     "mixed_precision": "use torch.autocast around the forward pass",
     "gradient_average": "give the optimizer op=hvd.Sum",
-    "gradient_predivide_factor": "give the optimizer gradient_predivide_factor=...",
 }
+PREDIVIDED = (
+    "gradient_predivide_factor: apex divided by it before it added the gradients up, and by the rest afterwards, which "
+    "is the average; where gradients in float16 overflow, give hvd.DistributedOptimizer gradient_predivide_factor="
+)
 UNUSED = (
     "find_unused_parameters: a parameter that no rank used in a step kept no gradient under DDP, and the "
     "optimizer passed it by; Horovod gives it zeros, so that momentum and weight decay go on moving it. Where "
@@ -60,7 +63,8 @@ def check(facts: Facts) -> Iterator[Finding]:
         finding = facts.safe("HVD201", names, call, message, _edits, facts, wrap)
         unused = keyword(call, "find_unused_parameters")
         off = unused is None or (isinstance(unused, ast.Constant) and not unused.value)
-        yield finding.knowing("" if off else UNUSED)
+        divided = keyword(call, "gradient_predivide_factor") is not None
+        yield finding.knowing(UNUSED if not off else PREDIVIDED if divided else "")
 
 
 def _edits(facts: Facts, wrap: Wrap) -> list[Edit]:
@@ -293,8 +297,31 @@ RULE = Rule(
             """,
             note="An annotated variable, and two at once.",
         ),
+        Change(
+            """\
+            from apex.parallel import DistributedDataParallel as DDP
+
+            model = DDP(net, delay_allreduce=True, gradient_predivide_factor=8.0)
+            """,
+            """\
+            import horovod.torch as hvd
+
+            model = net
+            hvd.broadcast_parameters(model.state_dict(), root_rank=0)
+            """,
+            note="A factor that only says how much of the division comes before the sum.",
+        ),
     ),
     keeps=(
+        Keep(
+            """\
+            from apex.parallel import DistributedDataParallel as DDP
+
+            model = DDP(net, gradient_average=False, gradient_predivide_factor=2.0)
+            """,
+            reason="the sum, divided: the factor is no average any more",
+            reported=True,
+        ),
         Keep(
             """\
             from mylib import DistributedDataParallel as DDP

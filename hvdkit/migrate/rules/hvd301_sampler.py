@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts, Site
+from hvdkit.migrate.facts.arguments import default, positional
 from hvdkit.migrate.facts.vocabulary import CLIP_SAMPLER, SAMPLER
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Edit, Finding
@@ -38,7 +39,7 @@ def _derived(facts: Facts) -> Iterator[tuple[Site, int]]:
                     above = isinstance(call.func, ast.Attribute) and isinstance(call.func.value, ast.Call)
                     if above and owner in names.ancestors(call):
                         yield Site(names, call, SAMPLER), 0
-                        first = _hands_on(names, call)
+                        first = _hands_on(names, call) if first is None else first
             if first is None:
                 continue
             for other in facts.files:
@@ -48,13 +49,13 @@ def _derived(facts: Facts) -> Iterator[tuple[Site, int]]:
 
 
 def _hands_on(names: Names, call: ast.Call) -> int | None:
-    """For `super().__init__(*args, **options)` of all that follows: how many arguments the class itself takes."""
+    """For a class that hands rank and size on: how many arguments it takes before those of DistributedSampler."""
     function = names.function(call)
-    if (
-        not isinstance(function, ast.FunctionDef)
-        or function.args.vararg is None
-        or function.args.kwarg is None
-    ):
+    if not isinstance(function, ast.FunctionDef):
+        return None
+    if _by_name(names, function, call):
+        return positional(function).index("num_replicas") - 2
+    if function.args.vararg is None or function.args.kwarg is None:
         return None
     spread = [arg.value for arg in call.args if isinstance(arg, ast.Starred)]
     spread += [keyword.value for keyword in call.keywords if keyword.arg is None]
@@ -65,6 +66,24 @@ def _hands_on(names: Names, call: ast.Call) -> int | None:
     ):
         return None
     return len(function.args.posonlyargs) + len(function.args.args) - 1
+
+
+def _by_name(names: Names, function: ast.FunctionDef, call: ast.Call) -> bool:
+    """Whether parameters num_replicas=None and rank=None, one after the other, go on as they come."""
+    order = positional(function)
+    if "num_replicas" not in order or order[order.index("num_replicas") + 1 :][:1] != ["rank"]:
+        return False
+    handed = [*call.args[1:3], *(keyword.value for keyword in call.keywords)]
+    for wanted in ("num_replicas", "rank"):
+        arg = next(arg for arg in function.args.args if arg.arg == wanted)
+        absent = default(function, arg)
+        if not isinstance(absent, ast.Constant) or absent.value is not None:
+            return False
+        if not any(isinstance(value, ast.Name) and value.id == wanted for value in handed):
+            return False
+        if len(names.scopes[function].names.get(wanted, ())) != 1:
+            return False
+    return True
 
 
 def _missing(facts: Facts, site: Site, first: int) -> dict[str, str]:
@@ -190,6 +209,30 @@ RULE = Rule(
             told = Repeated(3, data, 4, 1)
             """,
             note="A sampler of the project's own that hands on what follows its own arguments.",
+        ),
+        Change(
+            """\
+            from torch.utils.data.distributed import DistributedSampler
+
+            def loader(data):
+                return Sequential(data, shuffle=False), Sequential(data, 4, 1)
+
+            class Sequential(DistributedSampler):
+                def __init__(self, dataset, num_replicas=None, rank=None, shuffle=False):
+                    super().__init__(dataset, num_replicas, rank, shuffle)
+            """,
+            """\
+            import horovod.torch as hvd
+            from torch.utils.data.distributed import DistributedSampler
+
+            def loader(data):
+                return Sequential(data, shuffle=False, num_replicas=hvd.size(), rank=hvd.rank()), Sequential(data, 4, 1)
+
+            class Sequential(DistributedSampler):
+                def __init__(self, dataset, num_replicas=None, rank=None, shuffle=False):
+                    super().__init__(dataset, num_replicas, rank, shuffle)
+            """,
+            note="A sampler of the project's own that hands on a rank and a size that nobody gives it.",
         ),
     ),
     keeps=(

@@ -613,6 +613,26 @@ RULE = Rule(
         Keep(
             """\
             import torch
+            from torch.utils.data import DataLoader, SequentialSampler
+
+            def importance(model, mask, data):
+                found = 0
+                for x in DataLoader(data, sampler=SequentialSampler(data), batch_size=8):
+                    model(x * mask).sum().backward()
+                    found += mask.grad.abs()
+                return found
+
+            optimizer = torch.optim.Adam(model.parameters())
+            prune(model, importance(model, mask, data))
+            for x in batches:
+                model(x).sum().backward()
+                optimizer.step()
+            """,
+            reason="nothing is trained in that loop: each rank would prune by its own share of the data",
+        ),
+        Keep(
+            """\
+            import torch
             from torch.utils.data import DataLoader
 
             loader = DataLoader(data, batch_size=8, shuffle=True)

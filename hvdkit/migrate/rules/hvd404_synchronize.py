@@ -10,7 +10,7 @@ from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.naming import optimizer_names, plain_target
 from hvdkit.migrate.facts.steps import Group, Step
 from hvdkit.migrate.facts.unfollowed import unfollowed_steps
-from hvdkit.migrate.facts.waits import reduced_above, reduced_below, skips, waiting_place
+from hvdkit.migrate.facts.waits import if_there, reduced_above, reduced_below, skips, waiting_place
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
@@ -87,11 +87,12 @@ def _awaited(facts: Facts, group: Group) -> bool:
 
 
 def _shared(facts: Facts, group: Group) -> bool:
-    """Whether the steps of a group are those of several optimizers of one program."""
+    """Whether the steps of a group are those of several optimizers of one program that has them."""
     places = [p for p in facts.places if any(o.value in group.optimizers for o in p.optimizers)]
+    programs = [p for p in facts.programs if any(step.names in p.files for step in group.steps)]
     return any(
         len({place.target for place in places if place.names in program.files and place.target}) > 1
-        for program in facts.programs
+        for program in programs
     )
 
 
@@ -119,8 +120,16 @@ def _after_call(facts: Facts, names: Names, call: ast.Call, group: Group) -> Edi
         raise edits.CannotEdit(f"{_which(facts, group)} has no name where backward() is called")
     for name in optimizers:
         _refuse_unmade(names, name, call, group)
-    lines = [f"{name}.synchronize()" for name in optimizers]
-    return edits.after(names.source, names.statement(call), lines)
+    return edits.after(names.source, names.statement(call), _waiting(optimizers, call, group))
+
+
+def _waiting(optimizers: list[str], at: ast.AST, group: Group) -> list[str]:
+    """The lines that wait for optimizers; of one that may be None, under the test that its step stands under."""
+    lines: list[str] = []
+    for name in optimizers:
+        test = if_there(name, at, group)
+        lines += [f"if {test}:", f"\t{name}.synchronize()"] if test else [f"{name}.synchronize()"]
+    return lines
 
 
 def _which(facts: Facts, group: Group) -> str:
@@ -151,7 +160,7 @@ def _before_statement(facts: Facts, names: Names, statement: ast.stmt, group: Gr
     optimizers = optimizer_names(facts, names, statement, [group])
     if not optimizers:
         raise edits.CannotEdit(f"{_which(facts, group)} has no name where its gradients are used")
-    return edits.before(names.source, statement, [f"{name}.synchronize()" for name in optimizers])
+    return edits.before(names.source, statement, _waiting(optimizers, statement, group))
 
 
 def _skip(step: Step) -> list[Edit]:
@@ -181,6 +190,83 @@ RULE = Rule(
     ),
     check=check,
     changes=(
+        Change(
+            """\
+            import torch
+
+            def train(batches, decoder, decoder_optimizer, encoder, encoder_optimizer):
+                for x in batches:
+                    decoder_optimizer.zero_grad()
+                    decoder(encoder(x)).sum().backward()
+                    torch.nn.utils.clip_grad_norm_(decoder.parameters(), 5)
+                    decoder_optimizer.step()
+                    if encoder_optimizer is not None:
+                        torch.nn.utils.clip_grad_norm_(encoder.parameters(), 5)
+                        encoder_optimizer.step()
+
+            first = torch.optim.Adam(decoder.parameters())
+            second = torch.optim.Adam(encoder.parameters()) if fine_tune else None
+            train(batches, decoder, first, encoder, second)
+            """,
+            """\
+            import torch
+
+            def train(batches, decoder, decoder_optimizer, encoder, encoder_optimizer):
+                for x in batches:
+                    decoder_optimizer.zero_grad()
+                    decoder(encoder(x)).sum().backward()
+                    decoder_optimizer.synchronize()
+                    if encoder_optimizer is not None:
+                        encoder_optimizer.synchronize()
+                    torch.nn.utils.clip_grad_norm_(decoder.parameters(), 5)
+                    with decoder_optimizer.skip_synchronize():
+                        decoder_optimizer.step()
+                    if encoder_optimizer is not None:
+                        torch.nn.utils.clip_grad_norm_(encoder.parameters(), 5)
+                        with encoder_optimizer.skip_synchronize():
+                            encoder_optimizer.step()
+
+            first = torch.optim.Adam(decoder.parameters())
+            second = torch.optim.Adam(encoder.parameters()) if fine_tune else None
+            train(batches, decoder, first, encoder, second)
+            """,
+            note="One of two optimizers may be None.",
+        ),
+        Change(
+            """\
+            import torch
+            from transformers import AdamW
+
+            optimizer = AdamW(model.parameters(), lr=1e-3)
+            for x in batches:
+                model(x).sum().backward()
+                torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+                optimizer.step()
+            """,
+            """\
+            import torch
+            from transformers import AdamW
+
+            optimizer = AdamW(model.parameters(), lr=1e-3)
+            for x in batches:
+                model(x).sum().backward()
+                optimizer.synchronize()
+                torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+                with optimizer.skip_synchronize():
+                    optimizer.step()
+            """,
+            files=(
+                ("transformers/__init__.py", "from .optimization import AdamW\n"),
+                (
+                    "transformers/optimization.py",
+                    "from torch.optim import Optimizer\n\n"
+                    "class AdamW(Optimizer):\n"
+                    "    def __init__(self, params, lr=1e-3):\n"
+                    "        super().__init__(params, dict(lr=lr))\n",
+                ),
+            ),
+            note="The project has a copy of the library that the optimizer is known from.",
+        ),
         Change(
             """\
             import torch

@@ -80,6 +80,35 @@ RULE = Rule(
                 keep_one(step)
             """,
         ),
+        Change(
+            """\
+            import os
+            import torch
+
+            try:
+                for step, batch in enumerate(batches):
+                    model(batch).sum().backward()
+                    optimizer.step()
+                    os.remove(f"model_{step - 1}.pt")
+            except KeyboardInterrupt:
+                print("stopped")
+            """,
+            """\
+            import os
+            import horovod.torch as hvd
+            import torch
+
+            try:
+                for step, batch in enumerate(batches):
+                    model(batch).sum().backward()
+                    optimizer.step()
+                    if hvd.rank() == 0:
+                        os.remove(f"model_{step - 1}.pt")
+            except KeyboardInterrupt:
+                print("stopped")
+            """,
+            note="What deals with Ctrl-C does not deal with a file that is gone.",
+        ),
     ),
     keeps=(
         Keep(

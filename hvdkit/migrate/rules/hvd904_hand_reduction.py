@@ -26,8 +26,10 @@ def check(facts: Facts) -> Iterator[Finding]:
         )
         yield facts.refused("HVD904", site.names, site.node, message, advice)
     for names, node, _, _ in mentions(facts, ("mpi4py.MPI.",)):
-        if "ddp" in facts.kinds(names):
-            message = "mpi4py talks between the ranks beside torch.distributed"
+        kinds = facts.kinds(names)
+        if kinds & {"ddp", "single"}:
+            beside = "torch.distributed" if "ddp" in kinds else "what Horovod would send"
+            message = f"mpi4py talks between the ranks beside {beside}"
             advice = (
                 "write its calls with torch.distributed or Horovod (bcast is hvd.broadcast_object, gather is "
                 "hvd.allgather_object) and run hvdkit migrate again; master copies of parameters must go, too"
@@ -122,6 +124,25 @@ RULE = Rule(
             rank = MPI.COMM_WORLD.Get_rank()
             """,
             reason="two libraries know the ranks, and one of them would go",
+            reported=True,
+        ),
+        Keep(
+            """\
+            import torch
+            from mpi4py import MPI
+
+            def average_gradients(model):
+                for p in model.parameters():
+                    mean = p.grad.numpy() * 0
+                    MPI.COMM_WORLD.Allreduce(p.grad.numpy(), mean, op=MPI.SUM)
+                    p.grad.numpy()[:] = mean / MPI.COMM_WORLD.Get_size()
+
+            optimizer = torch.optim.Adam(model.parameters())
+            loss.backward()
+            average_gradients(model)
+            optimizer.step()
+            """,
+            reason="it runs in several processes already, which mpi4py joins: no script of a lone process",
             reported=True,
         ),
         Keep(

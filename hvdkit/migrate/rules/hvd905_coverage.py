@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from hvdkit.migrate.facts import Facts
-from hvdkit.migrate.facts.coverage import trained_wraps, unknown_steps, without_optimizer
+from hvdkit.migrate.facts.coverage import others_beside, trained_wraps, unknown_steps, without_optimizer
 from hvdkit.migrate.facts.facts import NOT_REWRITTEN
 from hvdkit.migrate.facts.starts import runs_in
 from hvdkit.migrate.facts.updates import copied_gradients
@@ -48,6 +48,10 @@ def check(facts: Facts) -> Iterator[Finding]:
         message = f"{taken} this step, and no other optimizer was found"
         yield facts.refused("HVD905", names, step, message, ADVICE)
     yield from _not_wrapped(facts)
+    for names, call in dict.fromkeys(others_beside(facts)):
+        if facts.kinds(names) & {"ddp", "single"}:
+            message = "what this makes steps where an optimizer does, and is not known to be one: nobody would average"
+            yield facts.refused("HVD905", names, call, message, ADVICE)
     for names in facts.files:
         mine = [p for p in facts.programs if p.kind in ("ddp", "single") and names in p.files]
         for statement in dict.fromkeys(copied_gradients(names)):
@@ -87,6 +91,22 @@ RULE = Rule(
     check=check,
     changes=(),
     keeps=(
+        Keep(
+            """\
+            import torch
+            from somewhere import Factored
+
+            model = torch.nn.Linear(2, 1)
+            if args.factored:
+                optimizer = Factored(model.parameters(), lr=0.1)
+            else:
+                optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+            model(x).sum().backward()
+            optimizer.step()
+            """,
+            reason="one of two optimizers is of a library that is not known: with it the ranks would train apart",
+            reported=True,
+        ),
         Keep(
             """\
             import torch

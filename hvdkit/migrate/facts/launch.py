@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import takewhile
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from hvdkit.migrate.facts import vocabulary as words
 from hvdkit.migrate.facts.arguments import keyword, passed, received, spawned, spawns, starting_calls
@@ -27,6 +27,17 @@ INIT_ARGUMENTS = ("backend", "init_method", "timeout", "world_size", "rank", "st
 DEVICE_COUNTS = frozenset(("torch.cuda.device_count", "torch.accelerator.device_count"))
 HVD_FUNCTIONS = ("rank", "size", "local_rank", "local_size", "cross_rank", "cross_size")
 MAX_STEPS = 24
+
+
+class _Way(NamedTuple):
+    """The steps to an expression; what each one on the ways so far gave, and at how many steps."""
+
+    nodes: tuple[ast.AST, ...]
+    found: dict[ast.AST, tuple[int, tuple[Origin, ...]]]
+
+    def to(self, node: ast.AST) -> _Way:
+        """One step on."""
+        return _Way((*self.nodes, node), self.found)
 
 
 @dataclass(frozen=True)
@@ -182,35 +193,42 @@ class Launch:
 
     def origins(self, names: Names, node: ast.expr) -> list[Origin]:
         """The definitions that an expression's value may come from."""
-        return list(dict.fromkeys(self._origins(names, node, ())))
+        return list(dict.fromkeys(self._origins(names, node, _Way((), {}))))
 
-    def _origins(self, names: Names, node: ast.expr, seen: tuple[ast.AST, ...]) -> Iterator[Origin]:
-        if node in seen or len(seen) > MAX_STEPS:
-            return
-        seen = (*seen, node)
+    def _origins(self, names: Names, node: ast.expr, way: _Way) -> tuple[Origin, ...]:
+        """Each expression is asked once, however many ways lead to it, or again when a shorter one does."""
+        if node in way.nodes or len(way.nodes) > MAX_STEPS:
+            return ()
+        steps, found = way.found.get(node, (MAX_STEPS + 1, ()))
+        if len(way.nodes) < steps:
+            found = tuple(dict.fromkeys(self._steps(names, node, way.to(node))))
+            way.found[node] = len(way.nodes), found
+        return found
+
+    def _steps(self, names: Names, node: ast.expr, way: _Way) -> Iterator[Origin]:
         if isinstance(node, ast.Name):
             for binding in names.bindings(node.id, node):
-                yield from self._binding(names, binding, seen)
+                yield from self._binding(names, binding, way)
         elif isinstance(node, ast.Attribute):
             for value in self._facts.flow.values(names, node.value):
                 if value.kind == "module":  # `config.RANK`, of a module of the project
                     for binding in value.names.module.names.get(node.attr, ()):
-                        yield from self._binding(value.names, binding, seen)
+                        yield from self._binding(value.names, binding, way)
             for where, binding in self._facts.flow.stored(names, node):
-                yield from self._binding(where, binding, seen)
+                yield from self._binding(where, binding, way)
             for option in self.options.of(names, node.value, node.attr):
                 yield Origin("option", option.names, option.node, option)
         elif isinstance(node, ast.IfExp):
-            yield from self._origins(names, node.body, seen)
-            yield from self._origins(names, node.orelse, seen)
+            yield from self._origins(names, node.body, way)
+            yield from self._origins(names, node.orelse, way)
         elif node in self.reads or node in self.tests:
             yield Origin("expression", names, node)
         elif isinstance(node, ast.Call) and self._converted(names, node) is not None:
-            yield from self._origins(names, node.args[0], seen)
+            yield from self._origins(names, node.args[0], way)
         elif isinstance(node, ast.Call) and self._facts.flow.functions(names, node):
             for where, function in self._facts.flow.functions(names, node):
                 for result in where.returns.get(function, ()):
-                    yield from self._origins(where, result, seen)
+                    yield from self._origins(where, result, way)
         else:
             yield Origin("expression", names, node)
 
@@ -226,24 +244,24 @@ class Launch:
         known = asked or inner in self.reads or isinstance(inner, (ast.Name, ast.Attribute))
         return inner if known else None
 
-    def _binding(self, names: Names, binding: Binding, seen: tuple[ast.AST, ...]) -> Iterator[Origin]:
+    def _binding(self, names: Names, binding: Binding, way: _Way) -> Iterator[Origin]:
         if binding.kind == "assign" and binding.value is not None:
             for where, value in self._elements(names, binding.value, binding.path):
-                for origin in self._origins(where, value, seen):
+                for origin in self._origins(where, value, way):
                     alias = isinstance(value, (ast.Name, ast.Attribute)) and origin.alias is None
                     yield replace(origin, alias=(where, value)) if alias else origin
         elif binding.kind == "other" and isinstance(binding.node, (ast.Name, ast.Attribute)):
             if isinstance(names.parents.get(binding.node), ast.AugAssign):
                 yield Origin("augmented", names, binding.node)
         elif binding.kind == "param" and isinstance(binding.node, ast.arg):
-            yield from self._parameter(names, binding.node, seen)
+            yield from self._parameter(names, binding.node, way)
         elif binding.kind == "each":
             yield from self._numbers(names, binding.node)
         elif binding.kind == "import":
             head, _, member = binding.qualified.rpartition(".")
             module = self._facts.project.module(head, names.source.path) if head.strip(".") else None
             for inner in module.module.names.get(member, ()) if module is not None else ():
-                yield from self._binding(module, inner, seen)  # type: ignore[arg-type]
+                yield from self._binding(module, inner, way)  # type: ignore[arg-type]
 
     def _numbers(self, names: Names, target: ast.AST) -> Iterator[Origin]:
         """The number of each process that a loop starts: `for i in range(n): Process(run, args=(i,))`."""
@@ -271,14 +289,14 @@ class Launch:
                     if isinstance(result, (ast.Tuple, ast.List)):
                         yield from self._elements(where, result, path)
 
-    def _parameter(self, names: Names, arg: ast.arg, seen: tuple[ast.AST, ...]) -> Iterator[Origin]:
+    def _parameter(self, names: Names, arg: ast.arg, way: _Way) -> Iterator[Origin]:
         function = names.parents[names.parents[arg]]
-        if not isinstance(function, FUNCTIONS) or arg in seen:
+        if not isinstance(function, FUNCTIONS) or arg in way.nodes:
             return
         for where, call in self._facts.flow.call_sites(names, function):
             given = passed(names, function, where, call, arg.arg)
             if given is not None:
-                yield from self._origins(where, given, (*seen, arg))
+                yield from self._origins(where, given, way.to(arg))
             elif received(names, function)[:1] == [arg.arg] and any(call is s.node for s in self.spawns):
                 yield Origin("index", where, call)
 

@@ -6,10 +6,12 @@
 from __future__ import annotations
 
 import ast
+from collections import defaultdict
 from typing import TYPE_CHECKING
 
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts.arguments import passed
+from hvdkit.migrate.facts.once import once
 from hvdkit.migrate.facts.training import trained_by
 from hvdkit.migrate.facts.writers import OPEN, Writer
 from hvdkit.migrate.names import FUNCTIONS, Names
@@ -189,13 +191,14 @@ def _is_read(facts: Facts, names: Names, writer: ast.AST, path: ast.expr, depth:
     words = {part.value for part in inside if isinstance(part, ast.Constant) and isinstance(part.value, str)}
     texts = {text for text in words if "." in text.strip(".")}
     endings = set() if texts else {text for text in words if text.startswith(".")}
-    for where in facts.files:
-        mentions += [(where, text) for text in where.of_kind(ast.Constant) if text.value in texts]
-        mentions += [
-            (where, text)
-            for text in where.of_kind(ast.Constant)
-            if text.value in endings and any(isinstance(p, ast.Call) for p in where.ancestors(text))
-        ]
+    written = _dotted(facts)
+    mentions += [place for text in sorted(texts) for place in written.get(text, ())]
+    mentions += [
+        (where, text)
+        for ending in sorted(endings)
+        for where, text in written.get(ending, ())
+        if any(isinstance(parent, ast.Call) for parent in where.ancestors(text))
+    ]
     reads = [
         (where, node)
         for where, node in mentions
@@ -234,3 +237,14 @@ def _reads(names: Names, node: ast.expr) -> bool:
         if not any(name.startswith("os.path.") for name in names.qualified(call.func)):
             return True
     return True
+
+
+@once
+def _dotted(facts: Facts) -> dict[str, list[tuple[Names, ast.Constant]]]:
+    """Every text of the project with a dot in it, as names of files have one, with its places."""
+    found: dict[str, list[tuple[Names, ast.Constant]]] = defaultdict(list)
+    for names in facts.files:
+        for text in names.of_kind(ast.Constant):
+            if isinstance(text.value, str) and "." in text.value:
+                found[text.value].append((names, text))
+    return found

@@ -198,6 +198,19 @@ def test_batches_drawn_at_random_by_a_seed_of_the_rank(tmp_path: Path) -> None:
     assert "the same on all ranks" in row.detail
 
 
+def test_a_device_that_another_script_takes_is_not_this_ones(tmp_path: Path) -> None:
+    data = """\
+        import horovod.torch as hvd
+        import torch
+
+        if __name__ == "__main__":
+            hvd.init()
+            torch.cuda.set_device(hvd.local_rank())
+        """
+    text = GOOD.replace("    torch.cuda.set_device(hvd.local_rank())\n", "").replace("main()\n", "\nmain()\n")
+    assert table(tmp_path, "import data\n" + text, data=data)[DEVICE].state is State.OPEN
+
+
 def test_another_script_of_the_project_is_not_judged_with_this_one(tmp_path: Path) -> None:
     engine = """\
         def one_epoch(loader):

@@ -16,7 +16,7 @@ from hvdkit.migrate.rule import Change, Keep, Rule
 
 def check(facts: Facts) -> Iterator[Finding]:
     for names, call, receiver in evaluations(facts):
-        if where_runs(facts, names, call) is not Where.ALL or _done(names, call):
+        if where_runs(facts, names, call, training=True) is not Where.ALL or _done(names, call):
             continue
         if sometimes_alone(facts, names, call):
             message = "all ranks evaluate here, and elsewhere one rank alone: no place to send buffers"
@@ -168,6 +168,35 @@ RULE = Rule(
         ),
     ),
     keeps=(
+        Keep(
+            """\
+            import torch
+
+            def evaluate(model):
+                model.eval()
+                print(model(torch.ones(2, 2)))
+
+            def main():
+                evaluate(torch.load("model.pt"))
+
+            if __name__ == "__main__":
+                main()
+            """,
+            reason="rank 0 of the training evaluates by it, alone; who runs this file has one process",
+            files=(
+                (
+                    "job.py",
+                    "import torch\n"
+                    "from train import evaluate\n"
+                    "from torch.nn.parallel import DistributedDataParallel as DDP\n\n"
+                    "torch.distributed.init_process_group('nccl')\n"
+                    "model = DDP(torch.nn.BatchNorm1d(2))\n"
+                    "optimizer = torch.optim.SGD(model.parameters(), lr=0.1)\n"
+                    "for x in loader:\n    model(x).sum().backward()\n    optimizer.step()\n"
+                    "if torch.distributed.get_rank() == 0:\n    evaluate(model)\n",
+                ),
+            ),
+        ),
         Keep(
             """\
             import torch

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts, Site
+from hvdkit.migrate.facts.arguments import keyword
 from hvdkit.migrate.facts.flow import Value
 from hvdkit.migrate.facts.launch_reach import around
 from hvdkit.migrate.facts.once import once
@@ -203,7 +204,10 @@ def _indices(facts: Facts) -> Iterator[tuple[Names, ast.expr]]:
         if site.node.args:
             yield site.names, site.node.args[0]
     for site in facts.calls(DEVICE):
-        if len(site.node.args) == 2:
+        number = keyword(site.node, "index")
+        if number is not None:
+            yield site.names, number
+        elif len(site.node.args) == 2:
             yield site.names, site.node.args[1]
         elif site.node.args:
             yield from _in_text(site.names, site.node.args[0])
@@ -255,6 +259,25 @@ RULE = Rule(
     ),
     check=check,
     changes=(
+        Change(
+            """\
+            import torch
+            import torch.distributed as dist
+
+            dist.init_process_group("nccl")
+            rank = dist.get_rank()
+            device = torch.device(type="cuda", index=rank)
+            """,
+            """\
+            import horovod.torch as hvd
+            import torch
+            import torch.distributed as dist
+
+            dist.init_process_group("nccl")
+            rank = dist.get_rank()
+            device = torch.device(type="cuda", index=hvd.local_rank())
+            """,
+        ),
         Change(
             """\
             import torch

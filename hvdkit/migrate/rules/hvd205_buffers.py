@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
-from hvdkit.migrate.facts.buffers import changed_in_training, evaluations
+from hvdkit.migrate.facts.buffers import changed_in_training, evaluations, over_uneven_share
 from hvdkit.migrate.facts.guards import Where, sometimes_alone, where_runs
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Edit, Finding
@@ -18,8 +18,11 @@ def check(facts: Facts) -> Iterator[Finding]:
     for names, call, receiver in evaluations(facts):
         if where_runs(facts, names, call, training=True) is not Where.ALL or _done(names, call):
             continue
-        if sometimes_alone(facts, names, call):
+        uneven = over_uneven_share(facts, names, call)
+        if uneven or sometimes_alone(facts, names, call):
             message = "all ranks evaluate here, and elsewhere one rank alone: no place to send buffers"
+            if uneven:
+                message = "the ranks evaluate shares of different lengths here: no place to send buffers"
             advice = (
                 f"call {facts.hvd(names)}.broadcast_parameters(dict(model.named_buffers()), root_rank=0) where "
                 "all ranks run, before they evaluate a model with BatchNorm"
@@ -168,6 +171,33 @@ RULE = Rule(
         ),
     ),
     keeps=(
+        Keep(
+            """\
+            import torch
+            import torch.distributed as dist
+            from torch.nn.parallel import DistributedDataParallel as DDP
+
+            class Predictor:
+                def __init__(self, network):
+                    self.network = network
+
+                def predict(self, case):
+                    self.network.eval()
+                    return self.network(case)
+
+            dist.init_process_group("nccl")
+            model = DDP(torch.nn.BatchNorm1d(2))
+            optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+            model(x).sum().backward()
+            optimizer.step()
+            predictor = Predictor(model)
+            cases = cases[dist.get_rank() :: dist.get_world_size()]
+            for case in cases:
+                predictor.predict(case)
+            """,
+            reason="of seven cases one of two ranks has four: it would wait for the other one for ever",
+            reported=True,
+        ),
         Keep(
             """\
             import torch

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from hvdkit.migrate.facts import Facts, Site
 from hvdkit.migrate.facts import vocabulary as words
+from hvdkit.migrate.facts.launch_order import Order
 from hvdkit.migrate.facts.programs import ProgramFacts
 from hvdkit.migrate.facts.starts import runs_in, starting_sites
 from hvdkit.migrate.names import Names
@@ -35,6 +36,8 @@ def init_row(facts: Facts, program: ProgramFacts) -> Condition:
         for use in (*facts.calls("torch.cuda."), *_moves(facts))
         if not use.name.startswith(HARMLESS) and any(_above(use, site) for site in sites)
     ]
+    order = Order(facts)
+    early = [use for use in early if not order.covers(use.names, use.node)]  # in its callers, it may be
     if early and not any(_above(site, early[0]) for site in sites):
         return Condition(
             name, State.OPEN, f"CUDA is used above it at {_place(early[0].names, early[0].node)}"

@@ -7,8 +7,9 @@ from collections.abc import Iterator
 
 from hvdkit.migrate.facts import Facts, Site
 from hvdkit.migrate.facts import vocabulary as words
+from hvdkit.migrate.facts.launch_order import Order
 from hvdkit.migrate.facts.programs import ProgramFacts
-from hvdkit.migrate.facts.starts import starting_sites
+from hvdkit.migrate.facts.starts import runs_in, starting_sites
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Condition, State
 
@@ -35,6 +36,8 @@ def init_row(facts: Facts, program: ProgramFacts) -> Condition:
         for use in (*facts.calls("torch.cuda."), *_moves(facts))
         if not use.name.startswith(HARMLESS) and any(_above(use, site) for site in sites)
     ]
+    order = Order(facts)
+    early = [use for use in early if not order.covers(use.names, use.node)]  # in its callers, it may be
     if early and not any(_above(site, early[0]) for site in sites):
         return Condition(
             name, State.OPEN, f"CUDA is used above it at {_place(early[0].names, early[0].node)}"
@@ -46,15 +49,16 @@ def init_row(facts: Facts, program: ProgramFacts) -> Condition:
 def device_row(facts: Facts, program: ProgramFacts) -> Condition:
     """Whether each process of a host works on a device of its own."""
     name = "each process has its own device"
-    chosen = [site for site in facts.calls(SET_DEVICE) if site.names in program.files]
-    moves = [site for site in _moves(facts) if site.names in program.files and site.node.args]
+    chosen = [site for site in facts.calls(SET_DEVICE) if _is_run(facts, program, site)]
+    moves = [site for site in _moves(facts) if site.node.args and site.names in program.files]
     for site in chosen:
         kinds = facts.ranks.of(site.names, site.node.args[0]) if site.node.args else frozenset()
         if "rank" in kinds and "local_rank" not in kinds:
             detail = f"set_device takes the rank among all hosts at {_place(site.names, site.node)}"
             return Condition(name, State.OPEN, detail)
     for site in (*chosen, *moves):
-        if any(facts.ranks.inside(site.names, argument, "local_rank") for argument in site.node.args):
+        inside = any(facts.ranks.inside(site.names, argument, "local_rank") for argument in site.node.args)
+        if inside and _is_run(facts, program, site):
             return Condition(name, State.PROVEN, f"by local_rank at {_place(site.names, site.node)}")
     for site in facts.calls("hvdkit.torch.init"):
         if site.names in program.files:
@@ -62,6 +66,11 @@ def device_row(facts: Facts, program: ProgramFacts) -> Condition:
     if not any(_names_cuda(names) for names in program.files):
         return Condition(name, State.NONE, "the program does not use CUDA")
     return Condition(name, State.OPEN, "no torch.cuda.set_device(hvd.local_rank()) was found")
+
+
+def _is_run(facts: Facts, program: ProgramFacts, site: Site) -> bool:
+    """Whether a program comes to a call: the main guard of a file that it imports is another's."""
+    return site.names in program.files and runs_in(facts, program, site.names, site.node)
 
 
 def _moves(facts: Facts) -> Iterator[Site]:

@@ -105,6 +105,7 @@ class Project:
     _found: dict[Path, dict[str, Path | None]] = field(default_factory=dict)  # by importer
     _imports: dict[Names, list[Names]] = field(default_factory=dict)
     _paths: dict[Path, list[Path]] = field(default_factory=dict)
+    _checkouts: dict[str, Path | None] = field(default_factory=dict)  # by the name that its files import
 
     def load(self, path: Path, force: bool = True) -> Names | None:
         """Parse a file once. Without `force` unit tests and files that name no framework are passed over."""
@@ -204,7 +205,45 @@ class Project:
             self._paths[importer] = list(self._path(importer))
         folders = (*holds, *self._paths.get(importer, ()))
         elsewhere = (self.folders.module(folder, stripped) for folder in folders)
-        return next((found for found in elsewhere if found not in (None, importer)), None)
+        found = next((found for found in elsewhere if found not in (None, importer)), None)
+        if found is None and not any(
+            top in self.folders.importable(part) for part in (*self.folders.around(folder), *folders)
+        ):
+            return self._of_checkout(top, stripped.partition(".")[2], importer)
+        return found
+
+    def _of_checkout(self, top: str, rest: str, importer: Path) -> Path | None:
+        """`import mae.util.misc`, where the folder that has to be mae is checked out under another name.
+
+        Two files at least have to be there for what the project imports from it, and nothing may be missing:
+        `timm.utils` is no utils.py of the project.
+        """
+        if not rest or importer not in self.files:
+            return None
+        if top not in self._checkouts:
+            wanted = {name for names in self.files.values() for name in names.modules}
+            inside = sorted(name.partition(".")[2] for name in wanted if name.startswith(f"{top}."))
+            root = Path(os.path.commonpath([path.parent for path in self.files]))
+            above = [folder for folder in importer.parents if folder == root or root in folder.parents]
+            self._checkouts[top] = None
+            for folder in above:
+                packages = {name for name in inside if folder.joinpath(*name.split(".")).is_dir()}
+                files = [self._holding(folder, name) for name in inside if name not in packages]
+                if None not in files and len(set(files)) > 1:
+                    self._checkouts[top] = folder
+        checkout = self._checkouts[top]
+        return self.folders.module(checkout, rest) if checkout is not None else None
+
+    def _holding(self, folder: Path, name: str) -> Path | None:
+        """The file of a module below a folder, or of the module that names the last part."""
+        path = self.folders.module(folder, name)
+        module, _, member = name.rpartition(".")
+        if path is None and module:
+            path = self.folders.module(folder, module)
+            if path is not None and re.search(rb"\b%b\b" % member.encode(), self.reader(path)):
+                return path
+            return None
+        return path
 
     def _path(self, importer: Path) -> Iterator[Path]:
         """Folders that a file puts on sys.path by a text, and the folder of the project's own packages."""
@@ -266,6 +305,7 @@ def reopen(project: Project, rewritten: Mapping[Path, Names], reader: Reader) ->
         folders=project.folders,
         _found=project._found,
         _paths=project._paths,
+        _checkouts=project._checkouts,
     )
     for path in project.opened:
         again.load(path)

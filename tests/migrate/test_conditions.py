@@ -198,6 +198,36 @@ def test_batches_drawn_at_random_by_a_seed_of_the_rank(tmp_path: Path) -> None:
     assert "the same on all ranks" in row.detail
 
 
+def test_horovod_is_initialised_by_those_who_call_what_uses_cuda(tmp_path: Path) -> None:
+    start = """\
+        import horovod.torch as hvd
+        import torch
+
+        def start(again):
+            torch.cuda.set_device(hvd.local_rank())
+            if again:
+                hvd.init()
+        """
+    text = GOOD.replace("    torch.cuda.set_device(hvd.local_rank())\n", "    start.start(True)\n")
+    rows = table(tmp_path, "import start\n" + text, start=start)
+    assert rows[INIT].state is rows[DEVICE].state is State.PROVEN
+    rows = table(tmp_path, "import start\n" + text.replace("    hvd.init()\n", ""), start=start)
+    assert rows[INIT].detail == "CUDA is used above it at start.py:5"
+
+
+def test_a_device_that_another_script_takes_is_not_this_ones(tmp_path: Path) -> None:
+    data = """\
+        import horovod.torch as hvd
+        import torch
+
+        if __name__ == "__main__":
+            hvd.init()
+            torch.cuda.set_device(hvd.local_rank())
+        """
+    text = GOOD.replace("    torch.cuda.set_device(hvd.local_rank())\n", "").replace("main()\n", "\nmain()\n")
+    assert table(tmp_path, "import data\n" + text, data=data)[DEVICE].state is State.OPEN
+
+
 def test_another_script_of_the_project_is_not_judged_with_this_one(tmp_path: Path) -> None:
     engine = """\
         def one_epoch(loader):

@@ -318,6 +318,7 @@ def test_what_a_helper_wraps_is_what_its_call_gives(tmp_path: Path) -> None:
 
 def test_results_that_say_nothing_are_told_apart_up_to_a_number(tmp_path: Path) -> None:
     calls = "\n".join(f"x = anything.part_{number}()" for number in range(120))
-    text = f"import m\ndef give(anything):\n{indent(calls, '    if flag: ')}\n    return x\nx = m.M()\nprobe(give(0) or x)"
+    give = f"def give(anything):\n{indent(calls, '    if flag: ')}\n    return x\n"
+    text = f"import m\n{give}x = m.M()\nprobe(give(0) or x)"
     flow, names, node = probe(tmp_path, text)
     assert {value.name for value in flow.values(names, node)} == {"?", "m.M"}

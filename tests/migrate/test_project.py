@@ -56,6 +56,23 @@ def test_a_project_that_is_installed_is_found_from_its_scripts(tmp_path: Path) -
     assert open_project([adder]).find("pkg", adder) is None
 
 
+CHECKOUT = "import torch\nfrom own.engine import train\nfrom own.util import log\nfrom timm.util import log\n"
+
+
+@pytest.mark.parametrize("missing", ["", "train", "engine.py"])
+def test_a_package_that_is_checked_out_under_another_name(tmp_path: Path, missing: str) -> None:
+    tree(tmp_path, "main.py", "util/log.py", "engine.py")
+    (tmp_path / "main.py").write_text(CHECKOUT)
+    (tmp_path / "engine.py").write_text("" if missing == "train" else "def train(): ...\n")
+    if missing == "engine.py":
+        (tmp_path / "engine.py").unlink()
+    main = tmp_path / "main.py"
+    project = open_project([main])
+    assert project.find("own.util.log", main) == (None if missing else tmp_path / "util/log.py")
+    assert project.find("own.engine", main) == (None if missing else tmp_path / "engine.py")
+    assert project.find("timm.util", main) is None
+
+
 def test_folders_that_a_script_puts_on_its_path(tmp_path: Path) -> None:
     tree(tmp_path, "core/raft.py", "lib/data.py", "lib/utils/log.py", "tools/train.py")
     here = tmp_path / "evaluate.py"

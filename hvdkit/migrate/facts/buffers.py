@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 # Models whose code is not the project's: they may hold BatchNorm layers. These hold no buffers that change.
 PLAIN = ("torch.nn.Linear", "torch.nn.Conv", "torch.nn.Transformer", "torch.nn.LSTM", "torch.nn.GRU")
+MAX_CALLERS = 6
 BUILDING = frozenset(("__init__", "reset_parameters", "_init_weights"))
 FORWARD = frozenset(("forward", "__call__"))
 NORMS = ("BatchNorm", "InstanceNorm", "register_buffer")
@@ -59,6 +60,32 @@ def evaluations(facts: Facts) -> Iterator[tuple[Names, ast.Call, ast.expr]]:
             and any(replace(value, call=None) in wraps for value in facts.flow.values(names, receiver))
         ):
             yield names, call, receiver
+
+
+def over_uneven_share(facts: Facts, names: Names, node: ast.AST, depth: int = 0) -> bool:
+    """Whether a node runs in a loop over `cases[rank::size]`, which is not as long on every rank."""
+    for parent in names.ancestors(node):
+        if isinstance(parent, ast.For) and _is_cut(facts, names, parent.iter, set()):
+            return True
+        if isinstance(parent, FUNCTIONS):
+            sites = facts.flow.call_sites(names, parent) if depth < MAX_CALLERS else []
+            return any(over_uneven_share(facts, *site, depth + 1) for site in sites)
+    return False
+
+
+def _is_cut(facts: Facts, names: Names, things: ast.AST, seen: set[ast.AST]) -> bool:
+    """Whether an expression is made from a slice that begins at the rank."""
+    seen.add(things)
+    for part in names.walk(things):
+        if isinstance(part, ast.Slice) and part.lower is not None and part.step is not None:
+            if facts.ranks.inside(names, part.lower):
+                return True
+        if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Load):
+            for binding in names.bindings(part.id, part):
+                value = binding.value if binding.kind == "assign" else None
+                if value is not None and value not in seen and _is_cut(facts, names, value, seen):
+                    return True
+    return False
 
 
 def changed_in_training(facts: Facts) -> Iterator[tuple[Names, ast.Call, str]]:

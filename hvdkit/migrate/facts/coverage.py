@@ -12,6 +12,7 @@ from hvdkit.migrate.facts.loops import backward_calls, library_backwards
 from hvdkit.migrate.facts.once import once
 from hvdkit.migrate.facts.optimizers import Optimizer, parameter_roots
 from hvdkit.migrate.facts.programs import ProgramFacts
+from hvdkit.migrate.facts.starts import runs_in
 from hvdkit.migrate.facts.training import training_paths
 from hvdkit.migrate.facts.updates import hand_updates, may_step_weights
 from hvdkit.migrate.facts.wraps import Wrap, find_wraps
@@ -38,11 +39,13 @@ NO_OPTIMIZERS = (
 def trained_wraps(facts: Facts) -> list[tuple[ProgramFacts, Wrap, list[Optimizer]]]:
     """Every DDP call of a program that trains, with the optimizers that may train its model."""
     found: list[tuple[ProgramFacts, Wrap, list[Optimizer]]] = []
-    training = {names for names, _ in (*backward_calls(facts), *library_backwards(facts))}
+    backwards = [*backward_calls(facts), *library_backwards(facts)]
     wraps = [wrap for wrap in find_wraps(facts) if wrap.name in words.DDP]
     for program in facts.programs:
-        if not training & program.files:
-            continue
+        if not any(
+            names in program.files and runs_in(facts, program, names, call) for names, call in backwards
+        ):
+            continue  # an evaluation may share a file with the training, and with it the backward pass
         mine = [optimizer for optimizer in facts.optimizers if optimizer.names in program.files]
         for wrap in wraps:
             if wrap.names in program.files:

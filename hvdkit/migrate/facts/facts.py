@@ -111,7 +111,20 @@ class Facts:
             for call in calls:
                 for name in self.flow.qualified(names, call.func):
                     found[name].append(Site(names, call, name))
+        for site in self._calls_of_kept():
+            found[site.name].append(site)
         return found
+
+    def _calls_of_kept(self) -> Iterator[Site]:
+        """`args.dist.barrier()`, where a file keeps torch.distributed itself: `args.dist = dist`."""
+        if not any(_is_value(names, "torch", "torch.distributed") for names in self.files):
+            return
+        for names in self.files:
+            for call in names.of_kind(ast.Call) if not names.stars else ():
+                if isinstance(call.func, ast.Attribute) and not names.qualified(call.func):
+                    for name in self.flow.qualified(names, call.func):
+                        if name.startswith("torch.distributed."):
+                            yield Site(names, call, name)
 
     def calls(self, *wanted: str) -> list[Site]:
         """Calls of library functions by qualified name; a trailing dot means everything below."""
@@ -323,6 +336,11 @@ def _at(
 
 def _place(names: Names, node: ast.AST) -> tuple[str, int, int]:
     return str(names.source.path), getattr(node, "lineno", 1), getattr(node, "col_offset", 0)
+
+
+def _is_value(names: Names, top: str, module: str) -> bool:
+    """Whether a file reads a module of a package for itself, not for something in it."""
+    return any(module == whole for name in names.imported(top) for _, whole in names.readings(name))
 
 
 def _not_none(node: ast.expr | None) -> ast.expr | None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts.arguments import passed
 from hvdkit.migrate.facts.rank_kinds import CONSTANT, UNKNOWN
+from hvdkit.migrate.facts.training import trained_by
 from hvdkit.migrate.facts.vocabulary import EVERY_HOROVOD
 from hvdkit.migrate.names import FUNCTIONS, Binding, FunctionNode, Names
 
@@ -33,8 +34,8 @@ class Where(IntEnum):
     RANK_0 = 2
 
 
-def where_runs(facts: Facts, names: Names, node: ast.AST, depth: int = 0) -> Where:
-    """The processes that reach a node."""
+def where_runs(facts: Facts, names: Names, node: ast.AST, depth: int = 0, training: bool = False) -> Where:
+    """The processes that reach a node; with `training` by calls in programs that train, if there are any."""
     best = Where.ALL
     child = node
     for parent in names.ancestors(node):
@@ -48,7 +49,7 @@ def where_runs(facts: Facts, names: Names, node: ast.AST, depth: int = 0) -> Whe
         if best is Where.RANK_0:
             return best
         if isinstance(parent, FUNCTIONS):
-            return max(best, _of_function(facts, names, parent, depth))
+            return max(best, _of_function(facts, names, parent, depth, training))
         child = parent
     return best
 
@@ -80,7 +81,7 @@ def sometimes_alone(facts: Facts, names: Names, node: ast.AST, depth: int = 0) -
     return any(sometimes_alone(facts, where, call, depth + 1) for where, call in sites)
 
 
-def _of_function(facts: Facts, names: Names, function: FunctionNode, depth: int) -> Where:
+def _of_function(facts: Facts, names: Names, function: FunctionNode, depth: int, training: bool) -> Where:
     """The processes that run a function: those of its decorator, or of the widest of its calls."""
     for decorator in getattr(function, "decorator_list", ()):
         called = decorator.func if isinstance(decorator, ast.Call) else decorator
@@ -92,7 +93,9 @@ def _of_function(facts: Facts, names: Names, function: FunctionNode, depth: int)
     if depth >= MAX_CALLERS:
         return Where.ALL
     sites = facts.flow.call_sites(names, function)
-    return min((where_runs(facts, where, call, depth + 1) for where, call in sites), default=Where.ALL)
+    if training:
+        sites = [site for site in sites if trained_by(facts, *site)] or sites
+    return min((where_runs(facts, *site, depth + 1, training) for site in sites), default=Where.ALL)
 
 
 def _calls_on_rank_0(facts: Facts, names: Names, decorator: ast.AST) -> bool:

@@ -307,6 +307,16 @@ class Launch:
             yield self.meanings[node]
 
 
+def processes(facts: Facts) -> Iterator[tuple[Names, ast.Call, ast.expr]]:
+    """Each `Process(target=worker)` of a distributed program whose worker makes a process group."""
+    for names in facts.files:
+        if "ddp" in facts.kinds(names):
+            for call in names.calls.get("Process", ()):
+                worker = spawned(names, call)
+                if worker is not None and leads_to_init(facts, names, worker):
+                    yield names, call, worker
+
+
 def leads_to_init(facts: Facts, names: Names, worker: ast.expr) -> bool:
     """Whether a function that other processes run, or what it calls, makes a process group."""
     waiting = [made for value in facts.flow.values(names, worker) for made in facts.flow.run_by(value)]

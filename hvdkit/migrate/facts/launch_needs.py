@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from hvdkit.migrate.facts.launch import processes
 from hvdkit.migrate.facts.launch_order import Order
 from hvdkit.migrate.facts.launch_settings import settings
 from hvdkit.migrate.facts.once import once
@@ -33,6 +34,7 @@ def init_order(facts: Facts) -> Order:
         needs += [(names, node) for names, node in asking if "ddp" in facts.kinds(names)]
         needs += [(origin.names, origin.node) for origin, _ in facts.launch.rewritten()]
         needs += [(spawn.names, spawn.node) for spawn in facts.launch.spawns]
+        needs += [(names, _loop(names, call)) for names, call, _ in processes(facts)]
     # Functions that initialise come first: init at their start covers those who call them.
     needs.sort(key=lambda need: (not order.initialises(*need), getattr(need[1], "lineno", 0)))
     inside = sum(order.initialises(*need) for need in needs)
@@ -45,6 +47,11 @@ def init_order(facts: Facts) -> Order:
         order.need(names, node)
     order.settle()
     return order
+
+
+def _loop(names: Names, call: ast.Call) -> ast.AST:
+    """The loop that starts processes, for it goes as a whole; else the call that starts one."""
+    return next((parent for parent in names.ancestors(call) if isinstance(parent, ast.For)), call)
 
 
 def has_rank(facts: Facts, names: Names, statement: ast.stmt) -> bool:

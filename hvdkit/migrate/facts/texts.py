@@ -10,11 +10,10 @@ from collections import defaultdict
 from typing import TYPE_CHECKING
 
 from hvdkit.migrate import edits
-from hvdkit.migrate.facts.arguments import passed
 from hvdkit.migrate.facts.once import once
 from hvdkit.migrate.facts.training import trained_by
-from hvdkit.migrate.facts.writers import OPEN, Writer
-from hvdkit.migrate.names import FUNCTIONS, Names
+from hvdkit.migrate.facts.writers import OPEN, Writer, handed
+from hvdkit.migrate.names import Names
 
 if TYPE_CHECKING:
     from hvdkit.migrate.facts.facts import Facts
@@ -182,7 +181,7 @@ def _is_read(facts: Facts, names: Names, writer: ast.AST, path: ast.expr, depth:
         made_of += [binding.value for binding in bindings if binding.value is not None]
         uses = names.uses.get(path.id, ())
         mentions += [(names, use) for use in uses if names.bindings(path.id, use) == bindings]
-        given = [one for binding in bindings if binding.kind == "param" for one in _given(facts, names, path)]
+        given = [one for binding in bindings if binding.kind == "param" for one in handed(facts, names, path)]
         if given and (depth == MAX_CALLERS or any(_is_read(facts, *one, depth + 1) for one in given)):
             return True
     elif isinstance(path, ast.Attribute):
@@ -191,12 +190,13 @@ def _is_read(facts: Facts, names: Names, writer: ast.AST, path: ast.expr, depth:
     words = {part.value for part in inside if isinstance(part, ast.Constant) and isinstance(part.value, str)}
     texts = {text for text in words if "." in text.strip(".")}
     endings = set() if texts else {text for text in words if text.startswith(".")}
-    mentions += [place for text in texts for place in _texts(facts).get(text, ())]
+    written = _dotted(facts)
+    mentions += [place for text in sorted(texts) for place in written.get(text, ())]
     mentions += [
-        (where, ending)
-        for text in endings
-        for where, ending in _texts(facts).get(text, ())
-        if any(isinstance(parent, ast.Call) for parent in where.ancestors(ending))
+        (where, text)
+        for ending in sorted(endings)
+        for where, text in written.get(ending, ())
+        if any(isinstance(parent, ast.Call) for parent in where.ancestors(text))
     ]
     reads = [
         (where, node)
@@ -209,27 +209,6 @@ def _is_read(facts: Facts, names: Names, writer: ast.AST, path: ast.expr, depth:
         any(program in trained_by(facts, *read) for read in reads)
         for program in trained_by(facts, names, writer)
     )
-
-
-@once
-def _texts(facts: Facts) -> dict[str, list[tuple[Names, ast.Constant]]]:
-    """Where each text stands in the project."""
-    found: dict[str, list[tuple[Names, ast.Constant]]] = defaultdict(list)
-    for names in facts.files:
-        for constant in names.of_kind(ast.Constant):
-            if isinstance(constant.value, str):
-                found[constant.value].append((names, constant))
-    return found
-
-
-def _given(facts: Facts, names: Names, path: ast.Name) -> list[tuple[Names, ast.AST, ast.expr]]:
-    """What a parameter gets where its function is called: the file, the call and the path."""
-    function = names.function(path)
-    if not isinstance(function, FUNCTIONS):
-        return []
-    sites = facts.flow.call_sites(names, function)
-    given = [(where, call, passed(names, function, where, call, path.id)) for where, call in sites]
-    return [(where, call, one) for where, call, one in given if one is not None]
 
 
 def _reads(names: Names, node: ast.expr) -> bool:
@@ -247,3 +226,14 @@ def _reads(names: Names, node: ast.expr) -> bool:
         if not any(name.startswith("os.path.") for name in names.qualified(call.func)):
             return True
     return True
+
+
+@once
+def _dotted(facts: Facts) -> dict[str, list[tuple[Names, ast.Constant]]]:
+    """Every text of the project with a dot in it, as names of files have one, with its places."""
+    found: dict[str, list[tuple[Names, ast.Constant]]] = defaultdict(list)
+    for names in facts.files:
+        for text in names.of_kind(ast.Constant):
+            if isinstance(text.value, str) and "." in text.value:
+                found[text.value].append((names, text))
+    return found

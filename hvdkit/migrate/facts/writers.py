@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from hvdkit.migrate import edits
-from hvdkit.migrate.facts.arguments import given
+from hvdkit.migrate.facts.arguments import given, passed
 from hvdkit.migrate.facts.guards import Where, where_runs
 from hvdkit.migrate.facts.once import once
 from hvdkit.migrate.facts.samples import named_by_sample, reads_sample
@@ -245,12 +245,35 @@ def _ends_program(facts: Facts, names: Names, statement: ast.stmt, depth: int = 
     return False
 
 
-def own_file(facts: Facts, names: Names, target: ast.expr) -> bool:
+def own_file(facts: Facts, names: Names, target: ast.expr, depth: int = 0) -> bool:
     """Whether what is written is memory, a file of one process, or a path that has the rank in it."""
     if "os.devnull" in names.qualified(target):
         return True
     in_memory = bool(facts.flow.made(names, target) & IN_MEMORY)
-    return in_memory or facts.ranks.inside(names, target) or _of_one_process(facts, names, target, set())
+    if in_memory or facts.ranks.inside(names, target) or _of_one_process(facts, names, target, set()):
+        return True
+    known = _kept(facts, names, target) if depth < MAX_CALLERS else []
+    return bool(known) and all(own_file(facts, *path, depth + 1) for path in known)
+
+
+def _kept(facts: Facts, names: Names, path: ast.expr) -> list[tuple[Names, ast.expr]]:
+    """The paths that an attribute keeps, or a parameter is given."""
+    if isinstance(path, ast.Attribute):
+        stored = [(where, binding.value) for where, binding in facts.flow.stored(names, path)]
+        return [(where, value) for where, value in stored if isinstance(value, ast.expr)]
+    if isinstance(path, ast.Name) and all(b.kind == "param" for b in names.bindings(path.id, path)):
+        return [(where, one) for where, _, one in handed(facts, names, path)]
+    return []
+
+
+def handed(facts: Facts, names: Names, path: ast.Name) -> list[tuple[Names, ast.AST, ast.expr]]:
+    """What a parameter gets where its function is called: the file, the call and the path."""
+    function = names.function(path)
+    if not isinstance(function, FUNCTIONS):
+        return []
+    sites = facts.flow.call_sites(names, function)
+    paths = [(where, call, passed(names, function, where, call, path.id)) for where, call in sites]
+    return [(where, call, one) for where, call, one in paths if one is not None]
 
 
 def _of_one_process(facts: Facts, names: Names, path: ast.AST, seen: set[ast.AST]) -> bool:

@@ -636,6 +636,32 @@ RULE = Rule(
             """,
             note="Both branches read a rank: Horovod starts above the test.",
         ),
+        Change(
+            """\
+            import torch.distributed as dist
+            from multiprocessing import Process
+
+            def run(rank):
+                dist.init_process_group("gloo", rank=rank, world_size=2)
+
+            if __name__ == "__main__":
+                for rank in range(2):
+                    Process(target=run, args=(rank,)).start()
+            """,
+            """\
+            import horovod.torch as hvd
+            from multiprocessing import Process
+
+            def run(rank):
+                pass
+
+            if __name__ == "__main__":
+                hvd.init()
+                for rank in range(2):
+                    Process(target=run, args=(rank,)).start()
+            """,
+            note="The loop becomes one call that is given hvd.local_rank() (HVD113).",
+        ),
     ),
     keeps=(
         Keep(

@@ -11,6 +11,7 @@ from hvdkit.migrate.facts.collectives import is_world
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
+from hvdkit.migrate.rules.hvd112_device import ranks_for_devices
 
 DESTROY = "torch.distributed.destroy_process_group"
 FUNCTIONS = {
@@ -33,6 +34,7 @@ BACKEND = "torch.distributed.get_backend"
 
 
 def check(facts: Facts) -> Iterator[Finding]:
+    devices = ranks_for_devices(facts)
     for site in facts.calls(*FUNCTIONS, BACKEND):
         names, call = site.names, site.node
         hvd = facts.hvd(names)
@@ -52,6 +54,8 @@ def check(facts: Facts) -> Iterator[Finding]:
         if site.name == BACKEND:
             quote = _quote(names, call)
             text = f"({quote}nccl{quote} if {hvd}.nccl_built() else {quote}gloo{quote})"
+        elif call in devices:
+            text = f"{hvd}.local_rank()"
         else:
             text = f"{hvd}.{FUNCTIONS[site.name]}"
         if (
@@ -200,6 +204,56 @@ RULE = Rule(
                 print(("nccl" if hvd.nccl_built() else "gloo"), hvd.rank())
             """,
             note="A group of all ranks, which nobody is seen to replace by another.",
+        ),
+        Change(
+            """\
+            import argparse
+            import torch.distributed as dist
+
+            def start(args):
+                dist.init_process_group("nccl")
+                args.dist = dist
+
+            def main():
+                args = argparse.ArgumentParser().parse_args()
+                start(args)
+                args.dist.barrier()
+            """,
+            """\
+            import argparse
+            import horovod.torch as hvd
+            import torch.distributed as dist
+
+            def start(args):
+                dist.init_process_group("nccl")
+                args.dist = dist
+
+            def main():
+                args = argparse.ArgumentParser().parse_args()
+                start(args)
+                hvd.barrier()
+            """,
+            note="torch.distributed, where an object carries it from one function to another.",
+        ),
+        Change(
+            """\
+            import torch
+            import torch.distributed as dist
+
+            dist.init_process_group("nccl")
+            torch.cuda.set_device(torch.device("cuda", dist.get_rank()))
+            print(dist.get_rank())
+            """,
+            """\
+            import horovod.torch as hvd
+            import torch
+            import torch.distributed as dist
+
+            dist.init_process_group("nccl")
+            torch.cuda.set_device(torch.device("cuda", hvd.local_rank()))
+            print(hvd.rank())
+            """,
+            note="A rank that is the number of a device counts on its host (HVD112).",
         ),
     ),
     keeps=(

@@ -8,8 +8,10 @@ from collections.abc import Iterator
 
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts, Site
+from hvdkit.migrate.facts.arguments import keyword
 from hvdkit.migrate.facts.flow import Value
 from hvdkit.migrate.facts.launch_reach import around
+from hvdkit.migrate.facts.once import once
 from hvdkit.migrate.facts.starts import on_import
 from hvdkit.migrate.facts.training import only_single
 from hvdkit.migrate.names import Names
@@ -26,8 +28,9 @@ NUMBERED = re.compile(r"cuda:[1-9][0-9]*")
 
 
 def check(facts: Facts) -> Iterator[Finding]:
+    ranks = ranks_for_devices(facts)
     for names, index in _indices(facts):
-        if "ddp" in facts.kinds(names) and facts.launch.meaning(names, index) == {"rank"}:
+        if index in ranks:
             text = f"{facts.hvd(names)}.local_rank()"
             message = f"the rank counts over all hosts, devices count on each: {text}"
             yield facts.safe("HVD112", names, index, message, edits.replace, names.source, index, text)
@@ -48,6 +51,16 @@ def check(facts: Facts) -> Iterator[Finding]:
             )
             yield facts.manual("HVD112", site.names, site.node, message, advice)
     yield from _alike(facts)
+
+
+@once
+def ranks_for_devices(facts: Facts) -> set[ast.expr]:
+    """The ranks that stand where a device number is wanted: `torch.device("cuda", dist.get_rank())`."""
+    return {
+        index
+        for names, index in _indices(facts)
+        if "ddp" in facts.kinds(names) and facts.launch.meaning(names, index) == {"rank"}
+    }
 
 
 def _alike(facts: Facts) -> Iterator[Finding]:
@@ -191,7 +204,10 @@ def _indices(facts: Facts) -> Iterator[tuple[Names, ast.expr]]:
         if site.node.args:
             yield site.names, site.node.args[0]
     for site in facts.calls(DEVICE):
-        if len(site.node.args) == 2:
+        number = keyword(site.node, "index")
+        if number is not None:
+            yield site.names, number
+        elif len(site.node.args) == 2:
             yield site.names, site.node.args[1]
         elif site.node.args:
             yield from _in_text(site.names, site.node.args[0])
@@ -243,6 +259,25 @@ RULE = Rule(
     ),
     check=check,
     changes=(
+        Change(
+            """\
+            import torch
+            import torch.distributed as dist
+
+            dist.init_process_group("nccl")
+            rank = dist.get_rank()
+            device = torch.device(type="cuda", index=rank)
+            """,
+            """\
+            import horovod.torch as hvd
+            import torch
+            import torch.distributed as dist
+
+            dist.init_process_group("nccl")
+            rank = dist.get_rank()
+            device = torch.device(type="cuda", index=hvd.local_rank())
+            """,
+        ),
         Change(
             """\
             import torch

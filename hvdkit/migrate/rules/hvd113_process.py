@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
-from hvdkit.migrate.facts.arguments import keyword, spawned
-from hvdkit.migrate.facts.launch import leads_to_init
+from hvdkit.migrate.facts.arguments import keyword
+from hvdkit.migrate.facts.launch import processes
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
@@ -26,22 +26,18 @@ class Starting:
 
 
 def check(facts: Facts) -> Iterator[Finding]:
-    for names in facts.files:
-        if "ddp" not in facts.kinds(names):
-            continue
-        for call in names.calls.get("Process", ()):
-            worker = spawned(names, call)
-            if worker is None or not leads_to_init(facts, names, worker):
-                continue
-            text = names.source.segment(worker)
-            starting = _starting(names, call, worker)
-            if starting is None:
-                message = f"processes that run {text} are started by hand"
-                advice = f"call {text} once with hvd.local_rank(); horovodrun starts the processes and waits for them"
-                yield facts.manual("HVD113", names, call, message, advice)
-            else:
-                message = f"horovodrun starts the processes: each calls {text} once"
-                yield facts.safe("HVD113", names, call, message, _edits, facts, names, starting)
+    for names, call, worker in processes(facts):
+        text = names.source.segment(worker)
+        starting = _starting(names, call, worker)
+        if starting is None:
+            message = f"processes that run {text} are started by hand"
+            advice = (
+                f"call {text} once with hvd.local_rank(); horovodrun starts the processes and waits for them"
+            )
+            yield facts.manual("HVD113", names, call, message, advice)
+        else:
+            message = f"horovodrun starts the processes: each calls {text} once"
+            yield facts.safe("HVD113", names, call, message, _edits, facts, names, starting)
 
 
 def _starting(names: Names, call: ast.Call, worker: ast.expr) -> Starting | None:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
-from hvdkit.migrate.facts.buffers import changed_in_training, evaluations
+from hvdkit.migrate.facts.buffers import changed_in_training, evaluations, over_uneven_share
 from hvdkit.migrate.facts.guards import Where, sometimes_alone, where_runs
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Edit, Finding
@@ -16,10 +16,13 @@ from hvdkit.migrate.rule import Change, Keep, Rule
 
 def check(facts: Facts) -> Iterator[Finding]:
     for names, call, receiver in evaluations(facts):
-        if where_runs(facts, names, call) is not Where.ALL or _done(names, call):
+        if where_runs(facts, names, call, training=True) is not Where.ALL or _done(names, call):
             continue
-        if sometimes_alone(facts, names, call):
+        uneven = over_uneven_share(facts, names, call)
+        if uneven or sometimes_alone(facts, names, call):
             message = "all ranks evaluate here, and elsewhere one rank alone: no place to send buffers"
+            if uneven:
+                message = "the ranks evaluate shares of different lengths here: no place to send buffers"
             advice = (
                 f"call {facts.hvd(names)}.broadcast_parameters(dict(model.named_buffers()), root_rank=0) where "
                 "all ranks run, before they evaluate a model with BatchNorm"
@@ -168,6 +171,62 @@ RULE = Rule(
         ),
     ),
     keeps=(
+        Keep(
+            """\
+            import torch
+            import torch.distributed as dist
+            from torch.nn.parallel import DistributedDataParallel as DDP
+
+            class Predictor:
+                def __init__(self, network):
+                    self.network = network
+
+                def predict(self, case):
+                    self.network.eval()
+                    return self.network(case)
+
+            dist.init_process_group("nccl")
+            model = DDP(torch.nn.BatchNorm1d(2))
+            optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+            model(x).sum().backward()
+            optimizer.step()
+            predictor = Predictor(model)
+            cases = cases[dist.get_rank() :: dist.get_world_size()]
+            for case in cases:
+                predictor.predict(case)
+            """,
+            reason="of seven cases one of two ranks has four: it would wait for the other one for ever",
+            reported=True,
+        ),
+        Keep(
+            """\
+            import torch
+
+            def evaluate(model):
+                model.eval()
+                print(model(torch.ones(2, 2)))
+
+            def main():
+                evaluate(torch.load("model.pt"))
+
+            if __name__ == "__main__":
+                main()
+            """,
+            reason="rank 0 of the training evaluates by it, alone; who runs this file has one process",
+            files=(
+                (
+                    "job.py",
+                    "import torch\n"
+                    "from train import evaluate\n"
+                    "from torch.nn.parallel import DistributedDataParallel as DDP\n\n"
+                    "torch.distributed.init_process_group('nccl')\n"
+                    "model = DDP(torch.nn.BatchNorm1d(2))\n"
+                    "optimizer = torch.optim.SGD(model.parameters(), lr=0.1)\n"
+                    "for x in loader:\n    model(x).sum().backward()\n    optimizer.step()\n"
+                    "if torch.distributed.get_rank() == 0:\n    evaluate(model)\n",
+                ),
+            ),
+        ),
         Keep(
             """\
             import torch

@@ -11,6 +11,7 @@ from hvdkit.migrate.facts.draws import drawn_apart
 from hvdkit.migrate.facts.experience import Seeding, seeding
 from hvdkit.migrate.facts.loops import Path
 from hvdkit.migrate.facts.training import own_loaders, seeds, training_paths, unfollowed_loaders
+from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
 
@@ -55,7 +56,7 @@ def check(facts: Facts) -> Iterator[Finding]:
             if drawn_apart(facts, program, path):
                 continue
             loaders = unfollowed_loaders(facts, program)
-            if loaders and _may_draw(path):
+            if loaders and _may_draw(facts, path):
                 place = f"{loaders[0].names.source.path.name}:{loaders[0].node.lineno}"
                 message = f"whether the DataLoader of {place} feeds this training could not be followed: it is whole"
                 yield facts.manual("HVD304", names, node, message, UNFOLLOWED)
@@ -85,12 +86,26 @@ def _edits(facts: Facts, own: Seeding) -> list[Edit]:
     ]
 
 
-def _may_draw(path: Path) -> bool:
+def _may_draw(facts: Facts, path: Path) -> bool:
     """Whether a way to a backward pass begins where nobody was seen to call, or a loop on it draws batches."""
     return path.top is not None or any(
-        isinstance(loop.node, ast.For)
-        and not (isinstance(loop.node.iter, ast.Call) and getattr(loop.node.iter.func, "id", "") == "range")
-        for loop in path.loops
+        _over_batches(loop.node) or _asks_for_next(facts, loop.names, loop.node) for loop in path.loops
+    )
+
+
+def _over_batches(loop: ast.AST) -> bool:
+    if not isinstance(loop, ast.For):
+        return False
+    return not (isinstance(loop.iter, ast.Call) and getattr(loop.iter.func, "id", "") == "range")
+
+
+def _asks_for_next(facts: Facts, names: Names, loop: ast.AST) -> bool:
+    """Whether a loop, or a function that it calls, has `next(batches)` in it."""
+    called = [function for call in names.calls_in(loop) for function in facts.flow.functions(names, call)]
+    return any(
+        isinstance(call.func, ast.Name) and call.func.id == "next"
+        for where, node in ((names, loop), *called)
+        for call in where.calls_in(node)
     )
 
 
@@ -216,6 +231,28 @@ RULE = Rule(
         ),
     ),
     keeps=(
+        Keep(
+            """\
+            import torch
+            from torch.utils.data import DataLoader
+
+            class Balanced:
+                def __init__(self, sets):
+                    self.batches = [iter(DataLoader(one, batch_size=4, shuffle=True)) for one in sets]
+
+                def get_batch(self):
+                    return torch.cat([next(batches) for batches in self.batches])
+
+            model = torch.nn.Linear(2, 1)
+            optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+            balanced = Balanced(sets)
+            while True:
+                model(balanced.get_batch()).sum().backward()
+                optimizer.step()
+            """,
+            reason="a loader is there, which the function that the loop calls may draw from: that one is named",
+            reported=True,
+        ),
         Keep(
             """\
             import random

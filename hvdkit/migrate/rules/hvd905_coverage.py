@@ -221,6 +221,28 @@ RULE = Rule(
         Keep(
             """\
             import torch
+            import tools
+            from torch.nn.parallel import DistributedDataParallel as DDP
+
+            tools.start()
+            model = DDP(torch.nn.Linear(2, 1))
+            print(model(x).mean())
+            """,
+            reason="an evaluation that shares a file with what trains has none, either",
+            files=(
+                (
+                    "tools.py",
+                    "import torch\n\n"
+                    "def start():\n    torch.distributed.init_process_group('nccl')\n\n"
+                    "class Stepper:\n"
+                    "    def __call__(self, loss, optimizer):\n"
+                    "        loss.backward()\n        optimizer.step()\n",
+                ),
+            ),
+        ),
+        Keep(
+            """\
+            import torch
             from torch.nn.parallel import DistributedDataParallel as DDP
 
             model = DDP(torch.nn.Linear(2, 1))

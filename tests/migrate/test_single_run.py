@@ -84,3 +84,21 @@ def test_each_rank_plays_for_itself(tmp_path: Path) -> None:
     assert ranks[0]["fixed"] == ranks[1]["fixed"] == alone["fixed"]
     assert ranks[0]["seen"] != ranks[1]["seen"]
     assert alone["seen"][0] in [rank["seen"][0] for rank in ranks]  # rank 0 has the seed that was given
+
+
+@pytest.mark.launch
+def test_ranks_leave_the_training_together(tmp_path: Path) -> None:
+    script = tmp_path / "patient.py"
+    script.write_text((PROGRAMS / "patient.py").read_text())
+    assert migrate(["migrate", str(script), "--write", "--allow-no-vcs", "--no-diff"]) == 0
+
+    env = {**os.environ, "RESULTS": str(tmp_path), "OMP_NUM_THREADS": "1"}
+    env["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{env['PATH']}"
+    command = ["horovodrun", "-np", "2", "--gloo", sys.executable, str(script)]
+    done = subprocess.run(command, env=env, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stdout + done.stderr
+    ranks = [json.loads(path.read_text()) for path in tmp_path.glob("*.json")]
+    assert len(ranks) == 2
+    assert {rank["past"] for rank in ranks} == {True, False}  # alone, one of them would have gone on
+    assert ranks[0]["epochs"] == ranks[1]["epochs"]
+    assert ranks[0]["weights"] == ranks[1]["weights"]

@@ -1,0 +1,298 @@
+"""HVD413: where a number that each rank has of its own ends the training, it ends on all ranks at once."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from hvdkit.migrate import edits
+from hvdkit.migrate.facts import Facts
+from hvdkit.migrate.facts.guards import Where, where_runs
+from hvdkit.migrate.facts.own_numbers import of_own_numbers
+from hvdkit.migrate.facts.training import only_single
+from hvdkit.migrate.names import FUNCTIONS, LOOPS, Names
+from hvdkit.migrate.plan import Edit, Finding
+from hvdkit.migrate.rule import Change, Keep, Rule
+
+
+def check(facts: Facts) -> Iterator[Finding]:
+    loops: set[ast.AST] = {loop.node for path in facts.loops.paths for loop in path.loops}
+    asked: set[ast.expr] = set()
+    for names in {loop.names: None for path in facts.loops.paths for loop in path.loops}:
+        if not only_single(facts, names):
+            continue
+        for exit_ in names.of_kind(ast.Break, ast.Return):
+            for test, once_a_pass in _tests(names, exit_, loops):
+                if test not in asked and of_own_numbers(facts, names, test):
+                    asked.add(test)
+                    yield _finding(
+                        facts, names, test, once_a_pass and where_runs(facts, names, exit_) is Where.ALL
+                    )
+
+
+def _tests(names: Names, exit_: ast.AST, loops: set[ast.AST]) -> list[tuple[ast.expr, bool]]:
+    """The tests between a way out of a training loop and that loop; whether each pass comes to them once."""
+    found: list[tuple[ast.expr, bool]] = []
+    inner = False
+    for parent in names.ancestors(exit_):
+        if isinstance(parent, FUNCTIONS):
+            return []
+        if isinstance(parent, ast.If):
+            found.append((parent.test, inner))
+        elif parent in loops:
+            return [(test, not looped) for test, looped in found]
+        elif isinstance(parent, LOOPS):
+            if isinstance(exit_, ast.Break):
+                return []
+            inner = True
+            found = [(test, True) for test, _ in found]
+    return []
+
+
+def _finding(facts: Facts, names: Names, test: ast.expr, on_all: bool) -> Finding:
+    message = (
+        "each rank would leave this loop by a number of its own, and the others would wait for it for ever"
+    )
+    if on_all:
+        return facts.safe("HVD413", names, test, f"{message}: rank 0 decides", _edits, facts, names, test)
+    advice = (
+        f"let rank 0 decide where all ranks run: {facts.hvd(names)}.broadcast_object(bool(...), root_rank=0)"
+    )
+    return facts.manual("HVD413", names, test, message, advice)
+
+
+def _edits(facts: Facts, names: Names, test: ast.expr) -> list[Edit]:
+    return edits.wrap(names.source, test, f"{facts.hvd(names)}.broadcast_object(bool(", "), root_rank=0)")
+
+
+RULE = Rule(
+    id="HVD413",
+    title="ranks leave the training together",
+    what=(
+        "Lets rank 0 decide where a single-process script leaves its training loop by a loss, a metric or the "
+        "time: early stopping, a limit of the KL divergence, a time limit."
+    ),
+    why=(
+        "A loss is another one on each rank now, and so is a metric of a model with BatchNorm. The rank that leaves "
+        "the loop takes no part in the next average, for which the others wait."
+    ),
+    safety=(
+        "Safe: every rank comes to the test as often, for the tests around it are rank 0's too. Where that is not "
+        "shown, in a loop over something else, the test is reported."
+    ),
+    check=check,
+    changes=(
+        Change(
+            """\
+            import torch
+
+            optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+            best, waited = 1e9, 0
+            for epoch in range(100):
+                for x, y in loader:
+                    loss = criterion(model(x), y)
+                    loss.backward()
+                    optimizer.step()
+                    optimizer.zero_grad()
+                if loss.item() < best:
+                    best, waited = loss.item(), 0
+                else:
+                    waited += 1
+                if waited > 5:
+                    break
+            """,
+            """\
+            import horovod.torch as hvd
+            import torch
+
+            optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+            best, waited = 1e9, 0
+            for epoch in range(100):
+                for x, y in loader:
+                    loss = criterion(model(x), y)
+                    loss.backward()
+                    optimizer.step()
+                    optimizer.zero_grad()
+                if loss.item() < best:
+                    best, waited = loss.item(), 0
+                else:
+                    waited += 1
+                if hvd.broadcast_object(bool(waited > 5), root_rank=0):
+                    break
+            """,
+        ),
+        Change(
+            """\
+            import torch
+
+            class EarlyStopping:
+                def __init__(self):
+                    self.best, self.stop = None, False
+
+                def __call__(self, loss):
+                    if self.best is not None and loss > self.best:
+                        self.stop = True
+                    self.best = loss
+
+            def validate(model):
+                return criterion(model(x), y).item()
+
+            model = torch.nn.Linear(2, 2)
+            optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+            stopping = EarlyStopping()
+            for epoch in range(100):
+                criterion(model(x), y).backward()
+                optimizer.step()
+                stopping(validate(model))
+                if stopping.stop:
+                    print("stopped early")
+                    break
+            """,
+            """\
+            import horovod.torch as hvd
+            import torch
+
+            class EarlyStopping:
+                def __init__(self):
+                    self.best, self.stop = None, False
+
+                def __call__(self, loss):
+                    if self.best is not None and loss > self.best:
+                        self.stop = True
+                    self.best = loss
+
+            def validate(model):
+                return criterion(model(x), y).item()
+
+            model = torch.nn.Linear(2, 2)
+            optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+            stopping = EarlyStopping()
+            for epoch in range(100):
+                criterion(model(x), y).backward()
+                optimizer.step()
+                stopping(validate(model))
+                if hvd.broadcast_object(bool(stopping.stop), root_rank=0):
+                    print("stopped early")
+                    break
+            """,
+        ),
+        Change(
+            """\
+            import torch
+
+            optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+
+            def train(limit):
+                worse = 0
+                for epoch in range(100):
+                    loss = model(x).mean()
+                    loss.backward()
+                    optimizer.step()
+                    if loss > limit:
+                        worse += 1
+                        if worse == 3:
+                            return
+                    elif epoch == 50:
+                        return
+
+            train(0.5)
+            """,
+            """\
+            import horovod.torch as hvd
+            import torch
+
+            optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+
+            def train(limit):
+                worse = 0
+                for epoch in range(100):
+                    loss = model(x).mean()
+                    loss.backward()
+                    optimizer.step()
+                    if hvd.broadcast_object(bool(loss > limit), root_rank=0):
+                        worse += 1
+                        if hvd.broadcast_object(bool(worse == 3), root_rank=0):
+                            return
+                    elif epoch == 50:
+                        return
+
+            train(0.5)
+            """,
+            note="All ranks come to the inner test together, for the outer one is rank 0's.",
+        ),
+    ),
+    keeps=(
+        Keep(
+            """\
+            import torch
+
+            optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+            step = 0
+            for epoch in range(100):
+                for x in loader:
+                    loss = model(x).mean()
+                    loss.backward()
+                    optimizer.step()
+                    step += 1
+                    if step >= args.max_steps:
+                        break
+            """,
+            reason="all ranks count the same steps",
+        ),
+        Keep(
+            """\
+            import torch
+
+            def decode(model, token):
+                for _ in range(20):
+                    token = model(token).argmax().item()
+                    if token == 0:
+                        break
+                return token
+
+            optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+            for x in loader:
+                model(x).mean().backward()
+                optimizer.step()
+                decode(model, 1)
+            """,
+            reason="nothing is trained in the loop that it leaves",
+        ),
+        Keep(
+            """\
+            import torch
+
+            optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+
+            def train():
+                for epoch in range(100):
+                    loss = model(x).mean()
+                    loss.backward()
+                    optimizer.step()
+                    for limit in limits:
+                        if loss < limit:
+                            return
+
+            train()
+            """,
+            reason="rank 0 may come to the second limit, and another rank not",
+            reported=True,
+        ),
+        Keep(
+            """\
+            import torch
+            import torch.distributed as dist
+
+            dist.init_process_group("gloo")
+            optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+            for x in loader:
+                loss = model(x).mean()
+                loss.backward()
+                optimizer.step()
+                if loss < 0.1:
+                    break
+            """,
+            reason="a DDP script leaves its loop as it did",
+        ),
+    ),
+)

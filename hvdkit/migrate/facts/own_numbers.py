@@ -88,11 +88,10 @@ def _by_binding(facts: Facts, names: Names, binding: Binding, seen: set[ast.AST]
     elif binding.kind == "param" and isinstance(binding.node, ast.arg):
         given += _from_callers(facts, names, binding.node)
     elif binding.kind == "each" and binding.value is not None:
-        if getattr(getattr(binding.value, "func", None), "id", "") == "enumerate" and binding.path[:1] == (
-            0,
-        ):
+        over = getattr(getattr(binding.value, "func", None), "id", "")
+        if over == "enumerate" and binding.path[:1] == (0,):
             return False
-        if facts.loops.loaders_in(names, binding.value):
+        if over != "range" and facts.loops.loaders_in(names, binding.value):
             return True
         given.append((names, binding.value))
     elif binding.kind == "assign" and binding.value is not None:

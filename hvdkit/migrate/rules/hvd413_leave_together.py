@@ -21,37 +21,61 @@ def check(facts: Facts) -> Iterator[Finding]:
     for names in {loop.names: None for path in facts.loops.paths for loop in path.loops}:
         if not only_single(facts, names):
             continue
-        for exit_ in names.of_kind(ast.Break, ast.Return):
-            for test, once_a_pass in _tests(names, exit_, loops):
+        for way_out in names.of_kind(ast.Break, ast.Return):
+            for test, once_a_pass in _tests(names, way_out, loops):
                 if test not in asked and of_own_numbers(facts, names, test):
                     asked.add(test)
-                    yield _finding(
-                        facts, names, test, once_a_pass and where_runs(facts, names, exit_) is Where.ALL
-                    )
+                    on_all = once_a_pass and where_runs(facts, names, way_out) is Where.ALL
+                    yield _leaves(facts, names, test, on_all)
+        for skip in names.of_kind(ast.Continue):
+            for test, _ in _tests(names, skip, loops) if _skips_gradients(facts, names, skip) else ():
+                if test not in asked and of_own_numbers(facts, names, test):
+                    asked.add(test)
+                    yield _skips(facts, names, test)
 
 
-def _tests(names: Names, exit_: ast.AST, loops: set[ast.AST]) -> list[tuple[ast.expr, bool]]:
-    """The tests between a way out of a training loop and that loop; whether each pass comes to them once."""
+def _tests(names: Names, way_out: ast.AST, loops: set[ast.AST]) -> list[tuple[ast.expr, bool]]:
+    """The tests between a way out of a training loop and that loop, and whether each pass comes to them once."""
     found: list[tuple[ast.expr, bool]] = []
-    inner = False
-    for parent in names.ancestors(exit_):
+    for parent in names.ancestors(way_out):
         if isinstance(parent, FUNCTIONS):
             return []
         if isinstance(parent, ast.If):
-            found.append((parent.test, inner))
+            found.append((parent.test, True))
         elif parent in loops:
-            return [(test, not looped) for test, looped in found]
+            return found
         elif isinstance(parent, LOOPS):
-            if isinstance(exit_, ast.Break):
+            if not isinstance(way_out, ast.Return):
                 return []
-            inner = True
-            found = [(test, True) for test, _ in found]
+            found = [(test, False) for test, _ in found]
     return []
 
 
-def _finding(facts: Facts, names: Names, test: ast.expr, on_all: bool) -> Finding:
+def _skips_gradients(facts: Facts, names: Names, skip: ast.Continue) -> bool:
+    """Whether a backward pass stands below a `continue` in its loop."""
+    loop = next(parent for parent in names.ancestors(skip) if isinstance(parent, LOOPS))
+    return any(
+        where is names and loop in names.ancestors(call) and call.lineno > skip.lineno
+        for path in facts.loops.paths
+        for where, call in ((path.names, path.backward), *path.calls)
+    )
+
+
+def _skips(facts: Facts, names: Names, test: ast.expr) -> Finding:
+    hvd = facts.hvd(names)
     message = (
-        "each rank would leave this loop by a number of its own, and the others would wait for it for ever"
+        "each rank would skip a batch by a number of its own, and the others would wait for its gradients"
+    )
+    advice = (
+        f"skip it on all ranks where one has to: {hvd}.allreduce(torch.as_tensor(float(...)), op={hvd}.Max) > 0, "
+        "in a test that all ranks come to"
+    )
+    return facts.manual("HVD413", names, test, message, advice)
+
+
+def _leaves(facts: Facts, names: Names, test: ast.expr, on_all: bool) -> Finding:
+    message = (
+        "each rank would leave this loop by a number of its own, and the others would wait for its gradients"
     )
     if on_all:
         return facts.safe("HVD413", names, test, f"{message}: rank 0 decides", _edits, facts, names, test)
@@ -70,7 +94,8 @@ RULE = Rule(
     title="ranks leave the training together",
     what=(
         "Lets rank 0 decide where a single-process script leaves its training loop by a loss, a metric or the "
-        "time: early stopping, a limit of the KL divergence, a time limit."
+        "time: early stopping, a limit of the KL divergence, a time limit. A batch that is skipped by such a number "
+        "is reported."
     ),
     why=(
         "A loss is another one on each rank now, and so is a metric of a model with BatchNorm. The rank that leaves "
@@ -226,10 +251,13 @@ RULE = Rule(
             """\
             import torch
 
+            loader = torch.utils.data.DataLoader(samples)
             optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
             step = 0
             for epoch in range(100):
-                for x in loader:
+                for number in range(len(loader)):
+                    if number < args.first:
+                        continue
                     loss = model(x).mean()
                     loss.backward()
                     optimizer.step()
@@ -276,6 +304,21 @@ RULE = Rule(
             train()
             """,
             reason="rank 0 may come to the second limit, and another rank not",
+            reported=True,
+        ),
+        Keep(
+            """\
+            import torch
+
+            optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+            for x in loader:
+                loss = model(x).mean()
+                if torch.isnan(loss):
+                    continue
+                loss.backward()
+                optimizer.step()
+            """,
+            reason="rank 0's loss may be a number where another rank's is not",
             reported=True,
         ),
         Keep(

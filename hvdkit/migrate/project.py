@@ -106,6 +106,7 @@ class Project:
     _imports: dict[Names, list[Names]] = field(default_factory=dict)
     _paths: dict[Path, list[Path]] = field(default_factory=dict)
     _checkouts: dict[str, Path | None] = field(default_factory=dict)  # by the name that its files import
+    _taken: dict[tuple[str, str], bool] = field(default_factory=dict)  # by the names of file and member
 
     def load(self, path: Path, force: bool = True) -> Names | None:
         """Parse a file once. Without `force` unit tests and files that name no framework are passed over."""
@@ -136,10 +137,12 @@ class Project:
 
     def taken_where_passed_over(self, path: Path, name: str) -> bool:
         """Whether a file that was passed over may import a name of a file: it has both of them, or a star."""
-        module = re.compile(rb"\b%b\b" % re.escape(path.stem.encode()))
-        taken = re.compile(rb"\b%b\b|import\s*\*" % re.escape(name.encode()))
-        texts = (self.reader(other) for other in (*self.passed_over, *self.tests))
-        return any(module.search(text) and taken.search(text) for text in texts)
+        if (path.stem, name) not in self._taken:
+            module = re.compile(rb"\b%b\b" % re.escape(path.stem.encode()))
+            taken = re.compile(rb"\b%b\b|import\s*\*" % re.escape(name.encode()))
+            texts = (self.reader(other) for other in (*self.passed_over, *self.tests))
+            self._taken[path.stem, name] = any(module.search(text) and taken.search(text) for text in texts)
+        return self._taken[path.stem, name]
 
     def module(self, name: str, importer: Path) -> Names | None:
         """The project file that `import name` (dots in front for relative) means in `importer`, if any."""

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from hvdkit.migrate.facts import vocabulary as words
 from hvdkit.migrate.facts.guards import Where, says_distributed, tests
+from hvdkit.migrate.facts.once import once
 from hvdkit.migrate.facts.programs import ProgramFacts
 from hvdkit.migrate.facts.rank_kinds import CONSTANT, UNKNOWN
 from hvdkit.migrate.facts.strategies import Use
@@ -53,6 +54,7 @@ class Stop:
         )
 
 
+@once
 def find_stops(facts: Facts) -> list[Stop]:
     """The branches without which programs that have data parallelism, too, have nothing else.
 

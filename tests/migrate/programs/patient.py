@@ -14,7 +14,7 @@ model = torch.nn.Sequential(torch.nn.BatchNorm1d(1), torch.nn.Linear(1, 1))
 optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
 
 epochs = 0
-for epoch in range(3):
+for _ in range(3):
     heard = 0.0
     for (x,) in loader:
         loss = (model(x) - 1).pow(2).mean()

@@ -21,6 +21,9 @@ def check(facts: Facts) -> Iterator[Finding]:
     for names in {loop.names: None for path in facts.loops.paths for loop in path.loops}:
         if not only_single(facts, names):
             continue
+        for loop in names.of_kind(ast.While):
+            if loop in loops and of_own_numbers(facts, names, loop.test):
+                yield _leaves(facts, names, loop.test, where_runs(facts, names, loop) is Where.ALL)
         for way_out in names.of_kind(ast.Break, ast.Return):
             for test, once_a_pass in _tests(names, way_out, loops):
                 if test not in asked and of_own_numbers(facts, names, test):
@@ -244,6 +247,29 @@ RULE = Rule(
             train(0.5)
             """,
             note="All ranks come to the inner test together, for the outer one is rank 0's.",
+        ),
+        Change(
+            """\
+            import torch
+
+            optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+            loss = criterion(model(x), y).mean()
+            while loss > 0.1:
+                loss = criterion(model(x), y).mean()
+                loss.backward()
+                optimizer.step()
+            """,
+            """\
+            import horovod.torch as hvd
+            import torch
+
+            optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+            loss = criterion(model(x), y).mean()
+            while hvd.broadcast_object(bool(loss > 0.1), root_rank=0):
+                loss = criterion(model(x), y).mean()
+                loss.backward()
+                optimizer.step()
+            """,
         ),
     ),
     keeps=(

@@ -104,7 +104,10 @@ def _set_epoch(facts: Facts, program: ProgramFacts) -> tuple[State, str]:
     shuffling = [o for o in loaders if not in_order(facts, o) and not orders_itself(facts, o)]
     if not shuffling:
         return State.NONE, "no sampler asks for the epoch" if loaders else "no sampler was found"
-    calls = {loader.node: epoch_calls(facts, loader) for loader in shuffling}
+    calls = {
+        loader.node: [call for call in epoch_calls(facts, loader) if runs_in(facts, program, *call)]
+        for loader in shuffling
+    }
     untold = [loader for loader in shuffling if not calls[loader.node]]
     if untold:
         return State.OPEN, f"no set_epoch was found for the loader at {_places(untold)}"

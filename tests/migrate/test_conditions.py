@@ -354,3 +354,22 @@ def test_guards_of_writers(tmp_path: Path, guard: str, state: State) -> None:
         main()
         """
     assert table(tmp_path, text)[FILES].state is state
+
+
+def test_set_epoch_of_another_program(tmp_path: Path) -> None:
+    """Two scripts that have their sampler made by one function: each tells its own one the epoch."""
+    made = """\
+        import horovod.torch as hvd
+        from torch.utils.data import DataLoader, DistributedSampler
+
+        def load(data):
+            sampler = DistributedSampler(data, num_replicas=hvd.size(), rank=hvd.rank())
+            return DataLoader(data, sampler=sampler), sampler
+        """
+    lines = GOOD.splitlines(keepends=True)
+    script = "".join(line for line in lines if "sampler = Distributed" not in line)
+    script = script.replace("loader = DataLoader(data, sampler=sampler)", "loader, sampler = load(data)")
+    script = script.replace("import torch\n", "import torch\nfrom made import load\n", 1)
+    silent = script.replace("        sampler.set_epoch(epoch)\n", "")
+    assert table(tmp_path, script, made=made)[EPOCHS].state is State.PROVEN
+    assert table(tmp_path, silent, made=made, pretrain=script)[EPOCHS].state is State.OPEN

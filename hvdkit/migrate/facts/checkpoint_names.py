@@ -8,12 +8,16 @@ from typing import TYPE_CHECKING
 
 from hvdkit.migrate.facts import vocabulary as words
 from hvdkit.migrate.facts.arguments import given
+from hvdkit.migrate.facts.flow import Value
+from hvdkit.migrate.facts.once import once
 from hvdkit.migrate.facts.unwrapping import wrapped, wrapped_later
+from hvdkit.migrate.facts.wraps import find_wraps
 from hvdkit.migrate.names import Names
 
 if TYPE_CHECKING:
     from hvdkit.migrate.facts.facts import Facts
 
+MODULES = {"torch.nn.Module", "torch.nn.modules.Module"}
 TRAINING = {"ddp", "single", "horovod"}
 
 
@@ -29,6 +33,40 @@ def meets_names(facts: Facts, names: Names, model: ast.expr) -> bool:
     if not wrapped(facts, names, model) or wrapped_later(facts, names, model):
         return False
     return not _is_inside(facts, names, model)
+
+
+def holds_wrapped(facts: Facts, names: Names, model: ast.expr) -> bool:
+    """Whether a model has a part whose wrapper goes, or is not known where such a model is trained.
+
+    `self.net = DDP(self.net)` in a module's own code: names of its checkpoints have module. inside.
+    """
+    holders = _holders(facts)
+    if not holders or _is_inside(facts, names, model):
+        return False
+    values = facts.flow.values(names, model)
+    if all(value.unknown for value in values):
+        return any(
+            holders.keys() & set(program.files) for program in facts.programs if names in program.files
+        )
+    made = {base for value in values if value.kind == "object" for _, base in facts.flow.classes(value)}
+    return any(made & classes for classes in holders.values())
+
+
+@once
+def _holders(facts: Facts) -> dict[Names, set[ast.AST]]:
+    """The modules of trainings that wrap what they keep as an attribute, by file."""
+    found: dict[Names, set[ast.AST]] = {}
+    for names in facts.files if find_wraps(facts) else ():
+        if not facts.kinds(names) & {"ddp", "single"}:
+            continue
+        for target, binding in (pair for pairs in names.stores.values() for pair in pairs):
+            owner = next((p for p in names.ancestors(target) if isinstance(p, ast.ClassDef)), None)
+            if owner is None or binding.value is None:
+                continue
+            if MODULES & facts.flow.bases(Value("class", owner.name, owner, names)):
+                if wrapped(facts, names, binding.value):
+                    found.setdefault(names, set()).add(owner)
+    return found
 
 
 def passes_over(names: Names, call: ast.Call) -> bool:

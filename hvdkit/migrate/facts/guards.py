@@ -283,6 +283,19 @@ def _alone(facts: Facts, names: Names, test: ast.AST, holds: bool) -> bool:
     return not holds and says_distributed(facts, names, test)
 
 
+def in_jobs_only(facts: Facts, names: Names, node: ast.AST, depth: int = 0) -> bool:
+    """Whether a lone process never comes to a node: `if num_gpus > 1:` is around it, or around its calls."""
+    child = node
+    for parent in names.ancestors(node):
+        if isinstance(parent, ast.If) and child is not parent.test:
+            if _alone(facts, names, parent.test, child not in parent.body):
+                return True
+        child = parent
+    function = names.function(node) if depth < MAX_CALLERS else None
+    sites = facts.flow.call_sites(names, function) if function is not None else []
+    return bool(sites) and all(in_jobs_only(facts, *site, depth + 1) for site in sites)
+
+
 def says_distributed(facts: Facts, names: Names, test: ast.AST, depth: int = 0) -> bool:
     """Whether a flag says that there are several processes: by what it was computed from."""
     key = (says_distributed, test, depth)

@@ -36,7 +36,10 @@ def reads_sample(facts: Facts, names: Names, node: ast.AST, depth: int = 0) -> b
 
 
 def named_by_sample(facts: Facts, names: Names, node: ast.AST) -> bool:
-    """Whether an expression is made from what a loop draws from a DataLoader, its number left out."""
+    """Whether an expression is made from what a loop draws from a DataLoader, or from a rank's share.
+
+    The number of a batch is the same on all ranks, and left out.
+    """
     return _of_sample(facts, names, node, set())
 
 
@@ -56,9 +59,27 @@ def _of_sample(facts: Facts, names: Names, node: ast.AST, seen: set[ast.AST]) ->
                 if isinstance(inside, ast.expr)
             ):
                 return True
+            if binding.kind == "each" and _is_share(facts, names, binding.value):
+                return True
             if binding.kind in ("assign", "each") and _of_sample(facts, names, binding.value, seen):
                 return True
     return False
+
+
+def _is_share(facts: Facts, names: Names, iterable: ast.expr) -> bool:
+    """`cases[rank::size]`, whatever variable holds it, or `range(rank, n, size)`."""
+    parts = [iterable]
+    for part in ast.walk(iterable):
+        bindings = names.bindings(part.id, part) if isinstance(part, ast.Name) else []
+        parts += [b.value for b in bindings if b.kind == "assign" and b.value is not None]
+    return any(
+        "rank" in facts.ranks.of(names, named)
+        for part in parts
+        for bounds in ast.walk(part)
+        if isinstance(bounds, ast.Slice) or getattr(getattr(bounds, "func", None), "id", "") == "range"
+        for named in ast.walk(bounds)
+        if isinstance(named, (ast.Name, ast.Attribute, ast.Call))
+    )
 
 
 def _counted(iterable: ast.expr) -> bool:

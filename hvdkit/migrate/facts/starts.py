@@ -6,6 +6,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from hvdkit.migrate.facts import vocabulary as words
+from hvdkit.migrate.facts.pools import in_pool
 from hvdkit.migrate.facts.programs import ProgramFacts, main_guard, module_imports
 from hvdkit.migrate.names import FUNCTIONS, Names
 
@@ -24,8 +25,10 @@ def starting_sites(facts: Facts, program: ProgramFacts) -> list[Site]:
 def started(facts: Facts, names: Names, node: ast.AST) -> set[bool]:
     """Whether Horovod runs, for each program that may come to a node; HVD110 starts those of one process.
 
-    A project that nowhere makes a process group is not asked.
+    In a process of a pool it does not. A project that nowhere makes a process group is not asked.
     """
+    if in_pool(facts, names, node):
+        return {False}
     if not facts.calls(words.INIT, *words.HVD_INIT):
         return {True}
     running = {_starts(facts, program) for program in facts.programs if runs_in(facts, program, names, node)}

@@ -7,7 +7,8 @@ from collections.abc import Iterator
 
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
-from hvdkit.migrate.facts.ranks import RankRead, environment_reads, gathered_reads
+from hvdkit.migrate.facts.guards import caught
+from hvdkit.migrate.facts.ranks import RankRead, environment_reads, environment_stores, gathered_reads
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
@@ -16,6 +17,7 @@ ONE_HOST = (
     "init_process_group takes this number for the rank, as on one host. With several, write hvd.rank() where it "
     "tells seeds, data, files or writers apart"
 )
+DEVICES = "CUDA_VISIBLE_DEVICES"
 # Where a conditional expression may stand without parentheses around it.
 ROOMY = (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Return, ast.keyword, ast.NamedExpr)
 
@@ -25,6 +27,17 @@ def check(facts: Facts) -> Iterator[Finding]:
         if "ddp" not in facts.kinds(names):
             continue
         for read in environment_reads(names):
+            if (chosen := _chosen_before(facts, read)) is not None:
+                where, statement = chosen
+                message = (
+                    f"{read.source} is read in a try, and without that launcher the devices stay as chosen"
+                )
+                advice = (
+                    f"take it out if {where.source.path.name}:{statement.lineno} is to choose the device, else write "
+                    f"str({facts.hvd(names)}.local_rank())"
+                )
+                yield facts.manual("HVD102", names, read.node, message, advice)
+                continue
             text = replacement(facts, read)
             message = f"{read.source} is not set by horovodrun, or not for it; the value is {text}"
             one_host = read.function == "local_rank" and facts.launch.meanings.get(read.node) == "rank"
@@ -34,6 +47,25 @@ def check(facts: Facts) -> Iterator[Finding]:
                 found = facts.safe("HVD102", names, read.node, message, _edit, names, read.node, text)
             yield found.knowing(ONE_HOST if one_host else "")
         yield from _gathered(facts, names)
+
+
+def _chosen_before(facts: Facts, read: RankRead) -> tuple[Names, ast.stmt] | None:
+    """Where the project chooses a process's devices itself, if this read does so only under its launcher.
+
+    `try: os.environ["CUDA_VISIBLE_DEVICES"] = os.environ["SLURM_LOCALID"]`: Horovod always has a local rank.
+    """
+    names, statement = read.names, read.names.statement(read.node)
+    chosen = {stored for stored, _ in environment_stores(names, DEVICES)}
+    if statement not in chosen or read.default is not None or not caught(names, statement):
+        return None
+    # What starts a training script may import it by its name in a text: any distributed file may come first.
+    files = [where for where in facts.files if "ddp" in facts.kinds(where)]
+    others = ((where, other) for where in files for other, _ in environment_stores(where, DEVICES))
+    return min(
+        ((where, other) for where, other in others if other is not statement and not caught(where, other)),
+        key=lambda place: (str(place[0].source.path), place[1].lineno),
+        default=None,
+    )
 
 
 def _gathered(facts: Facts, names: Names) -> Iterator[Finding]:
@@ -265,6 +297,22 @@ RULE = Rule(
             job = os.environ.get("SLURM_JOB_ID")
             """,
             reason="other variables are the script's own, or no rank",
+        ),
+        Keep(
+            """\
+            import os
+            import torch.distributed as dist
+
+            def main(device):
+                os.environ["CUDA_VISIBLE_DEVICES"] = device
+                try:
+                    os.environ["CUDA_VISIBLE_DEVICES"] = os.environ["SLURM_LOCALID"]
+                except KeyError:
+                    pass
+                dist.init_process_group("gloo")
+            """,
+            reason="outside of Slurm the device stays as given, and Horovod has a local rank there, too",
+            reported=True,
         ),
         Keep(
             """\

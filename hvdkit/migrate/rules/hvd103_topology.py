@@ -7,13 +7,21 @@ from collections.abc import Iterator
 
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts, Site
+from hvdkit.migrate.facts import vocabulary as words
 from hvdkit.migrate.facts.collectives import is_world
+from hvdkit.migrate.facts.guards import in_jobs_only
+from hvdkit.migrate.facts.once import once
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
 from hvdkit.migrate.rules.hvd112_device import ranks_for_devices
 
 DESTROY = "torch.distributed.destroy_process_group"
+STARTED = "torch.distributed.is_initialized"
+LONE = (
+    "the process group was made for several ranks only, and Horovod is initialised in a lone process, too: ask "
+    "hvd.size() > 1 where this chooses a device or SyncBatchNorm"
+)
 FUNCTIONS = {
     "torch.distributed.get_rank": "rank()",
     "torch.distributed.get_world_size": "size()",
@@ -65,7 +73,16 @@ def check(facts: Facts) -> Iterator[Finding]:
         ):
             text = f"({text})"
         message = f"{short} becomes {text}"
-        yield facts.safe("HVD103", names, call, message, edits.replace, names.source, call, text)
+        found = facts.safe("HVD103", names, call, message, edits.replace, names.source, call, text)
+        kept = site.name == STARTED and isinstance(statement, ast.Assign) and _starts_for_several(facts)
+        yield found.knowing(LONE if kept else "")
+
+
+@once
+def _starts_for_several(facts: Facts) -> bool:
+    """Whether every process group is made only where there are several ranks."""
+    sites = facts.calls(words.INIT)
+    return bool(sites) and all(in_jobs_only(facts, site.names, site.node) for site in sites)
 
 
 def _quote(names: Names, node: ast.AST) -> str:

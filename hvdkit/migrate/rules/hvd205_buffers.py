@@ -9,6 +9,7 @@ from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.buffers import changed_in_training, evaluations, over_uneven_share
 from hvdkit.migrate.facts.guards import Where, sometimes_alone, where_runs
+from hvdkit.migrate.facts.starts import started
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
@@ -50,8 +51,11 @@ def _edit(facts: Facts, names: Names, call: ast.Call, receiver: ast.expr) -> Edi
         raise edits.CannotEdit("eval() stands inside a larger expression")
     if any(isinstance(part, ast.Call) for part in ast.walk(ast.parse(model))):
         raise edits.CannotEdit("the model is the result of a call")
-    line = f"{facts.hvd(names)}.broadcast_parameters(dict({model}.named_buffers()), root_rank=0)"
-    return edits.after(names.source, statement, [line])
+    hvd = facts.hvd(names)
+    lines = [f"{hvd}.broadcast_parameters(dict({model}.named_buffers()), root_rank=0)"]
+    if False in started(facts, names, call):  # another program that runs this never calls hvd.init()
+        lines = [f"if {hvd}.is_initialized():", names.source.unit + lines[0]]
+    return edits.after(names.source, statement, lines)
 
 
 def _done(names: Names, call: ast.Call) -> bool:
@@ -168,6 +172,55 @@ RULE = Rule(
             model = model.eval()
             hvd.broadcast_parameters(dict(model.named_buffers()), root_rank=0)
             """,
+        ),
+        Change(
+            """\
+            import torch
+            import torch.distributed as dist
+            from torchvision.models import resnet18
+            from torch.nn.parallel import DistributedDataParallel as DDP
+
+            def validate(net):
+                net.eval()
+                return net(x)
+
+            def main():
+                dist.init_process_group("nccl")
+                model = DDP(resnet18())
+                optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+                loss.backward()
+                validate(model)
+
+            if __name__ == "__main__":
+                main()
+            """,
+            """\
+            import horovod.torch as hvd
+            import torch
+            import torch.distributed as dist
+            from torchvision.models import resnet18
+            from torch.nn.parallel import DistributedDataParallel as DDP
+
+            def validate(net):
+                net.eval()
+                if hvd.is_initialized():
+                    hvd.broadcast_parameters(dict(net.named_buffers()), root_rank=0)
+                return net(x)
+
+            def main():
+                dist.init_process_group("nccl")
+                model = DDP(resnet18())
+                optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+                loss.backward()
+                validate(model)
+
+            if __name__ == "__main__":
+                main()
+            """,
+            note="Another script, which never starts Horovod, runs this function, too.",
+            files=(
+                ("test.py", "import torch\nfrom train import validate\n\nvalidate(torch.nn.Linear(2, 1))\n"),
+            ),
         ),
     ),
     keeps=(

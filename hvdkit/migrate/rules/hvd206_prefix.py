@@ -8,7 +8,13 @@ from collections.abc import Iterator
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.arguments import passed, positional
-from hvdkit.migrate.facts.checkpoint_names import loads_into_wrapped, meets_names, passes_over, state_loads
+from hvdkit.migrate.facts.checkpoint_names import (
+    holds_wrapped,
+    loads_into_wrapped,
+    meets_names,
+    passes_over,
+    state_loads,
+)
 from hvdkit.migrate.facts.once import once
 from hvdkit.migrate.facts.wraps import find_wraps
 from hvdkit.migrate.names import COMPREHENSIONS, Names
@@ -25,6 +31,10 @@ NOTHING = (
     "unknown names are passed over: a checkpoint of the wrapped model, with module. in them, loads nothing"
 )
 NOTHING_ADVICE = "take module. off the names of older checkpoints before they are loaded, then drop this note"
+INSIDE = "unknown names are passed over: a checkpoint from before has .module. in the names of a part that was wrapped"
+INSIDE_ADVICE = (
+    "take module. out of the names of older checkpoints before they are loaded, then drop this note"
+)
 STAYS = "this model is wrapped, and the names in the checkpoints that the training writes begin with module. no more"
 STAYS_ADVICE = "load into model.module, and take module. off the names of older checkpoints"
 
@@ -59,6 +69,10 @@ def check(facts: Facts) -> Iterator[Finding]:
         for call, model in state_loads(names):
             if passes_over(names, call) and meets_names(facts, names, model):
                 yield facts.manual("HVD206", names, call, NOTHING, NOTHING_ADVICE)
+    for names in facts.files:
+        for call, model in state_loads(names):
+            if passes_over(names, call) and holds_wrapped(facts, names, model):
+                yield facts.manual("HVD206", names, call, INSIDE, INSIDE_ADVICE)
     for names, call in loads_into_wrapped(facts):
         yield facts.manual("HVD206", names, call, STAYS, STAYS_ADVICE)
 
@@ -279,6 +293,41 @@ RULE = Rule(
         ),
     ),
     keeps=(
+        Keep(
+            """\
+            import torch
+            from torch.nn.parallel import DistributedDataParallel as DDP
+
+            class Detector(torch.nn.Module):
+                def __init__(self, net):
+                    super().__init__()
+                    self.net = DDP(net)
+
+            def restore(model, path):
+                model.load_state_dict(torch.load(path), strict=False)
+
+            restore(Detector(net), "model.pt")
+            loss.backward()
+            """,
+            reason="older checkpoints have net.module. in their names, and nothing would tell",
+            reported=True,
+        ),
+        Keep(
+            """\
+            import torch
+            from torch.nn.parallel import DistributedDataParallel as DDP
+
+            class Trainer:
+                def __init__(self, net, other):
+                    self.net = DDP(net)
+                    self.other = other
+                    self.other.load_state_dict(torch.load("other.pt"), strict=False)
+
+            Trainer(net, torch.nn.Linear(2, 1))
+            loss.backward()
+            """,
+            reason="the class is no module, so names of the model are its own; the other one was never wrapped",
+        ),
         Keep(
             """\
             import torch

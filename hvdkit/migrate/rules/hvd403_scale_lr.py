@@ -16,6 +16,7 @@ from hvdkit.migrate.facts.rates import (
     rates_set_later,
     reads,
 )
+from hvdkit.migrate.facts.starts import runs_in
 from hvdkit.migrate.facts.training import only_single
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Edit, Finding
@@ -24,6 +25,9 @@ from hvdkit.migrate.rule import Change, Keep, Rule
 MESSAGE = "N ranks make a step of N times the samples: scale the learning rate by hvd.size(), with warm-up"
 SET_AGAIN = "the learning rate is set again here, and may come from the one that is scaled, or not"
 SET_AGAIN_ADVICE = "multiply it by hvd.size() unless it is computed from what optimizer.param_groups had"
+
+SHARED = "the learning rate is set again here: distributed programs do so, too, and programs whose rate is scaled now"
+SHARED_ADVICE = "start from hvd.size() times the rate where a program of one process makes this schedule"
 
 
 def check(facts: Facts) -> Iterator[Finding]:
@@ -35,13 +39,25 @@ def check(facts: Facts) -> Iterator[Finding]:
         if only_single(facts, names) and not _scaled(rate) and not has_read(names, rate):
             yield facts.suggested("HVD403", names, rate, MESSAGE, _edits, facts, names, rate)
     for names, rate in later:
-        if not only_single(facts, names) or _scaled(rate):
+        if _scaled(rate):
             continue
-        if any(reads(facts, names)):
+        if not only_single(facts, names):
+            if facts.options.suggested and _undoes(facts, names, rate):
+                yield facts.manual("HVD403", names, rate, SHARED, SHARED_ADVICE)
+        elif any(reads(facts, names)):
             if facts.options.suggested:  # else nothing is scaled
                 yield facts.manual("HVD403", names, rate, SET_AGAIN, SET_AGAIN_ADVICE)
         else:
             yield facts.suggested("HVD403", names, rate, MESSAGE, _edits, facts, names, rate)
+
+
+def _undoes(facts: Facts, names: Names, rate: ast.expr) -> bool:
+    """Whether a rate that distributed programs set, too, takes the place of one that is scaled."""
+    scaled = {o.names for o in constructions(facts) if only_single(facts, o.names)}
+    return any(
+        program.kind == "single" and scaled & set(program.files) and runs_in(facts, program, names, rate)
+        for program in facts.programs
+    )
 
 
 def _of_optimizer(facts: Facts, optimizer: Optimizer, later: list[Names]) -> Iterator[Finding]:
@@ -224,6 +240,64 @@ RULE = Rule(
             """,
             note="What torch takes where no rate is given is written out.",
             suggested=True,
+        ),
+        Change(
+            """\
+            import torch
+            from schedule import Poly
+
+            optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+            schedule = Poly(0.1)
+            for i, x in enumerate(batches):
+                schedule(optimizer, i)
+                net(x).sum().backward()
+                optimizer.step()
+            """,
+            """\
+            import horovod.torch as hvd
+            import torch
+            from schedule import Poly
+
+            optimizer = torch.optim.SGD(net.parameters(), lr=0.1 * hvd.size())
+            schedule = Poly(0.1)
+            for i, x in enumerate(batches):
+                schedule(optimizer, i)
+                net(x).sum().backward()
+                optimizer.step()
+            """,
+            note="The schedule sets 0.1 again, for a distributed script, too: told where it does.",
+            suggested=True,
+            files=(
+                (
+                    "schedule.py",
+                    """\
+class Poly:
+    def __init__(self, base_lr):
+        self.base_lr = base_lr
+
+    def __call__(self, optimizer, i):
+        for group in optimizer.param_groups:
+            group["lr"] = self.base_lr * (1 - i / 100) ** 0.9
+""",
+                ),
+                (
+                    "train_dist.py",
+                    """\
+import torch
+import torch.distributed as dist
+from schedule import Poly
+
+dist.init_process_group("nccl")
+model = torch.nn.parallel.DistributedDataParallel(net)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+schedule = Poly(0.1)
+for i, x in enumerate(batches):
+    schedule(optimizer, i)
+    model(x).sum().backward()
+    optimizer.step()
+""",
+                ),
+            ),
         ),
     ),
     keeps=(

@@ -9,13 +9,15 @@ from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts, Site
 from hvdkit.migrate.facts.flow import Value
 from hvdkit.migrate.facts.guards import Where, where_runs
-from hvdkit.migrate.facts.training import only_single
+from hvdkit.migrate.facts.training import only_single, trained_by
 from hvdkit.migrate.facts.writers import needed_everywhere
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
 
 WRITER = "torch.utils.tensorboard.SummaryWriter"
+# TensorFlow's own, which scripts from before torch.utils.tensorboard use for a training with PyTorch.
+OLDER = ("tensorflow.summary.FileWriter", "tensorflow.summary.create_file_writer")
 
 
 def check(facts: Facts) -> Iterator[Finding]:
@@ -44,6 +46,17 @@ def check(facts: Facts) -> Iterator[Finding]:
             condition = f"{facts.hvd(where)}.rank() == 0"
             for row in edits.rows(where, statements):
                 yield facts.safe("HVD603", where, row[0], message, edits.guard, where.source, row, condition)
+    yield from _older(facts)
+
+
+def _older(facts: Facts) -> Iterator[Finding]:
+    for site in facts.calls(*OLDER):
+        names, call = site.names, site.node
+        if not only_single(facts, names) or where_runs(facts, names, call) is not Where.ALL:
+            continue
+        if trained_by(facts, names, call):
+            advice = f"make it on rank 0 only (if {facts.hvd(names)}.rank() == 0:), with every use of it"
+            yield facts.manual("HVD603", names, call, "every rank would write this log", advice)
 
 
 def _uses(facts: Facts, site: Site) -> Iterator[tuple[Names, ast.Attribute]]:
@@ -112,6 +125,19 @@ RULE = Rule(
         ),
     ),
     keeps=(
+        Keep(
+            """\
+            import tensorflow as tf
+            import torch
+
+            writer = tf.summary.FileWriter("runs")
+            loss.backward()
+            optimizer.step()
+            writer.add_summary(loss.item(), 1)
+            """,
+            reason="what is put into TensorFlow's writer is not followed",
+            reported=True,
+        ),
         Keep(
             """\
             import torch

@@ -13,38 +13,89 @@ from hvdkit.migrate.facts.launch_needs import has_rank
 from hvdkit.migrate.facts.samples import reads_sample
 from hvdkit.migrate.facts.training import only_single, trained_by
 from hvdkit.migrate.facts.writers import needed_everywhere, own_file
+from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
 
 DELETES = ("os.remove", "os.unlink")
+FOLDERS = ("shutil.rmtree", "os.system")
+LISTS = ("glob", "iterdir", "rglob")  # methods of a Path that give more of them
 
 
 def check(facts: Facts) -> Iterator[Finding]:
-    for site in facts.calls(*DELETES):
-        names, call = site.names, site.node
-        statement, path = names.statement(call), given(call, 0, "path")
-        if "horovod" in facts.kinds(names) or not trained_by(facts, names, call) or path is None:
-            continue
-        if where_runs(facts, names, call) is not Where.ALL or caught(names, call):
+    for names, call, path in _deleted(facts):
+        if "horovod" in facts.kinds(names) or not _by_all(facts, names, call):
             continue
         if reads_sample(facts, names, call) or own_file(facts, names, path):
             continue
+        statement = names.statement(call)
         alone = isinstance(statement, ast.Expr) and statement.value is call
         if alone and has_rank(facts, names, statement) and not needed_everywhere(facts, names, call):
             make = facts.safe if only_single(facts, names) else facts.suggested
             message = "every rank would delete this file, and the second finds none; rank 0 deletes it"
             condition = f"{facts.hvd(names)}.rank() == 0"
             yield make("HVD609", names, call, message, edits.guard, names.source, [statement], condition)
+    for site in facts.calls(*FOLDERS):
+        names, call = site.names, site.node
+        folder = given(call, 0, "path" if site.name == FOLDERS[0] else "command")
+        if folder is None or (site.name != FOLDERS[0] and not _removes(folder)):
+            continue
+        if not only_single(facts, names) or not _by_all(facts, names, call) or own_file(facts, names, folder):
+            continue
+        hvd = facts.hvd(names)
+        message = "every rank would delete this, some of them after others have put something there"
+        advice = f"put it under `if {hvd}.rank() == 0:`, and {hvd}.barrier() below, where all ranks run"
+        yield facts.manual("HVD609", names, call, message, advice)
+
+
+def _deleted(facts: Facts) -> Iterator[tuple[Names, ast.Call, ast.expr]]:
+    """Calls that delete one file and fail where there is none, with its path."""
+    for site in facts.calls(*DELETES):
+        path = given(site.node, 0, "path")
+        if path is not None:
+            yield site.names, site.node, path
+    for names, call, path in facts.methods("unlink"):
+        if not call.args and not call.keywords and _is_path(facts, names, path):
+            yield names, call, path
+
+
+def _is_path(facts: Facts, names: Names, node: ast.expr) -> bool:
+    """Whether something is made by pathlib, or one of what a Path lists."""
+    if any(name.startswith("pathlib.") for name in facts.flow.made(names, node)):
+        return True
+    bindings = names.bindings(node.id, node) if isinstance(node, ast.Name) else []
+    listed = [getattr(b.value, "func", None) for b in bindings if b.kind == "each"]
+    return any(
+        isinstance(method, ast.Attribute) and method.attr in LISTS and _is_path(facts, names, method.value)
+        for method in listed
+    )
+
+
+def _removes(command: ast.expr) -> bool:
+    """Whether a command of the shell begins with rm: `"rm -r %s" % folder`, `f"rm {path}"`."""
+    while isinstance(command, (ast.BinOp, ast.JoinedStr)):
+        command = command.left if isinstance(command, ast.BinOp) else command.values[0]
+    return isinstance(command, ast.Constant) and str(command.value).startswith("rm ")
+
+
+def _by_all(facts: Facts, names: Names, call: ast.Call) -> bool:
+    """Whether every rank of a training runs a call, and nothing deals with its error."""
+    everywhere = where_runs(facts, names, call) is Where.ALL and not caught(names, call)
+    return everywhere and bool(trained_by(facts, names, call))
 
 
 RULE = Rule(
     id="HVD609",
     title="files are deleted by rank 0",
-    what="Puts an os.remove or os.unlink that every rank would run under `if hvd.rank() == 0:`.",
+    what=(
+        "Puts an os.remove, os.unlink or a Path's unlink() that every rank would run under `if hvd.rank() == 0:`, and "
+        "reports folders that every rank of a script that was single-process would delete."
+    ),
     why="All ranks see that an old checkpoint is there; one deletes it, and the others stop with FileNotFoundError.",
     safety=(
         "Safe in a script that was single-process. Suggested in a DDP script, where every rank deleted already. Not "
-        "touched: a file of one rank, what stands in a `try` that deals with the error, and what runs before Horovod."
+        "touched: a file of one rank, what stands in a `try` that deals with the error, and what runs before Horovod. "
+        "What goes into a folder after it was deleted has to wait for rank 0, so that is left to the person."
     ),
     check=check,
     changes=(
@@ -109,8 +160,82 @@ RULE = Rule(
             """,
             note="What deals with Ctrl-C does not deal with a file that is gone.",
         ),
+        Change(
+            """\
+            from pathlib import Path
+            import torch
+
+            def clear(folder):
+                for p in Path(folder).glob("*_interrupt.pth"):
+                    p.unlink()
+
+            for batch in batches:
+                model(batch).sum().backward()
+                optimizer.step()
+            clear("weights")
+            """,
+            """\
+            from pathlib import Path
+            import horovod.torch as hvd
+            import torch
+
+            def clear(folder):
+                for p in Path(folder).glob("*_interrupt.pth"):
+                    if hvd.rank() == 0:
+                        p.unlink()
+
+            for batch in batches:
+                model(batch).sum().backward()
+                optimizer.step()
+            clear("weights")
+            """,
+            note="A Path deletes files, too.",
+        ),
     ),
     keeps=(
+        Keep(
+            """\
+            import os
+            import shutil
+            import torch
+
+            def clear(folder):
+                shutil.rmtree(folder)
+                os.mkdir(folder)
+
+            clear("logs")
+            loss.backward()
+            optimizer.step()
+            """,
+            reason="the other ranks would have to wait until rank 0 has deleted the folder",
+            reported=True,
+        ),
+        Keep(
+            """\
+            import os
+            import torch
+
+            os.system("rm -r %s" % folder)
+            os.system(f"rm -r {folder}")
+            loss.backward()
+            optimizer.step()
+            """,
+            reason="the shell's rm is told, too",
+            reported=True,
+        ),
+        Keep(
+            """\
+            import os
+            import torch
+
+            loss.backward()
+            optimizer.step()
+            os.system("python plot.py")
+            memory.unlink()
+            path.unlink(missing_ok=True)
+            """,
+            reason="nothing is deleted, it is no path that is known, or a missing file is no error",
+        ),
         Keep(
             """\
             import os

@@ -1,0 +1,93 @@
+"""What is told of a program of several scripts, where an edit alone would say too little."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from textwrap import dedent
+
+import pytest
+
+from hvdkit.migrate.engine import make_plan
+from hvdkit.migrate.facts import Options
+from hvdkit.migrate.plan import Finding
+
+FLAGGED = """\
+import argparse
+import torch
+import torch.distributed as dist
+import torch.multiprocessing as mp
+from torch.nn.parallel import DistributedDataParallel as DDP
+
+class Trainer:
+    def __init__(self):
+        self.distributed = dist.is_initialized()
+        self.model = DDP(net) if self.distributed else net
+
+    def train(self):
+        optimizer = torch.optim.SGD(self.model.parameters(), lr=0.1)
+        self.model(x).sum().backward()
+        optimizer.step()
+
+def work(rank, gpus):
+    dist.init_process_group("nccl", rank=rank, world_size=gpus)
+    Trainer().train()
+
+def main(gpus):
+    if gpus > 1:
+        mp.spawn(work, args=(gpus,), nprocs=gpus)
+    else:
+        Trainer().train()
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--gpus", type=int, default=1)
+    main(parser.parse_args().gpus)
+"""
+ALWAYS = FLAGGED.replace("    if gpus > 1:\n    ", "").replace("    else:\n        Trainer().train()\n", "")
+
+
+def told(folder: Path, rule: str, **files: str) -> list[Finding]:
+    """What a rule finds in some files."""
+    for name, text in files.items():
+        (folder / f"{name}.py").write_text(dedent(text))
+    plan = make_plan([folder], Options(suggested=True))
+    return [finding for finding in plan.findings if finding.rule == rule]
+
+
+@pytest.mark.parametrize(("script", "notes"), [(FLAGGED, 1), (ALWAYS, 0)], ids=["several", "always"])
+def test_a_group_for_several_ranks_only(tmp_path: Path, script: str, notes: int) -> None:
+    """Horovod is initialised in a lone process, too: a flag that was False there is True."""
+    found = told(tmp_path, "HVD103", train=script)
+    assert len([finding for finding in found if "a lone process, too" in finding.advice]) == notes
+
+
+SCHEDULE = """\
+class Poly:
+    def __init__(self, base_lr):
+        self.base_lr = base_lr
+
+    def __call__(self, optimizer, i):
+        for group in optimizer.param_groups:
+            group["lr"] = self.base_lr * (1 - i / 100) ** 0.9
+"""
+SCRIPT = """\
+import torch
+import torch.distributed as dist
+from schedule import Poly
+
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+schedule = Poly(0.1)
+for i, x in enumerate(batches):
+    schedule(optimizer, i)
+    model(x).sum().backward()
+    optimizer.step()
+"""
+START = 'dist.init_process_group("nccl")\nmodel = torch.nn.parallel.DistributedDataParallel(net)\noptimizer'
+
+
+def test_a_schedule_that_distributed_programs_share(tmp_path: Path) -> None:
+    """It sets the rate again that is scaled in the script of one process, and stays as it is in the other."""
+    shared = SCRIPT.replace("optimizer", START, 1)
+    found = told(tmp_path, "HVD403", schedule=SCHEDULE, train=SCRIPT, train_dist=shared)
+    places = [(finding.path.stem, finding.line, finding.applicability.name) for finding in found]
+    assert places == [("schedule", 7, "MANUAL"), ("train", 5, "SUGGESTED")]

@@ -82,6 +82,8 @@ def unknown_steps(facts: Facts, program: ProgramFacts) -> list[tuple[Names, ast.
             continue
         if may_step_weights(names, call):
             values = facts.flow.values(names, receiver)
+            if call.args and any(value.name == words.SCALER for value in values):
+                values = facts.flow.values(names, call.args[0])  # a GradScaler steps what it is given
             if values and not any(value in known or _harmless(value) for value in values):
                 found.append((names, call))
     return found

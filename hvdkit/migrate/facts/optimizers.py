@@ -231,9 +231,10 @@ def _strings_together(names: Names, call: ast.Call) -> bool:
 
 def _may_construct(names: Names) -> dict[ast.Call, None]:
     """Calls of imported names, of a class's name, of what is computed, and with `x.parameters()`."""
-    around = ((names.parents[call], call) for name in PARAMETERS for call in names.calls.get(name, ()))
+    given = (_together(names, call) for name in PARAMETERS for call in names.calls.get(name, ()))
+    around = ((names.parents[parameters], parameters) for parameters in given)
     with_parameters = (
-        call for call, given in around if isinstance(call, ast.Call) and given in call.args[:1]
+        call for call, first in around if isinstance(call, ast.Call) and first in call.args[:1]
     )
     imported = (call for call, _ in names.named_calls)
     chosen = (call for call in names.variable_calls if _choice(names, call) is not None)
@@ -252,6 +253,16 @@ def _constructed(facts: Facts, names: Names, call: ast.Call) -> list[Value]:
     return [] if value is None else [value]
 
 
+def _together(names: Names, given: ast.expr) -> ast.expr:
+    """What `x.parameters()` is put together with: `itertools.chain(x.parameters(), y.parameters())`."""
+    parent = names.parents[given]
+    while isinstance(parent, (ast.Starred, ast.List, ast.Tuple, ast.BinOp)) or (
+        isinstance(parent, ast.Call) and given in parent.args and _strings_together(names, parent)
+    ):
+        given, parent = parent, names.parents[parent]
+    return given
+
+
 def _choice(names: Names, call: ast.Call) -> ast.IfExp | None:
     """`make = SGD if args.sgd else LARS` above `make(...)`."""
     last = last_binding(names, call.func) if isinstance(call.func, ast.Name) else None
@@ -262,7 +273,7 @@ def _construction(facts: Facts, names: Names, call: ast.Call) -> Value | None:
     """The value of a call that constructs an optimizer."""
     direct = names.qualified(call.func)
     terminal = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
-    is_class = terminal[:1].isupper() or any(_gives_parameters(arg) for arg in call.args[:1])
+    is_class = terminal[:1].isupper() or any(_gives_parameters(names, arg) for arg in call.args[:1])
     known = next((name for name in direct if words.is_optimizer(name)), None)
     if known is not None:
         copied = (_of_class(facts, names, call, value) for value in facts.flow.values(names, call.func))
@@ -293,10 +304,12 @@ def _of_class(facts: Facts, names: Names, call: ast.Call, value: Value) -> Value
     return None
 
 
-def _gives_parameters(node: ast.expr) -> bool:
-    """Whether an expression is `x.parameters()`: what is called with it may be a class in a variable."""
-    return (
-        isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in PARAMETERS
+def _gives_parameters(names: Names, node: ast.expr) -> bool:
+    """Whether an expression is made of `x.parameters()`: what takes it may be a class in a variable."""
+    parts = [node] if isinstance(node, ast.Name) else _parts(names, node)
+    return any(
+        isinstance(part, ast.Call) and isinstance(part.func, ast.Attribute) and part.func.attr in PARAMETERS
+        for part in parts
     )
 
 

@@ -26,6 +26,7 @@ from hvdkit.migrate.names import FUNCTIONS, LOOPS, FunctionNode, Names
 
 if TYPE_CHECKING:
     from hvdkit.migrate.facts.facts import Facts
+    from hvdkit.migrate.facts.optimizers import Optimizer
 
 Region = Union[FunctionNode, ast.Module]
 MAX_CALLERS = 6
@@ -341,13 +342,34 @@ class Steps:
         """Whether a backward pass has run, once, when the optimizers that take these steps are made."""
         stepped = frozenset().union(*(step.optimizers for step in self.steps if step.call in own))
         made = [optimizer for optimizer in self._facts.optimizers if optimizer.value in stepped]
+        if made and all(o.names is names and self._once_above(names, anchor, o.node) for o in made):
+            return True
+        here = [s for s in self.steps if s.call in own and s.names is names]
+        return any(
+            isinstance(step.target, ast.Name) and self._unmade(names, anchor, step.target, made)
+            for step in here
+            if region_of(names, step.call) is region_of(names, anchor)
+        )
+
+    def _unmade(self, names: Names, anchor: ast.Call, target: ast.Name, made: Sequence[Optimizer]) -> bool:
+        """Whether all that gives a variable its optimizer is a helper's call below, which makes it there."""
+        makers = {optimizer.names.function(optimizer.node) for optimizer in made}
+        bindings = names.bindings(target.id, target)
+        return bool(bindings) and all(
+            binding.kind == "assign"
+            and isinstance(call := binding.value, ast.Call)
+            and self._once_above(names, anchor, call)
+            and not makers.isdisjoint(function for _, function in self._facts.flow.functions(names, call))
+            for binding in bindings
+        )
+
+    def _once_above(self, names: Names, anchor: ast.Call, below: ast.AST) -> bool:
+        """Whether a call stands above a node in the same function, and in no loop that comes back to it."""
         around = set(names.ancestors(anchor))
-        return bool(made) and all(
-            optimizer.names is names
-            and region_of(names, optimizer.node) is region_of(names, anchor)
-            and anchor.lineno < optimizer.node.lineno
-            and not any(isinstance(p, LOOPS) and p in around for p in names.ancestors(optimizer.node))
-            for optimizer in made
+        return (
+            region_of(names, below) is region_of(names, anchor)
+            and anchor.lineno < getattr(below, "lineno", 0)
+            and not any(isinstance(p, LOOPS) and p in around for p in names.ancestors(below))
         )
 
     def _reaches(self, backward: Backward, members: frozenset[Value]) -> bool:

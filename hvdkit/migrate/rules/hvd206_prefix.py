@@ -16,6 +16,7 @@ from hvdkit.migrate.facts.checkpoint_names import (
     state_loads,
 )
 from hvdkit.migrate.facts.once import once
+from hvdkit.migrate.facts.unwrapping import question
 from hvdkit.migrate.facts.wraps import find_wraps
 from hvdkit.migrate.names import COMPREHENSIONS, Names
 from hvdkit.migrate.plan import Edit, Finding
@@ -52,7 +53,7 @@ def check(facts: Facts) -> Iterator[Finding]:
                 and isinstance(node.value, str)
                 and node.value.startswith(PREFIX)
             ):
-                if _harmless(names, node) or _given_to_strip(facts, names, node):
+                if _harmless(names, node) or _given_to_strip(facts, names, node) or _asked(names, node):
                     continue
                 loads = _loads(facts, names, node)
                 if loads:
@@ -163,6 +164,28 @@ def _harmless(names: Names, node: ast.Constant) -> bool:
         # `"module." in key` asks; `key == "module.fc.weight"` names one.
         return node.value == PREFIX and isinstance(parent.ops[0], (ast.In, ast.NotIn, ast.Eq))
     return isinstance(parent, ast.Assign) and node.value == PREFIX
+
+
+def _asked(names: Names, node: ast.AST) -> bool:
+    """Whether a text is used only where `hasattr(model, "module")` holds, which is false without a wrapper."""
+    child = node
+    for parent in names.ancestors(node):
+        if isinstance(parent, (ast.If, ast.IfExp)) and child is not parent.test:
+            inside = parent.body is child or (isinstance(parent, ast.If) and child in parent.body)
+            if inside and _asks(names, parent.test):
+                return True
+        child = parent
+    return False
+
+
+def _asks(names: Names, test: ast.expr) -> bool:
+    """Whether a test can only hold for a wrapped model; also a variable with such a test."""
+    if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And):
+        return any(_asks(names, value) for value in test.values)
+    if isinstance(test, ast.Name):
+        held = [binding.value for binding in names.bindings(test.id, test)]
+        return len(held) == 1 and isinstance(held[0], (ast.BoolOp, ast.Call)) and _asks(names, held[0])
+    return question(test) and getattr(getattr(test, "func", None), "id", "") == "hasattr"
 
 
 def _given_to_strip(facts: Facts, names: Names, node: ast.Constant) -> bool:
@@ -293,6 +316,23 @@ RULE = Rule(
         ),
     ),
     keeps=(
+        Keep(
+            """\
+            from torch.nn.parallel import DistributedDataParallel as DDP
+
+            def follow(model, average):
+                state = model.state_dict()
+                wrapped = hasattr(model, "module") and not hasattr(average, "module")
+                for k, v in average.state_dict().items():
+                    if wrapped and not k.startswith("module."):
+                        k = "module." + k
+                    v.copy_(0.9 * v + 0.1 * state[k])
+
+            model = DDP(net)
+            follow(model, average)
+            """,
+            reason="the function asks whether the model is wrapped, and puts the prefix on only then",
+        ),
         Keep(
             """\
             import torch

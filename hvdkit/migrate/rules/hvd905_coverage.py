@@ -130,6 +130,26 @@ RULE = Rule(
             from somewhere import make_optimizer
             from torch.nn.parallel import DistributedDataParallel as DDP
 
+            G, D = torch.nn.Linear(2, 2), torch.nn.Linear(2, 1)
+            G, D = DDP(G), DDP(D)
+            opt_g, opt_d = torch.optim.Adam(G.parameters()), make_optimizer(D)
+            scaler = torch.cuda.amp.GradScaler()
+            for x in batches:
+                scaler.scale(D(G(x).detach()).sum()).backward()
+                scaler.step(opt_d)
+                scaler.scale(D(G(x)).sum()).backward()
+                scaler.step(opt_g)
+                scaler.update()
+            """,
+            reason="a GradScaler steps what another library made: of two networks one would be trained apart",
+            reported=True,
+        ),
+        Keep(
+            """\
+            import torch
+            from somewhere import make_optimizer
+            from torch.nn.parallel import DistributedDataParallel as DDP
+
             model = DDP(torch.nn.Linear(2, 1))
             optimizer = make_optimizer(model)
             model(x).sum().backward()

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.flow import Value
 from hvdkit.migrate.facts.freezing import Switch, switches
+from hvdkit.migrate.facts.starts import runs_in
 from hvdkit.migrate.facts.wraps import find_wraps
 from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rule import Keep, Rule
@@ -21,7 +22,7 @@ def check(facts: Facts) -> Iterator[Finding]:
     for late in found:
         if late.value is False or not (late.training or _after(facts, late)):
             continue
-        before = next((s for s in frozen if _same(s, late, wrapped)), None)
+        before = next((s for s in frozen if _same(s, late, wrapped) and _meet(facts, s, late)), None)
         if before is not None:
             message = (
                 "these parameters are frozen when the optimizer is wrapped "
@@ -42,6 +43,14 @@ def _after(facts: Facts, switch: Switch) -> bool:
         and optimizer.names.function(optimizer.node) is function
         and optimizer.node.lineno < switch.at.lineno
         for optimizer in facts.optimizers
+    )
+
+
+def _meet(facts: Facts, first: Switch, second: Switch) -> bool:
+    """Whether one program may run both switches."""
+    return any(
+        runs_in(facts, program, first.names, first.at) and runs_in(facts, program, second.names, second.at)
+        for program in facts.programs
     )
 
 
@@ -171,6 +180,32 @@ RULE = Rule(
                 critic(x).sum().backward()
             """,
             reason="frozen and unfrozen in the loop only, as GANs do: the hooks are there by then",
+        ),
+        Keep(
+            """\
+            import torch
+            from helpers import grads
+            from torch.nn.parallel import DistributedDataParallel as DDP
+
+            critic = DDP(torch.nn.Linear(2, 1))
+            optimizer = torch.optim.SGD(critic.parameters(), lr=0.1)
+            for batch in range(3):
+                grads(critic)
+                critic(x).sum().backward()
+            """,
+            reason="what another script freezes, of which nothing is known, is not in this program",
+            files=(
+                (
+                    "helpers.py",
+                    "def grads(net):\n    for p in net.parameters():\n        p.requires_grad = True\n",
+                ),
+                (
+                    "mels.py",
+                    "import helpers\nfrom torch.nn.parallel import DistributedDataParallel as DDP\n\n"
+                    "def loss(mel, target):\n    target.requires_grad = False\n    return (mel - target).sum()\n\n"
+                    "net = DDP(load())\nprint(loss(net(x), y))\n",
+                ),
+            ),
         ),
         Keep(
             """\

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from hvdkit.migrate.facts.alike import changed_alike
 from hvdkit.migrate.facts.arguments import keyword
 from hvdkit.migrate.facts.coverage import trained_wraps
+from hvdkit.migrate.facts.rank_shares import is_rank_share
 from hvdkit.migrate.facts.starts import runs_in
 from hvdkit.migrate.facts.wraps import Wrap
 from hvdkit.migrate.names import FUNCTIONS, FunctionNode, Names
@@ -65,26 +66,11 @@ def evaluations(facts: Facts) -> Iterator[tuple[Names, ast.Call, ast.expr]]:
 def over_uneven_share(facts: Facts, names: Names, node: ast.AST, depth: int = 0) -> bool:
     """Whether a node runs in a loop over `cases[rank::size]`, which is not as long on every rank."""
     for parent in names.ancestors(node):
-        if isinstance(parent, ast.For) and _is_cut(facts, names, parent.iter, set()):
+        if isinstance(parent, ast.For) and is_rank_share(facts, names, parent.iter):
             return True
         if isinstance(parent, FUNCTIONS):
             sites = facts.flow.call_sites(names, parent) if depth < MAX_CALLERS else []
             return any(over_uneven_share(facts, *site, depth + 1) for site in sites)
-    return False
-
-
-def _is_cut(facts: Facts, names: Names, things: ast.AST, seen: set[ast.AST]) -> bool:
-    """Whether an expression is made from a slice that begins at the rank."""
-    seen.add(things)
-    for part in names.walk(things):
-        if isinstance(part, ast.Slice) and part.lower is not None and part.step is not None:
-            if facts.ranks.inside(names, part.lower):
-                return True
-        if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Load):
-            for binding in names.bindings(part.id, part):
-                value = binding.value if binding.kind == "assign" else None
-                if value is not None and value not in seen and _is_cut(facts, names, value, seen):
-                    return True
     return False
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from hvdkit.migrate.facts import vocabulary as words
 from hvdkit.migrate.facts.arguments import keyword, passed
 from hvdkit.migrate.facts.once import once
+from hvdkit.migrate.facts.rank_shares import is_rank_share
 from hvdkit.migrate.names import FUNCTIONS, Names
 
 if TYPE_CHECKING:
@@ -59,27 +60,11 @@ def _of_sample(facts: Facts, names: Names, node: ast.AST, seen: set[ast.AST]) ->
                 if isinstance(inside, ast.expr)
             ):
                 return True
-            if binding.kind == "each" and _is_share(facts, names, binding.value):
+            if binding.kind == "each" and is_rank_share(facts, names, binding.value):
                 return True
             if binding.kind in ("assign", "each") and _of_sample(facts, names, binding.value, seen):
                 return True
     return False
-
-
-def _is_share(facts: Facts, names: Names, iterable: ast.expr) -> bool:
-    """`cases[rank::size]`, whatever variable holds it, or `range(rank, n, size)`."""
-    parts = [iterable]
-    for part in ast.walk(iterable):
-        bindings = names.bindings(part.id, part) if isinstance(part, ast.Name) else []
-        parts += [b.value for b in bindings if b.kind == "assign" and b.value is not None]
-    return any(
-        "rank" in facts.ranks.of(names, named)
-        for part in parts
-        for bounds in ast.walk(part)
-        if isinstance(bounds, ast.Slice) or getattr(getattr(bounds, "func", None), "id", "") == "range"
-        for named in ast.walk(bounds)
-        if isinstance(named, (ast.Name, ast.Attribute, ast.Call))
-    )
 
 
 def _counted(iterable: ast.expr) -> bool:

@@ -243,12 +243,16 @@ def _may_construct(names: Names) -> dict[ast.Call, None]:
 
 
 def _constructed(facts: Facts, names: Names, call: ast.Call) -> list[Value]:
-    """The values of a call that constructs an optimizer: of one class, or of the one that a test chooses."""
+    """The values of a call that constructs an optimizer: of one class, or of those of a test or a table."""
     choice = _choice(names, call)
     if choice is not None:
         classes = [*facts.flow.values(names, choice.body), *facts.flow.values(names, choice.orelse)]
-        made = [_of_class(facts, names, call, value) for value in classes]
-        return [value for value in made if value is not None] if all(made) else []
+    else:
+        table = facts.flow.values(names, call.func) if isinstance(call.func, ast.Subscript) else ()
+        classes = sorted(table, key=lambda value: value.name)
+    made = [made for made in (_of_class(facts, names, call, value) for value in classes) if made is not None]
+    if choice is not None or (made and len(made) == len(classes)):
+        return made if len(made) == len(classes) else []
     value = _construction(facts, names, call)
     return [] if value is None else [value]
 

@@ -214,6 +214,45 @@ RULE = Rule(
         Change(
             """\
             import torch
+
+            OPTIMIZERS = {"adam": torch.optim.Adam, "sgd": torch.optim.SGD}
+
+            def make(config, net):
+                params = []
+                for name, weight in net.named_parameters():
+                    if weight.requires_grad:
+                        params += [{"params": [weight], "lr": config.lr}]
+                optimizer = OPTIMIZERS[config.optimizer](params, config.lr)
+                return optimizer
+
+            optimizer = make(config, model)
+            model(x).sum().backward()
+            optimizer.step()
+            """,
+            """\
+            import horovod.torch as hvd
+            import torch
+
+            OPTIMIZERS = {"adam": torch.optim.Adam, "sgd": torch.optim.SGD}
+
+            def make(config, net):
+                params = []
+                for name, weight in net.named_parameters():
+                    if weight.requires_grad:
+                        params += [{"params": [weight], "lr": config.lr}]
+                optimizer = OPTIMIZERS[config.optimizer](params, config.lr)
+                return optimizer
+
+            optimizer = make(config, model)
+            optimizer = hvd.DistributedOptimizer(optimizer, named_parameters=model.named_parameters())
+            model(x).sum().backward()
+            optimizer.step()
+            """,
+            note="Every class of the table is an optimizer's.",
+        ),
+        Change(
+            """\
+            import torch
             from torch.optim import AdamW as Adam
 
             def make(net):

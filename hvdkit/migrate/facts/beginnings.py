@@ -32,7 +32,7 @@ def whole_models(facts: Facts, place: Place) -> dict[str, bool]:
             else:
                 values = facts.flow.unwrap(facts.flow.named(where, head.id, place.statement))
                 others = {value for value in values if not _is_none(value)}
-                modules = bool(others) and all(_is_module(facts, value) for value in others)
+                modules = bool(others) and all(is_module(facts, value) for value in others)
                 none = len(others) < len(values)
             if not modules or bound_in_test(where, root, place.call):
                 return {}
@@ -44,7 +44,7 @@ def _is_none(value: Value) -> bool:
     return isinstance(value.node, ast.Constant) and value.node.value is None
 
 
-def _is_module(facts: Facts, value: Value) -> bool:
+def is_module(facts: Facts, value: Value) -> bool:
     if value.kind == "object":
         return any(base.startswith("torch.nn.") for base in facts.flow.bases(value))
     return value.kind == "made" and value.name.startswith(_MODULES)

@@ -1,0 +1,106 @@
+"""HVD414: gradients that no optimizer holds are not averaged, and a norm over them is another one on each rank."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from hvdkit.migrate.facts import Facts
+from hvdkit.migrate.facts.norms import wider_norms
+from hvdkit.migrate.plan import Finding
+from hvdkit.migrate.rule import Keep, Rule
+
+
+def check(facts: Facts) -> Iterator[Finding]:
+    for names, call in wider_norms(facts):
+        if facts.kinds(names) & {"ddp", "single"}:
+            message = (
+                "this norm may be over gradients, too, that no optimizer holds: each rank has its own of them"
+            )
+            advice = (
+                "give it the parameters that the optimizer holds, or freeze the others by requires_grad_(False) "
+                "above the optimizer"
+            )
+            yield facts.manual("HVD414", names, call, message, advice)
+
+
+RULE = Rule(
+    id="HVD414",
+    title="norms over gradients that nothing averages",
+    what="Reports where gradients are clipped by the norm of a whole model, of which the optimizers hold one part.",
+    why=(
+        "Horovod averages what its optimizer holds; DDP averaged all that has a gradient. The norm, and with it how "
+        "far gradients are clipped, would be another one on each rank: their weights drift apart, and no error tells."
+    ),
+    safety="Nothing is edited.",
+    check=check,
+    changes=(),
+    keeps=(
+        Keep(
+            """\
+            import torch
+
+            class Net(torch.nn.Module):
+                def __init__(self):
+                    super().__init__()
+                    self.body, self.head = torch.nn.Linear(2, 2), torch.nn.Linear(2, 1)
+
+            model = Net()
+            optimizer = torch.optim.SGD(model.head.parameters(), lr=0.1)
+            model(x).sum().backward()
+            torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+            optimizer.step()
+            """,
+            reason="the gradients of model.body count in the norm, and nothing averages them",
+            reported=True,
+        ),
+        Keep(
+            """\
+            import torch
+
+            class Net(torch.nn.Module):
+                def __init__(self):
+                    super().__init__()
+                    self.body, self.head = torch.nn.Linear(2, 2), torch.nn.Linear(2, 1)
+
+            model = Net()
+            for parameter in model.body.parameters():
+                parameter.requires_grad = False
+            optimizer = torch.optim.SGD(model.head.parameters(), lr=0.1)
+            model(x).sum().backward()
+            torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+            optimizer.step()
+            """,
+            reason="what is frozen has no gradient",
+        ),
+        Keep(
+            """\
+            import torch
+
+            class Net(torch.nn.Module):
+                def __init__(self):
+                    super().__init__()
+                    self.body, self.head = torch.nn.Linear(2, 2), torch.nn.Linear(2, 1)
+
+            model = Net()
+            groups = [{"params": model.body.parameters()}, {"params": model.head.parameters(), "lr": 0.01}]
+            optimizer = torch.optim.SGD(groups, lr=0.1)
+            model(x).sum().backward()
+            torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+            optimizer.step()
+            """,
+            reason="several parts may be the whole model",
+        ),
+        Keep(
+            """\
+            import torch
+
+            model = torch.nn.Linear(2, 2)
+            optimizer = torch.optim.SGD([p for p in model.parameters() if p.requires_grad], lr=0.1)
+            model(x).sum().backward()
+            torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+            optimizer.step()
+            """,
+            reason="the optimizer holds all that has a gradient",
+        ),
+    ),
+)

@@ -73,7 +73,7 @@ def _is_path(facts: Facts, names: Names, node: ast.expr) -> bool:
 
 def _removes(command: ast.expr) -> bool:
     """Whether a command of the shell begins with rm: `"rm -r %s" % folder`, `f"rm {path}"`."""
-    while isinstance(command, (ast.BinOp, ast.JoinedStr)):
+    while isinstance(command, ast.BinOp) or (isinstance(command, ast.JoinedStr) and command.values):
         command = command.left if isinstance(command, ast.BinOp) else command.values[0]
     return isinstance(command, ast.Constant) and str(command.value).startswith("rm ")
 
@@ -193,6 +193,19 @@ RULE = Rule(
         ),
     ),
     keeps=(
+        Keep(
+            """\
+            import os
+            import torch
+
+            optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+            model(x).sum().backward()
+            optimizer.step()
+            os.system(f"")
+            os.system(f"{command} -r {folder}")
+            """,
+            reason="no rm stands at the beginning of these commands",
+        ),
         Keep(
             """\
             import os

@@ -180,6 +180,12 @@ def _leftovers(facts: Facts, program: ProgramFacts) -> tuple[State, str]:
     if sites:
         called = ", ".join(sorted({site.name.rpartition(".")[2] for site in sites}))
         return State.OPEN, f"{called} at {_places(sites)}"
+    kept = [site for site in facts.calls(words.OWN_GROUP) if site.names in program.files]
+    if kept:
+        return (
+            State.PROVEN,
+            f"only the process group of Horovod's ranks that libraries ask at {_places(kept)}",
+        )
     return State.PROVEN, "no call of torch.distributed, DDP or DataParallel"
 
 

@@ -92,3 +92,20 @@ def test_a_partition_for_each_process_and_gradients_averaged_by_hand(tmp_path: P
     assert [result[:2] for result in before] == [[0, 2], [1, 2]]
     assert before[0][2] != before[1][2]  # the ranks see other data
     assert after == before
+
+
+@pytest.mark.launch
+def test_a_library_that_asks_torch_distributed_still_counts_for_all_ranks(tmp_path: Path) -> None:
+    original = PROGRAMS / "measured" / "train.py"
+    before = run([*TORCHRUN, str(original)], tmp_path / "torch")
+    results = {}
+    for name, options in {"kept": (), "none": ("--ignore", "HVD115")}.items():
+        script = tmp_path / f"{name}.py"
+        shutil.copy(original, script)
+        assert migrate(["migrate", str(script), "--write", "--allow-no-vcs", "--no-diff", *options]) == 0
+        results[name] = run([*HOROVODRUN, str(script)], tmp_path / name)
+    assert results["kept"] == before
+    counted = [[whole for whole, own in seen] for seen, _ in before]
+    alone = [[own for whole, own in seen] for seen, _ in before]
+    assert counted[0] == counted[1] and alone[0] != alone[1]
+    assert [[whole for whole, own in seen] for seen, _ in results["none"]] == alone

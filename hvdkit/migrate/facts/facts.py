@@ -15,11 +15,13 @@ from typing import Any, Callable, Union
 
 from hvdkit.migrate import edits as edit
 from hvdkit.migrate.facts import vocabulary as words
+from hvdkit.migrate.facts.arguments import keyword
 from hvdkit.migrate.facts.by_hand import ByHand
 from hvdkit.migrate.facts.call_graph import CallGraph
 from hvdkit.migrate.facts.flow import Flow, Value
 from hvdkit.migrate.facts.launch import Launch
 from hvdkit.migrate.facts.launch_reach import Reach
+from hvdkit.migrate.facts.library_talk import asking
 from hvdkit.migrate.facts.loader_classes import PARAMETERS, constructions
 from hvdkit.migrate.facts.loops import Loops
 from hvdkit.migrate.facts.optimizer_wrappers import Around, find_around
@@ -68,7 +70,7 @@ class Site:
 
 @dataclass(frozen=True)
 class Loader:
-    """A DataLoader call. sampler, batch_sampler and shuffle are its arguments' expressions."""
+    """A DataLoader call, or one of timm that shards, with its sampler, batch_sampler and shuffle."""
 
     names: Names
     node: ast.Call
@@ -110,6 +112,8 @@ class Facts:
             calls = names.of_kind(ast.Call) if names.stars else [call for call, _ in names.named_calls]
             for call in calls:
                 for name in self.flow.qualified(names, call.func):
+                    if name == words.INIT and _of_horovod(names, call):
+                        name = words.OWN_GROUP
                     found[name].append(Site(names, call, name))
         for site in self._calls_of_kept():
             found[site.name].append(site)
@@ -219,13 +223,14 @@ class Facts:
     @cached_property
     def loaders(self) -> list[Loader]:
         """Every DataLoader that is constructed."""
-        made = {(site.names, site.node) for site in self.calls(words.LOADER)}
-        made.update(constructions(self.flow, self.files))
+        made = {(site.names, site.node, words.LOADER) for site in self.calls(words.LOADER)}
+        made.update((*call, words.LOADER) for call in constructions(self.flow, self.files))
+        made.update((site.names, site.node, site.name) for site in asking(self, *words.TIMM_LOADERS))
         found = []
-        for names, node in sorted(made, key=lambda call: _place(*call)):
-            given = dict(zip(PARAMETERS, node.args))
+        for names, node, name in sorted(made, key=lambda call: _place(*call[:2])):
+            given = dict(zip(PARAMETERS, node.args)) if name == words.LOADER else {}
             given.update(keywords(self.flow, names, node))
-            value = Value("made", words.LOADER, node, names)
+            value = Value("made", name, node, names)
             found.append(
                 Loader(
                     names,
@@ -336,6 +341,12 @@ def _at(
 
 def _place(names: Names, node: ast.AST) -> tuple[str, int, int]:
     return str(names.source.path), getattr(node, "lineno", 1), getattr(node, "col_offset", 0)
+
+
+def _of_horovod(names: Names, call: ast.Call) -> bool:
+    """Whether init_process_group is given Horovod's rank."""
+    rank = keyword(call, "rank")
+    return isinstance(rank, ast.Call) and not words.HVD_RANK.isdisjoint(names.qualified(rank.func))
 
 
 def _is_value(names: Names, top: str, module: str) -> bool:

@@ -141,7 +141,7 @@ class Loops:
     def _is_loader(self, value: Value) -> bool:
         """Whether a value is a DataLoader, or an object of a project class that derives from it."""
         if value.kind != "object":
-            return value.kind == "made" and value.name == words.LOADER
+            return value.kind == "made" and value.name in words.LOADERS
         if value.node not in self._derived:
             self._derived[value.node] = words.LOADER in self._facts.flow.bases(value)
         return self._derived[value.node]

@@ -55,7 +55,7 @@ def _of_sample(facts: Facts, names: Names, node: ast.AST, seen: set[ast.AST]) ->
             if binding.value is None or (_counted(binding.value) and binding.path[:1] == (0,)):
                 continue
             if binding.kind == "each" and any(
-                words.LOADER in facts.flow.made(names, inside)
+                not words.LOADERS.isdisjoint(facts.flow.made(names, inside))
                 for inside in ast.walk(binding.value)
                 if isinstance(inside, ast.expr)
             ):

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from hvdkit.migrate.facts import vocabulary as words
+from hvdkit.migrate.facts.arguments import given
 from hvdkit.migrate.facts.flow import Flow, Value
 from hvdkit.migrate.names import FUNCTIONS, Names
 
@@ -22,6 +23,8 @@ MAX_STEPS = 4
 def share(facts: Facts, loader: Loader) -> str:
     """What gives each rank its own data, in two or three words; "" when nothing was found that does."""
     names = loader.names
+    if loader.value.name in words.TIMM_LOADERS:
+        return "timm's DistributedSampler"
     for expression in (loader.sampler, loader.batch_sampler):
         found = _sampler(facts, names, facts.flow.values(names, expression))
         if found:
@@ -183,6 +186,9 @@ def _meant(names: Names, node: ast.expr) -> Iterator[ast.expr]:
 
 def in_order(facts: Facts, loader: Loader) -> bool:
     """Whether the loader's samples come in one order for ever: it does not shuffle, nor does its sampler."""
+    if loader.value.name in words.TIMM_LOADERS:
+        shuffles = given(loader.node, 3, "is_training")
+        return shuffles is None or (isinstance(shuffles, ast.Constant) and not shuffles.value)
     for expression in (loader.sampler, loader.batch_sampler):
         for value in facts.flow.values(loader.names, expression):
             if value.name in words.SAMPLERS and isinstance(value.node, ast.Call):

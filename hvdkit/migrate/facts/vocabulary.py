@@ -26,8 +26,12 @@ HVD_BROADCAST = frozenset(
     f"{module}.{name}" for module in HOROVOD for name in ("broadcast_parameters", "broadcast")
 )
 HVD_INIT = frozenset(f"{module}.init" for module in HOROVOD)
+HVD_RANK = frozenset(f"{module}.rank" for module in HOROVOD)
 
 LOADER = "torch.utils.data.DataLoader"
+# Functions that make a loader, with a DistributedSampler of their own where distributed=True is given.
+TIMM_LOADERS = frozenset(("timm.data.create_loader", "timm.data.loader.create_loader"))
+LOADERS = TIMM_LOADERS | {LOADER}
 SAMPLER = "torch.utils.data.DistributedSampler"
 CLIP_SAMPLER = "torchvision.datasets.samplers.DistributedSampler"  # around another sampler
 SAMPLERS = frozenset((SAMPLER, CLIP_SAMPLER, "hvdkit.torch.DistributedSampler"))
@@ -35,6 +39,7 @@ SAMPLERS = frozenset((SAMPLER, CLIP_SAMPLER, "hvdkit.torch.DistributedSampler"))
 BACKWARD_CALLS = frozenset(("timm.utils.NativeScaler", "timm.utils.ApexScaler"))
 SCALER = "torch.amp.GradScaler"
 INIT = "torch.distributed.init_process_group"
+OWN_GROUP = "hvdkit: a process group of Horovod's ranks"  # INIT, for libraries (HVD115): it starts nothing
 
 # Optimizers that do not live in torch.optim; a project's own subclasses are found through their bases.
 OTHER_OPTIMIZERS = (

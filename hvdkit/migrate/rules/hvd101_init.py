@@ -11,6 +11,7 @@ from hvdkit.migrate.facts.launch import INIT_ARGUMENTS
 from hvdkit.migrate.facts.launch_needs import init_order
 from hvdkit.migrate.facts.launch_order import Place
 from hvdkit.migrate.facts.launch_reach import TRUE_CALLS
+from hvdkit.migrate.facts.library_talk import heard_by
 from hvdkit.migrate.facts.starts import runs_in, starting_sites
 from hvdkit.migrate.facts.training import training_paths
 from hvdkit.migrate.names import Names
@@ -38,7 +39,9 @@ def check(facts: Facts) -> Iterator[Finding]:
             placed.add(place)
         gone = place is not None or order.covers(site.names, site.node)
         message = "init_process_group becomes hvd.init(); the launcher gives rank, size and addresses"
-        finding = facts.safe("HVD101", site.names, site.node, message, _edits, facts, site, inserted, gone)
+        stays = facts.options.allows("HVD115") and heard_by(facts, site.names, site.node)
+        make = _above if stays else _edits
+        finding = facts.safe("HVD101", site.names, site.node, message, make, facts, site, inserted, gone)
         yield finding.knowing(_said(site.node))
     for place in order.places:
         if place not in placed:
@@ -57,6 +60,15 @@ def _edits(facts: Facts, site: Site, place: Place | None, gone: bool) -> list[Ed
     if gone and isinstance(statement, ast.Expr) and statement.value is site.node:
         return [*inserted, edits.delete(names, _emptied(facts, names, statement))]
     return [*inserted, edits.replace(names.source, site.node, f"{facts.hvd(names)}.init()")]
+
+
+def _above(facts: Facts, site: Site, place: Place | None, gone: bool) -> list[Edit]:
+    """hvd.init() above a process group that libraries need (HVD115)."""
+    if place is not None:
+        return [_insert(facts, place)]
+    statement = site.names.statement(site.node)
+    start = f"{facts.hvd(site.names)}.init()"
+    return [] if gone else [edits.before(site.names.source, statement, [start])]
 
 
 def _emptied(facts: Facts, names: Names, statement: ast.stmt) -> ast.stmt:

@@ -1,0 +1,64 @@
+"""Libraries that ask torch.distributed for the ranks, or talk through it, out of hvdkit's reach.
+
+A program that uses one keeps a process group beside Horovod, made of Horovod's ranks.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from hvdkit.migrate.facts import vocabulary as words
+from hvdkit.migrate.facts.arguments import keyword
+from hvdkit.migrate.facts.once import once
+from hvdkit.migrate.facts.starts import runs_in
+from hvdkit.migrate.names import Names
+
+if TYPE_CHECKING:
+    from hvdkit.migrate.facts.facts import Facts, Site
+
+# What asks -> the argument that it asks for, "" where it always does.
+TALKS = {
+    **dict.fromkeys(words.TIMM_LOADERS, "distributed"),
+    "timm.utils.reduce_tensor": "",
+    "timm.utils.distribute_bn": "",
+    "timm.utils.distributed.reduce_tensor": "",
+    "timm.utils.distributed.distribute_bn": "",
+    "dgl.dataloading.DataLoader": "use_ddp",
+    "lightly.loss.": "gather_distributed",
+    "monai.data.DistributedSampler": "",
+    "pytorch_metric_learning.utils.distributed.": "",
+    "pytorchvideo.layers.distributed.": "",
+    "torcheval.metrics.toolkit.": "",
+    "torchmetrics.": "",
+    "webdataset.": "",
+}
+ALONE = "torchmetrics.functional."  # computes from what it is given
+
+
+def heard_by(facts: Facts, names: Names, node: ast.AST) -> list[str]:
+    """The libraries that need the process group which a node makes, in a program's files, by package."""
+    found = {
+        site.name.partition(".")[0]
+        for program in facts.programs
+        if program.kind == "ddp" and names in program.files and runs_in(facts, program, names, node)
+        for site in _talks(facts)
+        if site.names in program.files
+    }
+    return sorted(found)
+
+
+def asking(facts: Facts, *names: str) -> Iterator[Site]:
+    """The calls of some of these functions, those left out that are told to stay alone."""
+    for name in names:
+        for site in facts.calls(name):
+            asked = keyword(site.node, TALKS[name]) if TALKS[name] else None
+            silent = TALKS[name] and (asked is None or (isinstance(asked, ast.Constant) and not asked.value))
+            if not silent and not site.name.startswith(ALONE):
+                yield site
+
+
+@once
+def _talks(facts: Facts) -> list[Site]:
+    return list(asking(facts, *TALKS))

@@ -1,0 +1,166 @@
+"""HVD115: libraries that ask torch.distributed themselves keep a process group, of Horovod's ranks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from hvdkit.migrate import edits
+from hvdkit.migrate.collective_edits import fresh
+from hvdkit.migrate.facts import Facts, Site
+from hvdkit.migrate.facts.library_talk import heard_by
+from hvdkit.migrate.plan import Edit, Finding
+from hvdkit.migrate.rule import Change, Keep, Rule
+
+NETWORKS = "where hosts have several networks, GLOO_SOCKET_IFNAME names the one to use, as for torchrun"
+
+DISTRIBUTE_BN = ("timm.utils.distribute_bn", "timm.utils.distributed.distribute_bn")
+STATISTICS = (
+    "distribute_bn averages running statistics that each rank gathered alone: DDP had sent rank 0's before "
+    "each forward pass"
+)
+
+
+def check(facts: Facts) -> Iterator[Finding]:
+    for site in facts.launch.inits:
+        heard = heard_by(facts, site.names, site.node)
+        if heard:
+            asking = f"{' and '.join(heard)} {'ask' if len(heard) > 1 else 'asks'} torch.distributed"
+            message = f"{asking}: a process group of Horovod's ranks stays for that"
+            finding = facts.required("HVD115", site.names, site.node, message, _edits, facts, site)
+            yield finding.knowing(
+                "; ".join([NETWORKS, *([STATISTICS] if facts.calls(*DISTRIBUTE_BN) else [])])
+            )
+
+
+def _edits(facts: Facts, site: Site) -> list[Edit]:
+    """The port is rank 0's choice; the host name is the one that torchrun would take, too."""
+    names, hvd = site.names, facts.hvd(site.names)
+    port, address = fresh(names, "port"), fresh(names, "address")
+    unit = names.source.unit
+    lines = [
+        f'with socket.create_server(("", 0)) as {port}:',
+        f'{unit}{address} = f"tcp://{{socket.getfqdn()}}:{{{port}.getsockname()[1]}}"',
+        f"{address} = {hvd}.broadcast_object({address}, root_rank=0)",
+    ]
+    made = (
+        f'{names.source.segment(site.node.func)}("gloo", init_method={address}, '
+        f"rank={hvd}.rank(), world_size={hvd}.size())"
+    )
+    statement = names.statement(site.node)
+    return [edits.before(names.source, statement, lines), edits.replace(names.source, site.node, made)]
+
+
+RULE = Rule(
+    id="HVD115",
+    title="libraries that ask torch.distributed keep a process group",
+    what=(
+        "Leaves a process group of Horovod's ranks, on Gloo, in programs that use a library which asks "
+        "torch.distributed itself: timm's create_loader, reduce_tensor and distribute_bn, torchmetrics, webdataset, "
+        "torcheval, lightly's losses, dgl's DataLoader, pytorchvideo."
+    ),
+    why=(
+        "What these do stands inside the library. Without a process group timm raises, and torchmetrics and "
+        "webdataset say nothing: each rank would count, or read, on its own. The project's own calls become Horovod's."
+    ),
+    safety=(
+        "Safe: the group has the same ranks, and Horovod does not use it. It is on Gloo, also for GPUs, so that no "
+        "second NCCL communicator waits beside Horovod's; gradients never go through it. Where the call cannot be "
+        "rewritten in its place, the program is refused."
+    ),
+    check=check,
+    changes=(
+        Change(
+            """\
+            import torch
+            import torch.distributed as dist
+            import torchmetrics
+
+            dist.init_process_group("nccl")
+            accuracy = torchmetrics.Accuracy("multiclass", num_classes=10)
+            """,
+            """\
+            import horovod.torch as hvd
+            import torch
+            import torch.distributed as dist
+            import torchmetrics
+            import socket
+
+            with socket.create_server(("", 0)) as port:
+                address = f"tcp://{socket.getfqdn()}:{port.getsockname()[1]}"
+            address = hvd.broadcast_object(address, root_rank=0)
+            dist.init_process_group("gloo", init_method=address, rank=hvd.rank(), world_size=hvd.size())
+            accuracy = torchmetrics.Accuracy("multiclass", num_classes=10)
+            """,
+            note="compute() sums over the ranks; without a group each rank would count alone. HVD101 starts Horovod above.",
+        ),
+        Change(
+            """\
+            import os
+            import torch
+            from timm.data import create_loader
+            from timm.utils import *
+
+            def main():
+                distributed = int(os.environ.get("WORLD_SIZE", 1)) > 1
+                if distributed:
+                    torch.distributed.init_process_group(backend="nccl", init_method="env://")
+                loader = create_loader(dataset, (3, 224, 224), 32, is_training=True, distributed=distributed)
+                for x, y in loader:
+                    loss = model(x).sum()
+                    print(reduce_tensor(loss, 2))
+
+            main()
+            """,
+            """\
+            import os
+            import horovod.torch as hvd
+            import torch
+            from timm.data import create_loader
+            from timm.utils import *
+            import socket
+
+            def main():
+                distributed = int(os.environ.get("WORLD_SIZE", 1)) > 1
+                if distributed:
+                    with socket.create_server(("", 0)) as port:
+                        address = f"tcp://{socket.getfqdn()}:{port.getsockname()[1]}"
+                    address = hvd.broadcast_object(address, root_rank=0)
+                    torch.distributed.init_process_group("gloo", init_method=address, rank=hvd.rank(), world_size=hvd.size())
+                loader = create_loader(dataset, (3, 224, 224), 32, is_training=True, distributed=distributed)
+                for x, y in loader:
+                    loss = model(x).sum()
+                    print(reduce_tensor(loss, 2))
+
+            main()
+            """,
+        ),
+    ),
+    keeps=(
+        Keep(
+            """\
+            import torch
+            import torch.distributed as dist
+            import horovod.torch as hvd
+            import torchmetrics
+
+            hvd.init()
+            dist.init_process_group("gloo", init_method=address, rank=hvd.rank(), world_size=hvd.size())
+            accuracy = torchmetrics.Accuracy("multiclass", num_classes=10)
+            """,
+            reason="this group has Horovod's ranks already",
+        ),
+        Keep(
+            """\
+            import torch
+            import torch.distributed as dist
+            from timm.data import create_loader
+            from torchmetrics.functional import accuracy
+
+            dist.init_process_group("nccl")
+            loader = create_loader(dataset, (3, 224, 224), 32, distributed=False)
+            print(accuracy(output, target, "multiclass", num_classes=10))
+            """,
+            reason="this loader is whole, and the function counts what it is given",
+        ),
+    ),
+)

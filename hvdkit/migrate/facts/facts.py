@@ -70,7 +70,7 @@ class Site:
 
 @dataclass(frozen=True)
 class Loader:
-    """A DataLoader call, or one of timm that shards, with its sampler, batch_sampler and shuffle."""
+    """A DataLoader call, or a library's that shards, with its sampler, batch_sampler and shuffle."""
 
     names: Names
     node: ast.Call
@@ -225,7 +225,7 @@ class Facts:
         """Every DataLoader that is constructed."""
         made = {(site.names, site.node, words.LOADER) for site in self.calls(words.LOADER)}
         made.update((*call, words.LOADER) for call in constructions(self.flow, self.files))
-        made.update((site.names, site.node, site.name) for site in asking(self, *words.TIMM_LOADERS))
+        made.update((site.names, site.node, site.name) for site in asking(self, *words.LIBRARY_LOADERS))
         found = []
         for names, node, name in sorted(made, key=lambda call: _place(*call[:2])):
             given = dict(zip(PARAMETERS, node.args)) if name == words.LOADER else {}

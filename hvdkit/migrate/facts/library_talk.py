@@ -20,18 +20,21 @@ if TYPE_CHECKING:
 
 # What asks -> the argument that it asks for, "" where it always does.
 TALKS = {
-    **dict.fromkeys(words.TIMM_LOADERS, "distributed"),
+    **words.LIBRARY_LOADERS,
     "timm.utils.reduce_tensor": "",
     "timm.utils.distribute_bn": "",
     "timm.utils.distributed.reduce_tensor": "",
     "timm.utils.distributed.distribute_bn": "",
-    "dgl.dataloading.DataLoader": "use_ddp",
+    "detectron2.evaluation.": "",
+    "detectron2.utils.comm.": "",
     "lightly.loss.": "gather_distributed",
-    "monai.data.DistributedSampler": "",
+    "open_clip.ClipLoss": "world_size",
+    "open_clip.loss.": "world_size",
     "pytorch_metric_learning.utils.distributed.": "",
     "pytorchvideo.layers.distributed.": "",
     "torcheval.metrics.toolkit.": "",
     "torchmetrics.": "",
+    "vector_quantize_pytorch.": "",
     "webdataset.": "",
 }
 ALONE = "torchmetrics.functional."  # computes from what it is given

@@ -23,8 +23,8 @@ MAX_STEPS = 4
 def share(facts: Facts, loader: Loader) -> str:
     """What gives each rank its own data, in two or three words; "" when nothing was found that does."""
     names = loader.names
-    if loader.value.name in words.TIMM_LOADERS:
-        return "timm's DistributedSampler"
+    if loader.value.name in words.LIBRARY_LOADERS:
+        return f"{loader.value.name.partition('.')[0]}'s loader"
     for expression in (loader.sampler, loader.batch_sampler):
         found = _sampler(facts, names, facts.flow.values(names, expression))
         if found:
@@ -186,11 +186,14 @@ def _meant(names: Names, node: ast.expr) -> Iterator[ast.expr]:
 
 def in_order(facts: Facts, loader: Loader) -> bool:
     """Whether the loader's samples come in one order for ever: it does not shuffle, nor does its sampler."""
-    if loader.value.name in words.TIMM_LOADERS:
-        shuffles = given(loader.node, 3, "is_training")
+    if loader.value.name in words.LIBRARY_LOADERS:
+        # timm's asks for set_epoch where it shuffles; the others know their epochs.
+        shuffles = given(loader.node, 3, "is_training") if loader.value.name.startswith("timm.") else None
         return shuffles is None or (isinstance(shuffles, ast.Constant) and not shuffles.value)
     for expression in (loader.sampler, loader.batch_sampler):
         for value in facts.flow.values(loader.names, expression):
+            if value.name == words.ORDERED_SAMPLER:
+                return True
             if value.name in words.SAMPLERS and isinstance(value.node, ast.Call):
                 told = keywords(facts.flow, value.names, value.node).get("shuffle")
                 return isinstance(told, ast.Constant) and told.value is False

@@ -29,12 +29,25 @@ HVD_INIT = frozenset(f"{module}.init" for module in HOROVOD)
 HVD_RANK = frozenset(f"{module}.rank" for module in HOROVOD)
 
 LOADER = "torch.utils.data.DataLoader"
-# Functions that make a loader, with a DistributedSampler of their own where distributed=True is given.
-TIMM_LOADERS = frozenset(("timm.data.create_loader", "timm.data.loader.create_loader"))
-LOADERS = TIMM_LOADERS | {LOADER}
+# What makes a loader that divides its data by rank, by torch.distributed -> the argument that asks for it.
+LIBRARY_LOADERS = {
+    "timm.data.create_loader": "distributed",
+    "timm.data.loader.create_loader": "distributed",
+    "ffcv.loader.Loader": "distributed",
+    "dgl.dataloading.DataLoader": "use_ddp",
+}
+LOADERS = frozenset((LOADER, *LIBRARY_LOADERS))
 SAMPLER = "torch.utils.data.DistributedSampler"
-CLIP_SAMPLER = "torchvision.datasets.samplers.DistributedSampler"  # around another sampler
-SAMPLERS = frozenset((SAMPLER, CLIP_SAMPLER, "hvdkit.torch.DistributedSampler"))
+ORDERED_SAMPLER = "timm.data.distributed_sampler.OrderedDistributedSampler"  # has no set_epoch
+# Samplers of other libraries that take num_replicas and rank -> how many arguments stand before these.
+LIBRARY_SAMPLERS = {
+    "torchvision.datasets.samplers.DistributedSampler": 1,  # around another sampler
+    "monai.data.DistributedSampler": 2,
+    ORDERED_SAMPLER: 1,
+    "timm.data.distributed_sampler.RepeatAugSampler": 1,
+    "torchdata.stateful_dataloader.sampler.StatefulDistributedSampler": 1,
+}
+SAMPLERS = frozenset((SAMPLER, "hvdkit.torch.DistributedSampler", *LIBRARY_SAMPLERS))
 # Objects of libraries that, when called, run backward() and step().
 BACKWARD_CALLS = frozenset(("timm.utils.NativeScaler", "timm.utils.ApexScaler"))
 SCALER = "torch.amp.GradScaler"

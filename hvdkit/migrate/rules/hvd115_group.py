@@ -56,7 +56,7 @@ RULE = Rule(
     what=(
         "Leaves a process group of Horovod's ranks, on Gloo, in programs that use a library which asks "
         "torch.distributed itself: timm's create_loader, reduce_tensor and distribute_bn, torchmetrics, webdataset, "
-        "torcheval, lightly's losses, dgl's DataLoader, pytorchvideo."
+        "torcheval, the loaders of dgl and ffcv, losses of lightly and open_clip, vector_quantize_pytorch, pytorchvideo."
     ),
     why=(
         "What these do stands inside the library. Without a process group timm raises, and torchmetrics and "

@@ -8,14 +8,16 @@ from collections.abc import Iterator
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts, Site
 from hvdkit.migrate.facts.arguments import default, positional
-from hvdkit.migrate.facts.vocabulary import CLIP_SAMPLER, SAMPLER
+from hvdkit.migrate.facts.vocabulary import LIBRARY_SAMPLERS, SAMPLER
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
 
 
 def check(facts: Facts) -> Iterator[Finding]:
-    plain = [(site, 0) for site in facts.calls(SAMPLER, CLIP_SAMPLER)]
+    plain = [
+        (site, LIBRARY_SAMPLERS.get(site.name, 1) - 1) for site in facts.calls(SAMPLER, *LIBRARY_SAMPLERS)
+    ]
     for site, first in (*plain, *_derived(facts)):
         missing = _missing(facts, site, first)
         if missing:
@@ -125,6 +127,24 @@ RULE = Rule(
             from torch.utils.data.distributed import DistributedSampler
 
             sampler = DistributedSampler(dataset, shuffle=False, num_replicas=hvd.size(), rank=hvd.rank())
+            """,
+        ),
+        Change(
+            """\
+            import torch
+            from monai.data import DistributedSampler
+            from timm.data.distributed_sampler import RepeatAugSampler
+
+            samplers = RepeatAugSampler(train, num_repeats=3), DistributedSampler(test, True, shuffle=False)
+            """,
+            """\
+            import horovod.torch as hvd
+            import torch
+            from monai.data import DistributedSampler
+            from timm.data.distributed_sampler import RepeatAugSampler
+
+            samplers = RepeatAugSampler(train, num_repeats=3, num_replicas=hvd.size(), rank=hvd.rank()), \
+DistributedSampler(test, True, shuffle=False, num_replicas=hvd.size(), rank=hvd.rank())
             """,
         ),
         Change(

@@ -9,7 +9,7 @@ from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts import vocabulary as words
 from hvdkit.migrate.facts.arguments import argument, keyword
-from hvdkit.migrate.facts.launch import Origin
+from hvdkit.migrate.facts.launch import Origin, init_argument
 from hvdkit.migrate.facts.ranks import constant
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Edit, Finding
@@ -30,9 +30,26 @@ def check(facts: Facts) -> Iterator[Finding]:
         text = f"{facts.hvd(origin.names)}.{function}()"
         message = f"this value {ABOUT[function]}: {text}"
         yield facts.safe("HVD108", origin.names, origin.node, message, _define, origin, text)
+    yield from _unfollowed(facts)
     yield from _tests(facts)
     if facts.launch.rank_indices:
         yield from _indices(facts)
+
+
+def _unfollowed(facts: Facts) -> Iterator[Finding]:
+    """A rank that comes from where nothing can be followed: a configuration, another script."""
+    for site in facts.launch.inits:
+        given = init_argument(site.node, "rank")
+        if given is None or constant(given) is not None:
+            continue
+        origins = facts.launch.origins(site.names, given)
+        if all(o.kind == "expression" and constant(o.node) in (-1, 0) for o in origins):
+            text = site.names.source.segment(given)
+            message = f"where {text} gets its value, which {ABOUT['rank']}, could not be followed"
+            advice = (
+                f"set it to {facts.hvd(site.names)}.rank() where it is defined, if anything else reads it"
+            )
+            yield facts.manual("HVD108", site.names, site.node, message, advice)
 
 
 def _define(origin: Origin, text: str) -> Edit:
@@ -520,6 +537,7 @@ WORLD_SIZE = 16
 
             def run(worker, workers, data):
                 job = sampling.job()
+                # hvdkit: TODO[HVD108] set it to hvd.rank() where it is defined, if anything else reads it
                 dist.init_process_group("nccl", rank=job.rank, world_size=job.size)
                 mine = data.split(len(data) // workers)[worker]
 
@@ -558,6 +576,17 @@ WORLD_SIZE = 16
             dist.init_process_group("nccl", rank=rank, world_size=size)
             """,
             reason="what the environment or torch.distributed says has rules of its own; 1 is a process on its own",
+        ),
+        Keep(
+            """\
+            import torch.distributed as dist
+
+            def start(config):
+                dist.init_process_group("nccl", rank=config.dist.rank, world_size=config.dist.size)
+                return config.dist.rank == 0
+            """,
+            reason="no file that is seen sets the configuration's rank: whoever started the processes did",
+            reported=True,
         ),
     ),
 )

@@ -5,12 +5,15 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import takewhile
 
 from hvdkit.migrate import edits
-from hvdkit.migrate.facts import Facts
+from hvdkit.migrate.facts import Facts, Site
 from hvdkit.migrate.facts.arguments import keyword
 from hvdkit.migrate.facts.launch import processes
-from hvdkit.migrate.names import Names
+from hvdkit.migrate.facts.starts import runs_in
+from hvdkit.migrate.facts.training import training_paths
+from hvdkit.migrate.names import LOOPS, Names
 from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
 
@@ -38,6 +41,31 @@ def check(facts: Facts) -> Iterator[Finding]:
         else:
             message = f"horovodrun starts the processes: each calls {text} once"
             yield facts.safe("HVD113", names, call, message, _edits, facts, names, starting)
+    for site in facts.calls("subprocess."):
+        if _starts_python_again(site) and _in_training(facts, site):
+            message = "processes that run this script again are started by hand"
+            advice = "take this launcher out: horovodrun starts the processes, and each would start them again here"
+            yield facts.manual("HVD113", site.names, site.node, message, advice)
+
+
+def _in_training(facts: Facts, site: Site) -> bool:
+    """Whether a program that trains on several ranks comes to a call."""
+    return any(
+        program.kind == "ddp"
+        and training_paths(facts, program)
+        and runs_in(facts, program, site.names, site.node)
+        for program in facts.programs
+    )
+
+
+def _starts_python_again(site: Site) -> bool:
+    """Whether Python is started with a list of arguments that is not written here, in a loop."""
+    names, call = site.names, site.node
+    command = call.args[0] if call.args else call
+    python = any("sys.executable" in names.qualified(part) for part in ast.walk(command))
+    written = any(isinstance(part, ast.Constant) for part in ast.walk(command))
+    around = takewhile(lambda parent: parent is not names.function(call), names.ancestors(call))
+    return python and not written and any(isinstance(parent, LOOPS) for parent in around)
 
 
 def _starting(names: Names, call: ast.Call, worker: ast.expr) -> Starting | None:
@@ -220,6 +248,36 @@ RULE = Rule(
         ),
     ),
     keeps=(
+        Keep(
+            """\
+            import subprocess
+            import sys
+            import torch
+            import torch.distributed as dist
+
+            def start(rank, size):
+                dist.init_process_group("nccl", rank=rank, world_size=size)
+                model(x).sum().backward()
+
+            if len(sys.argv) == 1:
+                for rank in range(torch.cuda.device_count()):
+                    subprocess.Popen([sys.executable] + sys.argv + [str(rank)])
+            """,
+            reason="what the processes do with their arguments is not known",
+            reported=True,
+        ),
+        Keep(
+            """\
+            import subprocess
+            import sys
+            import torch.distributed as dist
+
+            dist.init_process_group("nccl")
+            for name in ("apex", "timm"):
+                subprocess.check_call([sys.executable, "-m", "pip", "install", name])
+            """,
+            reason="another program is started",
+        ),
         Keep(
             """\
             import torch.distributed as dist

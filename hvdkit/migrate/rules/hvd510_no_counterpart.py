@@ -9,10 +9,6 @@ from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
 
 PREFIX = "torch.distributed."
-AUTOGRAD = (
-    "write hvd.allreduce or hvd.allgather, which pass gradients on, and check their scale: going back, "
-    "Horovod averages where torch sums"
-)
 # What people call -> what to write instead. Sending between two ranks is refused elsewhere.
 ADVICE = {
     "scatter": "send the list by hvd.broadcast_object(list, root_rank=src) and take item hvd.rank() of it",
@@ -33,15 +29,9 @@ ADVICE = {
 def check(facts: Facts) -> Iterator[Finding]:
     for site in facts.calls(PREFIX):
         name = site.name.removeprefix(PREFIX)
-        if name.startswith(
-            ("nn.functional.", "nn.all_", "nn.reduce", "nn.gather", "nn.broadcast", "nn.scatter")
-        ):
-            message, advice = f"{name} passes gradients through the collective", AUTOGRAD
-        elif name in ADVICE:
-            message, advice = f"Horovod has nothing that does what {name} does in one call", ADVICE[name]
-        else:
-            continue
-        yield facts.manual("HVD510", site.names, site.node, message, advice)
+        if name in ADVICE:
+            message = f"Horovod has nothing that does what {name} does in one call"
+            yield facts.manual("HVD510", site.names, site.node, message, ADVICE[name])
 
 
 RULE = Rule(
@@ -67,15 +57,6 @@ RULE = Rule(
         ),
     ),
     keeps=(
-        Keep(
-            """\
-            from torch.distributed.nn import all_gather
-
-            everyone = all_gather(features)
-            """,
-            reason="its gradient is summed over ranks, that of Horovod's gather is averaged",
-            reported=True,
-        ),
         Keep(
             """\
             import torch.distributed as dist

@@ -8,6 +8,7 @@ from pathlib import Path
 import torch
 import torch.distributed as dist
 from torch.distributed import ReduceOp
+from torch.distributed.nn import all_gather, all_reduce
 
 
 def reduced(value, op=ReduceOp.SUM):
@@ -55,6 +56,17 @@ def main():
     dist.all_gather(gathered, row * weight)
     keep("all_gather", torch.stack(gathered))
     keep("all_gather has no gradient", gathered[0].requires_grad)
+    weight = torch.nn.Parameter(torch.ones(2))
+    features = (weight * row).reshape(1, 2)
+    everyone = torch.cat(all_gather(features), dim=0)
+    (everyone * torch.tensor([[1.0, 2.0], [3.0, 5.0]]) * (rank + 1)).sum().backward()
+    keep("all_gather with a gradient", everyone.detach())
+    keep("the gradient, summed", weight.grad)
+    weight = torch.nn.Parameter(torch.ones(2))
+    total = all_reduce(weight * row)
+    (total * torch.tensor([1.0, 3.0]) * (rank + 1)).sum().backward()
+    keep("all_reduce with a gradient", total.detach())
+    keep("the gradient of the sum", weight.grad)
     whole = torch.zeros(size, 2)
     parts = list(whole.unbind(0))
     work = dist.all_gather(parts, row, async_op=True)

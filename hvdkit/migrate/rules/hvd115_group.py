@@ -26,18 +26,19 @@ def check(facts: Facts) -> Iterator[Finding]:
         if heard:
             asking = f"{' and '.join(heard)} {'ask' if len(heard) > 1 else 'asks'} torch.distributed"
             message = f"{asking}: a process group of Horovod's ranks stays for that"
-            finding = facts.required("HVD115", site.names, site.node, message, _edits, facts, site)
+            finding = facts.required("HVD115", site.names, site.node, message, _edits, facts, site, asking)
             yield finding.knowing(
                 "; ".join([NETWORKS, *([STATISTICS] if facts.calls(*DISTRIBUTE_BN) else [])])
             )
 
 
-def _edits(facts: Facts, site: Site) -> list[Edit]:
+def _edits(facts: Facts, site: Site, asking: str) -> list[Edit]:
     """The port is rank 0's choice; the host name is the one that torchrun would take, too."""
     names, hvd = site.names, facts.hvd(site.names)
     port, address = fresh(names, "port"), fresh(names, "address")
     unit = names.source.unit
     lines = [
+        f"# {asking}: a process group of Horovod's ranks.",
         f'with socket.create_server(("", 0)) as {port}:',
         f'{unit}{address} = f"tcp://{{socket.getfqdn()}}:{{{port}.getsockname()[1]}}"',
         f"{address} = {hvd}.broadcast_object({address}, root_rank=0)",
@@ -85,6 +86,7 @@ RULE = Rule(
             import torchmetrics
             import socket
 
+            # torchmetrics asks torch.distributed: a process group of Horovod's ranks.
             with socket.create_server(("", 0)) as port:
                 address = f"tcp://{socket.getfqdn()}:{port.getsockname()[1]}"
             address = hvd.broadcast_object(address, root_rank=0)
@@ -122,6 +124,7 @@ RULE = Rule(
             def main():
                 distributed = int(os.environ.get("WORLD_SIZE", 1)) > 1
                 if distributed:
+                    # timm asks torch.distributed: a process group of Horovod's ranks.
                     with socket.create_server(("", 0)) as port:
                         address = f"tcp://{socket.getfqdn()}:{port.getsockname()[1]}"
                     address = hvd.broadcast_object(address, root_rank=0)

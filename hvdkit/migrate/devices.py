@@ -63,6 +63,10 @@ def device_row(facts: Facts, program: ProgramFacts) -> Condition:
     for site in facts.calls("hvdkit.torch.init"):
         if site.names in program.files:
             return Condition(name, State.PROVEN, f"hvd.init() chooses it at {_place(site.names, site.node)}")
+    for site in facts.calls(words.OWN_GROUP):
+        if site.name in words.LIBRARY_STARTS and site.names in program.files:
+            detail = f"{site.name} chooses it by LOCAL_RANK at {_place(site.names, site.node)}"
+            return Condition(name, State.PROVEN, detail)
     if not any(_names_cuda(names) for names in program.files):
         return Condition(name, State.NONE, "the program does not use CUDA")
     return Condition(name, State.OPEN, "no torch.cuda.set_device(hvd.local_rank()) was found")

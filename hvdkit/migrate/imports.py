@@ -23,6 +23,7 @@ NEEDS = {
         "from torch.utils.data.distributed import DistributedSampler",
     ),
     "torch": (r"torch\.", "import torch"),
+    "os": (r"os\.", "import os"),
     "socket": (r"socket\.", "import socket"),
     "dispatch_clip_grad": (r"dispatch_clip_grad\(", "from timm.utils import dispatch_clip_grad"),
     "tf": (r"tf\.", "import tensorflow as tf"),

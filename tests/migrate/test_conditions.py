@@ -373,3 +373,48 @@ def test_set_epoch_of_another_program(tmp_path: Path) -> None:
     silent = script.replace("        sampler.set_epoch(epoch)\n", "")
     assert table(tmp_path, script, made=made)[EPOCHS].state is State.PROVEN
     assert table(tmp_path, silent, made=made, pretrain=script)[EPOCHS].state is State.OPEN
+
+
+TIMM = """\
+import argparse
+import os
+import horovod.torch as hvd
+import torch
+from timm.data import create_loader
+from timm.utils import init_distributed_device
+
+def main(args):
+    hvd.init()
+    os.environ.update(RANK=str(hvd.rank()), LOCAL_RANK=str(hvd.local_rank()), WORLD_SIZE=str(hvd.size()))
+    device = init_distributed_device(args)
+    loader = create_loader(data, 224, 32, is_training=True, distributed=args.distributed)
+    model = torch.nn.Linear(2, 1).cuda()
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    optimizer = hvd.DistributedOptimizer(optimizer, named_parameters=model.named_parameters())
+    hvd.broadcast_parameters(model.state_dict(), root_rank=0)
+    for epoch in range(3):
+        loader.sampler.set_epoch(epoch)
+        for x in loader:
+            model(x).sum().backward()
+            optimizer.step()
+    if args.rank == 0:
+        torch.save(model.state_dict(), "model.pt")
+
+main(argparse.Namespace())
+"""
+
+
+def test_what_a_library_does_by_torch_distributed_holds(tmp_path: Path) -> None:
+    rows = table(tmp_path, TIMM)
+    assert {row.state for row in rows.values()} == {State.PROVEN, State.NONE}
+    assert [name for name, row in rows.items() if row.state is State.NONE] == [REDUCTIONS]
+    assert rows[SHARDED].detail == "by timm's loader: loader at train.py:12"
+    assert rows[DEVICE].detail.endswith("chooses it by LOCAL_RANK at train.py:11")
+    assert rows[LEFTOVERS].detail.startswith("only the process group of Horovod's ranks")
+
+
+def test_a_loader_of_a_library_that_is_not_told_the_epoch(tmp_path: Path) -> None:
+    rows = table(tmp_path, TIMM.replace("loader.sampler.set_epoch(epoch)", "pass"))
+    assert rows[EPOCHS].state is State.OPEN
+    rows = table(tmp_path, TIMM.replace("loader.sampler.set_epoch(epoch)", "pass").replace("True", "False"))
+    assert rows[EPOCHS].state is State.NONE

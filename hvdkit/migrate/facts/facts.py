@@ -112,9 +112,10 @@ class Facts:
             calls = names.of_kind(ast.Call) if names.stars else [call for call, _ in names.named_calls]
             for call in calls:
                 for name in self.flow.qualified(names, call.func):
-                    if name == words.INIT and _of_horovod(names, call):
-                        name = words.OWN_GROUP
-                    found[name].append(Site(names, call, name))
+                    filed = name
+                    if name == words.INIT or name in words.LIBRARY_STARTS:
+                        filed = words.OWN_GROUP if _of_horovod(names, call) else words.INIT
+                    found[filed].append(Site(names, call, name))
         for site in self._calls_of_kept():
             found[site.name].append(site)
         return found
@@ -344,9 +345,17 @@ def _place(names: Names, node: ast.AST) -> tuple[str, int, int]:
 
 
 def _of_horovod(names: Names, call: ast.Call) -> bool:
-    """Whether init_process_group is given Horovod's rank."""
-    rank = keyword(call, "rank")
-    return isinstance(rank, ast.Call) and not words.HVD_RANK.isdisjoint(names.qualified(rank.func))
+    """Whether a process group is given Horovod's rank: as an argument, or in the environment above."""
+    given = [keyword(call, "rank")]
+    for other in names.calls.get("update", ()):
+        if names.function(other) is names.function(call) and other.lineno < call.lineno:
+            given.append(keyword(other, "RANK"))
+    return any(
+        isinstance(part, ast.Call) and not words.HVD_RANK.isdisjoint(names.qualified(part.func))
+        for value in given
+        if value is not None
+        for part in ast.walk(value)
+    )
 
 
 def _is_value(names: Names, top: str, module: str) -> bool:

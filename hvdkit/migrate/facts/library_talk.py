@@ -13,7 +13,6 @@ from hvdkit.migrate.facts import vocabulary as words
 from hvdkit.migrate.facts.arguments import keyword
 from hvdkit.migrate.facts.once import once
 from hvdkit.migrate.facts.starts import runs_in
-from hvdkit.migrate.names import Names
 
 if TYPE_CHECKING:
     from hvdkit.migrate.facts.facts import Facts, Site
@@ -40,16 +39,17 @@ TALKS = {
 ALONE = "torchmetrics.functional."  # computes from what it is given
 
 
-def heard_by(facts: Facts, names: Names, node: ast.AST) -> list[str]:
-    """The libraries that need the process group which a node makes, in a program's files, by package."""
-    found = {
-        site.name.partition(".")[0]
+def heard_by(facts: Facts, start: Site) -> list[str]:
+    """The libraries that need the process group which a call makes, in a program's files, by package."""
+    talking = [
+        site
         for program in facts.programs
-        if program.kind == "ddp" and names in program.files and runs_in(facts, program, names, node)
+        if program.kind == "ddp" and runs_in(facts, program, start.names, start.node)
         for site in _talks(facts)
         if site.names in program.files
-    }
-    return sorted(found)
+    ]
+    own = [start] if start.name in words.LIBRARY_STARTS else []
+    return sorted({site.name.partition(".")[0] for site in (*own, *talking)})
 
 
 def asking(facts: Facts, *names: str) -> Iterator[Site]:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from hvdkit.migrate.facts.arguments import default, passed, received, spawned
 from hvdkit.migrate.facts.memo import Memo
 from hvdkit.migrate.facts.ranks import launch_tests, rank_reads
-from hvdkit.migrate.facts.vocabulary import EVERY_HOROVOD
+from hvdkit.migrate.facts.vocabulary import EVERY_HOROVOD, INIT, LIBRARY_STARTS, OWN_GROUP, STARTED
 from hvdkit.migrate.names import FUNCTIONS, Binding, Names
 
 if TYPE_CHECKING:
@@ -152,7 +152,18 @@ class RankKinds:
                 found |= self._union(value.names, value.names.module.names.get(node.attr, []))
         for where, binding in flow.stored(names, node):
             found |= self._binding(where, binding)
+        if node.attr in STARTED and self._put_by_library(names, node):
+            found.add(STARTED[node.attr])
         return self._or_unknown(found)
+
+    def _put_by_library(self, names: Names, node: ast.Attribute) -> bool:
+        """Whether a library that starts the ranks writes them into this object."""
+        flow = self._facts.flow
+        return any(
+            flow.values(site.names, site.node.args[0]) & flow.values(names, node.value)
+            for site in self._facts.calls(INIT, OWN_GROUP)
+            if site.name in LIBRARY_STARTS and site.node.args
+        )
 
     def _entry(self, names: Names, node: ast.Subscript) -> frozenset[str]:
         """`options["rank"]`: what was stored under that key; if nobody knows in which dict, in any."""

@@ -52,6 +52,13 @@ SAMPLERS = frozenset((SAMPLER, "hvdkit.torch.DistributedSampler", *LIBRARY_SAMPL
 BACKWARD_CALLS = frozenset(("timm.utils.NativeScaler", "timm.utils.ApexScaler"))
 SCALER = "torch.amp.GradScaler"
 INIT = "torch.distributed.init_process_group"
+# What makes a process group of the launcher's variables, and puts the ranks into its argument.
+LIBRARY_STARTS = ("timm.utils.init_distributed_device", "timm.utils.distributed.init_distributed_device")
+STARTED = {
+    "rank": "rank",
+    "local_rank": "local_rank",
+    "world_size": "size",
+}  # its attributes -> Horovod's function
 OWN_GROUP = "hvdkit: a process group of Horovod's ranks"  # INIT, for libraries (HVD115): it starts nothing
 
 # Optimizers that do not live in torch.optim; a project's own subclasses are found through their bases.

@@ -39,7 +39,7 @@ def check(facts: Facts) -> Iterator[Finding]:
             placed.add(place)
         gone = place is not None or order.covers(site.names, site.node)
         message = "init_process_group becomes hvd.init(); the launcher gives rank, size and addresses"
-        stays = facts.options.allows("HVD115") and heard_by(facts, site.names, site.node)
+        stays = facts.options.allows("HVD115") and heard_by(facts, site)
         make = _above if stays else _edits
         finding = facts.safe("HVD101", site.names, site.node, message, make, facts, site, inserted, gone)
         yield finding.knowing(_said(site.node))

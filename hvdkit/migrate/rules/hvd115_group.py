@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from hvdkit.migrate import edits
-from hvdkit.migrate.collective_edits import fresh
+from hvdkit.migrate.collective_edits import fresh, same_again
 from hvdkit.migrate.facts import Facts, Site
+from hvdkit.migrate.facts import vocabulary as words
 from hvdkit.migrate.facts.library_talk import heard_by
 from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
@@ -22,7 +23,7 @@ STATISTICS = (
 
 def check(facts: Facts) -> Iterator[Finding]:
     for site in facts.launch.inits:
-        heard = heard_by(facts, site.names, site.node)
+        heard = heard_by(facts, site)
         if heard:
             asking = f"{' and '.join(heard)} {'ask' if len(heard) > 1 else 'asks'} torch.distributed"
             message = f"{asking}: a process group of Horovod's ranks stays for that"
@@ -40,15 +41,37 @@ def _edits(facts: Facts, site: Site, asking: str) -> list[Edit]:
     lines = [
         f"# {asking}: a process group of Horovod's ranks.",
         f'with socket.create_server(("", 0)) as {port}:',
-        f'{unit}{address} = f"tcp://{{socket.getfqdn()}}:{{{port}.getsockname()[1]}}"',
+        f"{unit}{address} = socket.getfqdn(), {port}.getsockname()[1]",
         f"{address} = {hvd}.broadcast_object({address}, root_rank=0)",
     ]
+    if site.name in words.LIBRARY_STARTS:
+        return [
+            edits.before(
+                names.source, names.statement(site.node), [*lines, *_environment(site, hvd, address)]
+            )
+        ]
     made = (
-        f'{names.source.segment(site.node.func)}("gloo", init_method={address}, '
+        f'{names.source.segment(site.node.func)}("gloo", init_method="tcp://%s:%d" % {address}, '
         f"rank={hvd}.rank(), world_size={hvd}.size())"
     )
-    statement = names.statement(site.node)
-    return [edits.before(names.source, statement, lines), edits.replace(names.source, site.node, made)]
+    return [
+        edits.before(names.source, names.statement(site.node), lines),
+        edits.replace(names.source, site.node, made),
+    ]
+
+
+def _environment(site: Site, hvd: str, address: str) -> list[str]:
+    """The launcher's variables as torchrun sets them, for a library that makes the group of them."""
+    if not site.node.args or not same_again(site.node.args[0]):
+        raise edits.CannotEdit("what the library writes the ranks into has no name")
+    unit, into = site.names.source.unit, site.names.source.segment(site.node.args[0])
+    return [
+        "os.environ.update(",
+        f"{unit}RANK=str({hvd}.rank()), LOCAL_RANK=str({hvd}.local_rank()), WORLD_SIZE=str({hvd}.size()),",
+        f"{unit}MASTER_ADDR={address}[0], MASTER_PORT=str({address}[1]),",
+        ")",
+        f'{into}.dist_backend = "gloo"',
+    ]
 
 
 RULE = Rule(
@@ -88,9 +111,9 @@ RULE = Rule(
 
             # torchmetrics asks torch.distributed: a process group of Horovod's ranks.
             with socket.create_server(("", 0)) as port:
-                address = f"tcp://{socket.getfqdn()}:{port.getsockname()[1]}"
+                address = socket.getfqdn(), port.getsockname()[1]
             address = hvd.broadcast_object(address, root_rank=0)
-            dist.init_process_group("gloo", init_method=address, rank=hvd.rank(), world_size=hvd.size())
+            dist.init_process_group("gloo", init_method="tcp://%s:%d" % address, rank=hvd.rank(), world_size=hvd.size())
             accuracy = torchmetrics.Accuracy("multiclass", num_classes=10)
             """,
             note="compute() sums over the ranks; without a group each rank would count alone. HVD101 starts Horovod above.",
@@ -126,9 +149,10 @@ RULE = Rule(
                 if distributed:
                     # timm asks torch.distributed: a process group of Horovod's ranks.
                     with socket.create_server(("", 0)) as port:
-                        address = f"tcp://{socket.getfqdn()}:{port.getsockname()[1]}"
+                        address = socket.getfqdn(), port.getsockname()[1]
                     address = hvd.broadcast_object(address, root_rank=0)
-                    torch.distributed.init_process_group("gloo", init_method=address, rank=hvd.rank(), world_size=hvd.size())
+                    torch.distributed.init_process_group("gloo", init_method="tcp://%s:%d" % address, rank=hvd.rank(), \
+world_size=hvd.size())
                 loader = create_loader(dataset, (3, 224, 224), 32, is_training=True, distributed=distributed)
                 for x, y in loader:
                     loss = model(x).sum()
@@ -136,6 +160,39 @@ RULE = Rule(
 
             main()
             """,
+        ),
+        Change(
+            """\
+            import torch
+            from timm import utils
+
+            def main(args):
+                device = utils.init_distributed_device(args)
+                if args.rank == 0:
+                    torch.save(model.state_dict(), "model.pt")
+            """,
+            """\
+            import horovod.torch as hvd
+            import torch
+            from timm import utils
+            import os
+            import socket
+
+            def main(args):
+                # timm asks torch.distributed: a process group of Horovod's ranks.
+                with socket.create_server(("", 0)) as port:
+                    address = socket.getfqdn(), port.getsockname()[1]
+                address = hvd.broadcast_object(address, root_rank=0)
+                os.environ.update(
+                    RANK=str(hvd.rank()), LOCAL_RANK=str(hvd.local_rank()), WORLD_SIZE=str(hvd.size()),
+                    MASTER_ADDR=address[0], MASTER_PORT=str(address[1]),
+                )
+                args.dist_backend = "gloo"
+                device = utils.init_distributed_device(args)
+                if args.rank == 0:
+                    torch.save(model.state_dict(), "model.pt")
+            """,
+            note="timm makes the group of the launcher's variables, and writes the ranks into args.",
         ),
     ),
     keeps=(

@@ -35,7 +35,9 @@ def check(facts: Facts) -> Iterator[Finding]:
             if isinstance(node.ctx, ast.Load) and not names.qualified(node) and not handed_on(names, node):
                 yield facts.required("HVD405", names, node, WHY, _context, facts, names, node)
         for call in names.calls.get("hasattr", ()):
-            if asks_for_it(call) and wrapped(facts, names, call.args[0]) and not _in_choice(names, call):
+            if not asks_for_it(call) or _in_choice(names, call):
+                continue
+            if wrapped(facts, names, call.args[0]) or _decides_here(names, call):
                 message = "whether the model has a no_sync() asks whether there are several processes"
                 text = _several(facts, names)
                 yield facts.required("HVD405", names, call, message, edits.replace, names.source, call, text)
@@ -49,6 +51,12 @@ def check(facts: Facts) -> Iterator[Finding]:
 
 def _several(facts: Facts, names: Names) -> str:
     return f"{facts.hvd(names)}.size() > 1"
+
+
+def _decides_here(names: Names, question: ast.Call) -> bool:
+    """Whether the function that asks has a no_sync() of its own, whatever library the model comes from."""
+    uses = (node for node in names.attributes.get(NO_SYNC, ()) if not handed_on(names, node))
+    return any(names.function(node) is names.function(question) for node in uses)
 
 
 def _in_choice(names: Names, question: ast.Call) -> bool:
@@ -490,6 +498,49 @@ RULE = Rule(
                     optimizer.step()
             """,
             note="A method that hands no_sync() on where there is one stays; where it is used is what counts.",
+        ),
+        Change(
+            """\
+            import torch
+            from tasks import ClassificationTask
+            from torch.nn.parallel import DistributedDataParallel as DDP
+
+            model = DDP(torch.nn.Linear(2, 1))
+            task = ClassificationTask(model, criterion)
+            optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+            has_no_sync = args.distributed and hasattr(task.get_trainable_module(), "no_sync")
+            for i, x in enumerate(batches):
+                last = (i + 1) % 4 == 0
+                if has_no_sync and not last:
+                    with task.no_sync():
+                        model(x).sum().backward()
+                else:
+                    model(x).sum().backward()
+                if last:
+                    optimizer.step()
+            """,
+            """\
+            import horovod.torch as hvd
+            import torch
+            from tasks import ClassificationTask
+            from torch.nn.parallel import DistributedDataParallel as DDP
+
+            model = DDP(torch.nn.Linear(2, 1))
+            task = ClassificationTask(model, criterion)
+            optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+            has_no_sync = args.distributed and hvd.size() > 1
+            for i, x in enumerate(batches):
+                last = (i + 1) % 4 == 0
+                if has_no_sync and not last:
+                    optimizer.set_backward_passes_per_step(2)
+                    model(x).sum().backward()
+                    optimizer.set_backward_passes_per_step(1)
+                else:
+                    model(x).sum().backward()
+                if last:
+                    optimizer.step()
+            """,
+            note="What the library keeps the model in is not followed: the no_sync() that stands here is enough.",
         ),
     ),
     keeps=(

@@ -13,7 +13,9 @@ from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
 
 SCALER = "timm.utils.NativeScaler"
-WRITTEN_OUT = frozenset(("loss", "optimizer", "clip_grad", "clip_mode", "parameters", "create_graph"))
+WRITTEN_OUT = frozenset(
+    ("loss", "optimizer", "clip_grad", "clip_mode", "parameters", "create_graph", "need_update")
+)
 DISPATCH = "dispatch_clip_grad"
 
 
@@ -45,13 +47,26 @@ def _edit(facts: Facts, names: Names, call: ast.Call) -> Edit:
     lines = [
         f"{scaler}.scale({loss}).backward({f'create_graph={source.segment(graph)}' if graph else ''})",
         f"{optimizer}.synchronize()",
-        *_clipping(names, call, scaler, optimizer),
-        *_step(facts, scaler, optimizer),
-        f"{scaler}.update()",
+        *_when(
+            names,
+            keyword(call, "need_update"),
+            [
+                *_clipping(names, call, scaler, optimizer),
+                *_step(facts, scaler, optimizer),
+                f"{scaler}.update()",
+            ],
+        ),
     ]
     edits.own_lines(source, statement)
     indent = source.indent(statement.lineno)
     return edits.replace(source, statement, f"{source.newline}{indent}".join(lines))
+
+
+def _when(names: Names, wanted: ast.expr | None, lines: list[str]) -> list[str]:
+    """What ends a window of accumulated gradients: under its test, where there is one."""
+    if wanted is None:
+        return lines
+    return [f"if {names.source.segment(wanted)}:", *(f"{names.source.unit}{line}" for line in lines)]
 
 
 def _clipping(names: Names, call: ast.Call, scaler: str, optimizer: str) -> list[str]:
@@ -94,6 +109,38 @@ RULE = Rule(
     ),
     check=check,
     changes=(
+        Change(
+            """\
+            import torch
+            from timm.utils import NativeScaler
+            from torch.nn.parallel import DistributedDataParallel
+
+            model = DistributedDataParallel(torch.nn.Linear(2, 1))
+            optimizer = torch.optim.AdamW(model.parameters())
+            loss_scaler = NativeScaler()
+            for i, x in enumerate(batches):
+                loss = model(x).sum() / 4
+                loss_scaler(loss, optimizer, need_update=(i + 1) % 4 == 0)
+            """,
+            """\
+            import torch
+            from timm.utils import NativeScaler
+            from torch.nn.parallel import DistributedDataParallel
+
+            model = DistributedDataParallel(torch.nn.Linear(2, 1))
+            optimizer = torch.optim.AdamW(model.parameters())
+            loss_scaler = NativeScaler()
+            for i, x in enumerate(batches):
+                loss = model(x).sum() / 4
+                loss_scaler._scaler.scale(loss).backward()
+                optimizer.synchronize()
+                if (i + 1) % 4 == 0:
+                    with optimizer.skip_synchronize():
+                        loss_scaler._scaler.step(optimizer)
+                    loss_scaler._scaler.update()
+            """,
+            note="Each pass is averaged, as DDP does; a sum of averages is the average of the sums.",
+        ),
         Change(
             """\
             import torch
@@ -241,7 +288,7 @@ RULE = Rule(
             optimizer = torch.optim.AdamW(model.parameters())
             loss_scaler = NativeScaler()
             loss = model(x).sum()
-            loss_scaler(loss, optimizer, clip_grad=1.0, parameters=model.parameters(), need_update=last)
+            loss_scaler(loss, optimizer, clip_grad=1.0, parameters=model.parameters(), retain_graph=last)
             """,
             reason="another option than how to clip",
             reported=True,

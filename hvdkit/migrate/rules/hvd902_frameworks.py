@@ -39,6 +39,7 @@ FRAMEWORKS = {
     "Composer": ("composer.Trainer",),
     "Ray Train": ("ray.train.",),
     "fastai's distributed module": ("fastai.distributed.",),
+    "timm's task": ("timm.task.",),
     "BytePS": ("byteps.",),
     "Bagua": ("bagua.",),
 }

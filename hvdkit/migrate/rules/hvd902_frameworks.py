@@ -21,6 +21,7 @@ LIGHTNING = tuple(
     )
     for name in ("Trainer", "LightningModule", "LightningDataModule", "Fabric", "cli.", "strategies.")
 )
+TASKS = "timm.task."
 FRAMEWORKS = {
     "Accelerate": ("accelerate.Accelerator", "accelerate.PartialState", "accelerate.notebook_launcher"),
     "Lightning": LIGHTNING,
@@ -39,7 +40,7 @@ FRAMEWORKS = {
     "Composer": ("composer.Trainer",),
     "Ray Train": ("ray.train.",),
     "fastai's distributed module": ("fastai.distributed.",),
-    "timm's task": ("timm.task.",),
+    "timm's task": (TASKS,),
     "BytePS": ("byteps.",),
     "Bagua": ("bagua.",),
 }
@@ -70,6 +71,8 @@ def check(facts: Facts) -> Iterator[Finding]:
         framework = BY_NAME[match]
         if qualified in APART or (names, framework) in told:
             continue
+        if match == TASKS and not facts.flow.qualified(names, node):
+            continue  # timm's own checkout: what its task does is seen
         told.add((names, framework))
         message = f"{framework} starts the ranks and averages the gradients itself ({qualified})"
         advice = (

@@ -204,6 +204,15 @@ def test_a_name_that_a_package_gives_hides_its_file_of_that_name(tmp_path: Path)
     assert flow.made(names, node) == {"m.A"}
 
 
+@pytest.mark.parametrize("asked", ["'run.make'", "asked"])
+def test_a_file_that_is_imported_by_a_name_that_is_written_out(asked: str, tmp_path: Path) -> None:
+    (tmp_path / "run").mkdir()
+    (tmp_path / "run" / "make.py").write_text("from m import A\ndef build():\n    return A()\n")
+    text = f"import importlib\nasked = 'run.make'\nmade = importlib.import_module({asked})\n"
+    flow, names, node = probe(tmp_path, f"{text}probe(getattr(made, 'build')())")
+    assert flow.made(names, node) == {"m.A"}
+
+
 def _sites(flow: Flow, names: Names, name: str) -> list[tuple[Names, ast.Call]]:
     for other in flow.project.files.values():
         for binding in other.module.names.get(name, ()):

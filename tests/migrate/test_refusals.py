@@ -41,6 +41,26 @@ def test_what_is_told_to_type_migrates(shared: Path) -> None:
     assert {file.path.name for file in plan.files if file.changed} == {"helper.py"}
 
 
+STARTER = """\
+import importlib
+import torch.distributed as dist
+
+dist.init_process_group("nccl")
+importlib.import_module("recipe").run()
+"""
+RECIPE = "import pytorch_lightning as pl\n\ndef run():\n    pl.Trainer().fit(model)\n"
+
+
+def test_a_program_that_imports_what_is_refused_by_its_name_stays_as_it_is(tmp_path: Path) -> None:
+    (tmp_path / "start.py").write_text(STARTER)
+    (tmp_path / "recipe.py").write_text(RECIPE)
+    plan = make_plan([tmp_path], Options())
+    assert {program.entry.name: program.refused for program in plan.programs} == {
+        "start.py": "HVD902 at recipe.py:4"
+    }
+    assert not any(file.changed for file in plan.files)
+
+
 OWN = """\
 import torch
 

@@ -24,6 +24,7 @@ from hvdkit.migrate.facts.memo import Memo
 from hvdkit.migrate.facts.order import reaching
 from hvdkit.migrate.facts.stores import Stores
 from hvdkit.migrate.facts.wrappers import RETURNS_SELF, is_wrapper
+from hvdkit.migrate.import_texts import module_text
 from hvdkit.migrate.names import ANY_KEY, FUNCTIONS, Binding, FunctionNode, Names, Scope, index
 from hvdkit.migrate.project import Project
 from hvdkit.migrate.source import Source
@@ -301,10 +302,16 @@ class Flow:
             elif value.kind == "class":
                 found.add(Value("object", value.name, value.node, value.names))
             elif value.kind == "name":
-                found.add(Value("made", value.name, node, names))
+                module = self._imported_by_name(names, node, value)
+                found.add(module or Value("made", value.name, node, names))
         label = function.attr if isinstance(function, ast.Attribute) else "?"
         unknown = Value("made", f"?.{label}", node, names)
         return self._memo.otherwise(frozenset(found), lambda: frozenset([unknown]))
+
+    def _imported_by_name(self, names: Names, node: ast.Call, function: Value) -> Value | None:
+        """The file of the project that `import_module("train.run")` gives."""
+        module = self.project.named(names, node) if function.name == "importlib.import_module" else None
+        return Value("module", module_text(names, node), module.source.tree, module) if module else None
 
     def _is_loader(self, value: Value) -> bool:
         if value.node not in self._loaders:

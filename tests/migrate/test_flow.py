@@ -101,6 +101,25 @@ CASES = {
         "import m\nclass B:\n    def __init__(self):\n        self.x = m.A()\nclass C(B): pass\nprobe(C().x)",
         {"m.A"},
     ),
+    "given to the parent class": (
+        "import m\nclass B:\n    def __init__(self, a):\n        self.x = a\n"
+        "class C(B):\n    def __init__(self, a):\n        super().__init__(a)\nprobe(C(m.A()).x)",
+        {"m.A"},
+    ),
+    "given to a parent class by its name": (
+        "import m\nclass B:\n    def __init__(self, a):\n        self.x = a\n"
+        "class C(B):\n    def __init__(self, a):\n        B.__init__(self, a)\nprobe(C(m.A()).x)",
+        {"m.A"},
+    ),
+    "returned by a grandparent's method": (
+        "import m\nclass A:\n    def f(self):\n        return m.A()\nclass B(A): pass\n"
+        "class C(B):\n    def f(self):\n        return super(C, self).f()\nprobe(C().f())",
+        {"m.A"},
+    ),
+    "given to a static method": (
+        "import m\nclass C:\n    @staticmethod\n    def f(a, b):\n        probe(b)\nC.f(m.A(), m.B())",
+        {"m.B"},
+    ),
     "class attribute": ("import m\nclass C:\n    x = m.A()\nprobe(C.x)", {"m.A"}),
     "another class": (
         "import m\nclass C: pass\nclass D: pass\nc = C()\nc.x = m.A()\nd = D()\nd.x = m.B()\nprobe(d.x)",
@@ -162,6 +181,8 @@ def test_renamed_variables_change_nothing(case: str, tmp_path: Path) -> None:
         "what",
         "getattr",
         "classmethod",
+        "staticmethod",
+        "super",
         "property",
     }
     for node in ast.walk(tree):

@@ -292,6 +292,8 @@ class Flow:
             kept = {value for value in receiver if value.kind in ("made", "object", "param", "literal")}
             if kept:
                 return frozenset(kept)
+        if isinstance(function, ast.Name) and function.id == "super" and not names.bindings("super", node):
+            return self._parents(names, node)
         for name in set(names.qualified(function)) & words.OPTIMIZER_FACTORIES.keys():
             return frozenset([Value("made", name, node, names)])  # another one with each call
         for value in self.values(names, function):
@@ -307,6 +309,16 @@ class Flow:
         label = function.attr if isinstance(function, ast.Attribute) else "?"
         unknown = Value("made", f"?.{label}", node, names)
         return self._memo.otherwise(frozenset(found), lambda: frozenset([unknown]))
+
+    def _parents(self, names: Names, node: ast.Call) -> frozenset[Value]:
+        """What `super()` or `super(Class, self)` is: an object of the project's classes above its own."""
+        owner = next((p for p in names.ancestors(node) if isinstance(p, ast.ClassDef)), None)
+        of = [(names, owner)] if owner is not None else []
+        if node.args:
+            given = self.values(names, node.args[0])
+            of = [(value.names, value.node) for value in given if isinstance(value.node, ast.ClassDef)]
+        above = [value for where, one in of for base in one.bases for value in self.values(where, base)]
+        return frozenset(replace(value, kind="object") for value in above if value.kind == "class")
 
     def _imported_by_name(self, names: Names, node: ast.Call, function: Value) -> Value | None:
         """The file of the project that `import_module("train.run")` gives."""

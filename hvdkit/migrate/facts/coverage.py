@@ -30,8 +30,11 @@ NO_OPTIMIZERS = (
     "torch.profiler.",
     "torch.autograd.profiler.",
     "timm.scheduler.",
-    "transformers.get_",
-    "transformers.optimization.get_",
+    *(
+        f"transformers.{path}{name}"
+        for path in ("", "optimization.")
+        for name in ("get_", "Warmup", "Constant")
+    ),
 )
 
 

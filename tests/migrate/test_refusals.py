@@ -61,6 +61,36 @@ def test_a_program_that_imports_what_is_refused_by_its_name_stays_as_it_is(tmp_p
     assert not any(file.changed for file in plan.files)
 
 
+TRAINER = """\
+import torch
+import torch.distributed as dist
+from hydra.utils import instantiate
+from torch.nn.parallel import DistributedDataParallel as DDP
+
+KEY = "loss"
+
+class Trainer:
+    def __init__(self, model, optimizer):
+        dist.init_process_group("nccl")
+        self.model = DDP(model)
+        self.optimizer = instantiate(optimizer, self.model.parameters())
+
+    def run(self, batches):
+        for x in batches:
+            self.model(x)[KEY].backward()
+            self.optimizer.step()
+"""
+
+
+def test_a_trainer_that_only_a_configuration_names_needs_its_optimizer(tmp_path: Path) -> None:
+    """The scripts make it by its name in a YAML file: what runs it is not seen, and nobody would average."""
+    (tmp_path / "trainer.py").write_text(TRAINER)
+    (tmp_path / "losses.py").write_text("import torch\nfrom trainer import KEY\n\nprint(KEY)\n")
+    plan = make_plan([tmp_path], Options())
+    assert [program.refused for program in plan.programs] == ["HVD905 at trainer.py:11"]
+    assert not any(file.changed for file in plan.files)
+
+
 OWN = """\
 import torch
 

@@ -12,7 +12,7 @@ from hvdkit.migrate.facts.loops import backward_calls, library_backwards
 from hvdkit.migrate.facts.once import once
 from hvdkit.migrate.facts.optimizers import Optimizer, parameter_roots
 from hvdkit.migrate.facts.programs import ProgramFacts
-from hvdkit.migrate.facts.starts import runs_in
+from hvdkit.migrate.facts.starts import run_by_nobody, runs_in
 from hvdkit.migrate.facts.training import training_paths
 from hvdkit.migrate.facts.updates import hand_updates, may_step_weights
 from hvdkit.migrate.facts.wraps import Wrap, find_wraps
@@ -44,7 +44,7 @@ def trained_wraps(facts: Facts) -> list[tuple[ProgramFacts, Wrap, list[Optimizer
     found: list[tuple[ProgramFacts, Wrap, list[Optimizer]]] = []
     backwards = [*backward_calls(facts), *library_backwards(facts)]
     wraps = [wrap for wrap in find_wraps(facts) if wrap.name in words.DDP]
-    lost = {names for names, call in backwards if _run_by_nobody(facts, names, call)}
+    lost = {names for names, call in backwards if run_by_nobody(facts, names, call)}
     for program in facts.programs:
         # An evaluation may share a file with the training, and with it the backward pass.
         trains = any(
@@ -52,14 +52,9 @@ def trained_wraps(facts: Facts) -> list[tuple[ProgramFacts, Wrap, list[Optimizer
         )
         mine = [optimizer for optimizer in facts.optimizers if optimizer.names in program.files]
         for wrap in wraps if trains or lost & program.files else ():
-            if wrap.names in program.files and (trains or _run_by_nobody(facts, wrap.names, wrap.node)):
+            if wrap.names in program.files and (trains or run_by_nobody(facts, wrap.names, wrap.node)):
                 found.append((program, wrap, [each for each in mine if may_train(each, wrap)]))
     return found
-
-
-def _run_by_nobody(facts: Facts, names: Names, node: ast.AST) -> bool:
-    """Whether no program is seen to come to a node: a configuration may name the class that it is in."""
-    return not any(runs_in(facts, program, names, node) for program in facts.programs)
 
 
 def without_optimizer(facts: Facts) -> Iterator[tuple[Names, ast.AST]]:

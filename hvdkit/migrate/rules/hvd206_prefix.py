@@ -33,6 +33,8 @@ NOTHING = (
     "unknown names are passed over: a checkpoint of the wrapped model, with module. in them, loads nothing"
 )
 NOTHING_ADVICE = "take module. off the names of older checkpoints before they are loaded, then drop this note"
+LEFT_OUT = "names that do not begin with module. are left out here, and none begin so any more"
+LEFT_OUT_ADVICE = 'keep the others under the names that they have: key.removeprefix("module.") for every key'
 INSIDE = "unknown names are passed over: a checkpoint from before has .module. in the names of a part that was wrapped"
 INSIDE_ADVICE = (
     "take module. out of the names of older checkpoints before they are loaded, then drop this note"
@@ -54,6 +56,9 @@ def check(facts: Facts) -> Iterator[Finding]:
                 and isinstance(node.value, str)
                 and node.value.startswith(PREFIX)
             ):
+                if _leaves_out(names, node):
+                    yield facts.manual("HVD206", names, node, LEFT_OUT, LEFT_OUT_ADVICE)
+                    continue
                 if _harmless(names, node) or _tried_in_turn(names, node) or _asked(names, node):
                     continue
                 if _given_to_strip(facts, names, node) or _asked_without(names, node):
@@ -71,7 +76,7 @@ def check(facts: Facts) -> Iterator[Finding]:
                 advice = 'take the prefix off only where it is: key.removeprefix("module.")'
                 yield facts.manual("HVD206", names, node, message, advice)
         for call, model in state_loads(names):
-            if passes_over(names, call) and meets_names(facts, names, model):
+            if passes_over(names, call) and meets_names(facts, names, model) and not _taken_off(names, call):
                 yield facts.manual("HVD206", names, call, NOTHING, NOTHING_ADVICE)
     for names in facts.files:
         for call, model in state_loads(names):
@@ -142,6 +147,45 @@ def _without(names: Names, node: ast.Constant, loads: list[ast.expr]) -> list[Ed
         bare = f'{{name.removeprefix("{PREFIX}"): value for name, value in {taken}}}'
         found.append(edits.replace(source, load, bare))
     return found
+
+
+def _leaves_out(names: Names, node: ast.Constant) -> bool:
+    """`if key.startswith("module."): bare[key[7:]] = value`, and nothing for other keys; so in a dict's `if`."""
+    call = names.parents[node]
+    if node.value != PREFIX or getattr(getattr(call, "func", None), "attr", "") != "startswith":
+        return False
+    around = names.parents[call]
+    if isinstance(around, ast.comprehension):
+        return isinstance(names.parents[around], ast.DictComp) and around.ifs == [call]
+    loop = names.parents.get(around)
+    if not isinstance(around, ast.If) or around.test is not call or around.orelse:
+        return False
+    if not isinstance(loop, ast.For) or around not in loop.body:
+        return False
+    filled = _filled(names, around)
+    others = set(_filled(names, loop)) - set(filled)
+    iterated = {part.id for part in ast.walk(loop.iter) if isinstance(part, ast.Name)}
+    into = {ast.unparse(store) for store in filled}
+    return bool(into - iterated) and not into & {ast.unparse(store) for store in others}
+
+
+def _filled(names: Names, block: ast.AST) -> list[ast.expr]:
+    """The variables that a block stores into by a key."""
+    return [
+        part.value
+        for part in names.walk(block)
+        if isinstance(part, ast.Subscript) and isinstance(part.ctx, ast.Store)
+    ]
+
+
+def _taken_off(names: Names, call: ast.Call) -> bool:
+    """Whether the function that loads names takes the prefix off those that have it."""
+    return any(
+        isinstance(part, ast.Constant)
+        and part.value in (PREFIX, PREFIX[:-1])
+        and isinstance(names.parents[part], (ast.Call, ast.Compare))
+        for part in names.walk(names.function(call) or names.source.tree)
+    )
 
 
 def _harmless(names: Names, node: ast.Constant) -> bool:
@@ -564,6 +608,36 @@ RULE = Rule(
                     "model(x).sum().backward()\ntorch.save(model.module.state_dict(), 'model.pt')\n",
                 ),
             ),
+        ),
+        Keep(
+            """\
+            import torch
+            from torch.nn.parallel import DistributedDataParallel as DDP
+
+            def bare(state):
+                found = {}
+                for key, value in state.items():
+                    if key.startswith("module."):
+                        found[key[len("module."):]] = value
+                return found
+
+            model = DDP(net)
+            net.load_state_dict(bare(torch.load("a.pt")), strict=False)
+            other = {k[7:]: v for k, v in state.items() if k.startswith("module.")}
+            """,
+            reason="what has no prefix is left out, and that is everything in the checkpoints written from now on",
+            reported=True,
+        ),
+        Keep(
+            """\
+            import torch
+            from torch.nn.parallel import DistributedDataParallel as DDP
+
+            model = DDP(net)
+            state = {key.replace("module.", ""): value for key, value in torch.load("a.pt").items()}
+            model.load_state_dict(state, strict=False)
+            """,
+            reason="the prefix is taken off where it is, before unknown names are passed over",
         ),
         Keep(
             """\

@@ -60,6 +60,16 @@ CASES = {
         "probe(getattr(A(), 'f', m.N()))",
         {"m.M", "m.N"},
     ),
+    "named tuple": (
+        "import m\nfrom collections import namedtuple\nT = namedtuple('T', 'a b')\n"
+        "def f():\n    return T(m.A(), b=m.B())\nprobe(f().b)",
+        {"m.B"},
+    ),
+    "named tuple, unpacked": (
+        "import m\nfrom collections import namedtuple\nT = namedtuple('T', ['a', 'b'])\n"
+        "x, y = T(b=m.B(), a=m.A())\nprobe(x)",
+        {"m.A"},
+    ),
     "dict": ("import m\nx = {'a': m.A(), 'b': m.B()}\nprobe(x['b'])", {"m.B"}),
     "dict store": ("import m\nx = {}\nx['a'] = m.A()\nx['b'] = m.B()\nprobe(x['a'])", {"m.A"}),
     "dict comprehension": ("import m\nx = {k: m.A() for k in y}\nprobe(x['b'])", {"m.A"}),
@@ -183,6 +193,7 @@ def test_renamed_variables_change_nothing(case: str, tmp_path: Path) -> None:
         "classmethod",
         "staticmethod",
         "super",
+        "namedtuple",
         "property",
     }
     for node in ast.walk(tree):

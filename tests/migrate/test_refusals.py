@@ -91,6 +91,39 @@ def test_a_trainer_that_only_a_configuration_names_needs_its_optimizer(tmp_path:
     assert not any(file.changed for file in plan.files)
 
 
+REPORT = """\
+import torch
+
+def write(text):
+    file = open("report.bin", "wb")
+    compress(file, text)
+
+if __name__ == "__main__":
+    write("nothing")
+"""
+REFUSED = """\
+import pytorch_lightning as pl
+import torch
+from report import write
+
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+model(x).sum().backward()
+optimizer.step()
+write("done")
+pl.Trainer().fit(model)
+"""
+
+
+def test_a_helper_of_a_refused_training_gets_no_notes(tmp_path: Path) -> None:
+    """It is a script of its own, too, that trains nothing: what is said of it is said for the training."""
+    (tmp_path / "report.py").write_text(REPORT)
+    (tmp_path / "train.py").write_text(REFUSED)
+    plan = make_plan([tmp_path], Options())
+    assert [finding.rule for finding in plan.findings if finding.path.name == "report.py"] == ["HVD601"]
+    assert [program.refused for program in plan.programs] == ["", "HVD902 at train.py:9"]
+    assert not any(file.after != file.before for file in plan.files)
+
+
 OWN = """\
 import torch
 

@@ -29,6 +29,7 @@ _SAME = (
     ("tensorboardX.", "torch.utils.tensorboard."),
     ("torch.utils.tensorboard.writer.", "torch.utils.tensorboard."),
     ("tqdm.auto.", "tqdm."),
+    ("pytorch_transformers.", "transformers."),  # as it was called in 2019
     ("timm.optim.optim_factory.", "timm.optim."),
     *((f"timm.utils.{module}.", "timm.utils.") for module in ("agc", "clip_grad", "cuda", "distributed")),
 )

@@ -93,7 +93,7 @@ def _plan(paths: Sequence[Path], options: Options, reader: Reader) -> Plan:
         )
         for program in done.facts.programs
     )
-    started = [program.entry for program in programs if program.kind == "ddp"]
+    started = [program.entry for program in programs if program.kind == "ddp" and not program.refused]
     notes = tuple(str(line) for line in launch_lines(paths, started)) if started else ()
     done.forget()
     passed_over, tests = len(done.project.passed_over), len(done.project.tests)

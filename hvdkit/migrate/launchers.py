@@ -1,15 +1,16 @@
 """Command lines beside the scripts that start them with torch's launchers, and the horovodrun line for each.
 
 Shell scripts, batch files, Makefiles and READMEs are read and never edited: what a line means to its cluster
-is not ours to know.
+is not ours to know. So are commands in the texts of Python files, which os.system and the like run.
 """
 
 from __future__ import annotations
 
+import ast
 import os
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from hvdkit.migrate.project import NOT_SOURCE
@@ -48,7 +49,8 @@ def launch_lines(paths: Iterable[Path], scripts: Iterable[Path]) -> list[LaunchL
     for file in _files(paths):
         try:
             if file.stat().st_size <= MAX_BYTES:
-                found += _in_text(file, file.read_text(encoding="utf-8", errors="replace"), known)
+                text = file.read_text(encoding="utf-8", errors="replace")
+                found += (_in_python if file.suffix == ".py" else _in_text)(file, text, known)
         except OSError:
             continue  # a file that cannot be read says nothing, and it is not one that is migrated
     return found
@@ -66,7 +68,7 @@ def _files(paths: Iterable[Path]) -> Iterator[Path]:
                 folders[:] = sorted(name for name in folders if name not in NOT_SOURCE)
                 candidates += [Path(root, name) for name in sorted(files)]
         for file in candidates:
-            if (file.suffix in SUFFIXES or file.name in NAMES) and file not in seen:
+            if (file.suffix in (*SUFFIXES, ".py") or file.name in NAMES) and file not in seen:
                 seen.add(file)
                 yield file
 
@@ -91,6 +93,34 @@ def _in_text(path: Path, text: str, known: set[str]) -> Iterator[LaunchLine]:
                 before = setting.group() if setting else ""
                 command = re.split(r"[`|;&>]", line[start:])[0].strip()
                 yield LaunchLine(path, first + 1, before + command, before + instead)
+
+
+def _in_python(path: Path, text: str, known: set[str]) -> Iterator[LaunchLine]:
+    """The commands in the texts of a Python file, those of docstrings left out: nothing runs them."""
+    if LAUNCHER.search(text) is None:
+        return
+    try:
+        tree = ast.parse(text)
+    except (SyntaxError, ValueError):
+        return
+    said = {node.value for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    pieces = {part for node in ast.walk(tree) if isinstance(node, ast.JoinedStr) for part in node.values}
+    for node in ast.walk(tree):
+        if isinstance(node, (ast.Constant, ast.JoinedStr)) and node not in said | pieces:
+            for found in _in_text(path, _written(node), known):
+                yield replace(found, line=node.lineno)
+
+
+def _written(node: ast.Constant | ast.JoinedStr) -> str:
+    """A text on one line, with the values that go into it as the source writes them."""
+    parts = node.values if isinstance(node, ast.JoinedStr) else [node]
+    texts = [
+        f"{{{ast.unparse(part.value)}}}"
+        if isinstance(part, ast.FormattedValue)
+        else getattr(part, "value", "")
+        for part in parts
+    ]
+    return " ".join("".join(text for text in texts if isinstance(text, str)).split())
 
 
 def horovodrun(arguments: str, flags: str, known: set[str]) -> str | None:

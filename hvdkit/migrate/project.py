@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Callable
 
+from hvdkit.migrate.import_texts import HOLE, module_text
 from hvdkit.migrate.names import Names, index
 from hvdkit.migrate.source import Unreadable, parse
 
@@ -37,8 +38,6 @@ NOT_SOURCE = {
 }
 
 INSTALLED = ("site-packages", "dist-packages")  # what lies here together is not one project
-
-_HOLE = "\0"
 
 Reader = Callable[[Path], bytes]
 
@@ -153,23 +152,28 @@ class Project:
         """The project's own files that a file imports directly."""
         if names not in self._imports:
             modules = [self.module(name, names.source.path) for name in sorted(names.modules)]
-            modules += [self.load(path, force=False) for path in self._chosen(names)]
+            for call in names.calls.get("import_module", ()):
+                modules.append(self.named(names, call))
+                modules += [self.load(path, force=False) for path in self._chosen(names, call)]
             self._imports[names] = [m for m in dict.fromkeys(modules) if m is not None and m is not names]
         return self._imports[names]
 
-    def _chosen(self, names: Names) -> Iterator[Path]:
+    def named(self, names: Names, call: ast.Call) -> Names | None:
+        """The project file that `import_module("train.run")` means: a name that is written out."""
+        asked = module_text(names, call)
+        return self.module(asked, names.source.path) if asked.strip(".") and HOLE not in asked else None
+
+    def _chosen(self, names: Names, call: ast.Call) -> list[Path]:
         """The files that `import_module("models." + name + "_model")` may mean: a name chosen as it runs."""
-        for package, module in patterns(names):
-            for around in self.folders.around(names.source.path.parent):
-                folder = around.joinpath(*package.split("."))
-                found = [
-                    folder / entry
-                    for entry in sorted(self.folders.entries(folder))
-                    if module.fullmatch(entry)
-                ]
-                yield from found
-                if found:
-                    break
+        package, _, module = module_text(names, call).rpartition(".")
+        if not package.strip(".") or HOLE in package or HOLE not in module:
+            return []
+        fits = re.compile(r"\w+".join(map(re.escape, module.split(HOLE))) + r"\.py")
+        for around in self.folders.around(names.source.path.parent):
+            folder = around.joinpath(*package.split("."))
+            if found := sorted(entry for entry in self.folders.entries(folder) if fits.fullmatch(entry)):
+                return [folder / entry for entry in found]
+        return []
 
     def find(self, name: str, importer: Path) -> Path | None:
         """Path of a module: relative to the importer, beside it or a package around it, else on its path."""
@@ -348,33 +352,6 @@ def python_files(folder: Path) -> Iterator[Path]:
             name for name in folders if name not in NOT_SOURCE and not Path(root, name, "pyvenv.cfg").exists()
         )
         yield from (Path(root, name) for name in sorted(files) if name.endswith((".py", ".ipynb")))
-
-
-def patterns(names: Names) -> Iterator[tuple[str, re.Pattern[str]]]:
-    """The package and the file names that a call of import_module with a text and variables asks for."""
-    for call in names.calls.get("import_module", ()):
-        given = call.args[0] if call.args else None
-        if isinstance(given, ast.Name):
-            bound = [b.value for b in names.bindings(given.id, given) if b.kind == "assign"]
-            given = bound[0] if len(bound) == 1 and isinstance(bound[0], ast.expr) else None
-        package, dot, module = _text(given).rpartition(".") if given is not None else ("", "", "")
-        if dot and package.strip(".") and _HOLE in module and _HOLE not in package:
-            yield package, re.compile(r"\w+".join(map(re.escape, module.split(_HOLE))) + r"\.py")
-
-
-def _text(node: ast.expr) -> str:
-    """A text that is put together, with a mark wherever a value goes in."""
-    if isinstance(node, ast.Constant) and isinstance(node.value, str):
-        return node.value
-    if isinstance(node, ast.JoinedStr):
-        return "".join(_text(part) for part in node.values)
-    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
-        return _text(node.left) + _text(node.right)
-    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mod):
-        return _text(node.left).replace("%s", _HOLE)
-    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "format":
-        return _text(node.func.value).replace("{}", _HOLE)
-    return _HOLE
 
 
 def _close(project: Project) -> None:

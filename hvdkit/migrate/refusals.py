@@ -57,8 +57,9 @@ def applied(findings: Iterable[Finding], options: Options) -> list[Finding]:
 
 
 def stays(facts: Facts, names: Names, refused: dict[Names, Refusal]) -> bool:
-    """Whether a file is not touched at all: refused itself, or a part of refused programs alone."""
+    """Whether a file is not touched at all: refused itself, or all programs that train with it are."""
     programs = [program for program in facts.programs if names in program.files]
+    programs = [program for program in programs if program.kind != "none"] or programs
     return names in refused or (bool(programs) and all(program.entry in refused for program in programs))
 
 

@@ -60,6 +60,16 @@ CASES = {
         "probe(getattr(A(), 'f', m.N()))",
         {"m.M", "m.N"},
     ),
+    "named tuple": (
+        "import m\nfrom collections import namedtuple\nT = namedtuple('T', 'a b')\n"
+        "def f():\n    return T(m.A(), b=m.B())\nprobe(f().b)",
+        {"m.B"},
+    ),
+    "named tuple, unpacked": (
+        "import m\nfrom collections import namedtuple\nT = namedtuple('T', ['a', 'b'])\n"
+        "x, y = T(b=m.B(), a=m.A())\nprobe(x)",
+        {"m.A"},
+    ),
     "dict": ("import m\nx = {'a': m.A(), 'b': m.B()}\nprobe(x['b'])", {"m.B"}),
     "dict store": ("import m\nx = {}\nx['a'] = m.A()\nx['b'] = m.B()\nprobe(x['a'])", {"m.A"}),
     "dict comprehension": ("import m\nx = {k: m.A() for k in y}\nprobe(x['b'])", {"m.A"}),
@@ -100,6 +110,25 @@ CASES = {
     "attribute of a base": (
         "import m\nclass B:\n    def __init__(self):\n        self.x = m.A()\nclass C(B): pass\nprobe(C().x)",
         {"m.A"},
+    ),
+    "given to the parent class": (
+        "import m\nclass B:\n    def __init__(self, a):\n        self.x = a\n"
+        "class C(B):\n    def __init__(self, a):\n        super().__init__(a)\nprobe(C(m.A()).x)",
+        {"m.A"},
+    ),
+    "given to a parent class by its name": (
+        "import m\nclass B:\n    def __init__(self, a):\n        self.x = a\n"
+        "class C(B):\n    def __init__(self, a):\n        B.__init__(self, a)\nprobe(C(m.A()).x)",
+        {"m.A"},
+    ),
+    "returned by a grandparent's method": (
+        "import m\nclass A:\n    def f(self):\n        return m.A()\nclass B(A): pass\n"
+        "class C(B):\n    def f(self):\n        return super(C, self).f()\nprobe(C().f())",
+        {"m.A"},
+    ),
+    "given to a static method": (
+        "import m\nclass C:\n    @staticmethod\n    def f(a, b):\n        probe(b)\nC.f(m.A(), m.B())",
+        {"m.B"},
     ),
     "class attribute": ("import m\nclass C:\n    x = m.A()\nprobe(C.x)", {"m.A"}),
     "another class": (
@@ -162,6 +191,9 @@ def test_renamed_variables_change_nothing(case: str, tmp_path: Path) -> None:
         "what",
         "getattr",
         "classmethod",
+        "staticmethod",
+        "super",
+        "namedtuple",
         "property",
     }
     for node in ast.walk(tree):
@@ -201,6 +233,15 @@ def test_a_name_that_a_package_gives_hides_its_file_of_that_name(tmp_path: Path)
     (folder / "__init__.py").write_text("from .launch import launch\n")
     (folder / "launch.py").write_text("from m import A\ndef launch():\n    return A()\n")
     flow, names, node = probe(tmp_path, "from core import launch\nprobe(launch())")
+    assert flow.made(names, node) == {"m.A"}
+
+
+@pytest.mark.parametrize("asked", ["'run.make'", "asked"])
+def test_a_file_that_is_imported_by_a_name_that_is_written_out(asked: str, tmp_path: Path) -> None:
+    (tmp_path / "run").mkdir()
+    (tmp_path / "run" / "make.py").write_text("from m import A\ndef build():\n    return A()\n")
+    text = f"import importlib\nasked = 'run.make'\nmade = importlib.import_module({asked})\n"
+    flow, names, node = probe(tmp_path, f"{text}probe(getattr(made, 'build')())")
     assert flow.made(names, node) == {"m.A"}
 
 

@@ -76,6 +76,29 @@ def test_lines_joined_by_backslashes_and_only_launcher_files(tmp_path: Path) -> 
     ]
 
 
+@pytest.mark.parametrize(
+    ("text", "instead"),
+    [
+        (
+            "import os\n\ncmd = 'python -m torch.distributed.launch --nproc_per_node %d ' \\\n"
+            "      'src/train.py --lr %s' % (gpus, lr)\nos.system(cmd)\n",
+            "horovodrun -np %d python src/train.py --lr %s",
+        ),
+        (
+            "import os\n\nos.system(f'torchrun --nproc_per_node {gpus} train.py --resume {last} &')\n",
+            "horovodrun -np {gpus} python train.py --resume {last}",
+        ),
+        ('"""Run it.\n\ntorchrun --nproc_per_node 2 train.py\n"""\n', ""),
+        ("# torchrun train.py\nx = 1\n", ""),
+        ("torchrun train.py\n", ""),
+    ],
+)
+def test_commands_that_python_runs(text: str, instead: str, tmp_path: Path) -> None:
+    (tmp_path / "start.py").write_text(text)
+    found = launch_lines([tmp_path], [tmp_path / "train.py"])
+    assert [(item.line, item.instead) for item in found] == ([(3, instead)] if instead else [])
+
+
 def test_the_plan_notes_them_and_leaves_the_file(tmp_path: Path) -> None:
     (tmp_path / "train.py").write_text(DDP)
     script = tmp_path / "run.sh"

@@ -127,16 +127,20 @@ def test_what_refuses_a_program_in_many_lines_is_told_once(
 
 
 @pytest.mark.parametrize(
-    ("argument", "said"), [("find_unused_parameters=True", True), ("find_unused_parameters=False", False)]
+    ("wrap", "said"),
+    [
+        ("torch.nn.parallel.DistributedDataParallel(net, find_unused_parameters=True)", True),
+        ("torch.nn.parallel.DistributedDataParallel(net, find_unused_parameters=False)", False),
+        ("apex.parallel.DistributedDataParallel(net, delay_allreduce=True)", True),
+    ],
 )
 def test_what_to_know_about_an_edit_is_told_and_leaves_nothing(
-    tree: Path, capsys: pytest.CaptureFixture[str], argument: str, said: bool
+    tree: Path, capsys: pytest.CaptureFixture[str], wrap: str, said: bool
 ) -> None:
-    wrapped = f"import torch\nmodel = torch.nn.parallel.DistributedDataParallel(net, {argument})\n"
-    (tree / "train.py").write_text(DDP + wrapped)
+    (tree / "train.py").write_text(f"{DDP}import apex\nimport torch\nmodel = {wrap}\n")
     assert main(["migrate", "train.py", "--no-diff"]) == 0
     out = capsys.readouterr().out
-    assert ("train.py:6: HVD201" in out and "weight decay" in out) is said
+    assert ("train.py:7: HVD201" in out and "weight decay" in out) is said
 
 
 def test_output_leaves_the_original(tree: Path) -> None:

@@ -41,6 +41,89 @@ def test_what_is_told_to_type_migrates(shared: Path) -> None:
     assert {file.path.name for file in plan.files if file.changed} == {"helper.py"}
 
 
+STARTER = """\
+import importlib
+import torch.distributed as dist
+
+dist.init_process_group("nccl")
+importlib.import_module("recipe").run()
+"""
+RECIPE = "import pytorch_lightning as pl\n\ndef run():\n    pl.Trainer().fit(model)\n"
+
+
+def test_a_program_that_imports_what_is_refused_by_its_name_stays_as_it_is(tmp_path: Path) -> None:
+    (tmp_path / "start.py").write_text(STARTER)
+    (tmp_path / "recipe.py").write_text(RECIPE)
+    plan = make_plan([tmp_path], Options())
+    assert {program.entry.name: program.refused for program in plan.programs} == {
+        "start.py": "HVD902 at recipe.py:4"
+    }
+    assert not any(file.changed for file in plan.files)
+
+
+TRAINER = """\
+import torch
+import torch.distributed as dist
+from hydra.utils import instantiate
+from torch.nn.parallel import DistributedDataParallel as DDP
+
+KEY = "loss"
+
+class Trainer:
+    def __init__(self, model, optimizer):
+        dist.init_process_group("nccl")
+        self.model = DDP(model)
+        self.optimizer = instantiate(optimizer, self.model.parameters())
+
+    def run(self, batches):
+        for x in batches:
+            self.model(x)[KEY].backward()
+            self.optimizer.step()
+"""
+
+
+def test_a_trainer_that_only_a_configuration_names_needs_its_optimizer(tmp_path: Path) -> None:
+    """The scripts make it by its name in a YAML file: what runs it is not seen, and nobody would average."""
+    (tmp_path / "trainer.py").write_text(TRAINER)
+    (tmp_path / "losses.py").write_text("import torch\nfrom trainer import KEY\n\nprint(KEY)\n")
+    plan = make_plan([tmp_path], Options())
+    assert [program.refused for program in plan.programs] == ["HVD905 at trainer.py:11"]
+    assert not any(file.changed for file in plan.files)
+
+
+REPORT = """\
+import torch
+
+def write(text):
+    file = open("report.bin", "wb")
+    compress(file, text)
+
+if __name__ == "__main__":
+    write("nothing")
+"""
+REFUSED = """\
+import pytorch_lightning as pl
+import torch
+from report import write
+
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+model(x).sum().backward()
+optimizer.step()
+write("done")
+pl.Trainer().fit(model)
+"""
+
+
+def test_a_helper_of_a_refused_training_gets_no_notes(tmp_path: Path) -> None:
+    """It is a script of its own, too, that trains nothing: what is said of it is said for the training."""
+    (tmp_path / "report.py").write_text(REPORT)
+    (tmp_path / "train.py").write_text(REFUSED)
+    plan = make_plan([tmp_path], Options())
+    assert [finding.rule for finding in plan.findings if finding.path.name == "report.py"] == ["HVD601"]
+    assert [program.refused for program in plan.programs] == ["", "HVD902 at train.py:9"]
+    assert not any(file.after != file.before for file in plan.files)
+
+
 OWN = """\
 import torch
 

@@ -35,11 +35,21 @@ def passed(
     """
     if spawned(where, call) is not None:
         return _handed_on(where, received(names, function), call, parameter)
-    bound = isinstance(names.parents.get(function), ast.ClassDef)
+    bound = passes_self(names, function, where, call)
     if any(isinstance(item, ast.Starred) for item in call.args):
         items = [item for arg in call.args for item in _spread(where, arg)]
         call = ast.Call(call.func, items, call.keywords)
     return argument(function, call, parameter, bound)
+
+
+def passes_self(names: Names, function: FunctionNode, where: Names, call: ast.Call) -> bool:
+    """Whether Python passes self to a function: not to a static one, nor in `Base.__init__(self, x)`."""
+    if received(names, function) == positional(function):
+        return False
+    receiver = call.func.value if isinstance(call.func, ast.Attribute) else None
+    owner = next((parent for parent in where.ancestors(call) if isinstance(parent, ast.ClassDef)), None)
+    bases = owner.bases if receiver is not None and owner is not None else []
+    return not any(ast.dump(base) == ast.dump(receiver) for base in bases)  # type: ignore[arg-type]
 
 
 def _spread(where: Names, arg: ast.expr) -> list[ast.expr]:

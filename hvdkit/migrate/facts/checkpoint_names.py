@@ -10,6 +10,7 @@ from hvdkit.migrate.facts import vocabulary as words
 from hvdkit.migrate.facts.arguments import given
 from hvdkit.migrate.facts.flow import Value
 from hvdkit.migrate.facts.once import once
+from hvdkit.migrate.facts.ranks import constant
 from hvdkit.migrate.facts.unwrapping import wrapped, wrapped_later
 from hvdkit.migrate.facts.wraps import find_wraps
 from hvdkit.migrate.names import Names
@@ -80,7 +81,7 @@ def loads_into_wrapped(facts: Facts) -> Iterator[tuple[Names, ast.Call]]:
 
     Such a program trains nothing and keeps its DataParallel; the training's goes, and module. with it.
     """
-    if not _writes_wrapped(facts):
+    if not writes_wrapped(facts):
         return
     for names in facts.files:
         for call, model in () if facts.kinds(names) & TRAINING else state_loads(names):
@@ -101,7 +102,20 @@ def loads_into_wrapped(facts: Facts) -> Iterator[tuple[Names, ast.Call]]:
                 yield names, call
 
 
-def _writes_wrapped(facts: Facts) -> bool:
+def readers(facts: Facts) -> set[Names]:
+    """Files of programs that train nothing, and load checkpoints whose names the training gives module."""
+    if not writes_wrapped(facts):
+        return set()
+    written = {constant(given(site.node, 1, "f")) for site in facts.calls("torch.save")}
+    return {
+        site.names
+        for site in facts.calls("torch.load")
+        if not facts.kinds(site.names) & TRAINING and constant(given(site.node, 0, "f")) in {None, *written}
+    }
+
+
+@once
+def writes_wrapped(facts: Facts) -> bool:
     """Whether a training asks a model for its names that is wrapped there."""
     return any(
         meets_names(facts, names, model)

@@ -10,10 +10,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from hvdkit.migrate.facts.arguments import default, keyword, unpacks
+from hvdkit.migrate.facts.arguments import default, keyword, passed, unpacks
 from hvdkit.migrate.facts.flow import Value
 from hvdkit.migrate.facts.handles import handle_waits
-from hvdkit.migrate.names import FUNCTIONS, Names
+from hvdkit.migrate.names import FUNCTIONS, Binding, Names
 
 if TYPE_CHECKING:
     from hvdkit.migrate.facts.facts import Facts, Site
@@ -163,7 +163,7 @@ def reduction_constants(facts: Facts) -> Iterator[tuple[Names, ast.Attribute, st
 def _known_group(facts: Facts, names: Names, group: ast.expr) -> bool:
     if is_world(facts, names, group):
         return True
-    values = facts.flow.values(names, group)
+    values = facts.flow.values(names, group) if _followed(facts, names, group, set()) else frozenset()
     return bool(values) and all(value.kind == "made" and value.name in ADD_PROCESS_SET for value in values)
 
 
@@ -173,9 +173,36 @@ def is_world(facts: Facts, names: Names, group: ast.expr) -> bool:
     A parameter that is the world where none is given, `if group is None: group = everybody()`, is it also
     where nobody is seen to give one.
     """
-    values = facts.flow.values(names, group)
+    values = facts.flow.values(names, group) if _followed(facts, names, group, set()) else frozenset()
     given = [value for value in values if not _left_at_none(facts, value)]
     return bool(given) and all(_is_all(value) for value in given)
+
+
+def _followed(facts: Facts, names: Names, node: ast.expr, seen: set[ast.AST]) -> bool:
+    """Whether all that is assigned to a variable or an attribute is known; what fills a list is not."""
+    if node in seen:
+        return True
+    seen.add(node)
+    if isinstance(node, ast.Name):
+        bound = [(names, binding) for binding in names.bindings(node.id, node)]
+    elif isinstance(node, ast.Attribute):
+        bound = facts.flow.stored(names, node)
+    else:
+        return bool(facts.flow.values(names, node))
+    return all(_binding_followed(facts, where, binding, seen) for where, binding in bound)
+
+
+def _binding_followed(facts: Facts, names: Names, binding: Binding, seen: set[ast.AST]) -> bool:
+    if binding.kind == "assign" and binding.value is not None and not binding.path:
+        return _followed(facts, names, binding.value, seen)
+    if binding.kind != "param" or not isinstance(binding.node, ast.arg):
+        return bool(facts.flow.bound(names, binding))
+    function = names.parents[names.parents[binding.node]]
+    if not isinstance(function, FUNCTIONS):
+        return False
+    sites = facts.flow.call_sites(names, function)
+    given = ((where, passed(names, function, where, call, binding.node.arg)) for where, call in sites)
+    return all(value is None or _followed(facts, where, value, seen) for where, value in given)
 
 
 def _is_all(value: Value) -> bool:

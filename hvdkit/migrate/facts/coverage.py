@@ -12,7 +12,7 @@ from hvdkit.migrate.facts.loops import backward_calls, library_backwards
 from hvdkit.migrate.facts.once import once
 from hvdkit.migrate.facts.optimizers import Optimizer, parameter_roots
 from hvdkit.migrate.facts.programs import ProgramFacts
-from hvdkit.migrate.facts.starts import runs_in
+from hvdkit.migrate.facts.starts import run_by_nobody, runs_in
 from hvdkit.migrate.facts.training import training_paths
 from hvdkit.migrate.facts.updates import hand_updates, may_step_weights
 from hvdkit.migrate.facts.wraps import Wrap, find_wraps
@@ -30,8 +30,11 @@ NO_OPTIMIZERS = (
     "torch.profiler.",
     "torch.autograd.profiler.",
     "timm.scheduler.",
-    "transformers.get_",
-    "transformers.optimization.get_",
+    *(
+        f"transformers.{path}{name}"
+        for path in ("", "optimization.")
+        for name in ("get_", "Warmup", "Constant")
+    ),
 )
 
 
@@ -41,14 +44,15 @@ def trained_wraps(facts: Facts) -> list[tuple[ProgramFacts, Wrap, list[Optimizer
     found: list[tuple[ProgramFacts, Wrap, list[Optimizer]]] = []
     backwards = [*backward_calls(facts), *library_backwards(facts)]
     wraps = [wrap for wrap in find_wraps(facts) if wrap.name in words.DDP]
+    lost = {names for names, call in backwards if run_by_nobody(facts, names, call)}
     for program in facts.programs:
-        if not any(
+        # An evaluation may share a file with the training, and with it the backward pass.
+        trains = any(
             names in program.files and runs_in(facts, program, names, call) for names, call in backwards
-        ):
-            continue  # an evaluation may share a file with the training, and with it the backward pass
+        )
         mine = [optimizer for optimizer in facts.optimizers if optimizer.names in program.files]
-        for wrap in wraps:
-            if wrap.names in program.files:
+        for wrap in wraps if trains or lost & program.files else ():
+            if wrap.names in program.files and (trains or run_by_nobody(facts, wrap.names, wrap.node)):
                 found.append((program, wrap, [each for each in mine if may_train(each, wrap)]))
     return found
 

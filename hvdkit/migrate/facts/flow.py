@@ -22,8 +22,10 @@ from hvdkit.migrate.facts.loader_classes import is_loader
 from hvdkit.migrate.facts.lookups import module_asked
 from hvdkit.migrate.facts.memo import Memo
 from hvdkit.migrate.facts.order import reaching
+from hvdkit.migrate.facts.records import NAMED_TUPLE, fields, record
 from hvdkit.migrate.facts.stores import Stores
 from hvdkit.migrate.facts.wrappers import RETURNS_SELF, is_wrapper
+from hvdkit.migrate.import_texts import module_text
 from hvdkit.migrate.names import ANY_KEY, FUNCTIONS, Binding, FunctionNode, Names, Scope, index
 from hvdkit.migrate.project import Project
 from hvdkit.migrate.source import Source
@@ -69,6 +71,10 @@ class Flow:
         self._own: dict[tuple[Names, str], bool] = {}
         self._loaders: dict[ast.AST, bool] = {}
         self._handing: dict[ast.AST, tuple[HandedBack | None, tuple[ast.Call, ...]]] = {}
+        self._records: dict[
+            ast.Call, ast.Tuple | None
+        ] = {}  # the tuples that calls of namedtuples' classes make
+        self._places: dict[ast.AST, tuple[str, ...]] = {}  # of such tuples, the names of their places
         self._seen_from: dict[tuple[str, ast.AST], tuple[Names, Scope | None, str, tuple[Binding, ...]]] = {}
 
     # --- questions -----------------------------------------------------------------------------
@@ -274,6 +280,8 @@ class Flow:
                             found |= self.bound(where, binding)
             elif base.kind == "made" and attribute == "module" and is_wrapper(base.name):
                 found |= self.inner(base)
+            elif attribute in (places := self._places.get(base.node, ())):
+                found |= self._unpack(names, frozenset([base]), (places.index(attribute),))
         return frozenset(found | self._stores.values(attribute, bases))
 
     def _call(self, names: Names, node: ast.Call) -> frozenset[Value]:
@@ -291,6 +299,8 @@ class Flow:
             kept = {value for value in receiver if value.kind in ("made", "object", "param", "literal")}
             if kept:
                 return frozenset(kept)
+        if isinstance(function, ast.Name) and function.id == "super" and not names.bindings("super", node):
+            return self._parents(names, node)
         for name in set(names.qualified(function)) & words.OPTIMIZER_FACTORIES.keys():
             return frozenset([Value("made", name, node, names)])  # another one with each call
         for value in self.values(names, function):
@@ -300,11 +310,38 @@ class Flow:
                 found.add(Value("made", words.LOADER, node, names))
             elif value.kind == "class":
                 found.add(Value("object", value.name, value.node, value.names))
+            elif value.kind == "made" and value.name == NAMED_TUPLE:
+                found.update(self._record(names, node, value.node))
             elif value.kind == "name":
-                found.add(Value("made", value.name, node, names))
+                module = self._imported_by_name(names, node, value)
+                found.add(module or Value("made", value.name, node, names))
         label = function.attr if isinstance(function, ast.Attribute) else "?"
         unknown = Value("made", f"?.{label}", node, names)
         return self._memo.otherwise(frozenset(found), lambda: frozenset([unknown]))
+
+    def _record(self, names: Names, node: ast.Call, made_by: ast.AST) -> Iterator[Value]:
+        """What a call of a namedtuple's class gives: the same tuple whenever it is asked."""
+        if node not in self._records:
+            self._records[node] = record(node, fields(made_by))
+        made = self._records[node]
+        if made is not None:
+            self._places[made] = tuple(fields(made_by))
+            yield Value("literal", "Tuple", made, names)
+
+    def _parents(self, names: Names, node: ast.Call) -> frozenset[Value]:
+        """What `super()` or `super(Class, self)` is: an object of the project's classes above its own."""
+        owner = next((p for p in names.ancestors(node) if isinstance(p, ast.ClassDef)), None)
+        of = [(names, owner)] if owner is not None else []
+        if node.args:
+            given = self.values(names, node.args[0])
+            of = [(value.names, value.node) for value in given if isinstance(value.node, ast.ClassDef)]
+        above = [value for where, one in of for base in one.bases for value in self.values(where, base)]
+        return frozenset(replace(value, kind="object") for value in above if value.kind == "class")
+
+    def _imported_by_name(self, names: Names, node: ast.Call, function: Value) -> Value | None:
+        """The file of the project that `import_module("train.run")` gives."""
+        module = self.project.named(names, node) if function.name == "importlib.import_module" else None
+        return Value("module", module_text(names, node), module.source.tree, module) if module else None
 
     def _is_loader(self, value: Value) -> bool:
         if value.node not in self._loaders:

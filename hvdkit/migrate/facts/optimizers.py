@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from hvdkit.migrate.facts import vocabulary as words
-from hvdkit.migrate.facts.arguments import argument, keyword, passed
+from hvdkit.migrate.facts.arguments import argument, keyword, passed, passes_self
 from hvdkit.migrate.facts.flow import Value
 from hvdkit.migrate.facts.handed_out import handed_out, told_apart
 from hvdkit.migrate.facts.lookups import OPTIMIZER, calls_with_optimizers, handed_on
@@ -417,10 +417,9 @@ def _from_callers(
     found: list[tuple[Names, ast.expr]] = []
     if function is None:
         return found
-    bound = isinstance(names.parents.get(function), ast.ClassDef)
     on_the_way = [(where, call) for passes, where, call in calls if passes is function]
     for where, call in on_the_way or facts.flow.call_sites(names, function):
-        given = argument(function, call, name.id, bound)
+        given = argument(function, call, name.id, passes_self(names, function, where, call))
         found += parameter_roots(facts, where, given, calls, seen)
     return found
 

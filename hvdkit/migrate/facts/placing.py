@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import vocabulary as words
-from hvdkit.migrate.facts.arguments import argument
+from hvdkit.migrate.facts.arguments import argument, passes_self
 from hvdkit.migrate.facts.handed_out import assigned_to
 from hvdkit.migrate.facts.optimizers import Optimizer, Passed
 from hvdkit.migrate.facts.spelling import spelled
@@ -253,7 +253,7 @@ def _in_caller(
 ) -> str | None:
     """A parameter (with its attributes) of a function as its caller writes it."""
     head, dot, tail = text.partition(".")
-    bound = isinstance(names.parents.get(function), ast.ClassDef)
+    bound = passes_self(names, function, where, call)
     if bound and function.args.args and function.args.args[0].arg == head:
         given = call.func.value if isinstance(call.func, ast.Attribute) else None
     else:

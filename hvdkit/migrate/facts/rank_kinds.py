@@ -166,13 +166,13 @@ class RankKinds:
         )
 
     def _entry(self, names: Names, node: ast.Subscript) -> frozenset[str]:
-        """`options["rank"]`: what was stored under that key; if nobody knows in which dict, in any."""
+        """`options["rank"]`: what was stored under that key; if the dict may be one nobody knows, in any."""
         if not isinstance(node.slice, ast.Constant) or not isinstance(node.slice.value, str):
             return frozenset([UNKNOWN])
         key, flow = f"[{node.slice.value!r}]", self._facts.flow
         holders = flow.values(names, node.value)
         stored = flow.stored_under(key, holders)
-        if not stored and all(value.kind == "param" for value in holders):
+        if not stored and (not holders or any(value.kind == "param" for value in holders)):
             stored = [
                 (where, binding) for where in self._facts.files for _, binding in where.stores.get(key, ())
             ]

@@ -78,3 +78,8 @@ def runs_project(facts: Facts, names: Names, statement: ast.stmt) -> bool:
 def runs_in(facts: Facts, program: ProgramFacts, names: Names, node: ast.AST) -> bool:
     """Whether a node may run in a program."""
     return facts.graph.runs(program.entry, program.files, names, node)
+
+
+def run_by_nobody(facts: Facts, names: Names, node: ast.AST) -> bool:
+    """Whether no program is seen to come to a node: a configuration may name the class that it is in."""
+    return not any(runs_in(facts, program, names, node) for program in facts.programs)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts.once import once
 from hvdkit.migrate.facts.training import trained_by
-from hvdkit.migrate.facts.writers import OPEN, Writer, handed
+from hvdkit.migrate.facts.writers import OPEN, OPENS, Writer, handed
 from hvdkit.migrate.names import Names
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ def text_block(facts: Facts, writer: Writer) -> list[ast.stmt]:
     else:
         row = _opened_to_closed(names, writer.node)
         body, opens = row[1:], [writer.node]
-    if not row or not all(isinstance(call, ast.Call) and _is_open(call) for call in opens):
+    if not row or not all(isinstance(call, ast.Call) and _is_open(names, call) for call in opens):
         return []
     if not all(_tells(facts, names, statement, 0) for statement in body):
         return []
@@ -97,8 +97,9 @@ def _opened_to_closed(names: Names, call: ast.Call) -> list[ast.stmt]:
     return below[: last + 1] if len(opened.targets) == 1 else []
 
 
-def _is_open(call: ast.Call) -> bool:
-    return isinstance(call.func, ast.Name) and call.func.id == OPEN
+def _is_open(names: Names, call: ast.Call) -> bool:
+    builtin = isinstance(call.func, ast.Name) and call.func.id == OPEN
+    return builtin or bool(OPENS.intersection(names.qualified(call.func)))
 
 
 def _tells(facts: Facts, names: Names, statement: ast.stmt, depth: int) -> bool:
@@ -216,7 +217,7 @@ def _reads(names: Names, node: ast.expr) -> bool:
     for call in names.ancestors(node):
         if not isinstance(call, ast.Call):
             continue
-        if _is_open(call):
+        if _is_open(names, call):
             mode = call.args[1] if len(call.args) > 1 else None
             return not (isinstance(mode, ast.Constant) and set(str(mode.value)) & set("wax"))
         if set(names.qualified(call.func)) & _EXISTS:

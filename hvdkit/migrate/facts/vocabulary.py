@@ -68,6 +68,8 @@ OTHER_OPTIMIZERS = (
     "transformers.AdamW",
     "transformers.Adafactor",
     "transformers.optimization.",
+    "pytorch_pretrained_bert.BertAdam",
+    "pytorch_pretrained_bert.optimization.",
     "bitsandbytes.optim.",
     "torch_optimizer.",
     "pytorch_optimizer.",
@@ -122,7 +124,7 @@ def is_optimizer(name: str) -> bool:
         return False
     if name.startswith("torch.optim."):
         return last[:1].isupper() and "lr_scheduler" not in name and "swa_utils" not in name
-    return name.startswith(OTHER_OPTIMIZERS) and last[:1].isupper()
+    return name.startswith(OTHER_OPTIMIZERS) and last[:1].isupper() and not last.endswith("Schedule")
 
 
 def is_scheduler(name: str) -> bool:

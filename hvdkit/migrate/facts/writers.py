@@ -46,6 +46,9 @@ DUMPS = {
 }
 COPIES = ("shutil.copyfile", "shutil.copy", "shutil.copy2", "shutil.move", "os.rename", "os.replace")
 OPEN = "open"  # the builtin
+OPENS = frozenset(
+    ("io.open", "codecs.open", "gzip.open")
+)  # libraries', with a path and a mode as it has them
 # What gives something, and changes what it is asked of.
 _CHANGES = frozenset(
     (
@@ -189,6 +192,8 @@ def _opens(facts: Facts) -> Iterator[Writer]:
 
 def _path_and_mode(names: Names, call: ast.Call) -> tuple[ast.expr | None, ast.expr | None]:
     """Of `open(path, "w")`, and of a Path's `path.open("w")`."""
+    if OPENS.intersection(names.qualified(call.func)):
+        return (call.args[0] if call.args else None), given(call, 1, "mode")
     if isinstance(call.func, ast.Name):
         own = not names.bindings(OPEN, call)
         return (call.args[0] if own and call.args else None), given(call, 1, "mode")

@@ -8,17 +8,26 @@ from collections.abc import Iterator
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.launch import Spawn, leads_to_init
+from hvdkit.migrate.facts.starts import run_by_nobody
 from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
 
 
 def check(facts: Facts) -> Iterator[Finding]:
     for spawn in facts.launch.spawns:
-        if "ddp" not in facts.kinds(spawn.names) or not leads_to_init(facts, spawn.names, spawn.worker):
-            continue
         names = spawn.names
+        if "ddp" not in facts.kinds(names):
+            continue
         statement = names.statement(spawn.node)
         worker = names.source.segment(spawn.worker)
+        if not leads_to_init(facts, names, spawn.worker):
+            if any(run_by_nobody(facts, site.names, site.node) for site in facts.launch.inits):
+                message = f"whether {worker} comes to where the process group is made was not followed"
+                advice = (
+                    f"call {worker}(hvd.local_rank(), ...) once if it does: horovodrun starts the processes"
+                )
+                yield facts.manual("HVD106", names, spawn.node, message, advice)
+            continue
         if not isinstance(statement, ast.Expr) or statement.value is not spawn.node:
             message = "the spawned processes are waited for by hand"
             advice = f"call {worker}(hvd.local_rank(), ...) once; horovodrun starts the processes and waits for them"
@@ -249,6 +258,28 @@ RULE = Rule(
             dist.init_process_group("gloo")
             """,
             reason="these processes do something else: none of them joins the process group",
+        ),
+        Keep(
+            """\
+            import torch
+            from hydra.utils import instantiate
+            from trainer import KEY
+
+            def worker(gpu, config):
+                print(KEY)
+                instantiate(config.trainer).run()
+
+            torch.multiprocessing.spawn(worker, args=(config,), nprocs=2)
+            """,
+            reason="a configuration names the class that makes the process group: what runs it is not seen",
+            reported=True,
+            files=(
+                (
+                    "trainer.py",
+                    "import torch.distributed as dist\n\nKEY = 1\n\nclass Trainer:\n    def run(self):\n"
+                    "        dist.init_process_group('nccl')\n",
+                ),
+            ),
         ),
         Keep(
             """\

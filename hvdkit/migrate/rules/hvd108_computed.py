@@ -30,6 +30,8 @@ def check(facts: Facts) -> Iterator[Finding]:
         text = f"{facts.hvd(origin.names)}.{function}()"
         message = f"this value {ABOUT[function]}: {text}"
         yield facts.safe("HVD108", origin.names, origin.node, message, _define, origin, text)
+        if function == "rank":
+            yield from _host_numbers(facts, origin)
     yield from _unfollowed(facts)
     yield from _tests(facts)
     if facts.launch.rank_indices:
@@ -57,6 +59,28 @@ def _define(origin: Origin, text: str) -> Edit:
     if origin.kind == "augmented":
         return edits.replace(names.source, names.parents[node], f"{names.source.segment(node)} = {text}")
     return edits.replace(names.source, node, text)
+
+
+def _host_numbers(facts: Facts, origin: Origin) -> Iterator[Finding]:
+    """Above `args.rank = args.rank * gpus + gpu` the same variable is the number of the host, of an option."""
+    names, value, statement = origin.names, origin.node, origin.names.statement(origin.node)
+    hosts = [
+        part for part in ast.walk(value) if isinstance(part, ast.BinOp) and isinstance(part.op, ast.Mult)
+    ]
+    if not isinstance(statement, ast.Assign) or statement.value is not value or not hosts:
+        return
+    variable = ast.unparse(statement.targets[0])
+    if variable not in (ast.unparse(hosts[0].left), ast.unparse(hosts[0].right)):
+        return
+    for read in names.walk(names.function(value) or names.source.tree):
+        if not isinstance(read, (ast.Name, ast.Attribute)) or not isinstance(read.ctx, ast.Load):
+            continue
+        use = names.statement(read)
+        kept = isinstance(use, ast.Assign) and read in names.walk(use.value) and use.lineno < statement.lineno
+        if kept and ast.unparse(read) == variable and names.function(read) is names.function(value):
+            text = f"{facts.hvd(names)}.cross_rank()"
+            message = f"here this is still the number of the host: {text}"
+            yield facts.safe("HVD108", names, read, message, edits.replace, names.source, read, text)
 
 
 def _tests(facts: Facts) -> Iterator[Finding]:
@@ -158,6 +182,39 @@ RULE = Rule(
     ),
     check=check,
     changes=(
+        Change(
+            """\
+            import torch
+            import torch.distributed as dist
+            import torch.multiprocessing as mp
+
+            def worker(gpu, ngpus, args):
+                args.host, args.first = args.rank, args.rank * ngpus
+                args.rank = args.rank * ngpus + gpu
+                dist.init_process_group("nccl", rank=args.rank, world_size=args.world)
+                print(args.rank)
+
+            def main(args):
+                gpus = torch.cuda.device_count()
+                mp.spawn(worker, nprocs=gpus, args=(gpus, args))
+            """,
+            """\
+            import horovod.torch as hvd
+            import torch.distributed as dist
+            import torch.multiprocessing as mp
+
+            def worker(gpu, ngpus, args):
+                args.host, args.first = hvd.cross_rank(), hvd.cross_rank() * ngpus
+                args.rank = hvd.rank()
+                dist.init_process_group("nccl", rank=args.rank, world_size=args.world)
+                print(args.rank)
+
+            def main(args):
+                gpus = hvd.local_size()
+                mp.spawn(worker, nprocs=gpus, args=(gpus, args))
+            """,
+            note="An option that was the number of the host until it becomes the rank.",
+        ),
         Change(
             """\
             import torch

@@ -26,8 +26,10 @@ PREDIVIDED = (
     "gradient_predivide_factor: apex divided by it before it added the gradients up, and by the rest afterwards, which "
     "is the average; where gradients in float16 overflow, give hvd.DistributedOptimizer gradient_predivide_factor="
 )
+# Arguments with which a parameter may go unused: torch's, and apex's.
+MAY_BE_UNUSED = ("find_unused_parameters", "delay_allreduce")
 UNUSED = (
-    "find_unused_parameters: a parameter that no rank used in a step kept no gradient under DDP, and the "
+    "a parameter that no rank used in a step kept no gradient under DDP, and the "
     "optimizer passed it by; Horovod gives it zeros, so that momentum and weight decay go on moving it. Where "
     "that matters, give such parameters requires_grad_(False) while they take no part"
 )
@@ -61,10 +63,14 @@ def check(facts: Facts) -> Iterator[Finding]:
             continue
         message = "DDP goes; rank 0's parameters and buffers are broadcast where DDP did it"
         finding = facts.safe("HVD201", names, call, message, _edits, facts, wrap)
-        unused = keyword(call, "find_unused_parameters")
-        off = unused is None or (isinstance(unused, ast.Constant) and not unused.value)
+        unused = next((name for name in MAY_BE_UNUSED if _is_on(keyword(call, name))), None)
         divided = keyword(call, "gradient_predivide_factor") is not None
-        yield finding.knowing(UNUSED if not off else PREDIVIDED if divided else "")
+        yield finding.knowing(f"{unused}: {UNUSED}" if unused else PREDIVIDED if divided else "")
+
+
+def _is_on(argument: ast.expr | None) -> bool:
+    """Whether an argument is given, and not False."""
+    return argument is not None and not (isinstance(argument, ast.Constant) and not argument.value)
 
 
 def _edits(facts: Facts, wrap: Wrap) -> list[Edit]:
@@ -109,7 +115,8 @@ RULE = Rule(
     ),
     safety=(
         "Safe: same average, same start. With two ranks in float32 the weights are bit-identical. One difference "
-        "is told: with find_unused_parameters, what no rank used in a step had no gradient, and has zeros now."
+        "is told: with find_unused_parameters, or apex's delay_allreduce, what no rank used in a step had no "
+        "gradient, and has zeros now."
     ),
     check=check,
     changes=(

@@ -410,9 +410,13 @@ RULE = Rule(
 
             @registry.register()
             class Special(Solver):
+                def __init__(self, options):
+                    super().__init__(options)
+
                 def test(self):
                     self.net.eval()
 
+            default = Solver(library.read())
             options = library.read()
             options["rank"] = dist.get_rank()
             registry.get(options["kind"])(options).validate()

@@ -13,6 +13,7 @@ from hvdkit.migrate.facts.checkpoint_names import (
     loads_into_wrapped,
     meets_names,
     passes_over,
+    readers,
     state_loads,
 )
 from hvdkit.migrate.facts.once import once
@@ -27,11 +28,13 @@ PREFIX = "module."
 STRIPPING = ("replace", "removeprefix", "lstrip", "split", "sub", "consume_prefix_in_state_dict_if_present")
 TESTS = ("startswith", "find", "index", "count")
 PUTS_ON = "names of the model's parameters do not begin with module. any more"
-PUTS_ON_ADVICE = "leave module. out: checkpoints that this program writes from now on have no such prefix"
+PUTS_ON_ADVICE = "leave module. out: checkpoints that are written from now on have no such prefix"
 NOTHING = (
     "unknown names are passed over: a checkpoint of the wrapped model, with module. in them, loads nothing"
 )
 NOTHING_ADVICE = "take module. off the names of older checkpoints before they are loaded, then drop this note"
+LEFT_OUT = "names that do not begin with module. are left out here, and none begin so any more"
+LEFT_OUT_ADVICE = 'keep the others under the names that they have: key.removeprefix("module.") for every key'
 INSIDE = "unknown names are passed over: a checkpoint from before has .module. in the names of a part that was wrapped"
 INSIDE_ADVICE = (
     "take module. out of the names of older checkpoints before they are loaded, then drop this note"
@@ -45,7 +48,7 @@ def check(facts: Facts) -> Iterator[Finding]:
     programs = [
         program for program in facts.programs if program.kind in ("ddp", "single") and program.files & files
     ]
-    inside = {names for program in programs for names in program.files}
+    inside = {names for program in programs for names in program.files} | readers(facts)
     for names in (names for names in facts.files if names in inside):
         for node in names.of_kind(ast.Constant, ast.Subscript):
             if (
@@ -53,7 +56,12 @@ def check(facts: Facts) -> Iterator[Finding]:
                 and isinstance(node.value, str)
                 and node.value.startswith(PREFIX)
             ):
-                if _harmless(names, node) or _given_to_strip(facts, names, node) or _asked(names, node):
+                if _leaves_out(names, node):
+                    yield facts.manual("HVD206", names, node, LEFT_OUT, LEFT_OUT_ADVICE)
+                    continue
+                if _harmless(names, node) or _tried_in_turn(names, node) or _asked(names, node):
+                    continue
+                if _given_to_strip(facts, names, node) or _asked_without(names, node):
                     continue
                 loads = _loads(facts, names, node)
                 if loads:
@@ -68,7 +76,7 @@ def check(facts: Facts) -> Iterator[Finding]:
                 advice = 'take the prefix off only where it is: key.removeprefix("module.")'
                 yield facts.manual("HVD206", names, node, message, advice)
         for call, model in state_loads(names):
-            if passes_over(names, call) and meets_names(facts, names, model):
+            if passes_over(names, call) and meets_names(facts, names, model) and not _taken_off(names, call):
                 yield facts.manual("HVD206", names, call, NOTHING, NOTHING_ADVICE)
     for names in facts.files:
         for call, model in state_loads(names):
@@ -81,14 +89,14 @@ def check(facts: Facts) -> Iterator[Finding]:
 def _loads(facts: Facts, names: Names, node: ast.Constant) -> list[ast.expr]:
     """What a loop over names takes from checkpoints that its function loads: `checkpoint["state_dict"]`."""
     loop = _loop(names, node)
-    function = names.function(node)
-    if function is None or loop is None or isinstance(names.parents[node], ast.JoinedStr):
+    if loop is None or isinstance(names.parents[node], ast.JoinedStr):
         return []
     used = {part.id for part in ast.walk(loop) if isinstance(part, ast.Name)}
     return [
         statement.value
-        for statement in names.walk(function)
+        for statement in names.walk(names.function(node) or names.source.tree)
         if isinstance(statement, ast.Assign)
+        and names.function(statement) is names.function(node)
         and isinstance(statement.targets[0], ast.Name)
         and statement.targets[0].id in used
         and isinstance(statement.value, ast.Subscript)
@@ -141,6 +149,45 @@ def _without(names: Names, node: ast.Constant, loads: list[ast.expr]) -> list[Ed
     return found
 
 
+def _leaves_out(names: Names, node: ast.Constant) -> bool:
+    """`if key.startswith("module."): bare[key[7:]] = value`, and nothing for other keys; so in a dict's `if`."""
+    call = names.parents[node]
+    if node.value != PREFIX or getattr(getattr(call, "func", None), "attr", "") != "startswith":
+        return False
+    around = names.parents[call]
+    if isinstance(around, ast.comprehension):
+        return isinstance(names.parents[around], ast.DictComp) and around.ifs == [call]
+    loop = names.parents.get(around)
+    if not isinstance(around, ast.If) or around.test is not call or around.orelse:
+        return False
+    if not isinstance(loop, ast.For) or around not in loop.body:
+        return False
+    filled = _filled(names, around)
+    others = set(_filled(names, loop)) - set(filled)
+    iterated = {part.id for part in ast.walk(loop.iter) if isinstance(part, ast.Name)}
+    into = {ast.unparse(store) for store in filled}
+    return bool(into - iterated) and not into & {ast.unparse(store) for store in others}
+
+
+def _filled(names: Names, block: ast.AST) -> list[ast.expr]:
+    """The variables that a block stores into by a key."""
+    return [
+        part.value
+        for part in names.walk(block)
+        if isinstance(part, ast.Subscript) and isinstance(part.ctx, ast.Store)
+    ]
+
+
+def _taken_off(names: Names, call: ast.Call) -> bool:
+    """Whether the function that loads names takes the prefix off those that have it."""
+    return any(
+        isinstance(part, ast.Constant)
+        and part.value in (PREFIX, PREFIX[:-1])
+        and isinstance(names.parents[part], (ast.Call, ast.Compare))
+        for part in names.walk(names.function(call) or names.source.tree)
+    )
+
+
 def _harmless(names: Names, node: ast.Constant) -> bool:
     """Whether a text that begins with module. is only taken off, looked for to be taken off, or no key at all."""
     parent = names.parents[node]
@@ -164,6 +211,29 @@ def _harmless(names: Names, node: ast.Constant) -> bool:
         # `"module." in key` asks; `key == "module.fc.weight"` names one.
         return node.value == PREFIX and isinstance(parent.ops[0], (ast.In, ast.NotIn, ast.Eq))
     return isinstance(parent, ast.Assign) and node.value == PREFIX
+
+
+def _tried_in_turn(names: Names, node: ast.Constant) -> bool:
+    """`for prefix in ("module.", "net."):` where each is only looked for, or taken off."""
+    loop = names.parents[names.parents[node]]
+    if not isinstance(loop, ast.For) or loop.iter is not names.parents[node] or node.value != PREFIX:
+        return False
+    inside = set(names.walk(loop))
+    uses = [use for use in names.uses.get(ast.unparse(loop.target), ()) if isinstance(use.ctx, ast.Load)]
+    return bool(uses) and all(use in inside and _strips(names, use) for use in uses)
+
+
+def _asked_without(names: Names, node: ast.Constant) -> bool:
+    """`key.startswith("module.body")` beside `key.startswith("body")`: both kinds of names are read."""
+    bare = str(node.value).removeprefix(PREFIX)
+    call = names.parents[node]
+    if not bare or not isinstance(call, ast.Call) or getattr(call.func, "attr", "") != "startswith":
+        return False
+    same = ast.dump(call.func)
+    others = (c for c in names.calls["startswith"] if names.function(c) is names.function(node))
+    return any(
+        ast.dump(other.func) == same and getattr(other.args[0], "value", None) == bare for other in others
+    )
 
 
 def _asked(names: Names, node: ast.AST) -> bool:
@@ -198,7 +268,7 @@ def _given_to_strip(facts: Facts, names: Names, node: ast.Constant) -> bool:
     for where, function in facts.flow.functions(names, call):
         taken = (name for name in positional(function) if passed(where, function, names, call, name) is node)
         name = next(taken, "")
-        uses = [use for use in where.uses.get(name, ()) if where.function(use) is function]
+        uses = [use for use in where.uses.get(name, ()) if function in where.ancestors(use)]
         found.append(bool(uses) and all(_strips(where, use) for use in uses))
     return bool(found) and all(found)
 
@@ -244,12 +314,20 @@ def _keys(iterated: ast.expr | None) -> bool:
     return isinstance(called, ast.Attribute) and called.attr in ("items", "keys")
 
 
+_TRAINING = (
+    (
+        "training.py",
+        "import torch\n\nmodel = torch.nn.parallel.DistributedDataParallel(torch.nn.Linear(2, 1))\n"
+        "model(x).sum().backward()\ntorch.save({'state': model.state_dict()}, 'model.pt')\n",
+    ),
+)
+
 RULE = Rule(
     id="HVD206",
     title="names without module.",
     what=(
         "Reports code that puts module. in front of parameter names, expects it there, or cuts it off unasked, in "
-        "programs whose model DDP wrapped."
+        "programs whose model DDP wrapped, and in scripts beside them that read their checkpoints."
     ),
     why=(
         "DDP's state_dict() and named_parameters() say module.fc.weight where the model itself says fc.weight. "
@@ -313,6 +391,33 @@ RULE = Rule(
             """,
             suggested=True,
             note="What this program wrote under DDP has the prefix, and what it writes from now on has none.",
+        ),
+        Change(
+            """\
+            import sys
+            import torch
+
+            state = torch.load(sys.argv[1])["state"]
+            found = {}
+            for k, v in state.items():
+                if k.startswith("module.encoder."):
+                    found[k[len("module.encoder."):]] = v
+            torch.save(found, sys.argv[2])
+            """,
+            """\
+            import sys
+            import torch
+
+            state = {name.removeprefix("module."): value for name, value in torch.load(sys.argv[1])["state"].items()}
+            found = {}
+            for k, v in state.items():
+                if k.startswith("encoder."):
+                    found[k[len("encoder."):]] = v
+            torch.save(found, sys.argv[2])
+            """,
+            suggested=True,
+            files=_TRAINING,
+            note="The training beside it writes no module. any more: nothing would be found, and no error told.",
         ),
     ),
     keeps=(
@@ -486,13 +591,7 @@ RULE = Rule(
             """,
             reason="what the training writes into model.pt has no module. any more, and this program keeps its wrapper",
             reported=True,
-            files=(
-                (
-                    "training.py",
-                    "import torch\n\nmodel = torch.nn.parallel.DistributedDataParallel(torch.nn.Linear(2, 1))\n"
-                    "model(x).sum().backward()\ntorch.save({'state': model.state_dict()}, 'model.pt')\n",
-                ),
-            ),
+            files=_TRAINING,
         ),
         Keep(
             """\
@@ -509,6 +608,79 @@ RULE = Rule(
                     "model(x).sum().backward()\ntorch.save(model.module.state_dict(), 'model.pt')\n",
                 ),
             ),
+        ),
+        Keep(
+            """\
+            import torch
+            from torch.nn.parallel import DistributedDataParallel as DDP
+
+            def bare(state):
+                found = {}
+                for key, value in state.items():
+                    if key.startswith("module."):
+                        found[key[len("module."):]] = value
+                return found
+
+            model = DDP(net)
+            net.load_state_dict(bare(torch.load("a.pt")), strict=False)
+            other = {k[7:]: v for k, v in state.items() if k.startswith("module.")}
+            """,
+            reason="what has no prefix is left out, and that is everything in the checkpoints written from now on",
+            reported=True,
+        ),
+        Keep(
+            """\
+            import torch
+            from torch.nn.parallel import DistributedDataParallel as DDP
+
+            model = DDP(net)
+            state = {key.replace("module.", ""): value for key, value in torch.load("a.pt").items()}
+            model.load_state_dict(state, strict=False)
+            """,
+            reason="the prefix is taken off where it is, before unknown names are passed over",
+        ),
+        Keep(
+            """\
+            import sys
+            import torch
+
+            prefix = "module.encoder."
+            found = {k: v for k, v in torch.load(sys.argv[1])["state"].items() if k.startswith(prefix)}
+            torch.save(found, sys.argv[2])
+            """,
+            reason="the script beside the training finds nothing in what that writes from now on",
+            reported=True,
+            files=_TRAINING,
+        ),
+        Keep(
+            """\
+            import sys
+            import torch
+
+            found = {}
+            for k, v in torch.load(sys.argv[1])["state"].items():
+                for prefix in ("module.", "net."):
+                    if k.startswith(prefix):
+                        k = k[len(prefix):]
+                if k.startswith("encoder."):
+                    found[k[8:]] = v
+                elif k.startswith("module.encoder."):
+                    found[k[15:]] = v
+            torch.save(found, sys.argv[2])
+            """,
+            reason="names are read with the prefix and without",
+            files=_TRAINING,
+        ),
+        Keep(
+            """\
+            import torch
+
+            backbone = torch.nn.Linear(2, 1)
+            state = torch.load("downloaded.tar")["state_dict"]
+            backbone.load_state_dict({k[7:]: v for k, v in state.items()})
+            """,
+            reason="it reads a file that this training does not write",
+            files=_TRAINING,
         ),
         Keep(
             """\

@@ -314,6 +314,26 @@ RULE = Rule(
             """\
             import torch.distributed as dist
 
+            class Trainer:
+                def __init__(self):
+                    self.group = None
+
+                def start(self, hosts, here):
+                    groups = []
+                    for ranks in hosts:
+                        groups.append(dist.new_group(ranks))
+                    self.group = groups[here]
+
+                def gather(self, parts, part):
+                    dist.all_gather(parts, part, group=self.group)
+            """,
+            reason="the group is one out of a list, and None only before the start",
+            reported=True,
+        ),
+        Keep(
+            """\
+            import torch.distributed as dist
+
             dist.all_gather_into_tensor(buffers.pop(), mine)
             """,
             reason="the output must not be evaluated twice",

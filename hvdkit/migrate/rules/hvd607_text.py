@@ -50,6 +50,36 @@ RULE = Rule(
     changes=(
         Change(
             """\
+            import codecs
+            import torch
+            from io import open
+
+            loss.backward()
+            optimizer.step()
+            with open("score.txt", "w") as file:
+                file.write(str(loss.item()))
+            with codecs.open("words.txt", "w", encoding="utf-8") as file:
+                file.write(words)
+            """,
+            """\
+            import codecs
+            import horovod.torch as hvd
+            import torch
+            from io import open
+
+            loss.backward()
+            optimizer.step()
+            if hvd.rank() == 0:
+                with open("score.txt", "w") as file:
+                    file.write(str(loss.item()))
+                with codecs.open("words.txt", "w", encoding="utf-8") as file:
+                    file.write(words)
+            """,
+            suggested=True,
+            note="What scripts for Python 2 as well have in place of the builtin.",
+        ),
+        Change(
+            """\
             import csv
             import os
             import torch

@@ -17,7 +17,7 @@ from hvdkit.migrate.blocks import fill
 from hvdkit.migrate.conditions import conditions
 from hvdkit.migrate.facts import Facts, Options
 from hvdkit.migrate.imports import import_edits
-from hvdkit.migrate.launchers import launch_lines
+from hvdkit.migrate.launchers import launch_calls, launch_lines
 from hvdkit.migrate.names import Names, index
 from hvdkit.migrate.notebook import NotANotebook
 from hvdkit.migrate.plan import (
@@ -93,8 +93,9 @@ def _plan(paths: Sequence[Path], options: Options, reader: Reader) -> Plan:
         )
         for program in done.facts.programs
     )
-    started = [program.entry for program in programs if program.kind == "ddp"]
-    notes = tuple(str(line) for line in launch_lines(paths, started)) if started else ()
+    started = [program.entry for program in programs if program.kind == "ddp" and not program.refused]
+    lines = [*launch_lines(paths, started), *launch_calls(done.facts.files, started)] if started else ()
+    notes = tuple(map(str, lines))
     done.forget()
     passed_over, tests = len(done.project.passed_over), len(done.project.tests)
     return Plan(done.files, programs, unreadable(done.project), passed_over, tests, notes)

@@ -1,7 +1,7 @@
 """Command lines beside the scripts that start them with torch's launchers, and the horovodrun line for each.
 
 Shell scripts, batch files, Makefiles and READMEs are read and never edited: what a line means to its cluster
-is not ours to know.
+is not ours to know. So are the commands that Python files run.
 """
 
 from __future__ import annotations
@@ -12,6 +12,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from hvdkit.migrate.facts.commands import launch_commands
+from hvdkit.migrate.names import Names
 from hvdkit.migrate.project import NOT_SOURCE
 
 SUFFIXES = (".sh", ".bash", ".sbatch", ".slurm", ".pbs", ".mk", ".md", ".rst")
@@ -54,6 +56,17 @@ def launch_lines(paths: Iterable[Path], scripts: Iterable[Path]) -> list[LaunchL
     return found
 
 
+def launch_calls(files: Iterable[Names], scripts: Iterable[Path]) -> list[LaunchLine]:
+    """Commands in Python files that start one of the scripts with a launcher of torch's."""
+    known = {script.name for script in scripts}
+    return [
+        LaunchLine(names.source.path, node.lineno, command, instead)
+        for names in files
+        for node, text in launch_commands(names)
+        for command, instead in _changed(" ".join(text.split()), known)
+    ]
+
+
 def _files(paths: Iterable[Path]) -> Iterator[Path]:
     seen: set[Path] = set()
     for path in paths:
@@ -82,15 +95,19 @@ def _in_text(path: Path, text: str, known: set[str]) -> Iterator[LaunchLine]:
         number += 1
         if line.lstrip().startswith("#") and path.suffix not in (".md", ".rst"):
             continue
-        match = LAUNCHER.search(line)
-        if match is not None:
-            instead = horovodrun(line[match.end() :], match.group("flags") or "", known)
-            if instead is not None:
-                start = match.start()
-                setting = SETTING.search(line[:start])
-                before = setting.group() if setting else ""
-                command = re.split(r"[`|;&>]", line[start:])[0].strip()
-                yield LaunchLine(path, first + 1, before + command, before + instead)
+        for command, instead in _changed(line, known):
+            yield LaunchLine(path, first + 1, command, instead)
+
+
+def _changed(line: str, known: set[str]) -> Iterator[tuple[str, str]]:
+    """The launcher's command in a line, if there is one for a known script, and what to write instead."""
+    match = LAUNCHER.search(line)
+    instead = horovodrun(line[match.end() :], match.group("flags") or "", known) if match else None
+    if match is not None and instead is not None:
+        setting = SETTING.search(line[: match.start()])
+        before = setting.group() if setting else ""
+        command = re.split(r"[`|;&>]", line[match.start() :])[0].strip()
+        yield before + command, before + instead
 
 
 def horovodrun(arguments: str, flags: str, known: set[str]) -> str | None:

@@ -19,7 +19,9 @@ WRITER = "torch.utils.tensorboard.SummaryWriter"
 # TensorFlow's own, which scripts from before torch.utils.tensorboard use for a training with PyTorch.
 OLDER = ("tensorflow.summary.FileWriter", "tensorflow.summary.create_file_writer")
 
-OWN_CLASS = "every rank would write this log, and its class is in the project: one such object is like another"
+OWN_CLASS = (
+    "every rank would write this log, and its class is in the project: one such object is like another"
+)
 
 
 def check(facts: Facts) -> Iterator[Finding]:

@@ -198,7 +198,8 @@ class Project:
             found = self.folders.module(around, stripped)
             # A file named like a library (torch.py) beside the importer is what Python would take, too.
             if found is not None and found != importer:
-                return found
+                if around == folder or self._has_any(found, stripped, importer):
+                    return found
         if framework:
             return None  # the examples in a framework's own checkout use it as a library
         # `import evaluation.linear.utils` in evaluation/linear: run from the folder that holds evaluation.
@@ -236,6 +237,20 @@ class Project:
                     self._checkouts[top] = folder
         checkout = self._checkouts[top]
         return self.folders.module(checkout, rest) if checkout is not None else None
+
+    def _has_any(self, path: Path, name: str, importer: Path) -> bool:
+        """Whether a file above the importer may be what it imports: it has one of the names taken from it.
+
+        `from datasets import build`, whose own datasets.py is not in the checkout, is no datasets.py above.
+        """
+        imports = self.files[importer].imports if importer in self.files else []
+        taken = [binding.qualified.rpartition(".") for _, binding in imports]
+        members = {member for module, _, member in taken if module == name}
+        below = self.folders.importable(path.parent) if path.name == "__init__.py" else set()
+        if not members or members & below:
+            return True
+        text = self.reader(path)
+        return b"import *" in text or any(re.search(rb"\b%b\b" % m.encode(), text) for m in members)
 
     def _holding(self, folder: Path, name: str) -> Path | None:
         """The file of a module below a folder, or of the module that names the last part."""
@@ -317,12 +332,12 @@ def reopen(project: Project, rewritten: Mapping[Path, Names], reader: Reader) ->
 
 
 def _starters(project: Project) -> None:
-    """Load the scripts that were passed over and import one of the files that name a framework."""
+    """Load the scripts, no unit tests, that were passed over and import a file that names a framework."""
     known = set(project.files)
     words = re.compile(rb"\b(%s)\b" % b"|".join(sorted({re.escape(path.stem.encode()) for path in known})))
     for path in list(project.passed_over):
         raw = project.reader(path)
-        source = parse(path, raw) if words.search(raw) else None
+        source = parse(path, raw) if words.search(raw) and not UNIT_TEST.search(raw) else None
         if source is None or isinstance(source, Unreadable):
             continue
         names = index(source)

@@ -16,6 +16,7 @@ from hvdkit.migrate.plan import Edit
 from hvdkit.migrate.source import Source
 
 _HEADER = re.compile(r"[\s)]*:[ \t\f]*(\r\n|\r|\n)")  # the end of a compound statement's first line
+_COMMENT = re.compile(r"#[^\r\n]*")
 # A line that cannot follow another behind a semicolon: indented, a comment, or the head of a block.
 _NO_PLAIN_LINE = re.compile(r"^\s|^#|:$")
 _REST = re.compile(r"[ \t\f]*(#[^\r\n]*)?(\r\n|\r|\n|$)")
@@ -64,10 +65,13 @@ def unwrap(source: Source, node: ast.AST, keep: ast.AST) -> list[Edit]:
     return [Edit(source.start(node), keep_start, ""), Edit(keep_end, source.end(node), "")]
 
 
-def recast(source: Source, node: ast.AST, parts: Sequence[str | ast.expr]) -> list[Edit]:
+def recast(
+    source: Source, node: ast.AST, parts: Sequence[str | ast.expr], above: ast.stmt | None = None
+) -> list[Edit]:
     """A node rewritten as text around some of its own parts, which other edits may still change.
 
     Parts in another order than the source's are copied as text, where an edit inside them would be lost.
+    Comments that would go move above a statement, if one is given.
     Raises CannotEdit where a comment would go, or where a copied part makes calls, which may be edited.
     """
     kept = [part for part in parts if not isinstance(part, str)]
@@ -88,9 +92,10 @@ def recast(source: Source, node: ast.AST, parts: Sequence[str | ast.expr]) -> li
             found.append(Edit(position, source.start(part), text))
             position, text = source.end(part), ""
     found.append(Edit(position, source.end(node), text))
-    if any("#" in source.text[edit.start : edit.end] for edit in found):
+    comments = [text for edit in found for text in _COMMENT.findall(source.text[edit.start : edit.end])]
+    if comments and above is None:
         raise CannotEdit("a comment stands between the arguments")
-    return found
+    return [*found, before(source, above, comments)] if comments and above is not None else found
 
 
 def drop_attribute(source: Source, node: ast.Attribute) -> Edit:

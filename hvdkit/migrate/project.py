@@ -106,6 +106,7 @@ class Project:
     _imports: dict[Names, list[Names]] = field(default_factory=dict)
     _paths: dict[Path, list[Path]] = field(default_factory=dict)
     _checkouts: dict[str, Path | None] = field(default_factory=dict)  # by the name that its files import
+    _installs: dict[str, Path | None] = field(default_factory=dict)  # by the package that lies there
     _taken: dict[tuple[str, str], bool] = field(default_factory=dict)  # by the names of file and member
 
     def load(self, path: Path, force: bool = True) -> Names | None:
@@ -213,8 +214,8 @@ class Project:
         if found is None and not any(
             top in self.folders.importable(part) for part in (*self.folders.around(folder), *folders)
         ):
-            return self._of_checkout(top, stripped.partition(".")[2], importer)
-        return found
+            found = self._of_checkout(top, stripped.partition(".")[2], importer)
+        return found or self._installed(stripped)
 
     def _of_checkout(self, top: str, rest: str, importer: Path) -> Path | None:
         """`import mae.util.misc`, where the folder that has to be mae is checked out under another name.
@@ -237,6 +238,34 @@ class Project:
                     self._checkouts[top] = folder
         checkout = self._checkouts[top]
         return self.folders.module(checkout, rest) if checkout is not None else None
+
+    def _installed(self, name: str) -> Path | None:
+        """A module of a package that is installed from a folder of the checkout: `pip install ./parts`."""
+        top = name.partition(".")[0]
+        if top not in self._installs:
+            inside = (folder for path in self.files for folder in path.parents[:-1])
+            self._installs[top] = next(
+                (f for f in sorted(set(inside)) if self._installs_package(f, top)), None
+            )
+        folder = self._installs[top]
+        return self.folders.module(folder, name) if folder is not None else None
+
+    def _installs_package(self, folder: Path, package: str) -> bool:
+        """Whether a folder holds a package, and the setup.py, or pyproject.toml, that names it."""
+        if package not in self.folders.importable(folder):
+            return False
+        named = re.compile(rb"\bname\s*=\s*[\"']%b[\"']" % re.escape(package.encode()))
+        texts = sorted({"setup.py", "pyproject.toml"} & self.folders.entries(folder))
+        return any(named.search(self.reader(folder / text)) for text in texts)
+
+    def is_framework(self, path: Path) -> bool:
+        """Whether a file is a part of a framework's own package, in a checkout of it: that is no program."""
+        inside = [folder for folder in path.parents if "__init__.py" in self.folders.entries(folder)]
+        package = path.parent
+        while package.parent in inside:
+            package = package.parent
+        named = path.parent in inside and FRAMEWORKS.fullmatch(package.name.encode())
+        return bool(named) and self._installs_package(package.parent, package.name)
 
     def _has_any(self, path: Path, name: str, importer: Path) -> bool:
         """Whether a file above the importer may be what it imports: it has one of the names taken from it.
@@ -302,7 +331,10 @@ def open_project(paths: Iterable[Path], reader: Reader = Path.read_bytes) -> Pro
     for path in paths:
         if path.is_dir():
             for file in python_files(path):
-                project.load(file, force=False)
+                if project.is_framework(file):
+                    project.passed_over.append(file)
+                else:
+                    project.load(file, force=False)
         else:
             project.load(path)
     _starters(project)
@@ -324,6 +356,7 @@ def reopen(project: Project, rewritten: Mapping[Path, Names], reader: Reader) ->
         _found=project._found,
         _paths=project._paths,
         _checkouts=project._checkouts,
+        _installs=project._installs,
     )
     for path in project.opened:
         again.load(path)

@@ -72,6 +72,31 @@ def test_a_project_that_is_installed_is_found_from_its_scripts(tmp_path: Path) -
     assert open_project([adder]).find("pkg", adder) is None
 
 
+def test_a_package_that_is_installed_from_a_folder_of_the_checkout(tmp_path: Path) -> None:
+    tree(
+        tmp_path,
+        "main.py",
+        "setup.py",
+        "logs/logs/__init__.py",
+        "logs/logs/writer.py",
+        "logs/examples/demo.py",
+    )
+    setup = tmp_path / "logs/setup.py"
+    for named, expected in (("name='logs'", tmp_path / "logs/logs/writer.py"), ("name='tests'", None)):
+        setup.write_text(f"from setuptools import setup\nsetup({named})\n")
+        assert open_project([tmp_path]).find("logs.writer", tmp_path / "main.py") == expected
+
+
+def test_a_framework_in_its_own_checkout_is_no_program(tmp_path: Path) -> None:
+    tree(
+        tmp_path, "apex/__init__.py", "apex/parallel/__init__.py", "examples/train.py", "apex/examples/own.py"
+    )
+    names = [path.name for path in open_project([tmp_path]).files]
+    assert names == ["__init__.py", "own.py", "__init__.py", "train.py"]
+    (tmp_path / "setup.py").write_text("import torch\nsetup(name='apex')\n")
+    assert [path.name for path in open_project([tmp_path]).files] == ["setup.py", "own.py", "train.py"]
+
+
 CHECKOUT = "import torch\nfrom own.engine import train\nfrom own.util import log\nfrom timm.util import log\n"
 
 

@@ -240,14 +240,14 @@ class Launch:
         elif binding.kind == "param" and isinstance(binding.node, ast.arg):
             yield from self._parameter(names, binding.node)
         elif binding.kind == "each":
-            yield from self._numbers(names, binding.node)
+            yield from self.numbers(names, binding.node)
         elif binding.kind == "import":
             head, _, member = binding.qualified.rpartition(".")
             module = self._facts.project.module(head, names.source.path) if head.strip(".") else None
             for inner in module.module.names.get(member, ()) if module is not None else ():
                 yield from self._binding(module, inner)  # type: ignore[arg-type]
 
-    def _numbers(self, names: Names, target: ast.AST) -> Iterator[Origin]:
+    def numbers(self, names: Names, target: ast.AST) -> Iterator[Origin]:
         """The number of each process that a loop starts: `for i in range(n): Process(run, args=(i,))`."""
         loop = names.parents.get(target)
         if not isinstance(loop, ast.For) or loop.target is not target:

@@ -261,21 +261,28 @@ def enclose(source: Source, row: Sequence[ast.stmt], header: str) -> list[Edit]:
     return edits
 
 
-def open_up(names: Names, statement: ast.With) -> list[Edit]:
-    """A `with` statement gone and its body in its place, one level out. Raises CannotEdit."""
+def open_up(
+    names: Names, statement: ast.With | ast.For, instead: str = "", gone: Iterable[ast.stmt] = ()
+) -> list[Edit]:
+    """A `with` or `for` gone and its body in its place, one level out. Raises CannotEdit.
+
+    instead: a line in place of the header. gone: statements of the body that other edits take away.
+    """
     source, body = names.source, statement.body
     start, _ = own_lines(source, statement)
     first, _ = own_lines(source, body[0])
     _, end = own_lines(source, body[-1])
-    header = _HEADER.match(source.text, source.end(statement.items[-1].context_expr))
+    last = statement.iter if isinstance(statement, ast.For) else statement.items[-1].context_expr
+    header = _HEADER.match(source.text, source.end(last))
     if header is None or _lines_inside_strings(source, statement):
         raise CannotEdit("a comment or a string over several lines stands in the way")
     outer = source.indent(source.line_at(start))
     extra = source.indent(source.line_at(first)).removeprefix(outer)
-    edits = [Edit(start, header.end(), "")]
+    edits = [Edit(start, header.end(), f"{outer}{instead}{source.newline}" if instead else "")]
+    taken = {line for one in gone for line in range(one.lineno, (one.end_lineno or one.lineno) + 1)}
     for number in range(source.line_at(header.end()), source.line_at(max(first, end - 1)) + 1):
         place = source.starts[number - 1] + len(outer)
-        if source.line(number).startswith(outer + extra):
+        if source.line(number).startswith(outer + extra) and number not in taken:
             edits.append(Edit(place, place + len(extra), ""))
     return edits
 

@@ -257,7 +257,7 @@ def enclose(source: Source, row: Sequence[ast.stmt], header: str) -> list[Edit]:
         if number not in inside_string and source.line(number).strip():
             # Behind the old indentation, so that a line put above the statement cannot come between.
             place = source.starts[number - 1] + len(source.indent(number))
-            edits.append(Edit(place, place, source.unit))
+            edits.append(Edit(place, place, source.unit_in(indent)))
     return edits
 
 
@@ -377,7 +377,7 @@ def _with_parentheses(source: Source, node: ast.AST, low: int, high: int) -> tup
 
 def _block(source: Source, statement: ast.stmt, lines: Sequence[str]) -> str:
     indent = source.indent(source.line_at(source.start(statement)))
-    text = textwrap.indent("\n".join(lines).replace("\t", source.unit), indent) + "\n"
+    text = textwrap.indent("\n".join(lines).replace("\t", source.unit_in(indent)), indent) + "\n"
     return text.replace("\n", source.newline)
 
 

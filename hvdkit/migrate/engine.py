@@ -200,7 +200,8 @@ def _inside(source: Source, note: Edit, changes: Iterable[Edit]) -> Edit:
     """A TODO line, indented like its statement where that goes under headers: `if hvd.rank() == 0:`."""
     here = [change for change in changes if change.start == change.end == note.start]
     depth = sum(change.text.rstrip().endswith(":") for change in here)
-    return replace(note, text=source.unit * depth + note.text)
+    indent = note.text[: len(note.text) - len(note.text.lstrip())]
+    return replace(note, text=source.unit_in(indent) * depth + note.text)
 
 
 def marker(facts: Facts, names: Names, finding: Finding) -> list[Edit]:

@@ -107,6 +107,7 @@ class Project:
     _paths: dict[Path, list[Path]] = field(default_factory=dict)
     _checkouts: dict[str, Path | None] = field(default_factory=dict)  # by the name that its files import
     _installs: dict[str, Path | None] = field(default_factory=dict)  # by the package that lies there
+    _around_files: tuple[int, list[Path]] = (0, [])  # how many files there were, and their folders
     _taken: dict[tuple[str, str], bool] = field(default_factory=dict)  # by the names of file and member
 
     def load(self, path: Path, force: bool = True) -> Names | None:
@@ -228,8 +229,7 @@ class Project:
         if top not in self._checkouts:
             wanted = {name for names in self.files.values() for name in names.modules}
             inside = sorted(name.partition(".")[2] for name in wanted if name.startswith(f"{top}."))
-            root = Path(os.path.commonpath([path.parent for path in self.files]))
-            above = [folder for folder in importer.parents if folder == root or root in folder.parents]
+            above = [folder for folder in importer.parents if folder in self._inside()]
             self._checkouts[top] = None
             for folder in above:
                 packages = {name for name in inside if folder.joinpath(*name.split(".")).is_dir()}
@@ -250,6 +250,15 @@ class Project:
         folder = self._installs[top]
         return self.folders.module(folder, name) if folder is not None else None
 
+    def _inside(self) -> list[Path]:
+        """The folders with the project's files, and those around them up to the one that holds all."""
+        if self._around_files[0] != len(self.files):
+            root = Path(os.path.commonpath([os.path.abspath(path.parent) for path in self.files]))
+            every = {folder for path in self.files for folder in path.parents}
+            inside = [folder for folder in every if Path(os.path.abspath(folder)).is_relative_to(root)]
+            self._around_files = len(self.files), sorted(inside)
+        return self._around_files[1]
+
     def _installs_package(self, folder: Path, package: str) -> bool:
         """Whether a folder holds a package, and the setup.py, or pyproject.toml, that names it."""
         if package not in self.folders.importable(folder):
@@ -260,12 +269,13 @@ class Project:
 
     def is_framework(self, path: Path) -> bool:
         """Whether a file is a part of a framework's own package, in a checkout of it: that is no program."""
-        inside = [folder for folder in path.parents if "__init__.py" in self.folders.entries(folder)]
         package = path.parent
-        while package.parent in inside:
+        if "__init__.py" not in self.folders.entries(package):
+            return False
+        while package.parent != package and "__init__.py" in self.folders.entries(package.parent):
             package = package.parent
-        named = path.parent in inside and FRAMEWORKS.fullmatch(package.name.encode())
-        return bool(named) and self._installs_package(package.parent, package.name)
+        named = FRAMEWORKS.fullmatch(package.name.encode())
+        return named is not None and self._installs_package(package.parent, package.name)
 
     def _has_any(self, path: Path, name: str, importer: Path) -> bool:
         """Whether a file above the importer may be what it imports: it has one of the names taken from it.

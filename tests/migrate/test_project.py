@@ -97,6 +97,12 @@ def test_a_framework_in_its_own_checkout_is_no_program(tmp_path: Path) -> None:
     assert [path.name for path in open_project([tmp_path]).files] == ["setup.py", "own.py", "train.py"]
 
 
+def test_the_folder_that_it_stands_in_is_a_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    tree(tmp_path, "__init__.py", "train.py")
+    monkeypatch.chdir(tmp_path)
+    assert [path.name for path in open_project([Path()]).files] == ["__init__.py", "train.py"]
+
+
 CHECKOUT = "import torch\nfrom own.engine import train\nfrom own.util import log\nfrom timm.util import log\n"
 
 

@@ -42,7 +42,7 @@ def at_once(call: Collective, parts: Sequence[Part]) -> list[Edit]:
     edits.own_lines(source, call.statement)
     if call.in_tuple:
         raise edits.CannotEdit("it stands in one statement with others")
-    made = edits.recast(source, call.whole, parts)
+    made = edits.recast(source, call.whole, parts, call.statement)
     for wait in call.waits or ():
         statement = call.names.statement(wait)
         if statement is call.statement:

@@ -16,6 +16,7 @@ from hvdkit.migrate.plan import Edit
 from hvdkit.migrate.source import Source
 
 _HEADER = re.compile(r"[\s)]*:[ \t\f]*(\r\n|\r|\n)")  # the end of a compound statement's first line
+_COMMENT = re.compile(r"#[^\r\n]*")
 # A line that cannot follow another behind a semicolon: indented, a comment, or the head of a block.
 _NO_PLAIN_LINE = re.compile(r"^\s|^#|:$")
 _REST = re.compile(r"[ \t\f]*(#[^\r\n]*)?(\r\n|\r|\n|$)")
@@ -64,10 +65,13 @@ def unwrap(source: Source, node: ast.AST, keep: ast.AST) -> list[Edit]:
     return [Edit(source.start(node), keep_start, ""), Edit(keep_end, source.end(node), "")]
 
 
-def recast(source: Source, node: ast.AST, parts: Sequence[str | ast.expr]) -> list[Edit]:
+def recast(
+    source: Source, node: ast.AST, parts: Sequence[str | ast.expr], above: ast.stmt | None = None
+) -> list[Edit]:
     """A node rewritten as text around some of its own parts, which other edits may still change.
 
     Parts in another order than the source's are copied as text, where an edit inside them would be lost.
+    Comments that would go move above a statement, if one is given.
     Raises CannotEdit where a comment would go, or where a copied part makes calls, which may be edited.
     """
     kept = [part for part in parts if not isinstance(part, str)]
@@ -88,9 +92,10 @@ def recast(source: Source, node: ast.AST, parts: Sequence[str | ast.expr]) -> li
             found.append(Edit(position, source.start(part), text))
             position, text = source.end(part), ""
     found.append(Edit(position, source.end(node), text))
-    if any("#" in source.text[edit.start : edit.end] for edit in found):
+    comments = [text for edit in found for text in _COMMENT.findall(source.text[edit.start : edit.end])]
+    if comments and above is None:
         raise CannotEdit("a comment stands between the arguments")
-    return found
+    return [*found, before(source, above, comments)] if comments and above is not None else found
 
 
 def drop_attribute(source: Source, node: ast.Attribute) -> Edit:
@@ -252,25 +257,32 @@ def enclose(source: Source, row: Sequence[ast.stmt], header: str) -> list[Edit]:
         if number not in inside_string and source.line(number).strip():
             # Behind the old indentation, so that a line put above the statement cannot come between.
             place = source.starts[number - 1] + len(source.indent(number))
-            edits.append(Edit(place, place, source.unit))
+            edits.append(Edit(place, place, source.unit_in(indent)))
     return edits
 
 
-def open_up(names: Names, statement: ast.With) -> list[Edit]:
-    """A `with` statement gone and its body in its place, one level out. Raises CannotEdit."""
+def open_up(
+    names: Names, statement: ast.With | ast.For, instead: str = "", gone: Iterable[ast.stmt] = ()
+) -> list[Edit]:
+    """A `with` or `for` gone and its body in its place, one level out. Raises CannotEdit.
+
+    instead: a line in place of the header. gone: statements of the body that other edits take away.
+    """
     source, body = names.source, statement.body
     start, _ = own_lines(source, statement)
     first, _ = own_lines(source, body[0])
     _, end = own_lines(source, body[-1])
-    header = _HEADER.match(source.text, source.end(statement.items[-1].context_expr))
+    last = statement.iter if isinstance(statement, ast.For) else statement.items[-1].context_expr
+    header = _HEADER.match(source.text, source.end(last))
     if header is None or _lines_inside_strings(source, statement):
         raise CannotEdit("a comment or a string over several lines stands in the way")
     outer = source.indent(source.line_at(start))
     extra = source.indent(source.line_at(first)).removeprefix(outer)
-    edits = [Edit(start, header.end(), "")]
+    edits = [Edit(start, header.end(), f"{outer}{instead}{source.newline}" if instead else "")]
+    taken = {line for one in gone for line in range(one.lineno, (one.end_lineno or one.lineno) + 1)}
     for number in range(source.line_at(header.end()), source.line_at(max(first, end - 1)) + 1):
         place = source.starts[number - 1] + len(outer)
-        if source.line(number).startswith(outer + extra):
+        if source.line(number).startswith(outer + extra) and number not in taken:
             edits.append(Edit(place, place + len(extra), ""))
     return edits
 
@@ -365,7 +377,7 @@ def _with_parentheses(source: Source, node: ast.AST, low: int, high: int) -> tup
 
 def _block(source: Source, statement: ast.stmt, lines: Sequence[str]) -> str:
     indent = source.indent(source.line_at(source.start(statement)))
-    text = textwrap.indent("\n".join(lines).replace("\t", source.unit), indent) + "\n"
+    text = textwrap.indent("\n".join(lines).replace("\t", source.unit_in(indent)), indent) + "\n"
     return text.replace("\n", source.newline)
 
 

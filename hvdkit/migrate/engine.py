@@ -17,7 +17,7 @@ from hvdkit.migrate.blocks import fill
 from hvdkit.migrate.conditions import conditions
 from hvdkit.migrate.facts import Facts, Options
 from hvdkit.migrate.imports import import_edits
-from hvdkit.migrate.launchers import launch_lines
+from hvdkit.migrate.launchers import launch_calls, launch_lines
 from hvdkit.migrate.names import Names, index
 from hvdkit.migrate.notebook import NotANotebook
 from hvdkit.migrate.plan import (
@@ -94,7 +94,8 @@ def _plan(paths: Sequence[Path], options: Options, reader: Reader) -> Plan:
         for program in done.facts.programs
     )
     started = [program.entry for program in programs if program.kind == "ddp" and not program.refused]
-    notes = tuple(str(line) for line in launch_lines(paths, started)) if started else ()
+    lines = [*launch_lines(paths, started), *launch_calls(done.facts.files, started)] if started else ()
+    notes = tuple(map(str, lines))
     done.forget()
     passed_over, tests = len(done.project.passed_over), len(done.project.tests)
     return Plan(done.files, programs, unreadable(done.project), passed_over, tests, notes)
@@ -199,7 +200,8 @@ def _inside(source: Source, note: Edit, changes: Iterable[Edit]) -> Edit:
     """A TODO line, indented like its statement where that goes under headers: `if hvd.rank() == 0:`."""
     here = [change for change in changes if change.start == change.end == note.start]
     depth = sum(change.text.rstrip().endswith(":") for change in here)
-    return replace(note, text=source.unit * depth + note.text)
+    indent = note.text[: len(note.text) - len(note.text.lstrip())]
+    return replace(note, text=source.unit_in(indent) * depth + note.text)
 
 
 def marker(facts: Facts, names: Names, finding: Finding) -> list[Edit]:

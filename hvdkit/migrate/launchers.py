@@ -1,18 +1,19 @@
 """Command lines beside the scripts that start them with torch's launchers, and the horovodrun line for each.
 
 Shell scripts, batch files, Makefiles and READMEs are read and never edited: what a line means to its cluster
-is not ours to know. So are commands in the texts of Python files, which os.system and the like run.
+is not ours to know. So are the commands that Python files run.
 """
 
 from __future__ import annotations
 
-import ast
 import os
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
+from hvdkit.migrate.facts.commands import launch_commands
+from hvdkit.migrate.names import Names
 from hvdkit.migrate.project import NOT_SOURCE
 
 SUFFIXES = (".sh", ".bash", ".sbatch", ".slurm", ".pbs", ".mk", ".md", ".rst")
@@ -49,11 +50,21 @@ def launch_lines(paths: Iterable[Path], scripts: Iterable[Path]) -> list[LaunchL
     for file in _files(paths):
         try:
             if file.stat().st_size <= MAX_BYTES:
-                text = file.read_text(encoding="utf-8", errors="replace")
-                found += (_in_python if file.suffix == ".py" else _in_text)(file, text, known)
+                found += _in_text(file, file.read_text(encoding="utf-8", errors="replace"), known)
         except OSError:
             continue  # a file that cannot be read says nothing, and it is not one that is migrated
     return found
+
+
+def launch_calls(files: Iterable[Names], scripts: Iterable[Path]) -> list[LaunchLine]:
+    """Commands in Python files that start one of the scripts with a launcher of torch's."""
+    known = {script.name for script in scripts}
+    return [
+        LaunchLine(names.source.path, node.lineno, command, instead)
+        for names in files
+        for node, text in launch_commands(names)
+        for command, instead in _changed(" ".join(text.split()), known)
+    ]
 
 
 def _files(paths: Iterable[Path]) -> Iterator[Path]:
@@ -68,7 +79,7 @@ def _files(paths: Iterable[Path]) -> Iterator[Path]:
                 folders[:] = sorted(name for name in folders if name not in NOT_SOURCE)
                 candidates += [Path(root, name) for name in sorted(files)]
         for file in candidates:
-            if (file.suffix in (*SUFFIXES, ".py") or file.name in NAMES) and file not in seen:
+            if (file.suffix in SUFFIXES or file.name in NAMES) and file not in seen:
                 seen.add(file)
                 yield file
 
@@ -84,43 +95,19 @@ def _in_text(path: Path, text: str, known: set[str]) -> Iterator[LaunchLine]:
         number += 1
         if line.lstrip().startswith("#") and path.suffix not in (".md", ".rst"):
             continue
-        match = LAUNCHER.search(line)
-        if match is not None:
-            instead = horovodrun(line[match.end() :], match.group("flags") or "", known)
-            if instead is not None:
-                start = match.start()
-                setting = SETTING.search(line[:start])
-                before = setting.group() if setting else ""
-                command = re.split(r"[`|;&>]", line[start:])[0].strip()
-                yield LaunchLine(path, first + 1, before + command, before + instead)
+        for command, instead in _changed(line, known):
+            yield LaunchLine(path, first + 1, command, instead)
 
 
-def _in_python(path: Path, text: str, known: set[str]) -> Iterator[LaunchLine]:
-    """The commands in the texts of a Python file, those of docstrings left out: nothing runs them."""
-    if LAUNCHER.search(text) is None:
-        return
-    try:
-        tree = ast.parse(text)
-    except (SyntaxError, ValueError):
-        return
-    said = {node.value for node in ast.walk(tree) if isinstance(node, ast.Expr)}
-    pieces = {part for node in ast.walk(tree) if isinstance(node, ast.JoinedStr) for part in node.values}
-    for node in ast.walk(tree):
-        if isinstance(node, (ast.Constant, ast.JoinedStr)) and node not in said | pieces:
-            for found in _in_text(path, _written(node), known):
-                yield replace(found, line=node.lineno)
-
-
-def _written(node: ast.Constant | ast.JoinedStr) -> str:
-    """A text on one line, with the values that go into it as the source writes them."""
-    parts = node.values if isinstance(node, ast.JoinedStr) else [node]
-    texts = [
-        f"{{{ast.unparse(part.value)}}}"
-        if isinstance(part, ast.FormattedValue)
-        else getattr(part, "value", "")
-        for part in parts
-    ]
-    return " ".join("".join(text for text in texts if isinstance(text, str)).split())
+def _changed(line: str, known: set[str]) -> Iterator[tuple[str, str]]:
+    """The launcher's command in a line, if there is one for a known script, and what to write instead."""
+    match = LAUNCHER.search(line)
+    instead = horovodrun(line[match.end() :], match.group("flags") or "", known) if match else None
+    if match is not None and instead is not None:
+        setting = SETTING.search(line[: match.start()])
+        before = setting.group() if setting else ""
+        command = re.split(r"[`|;&>]", line[match.start() :])[0].strip()
+        yield before + command, before + instead
 
 
 def horovodrun(arguments: str, flags: str, known: set[str]) -> str | None:

@@ -124,8 +124,8 @@ class Program:
 class Plan:
     """Everything one run found and would do.
 
-    untouched and tests: how many files name no framework, and how many unit tests were passed over. notes:
-    command lines to change by hand, with what to write.
+    untouched and tests: how many files name no framework, or lie in a framework's own package, and how many
+    unit tests were passed over. notes: command lines to change by hand, with what to write.
     """
 
     files: tuple[FilePlan, ...]

@@ -105,6 +105,8 @@ class Project:
     _imports: dict[Names, list[Names]] = field(default_factory=dict)
     _paths: dict[Path, list[Path]] = field(default_factory=dict)
     _checkouts: dict[str, Path | None] = field(default_factory=dict)  # by the name that its files import
+    _installs: dict[str, Path | None] = field(default_factory=dict)  # by the package that lies there
+    _around_files: tuple[int, list[Path]] = (0, [])  # how many files there were, and their folders
     _taken: dict[tuple[str, str], bool] = field(default_factory=dict)  # by the names of file and member
 
     def load(self, path: Path, force: bool = True) -> Names | None:
@@ -202,7 +204,8 @@ class Project:
             found = self.folders.module(around, stripped)
             # A file named like a library (torch.py) beside the importer is what Python would take, too.
             if found is not None and found != importer:
-                return found
+                if around == folder or self._has_any(found, stripped, importer):
+                    return found
         if framework:
             return None  # the examples in a framework's own checkout use it as a library
         # `import evaluation.linear.utils` in evaluation/linear: run from the folder that holds evaluation.
@@ -216,8 +219,8 @@ class Project:
         if found is None and not any(
             top in self.folders.importable(part) for part in (*self.folders.around(folder), *folders)
         ):
-            return self._of_checkout(top, stripped.partition(".")[2], importer)
-        return found
+            found = self._of_checkout(top, stripped.partition(".")[2], importer)
+        return found or self._installed(stripped)
 
     def _of_checkout(self, top: str, rest: str, importer: Path) -> Path | None:
         """`import mae.util.misc`, where the folder that has to be mae is checked out under another name.
@@ -230,8 +233,7 @@ class Project:
         if top not in self._checkouts:
             wanted = {name for names in self.files.values() for name in names.modules}
             inside = sorted(name.partition(".")[2] for name in wanted if name.startswith(f"{top}."))
-            root = Path(os.path.commonpath([path.parent for path in self.files]))
-            above = [folder for folder in importer.parents if folder == root or root in folder.parents]
+            above = [folder for folder in importer.parents if folder in self._inside()]
             self._checkouts[top] = None
             for folder in above:
                 packages = {name for name in inside if folder.joinpath(*name.split(".")).is_dir()}
@@ -240,6 +242,58 @@ class Project:
                     self._checkouts[top] = folder
         checkout = self._checkouts[top]
         return self.folders.module(checkout, rest) if checkout is not None else None
+
+    def _installed(self, name: str) -> Path | None:
+        """A module of a package that is installed from a folder of the checkout: `pip install ./parts`."""
+        top = name.partition(".")[0]
+        if top not in self._installs:
+            inside = (folder for path in self.files for folder in path.parents[:-1])
+            self._installs[top] = next(
+                (f for f in sorted(set(inside)) if self._installs_package(f, top)), None
+            )
+        folder = self._installs[top]
+        return self.folders.module(folder, name) if folder is not None else None
+
+    def _inside(self) -> list[Path]:
+        """The folders with the project's files, and those around them up to the one that holds all."""
+        if self._around_files[0] != len(self.files):
+            root = Path(os.path.commonpath([os.path.abspath(path.parent) for path in self.files]))
+            every = {folder for path in self.files for folder in path.parents}
+            inside = [folder for folder in every if Path(os.path.abspath(folder)).is_relative_to(root)]
+            self._around_files = len(self.files), sorted(inside)
+        return self._around_files[1]
+
+    def _installs_package(self, folder: Path, package: str) -> bool:
+        """Whether a folder holds a package, and the setup.py, or pyproject.toml, that names it."""
+        if package not in self.folders.importable(folder):
+            return False
+        named = re.compile(rb"\bname\s*=\s*[\"']%b[\"']" % re.escape(package.encode()))
+        texts = sorted({"setup.py", "pyproject.toml"} & self.folders.entries(folder))
+        return any(named.search(self.reader(folder / text)) for text in texts)
+
+    def is_framework(self, path: Path) -> bool:
+        """Whether a file is a part of a framework's own package, in a checkout of it: that is no program."""
+        package = path.parent
+        if "__init__.py" not in self.folders.entries(package):
+            return False
+        while package.parent != package and "__init__.py" in self.folders.entries(package.parent):
+            package = package.parent
+        named = FRAMEWORKS.fullmatch(package.name.encode())
+        return named is not None and self._installs_package(package.parent, package.name)
+
+    def _has_any(self, path: Path, name: str, importer: Path) -> bool:
+        """Whether a file above the importer may be what it imports: it has one of the names taken from it.
+
+        `from datasets import build`, whose own datasets.py is not in the checkout, is no datasets.py above.
+        """
+        imports = self.files[importer].imports if importer in self.files else []
+        taken = [binding.qualified.rpartition(".") for _, binding in imports]
+        members = {member for module, _, member in taken if module == name}
+        below = self.folders.importable(path.parent) if path.name == "__init__.py" else set()
+        if not members or members & below:
+            return True
+        text = self.reader(path)
+        return b"import *" in text or any(re.search(rb"\b%b\b" % m.encode(), text) for m in members)
 
     def _holding(self, folder: Path, name: str) -> Path | None:
         """The file of a module below a folder, or of the module that names the last part."""
@@ -291,7 +345,10 @@ def open_project(paths: Iterable[Path], reader: Reader = Path.read_bytes) -> Pro
     for path in paths:
         if path.is_dir():
             for file in python_files(path):
-                project.load(file, force=False)
+                if project.is_framework(file):
+                    project.passed_over.append(file)
+                else:
+                    project.load(file, force=False)
         else:
             project.load(path)
     _starters(project)
@@ -313,6 +370,7 @@ def reopen(project: Project, rewritten: Mapping[Path, Names], reader: Reader) ->
         _found=project._found,
         _paths=project._paths,
         _checkouts=project._checkouts,
+        _installs=project._installs,
     )
     for path in project.opened:
         again.load(path)
@@ -321,12 +379,12 @@ def reopen(project: Project, rewritten: Mapping[Path, Names], reader: Reader) ->
 
 
 def _starters(project: Project) -> None:
-    """Load the scripts that were passed over and import one of the files that name a framework."""
+    """Load the scripts, no unit tests, that were passed over and import a file that names a framework."""
     known = set(project.files)
     words = re.compile(rb"\b(%s)\b" % b"|".join(sorted({re.escape(path.stem.encode()) for path in known})))
     for path in list(project.passed_over):
         raw = project.reader(path)
-        source = parse(path, raw) if words.search(raw) else None
+        source = parse(path, raw) if words.search(raw) and not UNIT_TEST.search(raw) else None
         if source is None or isinstance(source, Unreadable):
             continue
         names = index(source)

@@ -85,6 +85,12 @@ class Source:
                     return inner[len(outer) :]
         return "    "
 
+    def unit_in(self, indent: str) -> str:
+        """One more level below an indentation: tabs below tabs, spaces below spaces, in a file with both."""
+        if indent and indent.strip(" ") == "" and "\t" in self.unit:
+            return "    "
+        return "\t" if indent and indent.strip("\t") == "" else self.unit
+
     def offset(self, line: int, column: int) -> int:
         """Offset of an ast position: 1-based line, column in UTF-8 bytes."""
         start = self.starts[line - 1]

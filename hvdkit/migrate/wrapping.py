@@ -199,5 +199,5 @@ def _free_name(names: Names) -> str:
 def _indented(names: Names, statement: ast.stmt, lines: Sequence[str]) -> str:
     """Lines as the text of a statement: the first one stands where the statement does."""
     source = names.source
-    indent = source.newline + source.indent(source.line_at(source.start(statement)))
-    return indent.join(line.replace("\t", source.unit) for line in lines)
+    indent = source.indent(source.line_at(source.start(statement)))
+    return (source.newline + indent).join(line.replace("\t", source.unit_in(indent)) for line in lines)

@@ -645,6 +645,18 @@ def test_a_flag_that_is_passed(tmp_path: Path) -> None:
     assert "average(" not in changed(plan_of(tmp_path, loop=FLAG.format(flag="size > 1")))
 
 
+def test_a_flag_that_is_never_anything_but_true(tmp_path: Path) -> None:
+    loop = "args.averaging = True\n" + FLAG.format(flag="args.averaging")
+    assert "average(" not in changed(plan_of(tmp_path, loop=loop))
+
+
+@pytest.mark.parametrize("also", ["args.averaging = size", "args.averaging = False", "args.often = True"])
+def test_a_flag_that_may_be_something_else(also: str, tmp_path: Path) -> None:
+    flag = "args.often" if "often" in also else "args.averaging"
+    loop = f"args.averaging = True\n{also}\n" + FLAG.format(flag=flag)
+    assert "they are averaged only where `several` holds" in refusal(plan_of(tmp_path, loop=loop))
+
+
 def test_a_flag_that_is_another_setting(tmp_path: Path) -> None:
     found = refusal(plan_of(tmp_path, loop=FLAG.format(flag="args.often")))
     assert "they are averaged only where `several` holds" in found

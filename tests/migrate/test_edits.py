@@ -41,6 +41,8 @@ BEFORE: Verb = lambda n, s: edits.before(n.source, s, ["new"])  # noqa: E731
 AFTER: Verb = lambda n, s: edits.after(n.source, s, ["new"])  # noqa: E731
 BLOCK: Verb = lambda n, s: edits.after(n.source, s, ["if c:", "\tnew"])  # noqa: E731
 GUARD: Verb = lambda n, s: edits.guard(n.source, [s], "c")  # noqa: E731
+GUARD_INNER: Verb = lambda n, s: edits.guard(n.source, [s.body[0]], "c")  # type: ignore[attr-defined]  # noqa: E731
+ONCE: Verb = lambda n, s: [*edits.open_up(n, s, "i = 0", s.body[1:]), edits.delete(n, s.body[1])]  # type: ignore  # noqa: E731
 OPEN: Verb = lambda n, s: edits.open_up(n, s)  # type: ignore[arg-type]  # noqa: E731
 START: Verb = lambda n, s: edits.at_start(n, s.body, ["new"])  # type: ignore[attr-defined]  # noqa: E731
 ATTRIBUTE: Verb = lambda n, s: edits.drop_attribute(n.source, s.value)  # type: ignore[attr-defined]  # noqa: E731
@@ -72,6 +74,9 @@ WRITTEN = [
     (AFTER, "a", "a\nnew"),
     (AFTER, "a\r\n", "a\r\nnew\r\n"),
     (AFTER, "a; b\n", "a; b; new\n"),
+    (GUARD_INNER, "if a:\n\tb\nfor x in y:\n    f()\n", "if a:\n\tb\nfor x in y:\n    if c:\n        f()\n"),
+    (GUARD_INNER, "if a:\n    b\nfor x in y:\n\tf()\n", "if a:\n    b\nfor x in y:\n\tif c:\n\t\tf()\n"),
+    (ONCE, "for i in range(n):\n    f(i)\n    g(i)\n", "i = 0\nf(i)\n"),
     (GUARD, "f(\n  a)\n", "if c:\n    f(\n      a)\n"),
     (GUARD, 'f("""x\ny""")\n', 'if c:\n    f("""x\ny""")\n'),
     (OPEN, "with a:\n    b\n\n    c  # c\n", "b\n\nc  # c\n"),

@@ -85,6 +85,10 @@ CASES = {
     "returned": ("import m\ndef f():\n    return m.A()\nprobe(f())", {"m.A"}),
     "lambda": ("import m\nf = lambda: m.A()\nprobe(f())", {"m.A"}),
     "argument": ("import m\ndef f(a, b):\n    probe(b)\nf(1, m.A())", {"m.A"}),
+    "a loop over keywords": (
+        "import m\ndef f(a, **k):\n    for n, v in k.items():\n        probe(v)\nf(a=m.A(), b=m.B())",
+        {"m.B"},
+    ),
     "keyword": ("import m\ndef f(a, *, b=None):\n    probe(b)\nf(1, b=m.A())", {"m.A"}),
     "default": ("import m\ndef f(a=m.A()):\n    probe(a)\nf()", {"m.A"}),
     "partial": (

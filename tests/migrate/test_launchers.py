@@ -76,29 +76,6 @@ def test_lines_joined_by_backslashes_and_only_launcher_files(tmp_path: Path) -> 
     ]
 
 
-@pytest.mark.parametrize(
-    ("text", "instead"),
-    [
-        (
-            "import os\n\ncmd = 'python -m torch.distributed.launch --nproc_per_node %d ' \\\n"
-            "      'src/train.py --lr %s' % (gpus, lr)\nos.system(cmd)\n",
-            "horovodrun -np %d python src/train.py --lr %s",
-        ),
-        (
-            "import os\n\nos.system(f'torchrun --nproc_per_node {gpus} train.py --resume {last} &')\n",
-            "horovodrun -np {gpus} python train.py --resume {last}",
-        ),
-        ('"""Run it.\n\ntorchrun --nproc_per_node 2 train.py\n"""\n', ""),
-        ("# torchrun train.py\nx = 1\n", ""),
-        ("torchrun train.py\n", ""),
-    ],
-)
-def test_commands_that_python_runs(text: str, instead: str, tmp_path: Path) -> None:
-    (tmp_path / "start.py").write_text(text)
-    found = launch_lines([tmp_path], [tmp_path / "train.py"])
-    assert [(item.line, item.instead) for item in found] == ([(3, instead)] if instead else [])
-
-
 def test_the_plan_notes_them_and_leaves_the_file(tmp_path: Path) -> None:
     (tmp_path / "train.py").write_text(DDP)
     script = tmp_path / "run.sh"
@@ -113,3 +90,33 @@ def test_a_single_process_program_has_no_launch_lines(tmp_path: Path) -> None:
     (tmp_path / "train.py").write_text("import torch\n\ntorch.ones(1, requires_grad=True).sum().backward()\n")
     (tmp_path / "run.sh").write_text("torchrun train.py\n")
     assert make_plan([tmp_path], Options()).notes == ()
+
+
+COMMANDS = [
+    ('os.system("torchrun --nproc_per_node=2 train.py")\n', ["horovodrun -np 2 python train.py"]),
+    (
+        "command = f'python -m torch.distributed.launch --nproc_per_node={gpus} train.py'\n"
+        "subprocess.run(command.split(), check=True)\n",
+        ["horovodrun -np {gpus} python train.py"],
+    ),
+    ('"""torchrun train.py"""\nos.system("ls")\n', []),
+    ('print("start it by: torchrun train.py")\nos.system("ls")\n', []),
+    ('command = "torchrun train.py"\nprint(command)\n', []),
+    ('subprocess.run(["torchrun", "train.py"], check=True)\n', []),
+]
+
+
+@pytest.mark.parametrize(("text", "instead"), COMMANDS)
+def test_commands_that_python_files_run_are_noted(text: str, instead: list[str], tmp_path: Path) -> None:
+    (tmp_path / "train.py").write_text(DDP)
+    (tmp_path / "start.py").write_text(f"import os\nimport subprocess\n\n{text}")
+    plan = make_plan([tmp_path], Options())
+    assert [note.partition(" becomes ")[2] for note in plan.notes] == [f"`{line}`" for line in instead]
+
+
+def test_what_starts_a_refused_program_stays(tmp_path: Path) -> None:
+    (tmp_path / "train.py").write_text(DDP + "dist.send(x, dst=1)\n")
+    (tmp_path / "run.sh").write_text("torchrun train.py\n")
+    plan = make_plan([tmp_path], Options())
+    assert plan.programs[0].refused
+    assert plan.notes == ()

@@ -39,6 +39,16 @@ for x in data:
     optimizer.step()
     print(tools.mean(loss))
 """
+PROFILED = """\
+import torch
+
+schedule = torch.optim.lr_scheduler.StepLR(adapter, 1)
+with torch.profiler.profile() as profiler:
+    for _ in range(4):
+        model(x).sum().backward()
+        profiler.step()
+        schedule.step()
+"""
 
 
 @pytest.mark.parametrize(
@@ -50,6 +60,7 @@ for x in data:
         (DISTRIBUTED.replace("tools.mean(loss)", "loss"), "ddp"),
         (DISTRIBUTED.replace("tools.start()\n", "").replace("tools.mean(loss)", "loss"), "single"),
         ("import torch\nimport tools\n\ntools.profile(torch.nn.Linear(2, 1), torch.ones(2))\n", "ddp"),
+        (PROFILED, "none"),
     ],
     ids=[
         "distributed",
@@ -58,6 +69,7 @@ for x in data:
         "only started",
         "helpers of another's",
         "nothing steps",
+        "a profiler and a schedule step",
     ],
 )
 def test_kinds(tmp_path: Path, script: str, kind: str) -> None:

@@ -47,6 +47,22 @@ def test_find(case: str, tmp_path: Path) -> None:
     assert found == (tmp_path / expected if expected else None)
 
 
+@pytest.mark.parametrize(
+    ("above", "found"),
+    [
+        ("def build(): ...\n", True),
+        ("from parts import *\n", True),
+        ("def load(): ...\n", False),
+    ],
+)
+def test_a_file_above_that_has_nothing_of_what_is_imported(above: str, found: bool, tmp_path: Path) -> None:
+    (tmp_path / "data.py").write_text("import torch\n" + above)
+    (tmp_path / "tools").mkdir()
+    script = tmp_path / "tools/train.py"
+    script.write_text("import torch\nfrom data import build\n")
+    assert open_project([tmp_path]).find("data", script) == (tmp_path / "data.py" if found else None)
+
+
 def test_a_project_that_is_installed_is_found_from_its_scripts(tmp_path: Path) -> None:
     tree(tmp_path, "setup.py", "pkg/__init__.py", "horovod/__init__.py", "projects/adder/adder.py")
     adder = tmp_path / "projects/adder/adder.py"
@@ -54,6 +70,37 @@ def test_a_project_that_is_installed_is_found_from_its_scripts(tmp_path: Path) -
     assert open_project([adder]).find("horovod", adder) is None
     (tmp_path / "setup.py").unlink()
     assert open_project([adder]).find("pkg", adder) is None
+
+
+def test_a_package_that_is_installed_from_a_folder_of_the_checkout(tmp_path: Path) -> None:
+    tree(
+        tmp_path,
+        "main.py",
+        "setup.py",
+        "logs/logs/__init__.py",
+        "logs/logs/writer.py",
+        "logs/examples/demo.py",
+    )
+    setup = tmp_path / "logs/setup.py"
+    for named, expected in (("name='logs'", tmp_path / "logs/logs/writer.py"), ("name='tests'", None)):
+        setup.write_text(f"from setuptools import setup\nsetup({named})\n")
+        assert open_project([tmp_path]).find("logs.writer", tmp_path / "main.py") == expected
+
+
+def test_a_framework_in_its_own_checkout_is_no_program(tmp_path: Path) -> None:
+    tree(
+        tmp_path, "apex/__init__.py", "apex/parallel/__init__.py", "examples/train.py", "apex/examples/own.py"
+    )
+    names = [path.name for path in open_project([tmp_path]).files]
+    assert names == ["__init__.py", "own.py", "__init__.py", "train.py"]
+    (tmp_path / "setup.py").write_text("import torch\nsetup(name='apex')\n")
+    assert [path.name for path in open_project([tmp_path]).files] == ["setup.py", "own.py", "train.py"]
+
+
+def test_the_folder_that_it_stands_in_is_a_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    tree(tmp_path, "__init__.py", "train.py")
+    monkeypatch.chdir(tmp_path)
+    assert [path.name for path in open_project([Path()]).files] == ["__init__.py", "train.py"]
 
 
 CHECKOUT = "import torch\nfrom own.engine import train\nfrom own.util import log\nfrom timm.util import log\n"
@@ -105,6 +152,14 @@ def test_a_script_that_only_starts_what_others_hold_is_read(tmp_path: Path) -> N
     (tmp_path / "other.py").write_text("from src.train import main\n\nclass Other:\n    run = main\n")
     project = open_project([tmp_path])
     assert {path.name for path in project.files} == {"train.py", "main.py"}
+
+
+def test_a_unit_test_starts_nothing(tmp_path: Path) -> None:
+    tree(tmp_path, "train.py")
+    (tmp_path / "test_parts.py").write_text(
+        "import unittest\nfrom train import x\n\ndef test_x(): ...\n\nx()\n"
+    )
+    assert [path.name for path in open_project([tmp_path]).files] == ["train.py"]
 
 
 def test_what_such_a_script_puts_on_its_path_is_found_in_any_order(tmp_path: Path) -> None:

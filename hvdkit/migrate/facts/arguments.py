@@ -63,13 +63,14 @@ def _spread(where: Names, arg: ast.expr) -> list[ast.expr]:
     return value.elts if isinstance(value, ast.Tuple) else [arg]
 
 
-def collected(names: Names, node: ast.expr) -> FunctionNode | None:
-    """The function whose `**kwargs` an expression is."""
+def collected(names: Names, node: ast.expr, by_position: bool = False) -> FunctionNode | None:
+    """The function whose `**kwargs`, or `*args`, an expression is."""
     bindings = names.bindings(node.id, node) if isinstance(node, ast.Name) else ()
     for binding in bindings if len(bindings) == 1 else ():
         function = names.parents.get(names.parents[binding.node]) if binding.kind == "param" else None
-        if isinstance(function, FUNCTIONS) and function.args.kwarg is binding.node:
-            return function
+        if isinstance(function, FUNCTIONS):
+            if binding.node is (function.args.vararg if by_position else function.args.kwarg):
+                return function
     return None
 
 

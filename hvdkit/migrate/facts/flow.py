@@ -213,7 +213,8 @@ class Flow:
         if binding.kind == "assign":
             return self._unpack(names, self.values(names, binding.value), binding.path)
         if binding.kind == "each":
-            return self._each(self.values(names, binding.value), binding.path)
+            found = self._each(self.values(names, binding.value), binding.path)
+            return found | self._each_keyword(names, binding)
         if binding.kind == "with":
             return self.values(names, binding.value)
         if binding.kind == "def":
@@ -418,6 +419,24 @@ class Flow:
             return frozenset()
         sites = self.call_sites(names, function)
         return frozenset().union(*(self.values(where, keyword(call, key.value)) for where, call in sites))
+
+    def _each_keyword(self, names: Names, binding: Binding) -> frozenset[Value]:
+        """What callers give by keyword, in a loop over `kwargs.values()`, or over `kwargs.items()`."""
+        method = binding.value.func if isinstance(binding.value, ast.Call) else None
+        place = {"values": (), "items": (1,)}.get(getattr(method, "attr", ""))
+        if not isinstance(method, ast.Attribute) or place != binding.path:
+            return frozenset()
+        function = collected(names, method.value)
+        if function is None:
+            return frozenset()
+        own = {arg.arg for arg in (*function.args.args, *function.args.kwonlyargs)}
+        given = [
+            self.values(where, item.value)
+            for where, call in self.call_sites(names, function)
+            for item in call.keywords
+            if item.arg not in own
+        ]
+        return frozenset().union(*given)
 
     def _unpack(self, names: Names, values: frozenset[Value], path: tuple[int, ...]) -> frozenset[Value]:
         for position in path:

@@ -1,14 +1,14 @@
 """What happens to the handle of an asynchronous collective: every wait on it, or None when one may be missed.
 
-Followed: `work = call; ... work.wait()`, `call.wait()`, and a list that handles are appended to and whose
-elements are waited for in a loop or comprehension. A handle that goes anywhere else is not followed.
+Followed: `work = call; ... work.wait()`, `call.wait()`, and a list that handles are appended to, from a
+variable or not, and whose elements are waited for in a loop or comprehension. What goes anywhere else is not.
 """
 
 from __future__ import annotations
 
 import ast
 
-from hvdkit.migrate.edits import block
+from hvdkit.migrate.edits import block, following
 from hvdkit.migrate.names import Binding, Names, Scope
 
 QUESTIONS = ("wait", "is_completed")
@@ -58,6 +58,9 @@ def _uses(names: Names, name: ast.Name) -> list[ast.Name]:
 
 def _of_name(names: Names, target: ast.Name) -> list[ast.Call] | None:
     """The waits on the handle that a variable was given; the variable may hold others before and after."""
+    kept = _kept_in(names, target)
+    if kept is not None:
+        return _of_list(names, kept)
     owner: Scope | None = names.scope(target).owner(target.id)
     bindings = owner.names[target.id] if owner else []
     same = len({_collective(names, binding.value) for binding in bindings} - {""}) == 1
@@ -73,6 +76,31 @@ def _of_name(names: Names, target: ast.Name) -> list[ast.Call] | None:
             return None
         found.append(question)
     return found
+
+
+def _kept_in(names: Names, target: ast.Name) -> ast.Name | None:
+    """The list that a variable only puts its handle into, in the next statement: `works.append(work)`."""
+    below = following(names, names.statement(target))
+    append = below.value if isinstance(below, ast.Expr) and isinstance(below.value, ast.Call) else None
+    method = append.func if append is not None else None
+    if (
+        not isinstance(method, ast.Attribute)
+        or method.attr != "append"
+        or not isinstance(method.value, ast.Name)
+    ):
+        return None
+    loops = [parent for use in _uses(names, method.value) if (parent := _loop_over(names, use)) is not None]
+    for use in _uses(names, target):
+        passed = append is not None and use in append.args
+        if use is not target and not passed and not any(loop in names.ancestors(use) for loop in loops):
+            return None
+    return method.value
+
+
+def _loop_over(names: Names, use: ast.Name) -> ast.For | None:
+    """The loop that runs over a variable."""
+    parent = names.parents[use]
+    return parent if isinstance(parent, ast.For) and parent.iter is use else None
 
 
 def _latest(bindings: list[Binding], use: ast.Name) -> ast.AST | None:
@@ -100,7 +128,8 @@ def _of_list(names: Names, holder: ast.Name) -> list[ast.Call] | None:
         elif isinstance(parent, (ast.For, ast.comprehension)) and parent.iter is use:
             if not isinstance(parent.target, ast.Name):
                 return None
-            inside = [part for part in _uses(names, parent.target) if part is not parent.target]
+            around = [use for use in _uses(names, parent.target) if not _is_put_into(names, use, holder)]
+            inside = [part for part in around if part is not parent.target]
             if any(isinstance(part.ctx, ast.Store) for part in inside):
                 return None
             questions = [_question(names, part) for part in inside]
@@ -116,7 +145,24 @@ def _appends_handle(names: Names, append: ast.Attribute) -> bool:
     """Whether what is appended is a handle that Horovod has, too: of an all_reduce or a broadcast."""
     call = names.parents.get(append)
     argument = call.args[0] if isinstance(call, ast.Call) and len(call.args) == 1 else None
+    if isinstance(argument, ast.Name):  # the call is in the statement above
+        bound = names.bindings(argument.id, argument)
+        made = [binding.value for binding in bound if binding.kind == "assign"]
+        return len(made) == 1 and _collective(names, made[0]) in ("all_reduce", "broadcast")
     return _collective(names, argument) in ("all_reduce", "broadcast")
+
+
+def _is_put_into(names: Names, use: ast.Name, holder: ast.Name) -> bool:
+    """Whether a variable is given a handle that goes into a list, or is put into it: `works.append(work)`."""
+    if isinstance(use.ctx, ast.Store):
+        kept = _kept_in(names, use) if isinstance(names.parents[use], ast.Assign) else None
+        return kept is not None and kept.id == holder.id
+    method = getattr(names.parents[use], "func", None)
+    return (
+        isinstance(method, ast.Attribute)
+        and method.attr == "append"
+        and getattr(method.value, "id", "") == holder.id
+    )
 
 
 def _collective(names: Names, node: ast.expr | None) -> str:

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 from hvdkit.migrate.facts import vocabulary as words
 from hvdkit.migrate.facts.arguments import keyword, passed, received, spawned, spawns, starting_calls
 from hvdkit.migrate.facts.launch_options import Option, Options
+from hvdkit.migrate.facts.launched_processes import leads_to_init, processes, repeats
 from hvdkit.migrate.facts.memo import Memo
 from hvdkit.migrate.facts.ranks import QUESTIONS, constant, environment_reads, launch_tests
 from hvdkit.migrate.names import FUNCTIONS, LOOPS, Binding, Names
@@ -112,6 +113,8 @@ class Launch:
             if spawn.count is not None:
                 for origin in self.origins(spawn.names, spawn.count):
                     found.setdefault(origin.node, "local_size")
+        for origin in self._of_loops:
+            found.setdefault(origin.node, "local_size")
         for option in self.options.local_rank():
             found.setdefault(option.node, "local_rank")
         return found
@@ -126,6 +129,8 @@ class Launch:
             if spawn.count is not None:
                 for origin in self.origins(spawn.names, spawn.count):
                     found.setdefault(origin.node, origin)
+        for origin in self._of_loops:
+            found.setdefault(origin.node, origin)
         return found
 
     def rewritten(self) -> Iterator[tuple[Origin, str]]:
@@ -158,12 +163,54 @@ class Launch:
                         yield Origin("expression", *origin.alias)
                     elif origin.node not in gone:
                         yield origin
+        if argument == "world_size":
+            yield from self._same_products()
 
     @cached_property
     def _counts(self) -> set[ast.AST]:
-        """Definitions of how many processes are spawned."""
+        """Definitions of how many processes are started on one host."""
         counts = [(spawn.names, spawn.count) for spawn in self.spawns if spawn.count is not None]
-        return {origin.node for names, count in counts for origin in self.origins(names, count)}
+        spawned_here = {origin.node for names, count in counts for origin in self.origins(names, count)}
+        return spawned_here | {origin.node for origin in self._of_loops}
+
+    @cached_property
+    def _of_loops(self) -> list[Origin]:
+        """Definitions of how many processes a loop starts, of which a product makes the size of the job."""
+        factors = {
+            origin.node
+            for product in self._products
+            for part in (product.node.left, product.node.right)  # type: ignore[attr-defined]
+            for origin in self.origins(product.names, part)
+        }
+        counts = [
+            (names, count) for names, call, _ in processes(self._facts) for count in repeats(names, call)
+        ]
+        every = [origin for names, count in counts for origin in self.origins(names, count)]
+        return [origin for origin in every if origin.node in factors]
+
+    @cached_property
+    def _products(self) -> list[Origin]:
+        """Products that go to init_process_group as the size: hosts times processes on each."""
+        sizes = [(site.names, init_argument(site.node, "world_size")) for site in self.inits]
+        every = [origin for names, size in sizes if size is not None for origin in self.origins(names, size)]
+        return [o for o in every if isinstance(o.node, ast.BinOp) and isinstance(o.node.op, ast.Mult)]
+
+    def _same_products(self) -> Iterator[Origin]:
+        """Products of the same options elsewhere: `args.world_size = args.hosts * args.gpus`."""
+        wanted = {self._factors(product.names, product.node) for product in self._products} - {None}
+        for names in self._facts.files if wanted else ():
+            for node in names.of_kind(ast.BinOp):
+                if isinstance(node.op, ast.Mult) and self._factors(names, node) in wanted:
+                    yield Origin("expression", names, node)
+
+    def _factors(self, names: Names, product: ast.expr) -> frozenset[frozenset[ast.expr]] | None:
+        """The options that each factor of a product is read from."""
+        assert isinstance(product, ast.BinOp)
+        parts = (product.left, product.right)
+        if not all(isinstance(part, ast.Attribute) for part in parts):
+            return None
+        found = [[o.node for o in self.origins(names, part) if o.kind == "option"] for part in parts]
+        return frozenset(map(frozenset, found)) if all(found) else None
 
     @cached_property
     def rank_indices(self) -> set[ast.AST]:
@@ -240,14 +287,14 @@ class Launch:
         elif binding.kind == "param" and isinstance(binding.node, ast.arg):
             yield from self._parameter(names, binding.node)
         elif binding.kind == "each":
-            yield from self._numbers(names, binding.node)
+            yield from self.numbers(names, binding.node)
         elif binding.kind == "import":
             head, _, member = binding.qualified.rpartition(".")
             module = self._facts.project.module(head, names.source.path) if head.strip(".") else None
             for inner in module.module.names.get(member, ()) if module is not None else ():
                 yield from self._binding(module, inner)  # type: ignore[arg-type]
 
-    def _numbers(self, names: Names, target: ast.AST) -> Iterator[Origin]:
+    def numbers(self, names: Names, target: ast.AST) -> Iterator[Origin]:
         """The number of each process that a loop starts: `for i in range(n): Process(run, args=(i,))`."""
         loop = names.parents.get(target)
         if not isinstance(loop, ast.For) or loop.target is not target:
@@ -305,34 +352,6 @@ class Launch:
                     yield function
         if node in self.meanings and node not in self.reads and constant(node) is None:
             yield self.meanings[node]
-
-
-def processes(facts: Facts) -> Iterator[tuple[Names, ast.Call, ast.expr]]:
-    """Each `Process(target=worker)` of a distributed program whose worker makes a process group."""
-    for names in facts.files:
-        if "ddp" in facts.kinds(names):
-            for call in names.calls.get("Process", ()):
-                worker = spawned(names, call)
-                if worker is not None and leads_to_init(facts, names, worker):
-                    yield names, call, worker
-
-
-def leads_to_init(facts: Facts, names: Names, worker: ast.expr) -> bool:
-    """Whether a function that other processes run, or what it calls, makes a process group."""
-    waiting = [made for value in facts.flow.values(names, worker) for made in facts.flow.run_by(value)]
-    seen: set[ast.AST] = set()
-    sites = {site.node for site in facts.launch.inits}
-    while waiting:
-        where, function = waiting.pop()
-        if function in seen:
-            continue
-        seen.add(function)
-        for part in ast.walk(function):
-            if part in sites:
-                return True
-            if isinstance(part, ast.Call):
-                waiting += facts.flow.functions(where, part)
-    return False
 
 
 def init_argument(call: ast.Call, name: str) -> ast.expr | None:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from hvdkit.migrate.facts.launch import processes
 from hvdkit.migrate.facts.launch_order import Order
 from hvdkit.migrate.facts.launch_settings import settings
+from hvdkit.migrate.facts.launched_processes import processes
 from hvdkit.migrate.facts.once import once
 from hvdkit.migrate.facts.ranks import environment_reads, launch_tests
 from hvdkit.migrate.facts.starts import started

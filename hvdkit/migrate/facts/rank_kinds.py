@@ -109,6 +109,8 @@ class RankKinds:
             return self._parameter(names, binding.node)
         if binding.kind == "import":
             return self._imported(names, binding)
+        if binding.kind == "each" and any(self._facts.launch.numbers(names, binding.node)):
+            return frozenset(["local_rank"])
         return frozenset([UNKNOWN])
 
     def _unpacked(self, names: Names, call: ast.expr, position: int) -> frozenset[str]:

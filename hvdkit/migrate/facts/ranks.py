@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from hvdkit.migrate.facts.commands import starts_launcher
 from hvdkit.migrate.names import COMPREHENSIONS, Names
 
 if TYPE_CHECKING:
@@ -294,7 +295,7 @@ def environment_accesses(names: Names, *variables: str) -> Iterator[tuple[ast.ex
 
 def environment_stores(names: Names, *variables: str) -> Iterator[tuple[ast.stmt, str]]:
     """Statements that set the given variables: `os.environ[x] = y` and `os.environ.setdefault(x, y)`."""
-    for variable in variables:
+    for variable in variables if not starts_launcher(names) else ():
         for literal in names.texts.get(variable, ()):
             parent = names.parents.get(literal)
             statement = names.statement(literal)
@@ -308,7 +309,9 @@ def environment_stores(names: Names, *variables: str) -> Iterator[tuple[ast.stmt
 
 
 def _literals(names: Names) -> list[ast.Constant]:
-    """Texts in the source that are names of launcher variables."""
+    """Texts in the source that are names of launcher variables, where they may say a rank."""
+    if starts_launcher(names):
+        return []  # mpirun starts it once a host: its rank is the host's number
     return [literal for variable in _KNOWN for literal in names.texts.get(variable, ())]
 
 

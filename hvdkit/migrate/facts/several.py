@@ -68,13 +68,19 @@ def _says(facts: Facts, names: Names, test: ast.AST, depth: int) -> bool:
         bindings = facts.flow.stored(names, test)
     else:
         bindings = []
+    values = [(where, b.value) for where, b in bindings if b.kind == "assign" and b.value is not None]
+    if values and len(values) == len(bindings) and all(_is_true(value) for _, value in values):
+        return not isinstance(test, ast.Attribute) or not facts.launch.options.named(test.attr)
     if tests(facts, names, test) is not Where.ALL or not says_distributed(facts, names, test):
         return False
-    values = [(where, b.value) for where, b in bindings if b.kind == "assign" and b.value is not None]
     return all(
         isinstance(value, ast.Constant) or several(facts, where, value, True, depth + 1)
         for where, value in values
     )
+
+
+def _is_true(value: ast.expr) -> bool:
+    return isinstance(value, ast.Constant) and value.value is True
 
 
 def _passed(facts: Facts, names: Names, flag: ast.Name, depth: int) -> bool:

@@ -11,6 +11,8 @@ from hvdkit.migrate.names import Names
 if TYPE_CHECKING:
     from hvdkit.migrate.facts.facts import Facts
 
+COUNTERS = ("torch.profiler.", "torch.optim.lr_scheduler.")
+
 
 def weight_updates(facts: Facts) -> Iterator[tuple[Names, ast.AST]]:
     """Where an optimizer is made or steps, or weights are changed by hand.
@@ -19,8 +21,8 @@ def weight_updates(facts: Facts) -> Iterator[tuple[Names, ast.AST]]:
     """
     for optimizer in facts.optimizers:
         yield optimizer.names, optimizer.node
-    for names, call, _ in facts.methods("step"):
-        if may_step_weights(names, call):
+    for names, call, receiver in facts.methods("step"):
+        if may_step_weights(names, call) and not _counts_steps(facts, names, receiver):
             yield names, call
     for names in facts.files:
         for statement in hand_updates(names):
@@ -38,6 +40,12 @@ def may_step_weights(names: Names, call: ast.Call) -> bool:
         isinstance(parent, ast.Assign) and isinstance(parent.targets[0], (ast.Tuple, ast.List))
     )
     return len(call.args) <= 1 and not parts
+
+
+def _counts_steps(facts: Facts, names: Names, receiver: ast.expr) -> bool:
+    """Whether a step() is told to what only counts them: a profiler, a schedule of the learning rate."""
+    values = facts.flow.values(names, receiver)
+    return bool(values) and all(value.kind == "made" and value.name.startswith(COUNTERS) for value in values)
 
 
 def hand_updates(names: Names) -> Iterator[ast.stmt]:

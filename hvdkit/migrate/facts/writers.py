@@ -251,11 +251,12 @@ def _ends_program(facts: Facts, names: Names, statement: ast.stmt, depth: int = 
 
 
 def own_file(facts: Facts, names: Names, target: ast.expr, depth: int = 0) -> bool:
-    """Whether what is written is memory, a file of one process, or a path that has the rank in it."""
+    """Whether what is written is memory, a file of one process, or a path with a rank, the local one too."""
     if "os.devnull" in names.qualified(target):
         return True
     in_memory = bool(facts.flow.made(names, target) & IN_MEMORY)
-    if in_memory or facts.ranks.inside(names, target) or _of_one_process(facts, names, target, set()):
+    ranked = any(facts.ranks.inside(names, target, kind) for kind in ("rank", "local_rank"))
+    if in_memory or ranked or _of_one_process(facts, names, target, set()):
         return True
     known = _kept(facts, names, target) if depth < MAX_CALLERS else []
     return bool(known) and all(own_file(facts, *path, depth + 1) for path in known)

@@ -71,7 +71,7 @@ def summary(plan: Plan, options: Options) -> str:
     if suggested and not options.suggested:
         parts.append(f"{suggested} more with --suggested")
     if plan.untouched:
-        parts.append(f"{plan.untouched} file(s) name no framework")
+        parts.append(f"{plan.untouched} file(s) name no framework, or are a part of one")
     if plan.tests:
         parts.append(f"{plan.tests} unit test file(s) passed over")
     return ", ".join(parts)

@@ -1,4 +1,4 @@
-"""HVD104: tests whether a launcher started the process become hvd.size() > 1."""
+"""HVD104: tests whether a launcher started the process become hvd.size() > 1, or hold where they have to."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
-from hvdkit.migrate.facts.ranks import launch_tests
+from hvdkit.migrate.facts.ranks import LaunchTest, launch_tests
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
@@ -18,8 +18,12 @@ def check(facts: Facts) -> Iterator[Finding]:
         if "ddp" not in facts.kinds(names):
             continue
         hvd = facts.hvd(names)
-        for test in launch_tests(names):
+        found = list(launch_tests(names))
+        tested = {test.node for test in found}
+        for test in found:
             text = f"{hvd}.size() {'==' if test.negated else '>'} 1"
+            if _has_to_hold(names, test, tested):
+                text = f"{'not ' if test.negated else ''}{hvd}.is_initialized()"
             message = (
                 f"horovodrun does not set {test.variable}, so this would say that nothing launched it: {text}"
             )
@@ -28,6 +32,22 @@ def check(facts: Facts) -> Iterator[Finding]:
         text = f"{facts.hvd(site.names)}.size() > 1"
         message = f"torchrun does not start the job any more: {text}"
         yield facts.safe("HVD104", site.names, site.node, message, _edit, site.names, site.node, text)
+
+
+def _has_to_hold(names: Names, test: LaunchTest, tested: set[ast.expr]) -> bool:
+    """Whether the program ends where nothing launched it: under a launcher it trains in a lone process, too."""
+    parent = names.parents[test.node]
+    if isinstance(parent, ast.Assert):
+        return parent.test is test.node and not test.negated
+    if not isinstance(parent, ast.If) or parent.test is not test.node:
+        return False
+    other = parent.body if test.negated else parent.orelse
+    while len(other) == 1 and isinstance(other[0], ast.If) and other[0].test in tested and not test.negated:
+        other = other[0].orelse
+    last = other[-1] if other else None
+    if isinstance(last, ast.Expr) and isinstance(last.value, ast.Call):
+        return bool({"sys.exit", "os._exit"}.intersection(names.qualified(last.value.func)))
+    return isinstance(last, ast.Raise)
 
 
 def _edit(names: Names, node: ast.expr, text: str) -> Edit:
@@ -41,7 +61,8 @@ RULE = Rule(
     title="tests for a launcher ask Horovod",
     what=(
         'Replaces `"RANK" in os.environ`, `int(os.environ.get("RANK", -1)) != -1`, `os.environ.get("RANK") is not '
-        "None` and their relatives of Slurm and MPI by hvd.size() > 1."
+        "None` and their relatives of Slurm and MPI by hvd.size() > 1; by hvd.is_initialized() where the program ends "
+        "unless they hold."
     ),
     why=(
         "They are false under horovodrun, and the script would take its single-process way in every process: N "
@@ -81,6 +102,41 @@ RULE = Rule(
                     return
                 dist.init_process_group("nccl")
             """,
+        ),
+        Change(
+            """\
+            import os
+            import sys
+            import torch.distributed as dist
+
+            assert "LOCAL_RANK" in os.environ, "start this with torchrun"
+            if "RANK" not in os.environ:
+                raise RuntimeError("start this with torchrun")
+            if "RANK" in os.environ and "WORLD_SIZE" in os.environ:
+                gpu = 0
+            elif "SLURM_PROCID" in os.environ:
+                gpu = 1
+            else:
+                sys.exit("no launcher")
+            dist.init_process_group("nccl")
+            """,
+            """\
+            import sys
+            import horovod.torch as hvd
+            import torch.distributed as dist
+
+            assert hvd.is_initialized(), "start this with torchrun"
+            if not hvd.is_initialized():
+                raise RuntimeError("start this with torchrun")
+            if hvd.is_initialized():
+                gpu = 0
+            elif hvd.is_initialized():
+                gpu = 1
+            else:
+                sys.exit("no launcher")
+            dist.init_process_group("nccl")
+            """,
+            note="Where the program ends else, a job of one process goes on, as it did under torchrun.",
         ),
         Change(
             """\

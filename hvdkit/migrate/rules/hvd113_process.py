@@ -10,7 +10,7 @@ from itertools import takewhile
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts, Site
 from hvdkit.migrate.facts.arguments import keyword
-from hvdkit.migrate.facts.launch import processes
+from hvdkit.migrate.facts.launched_processes import processes
 from hvdkit.migrate.facts.starts import runs_in
 from hvdkit.migrate.facts.training import training_paths
 from hvdkit.migrate.names import LOOPS, Names
@@ -20,12 +20,17 @@ from hvdkit.migrate.rule import Change, Keep, Rule
 
 @dataclass(frozen=True)
 class Starting:
-    """The loop that starts the processes, the worker's arguments, and the loop, if any, that waits for them."""
+    """The loop that starts the processes, the worker's arguments, and the loop, if any, that waits for them.
+
+    made: the statement that makes the process; ready: whether others above it make something ready.
+    """
 
     loop: ast.For
     worker: ast.expr
     args: ast.Tuple | ast.List
     waiting: ast.For | None
+    made: ast.stmt
+    ready: bool
 
 
 def check(facts: Facts) -> Iterator[Finding]:
@@ -79,17 +84,19 @@ def _starting(names: Names, call: ast.Call, worker: ast.expr) -> Starting | None
         return None
     if not isinstance(loop.iter, ast.Call) or getattr(loop.iter.func, "id", "") != "range" or loop.orelse:
         return None
-    if not all(_belongs(statement, call) for statement in loop.body):
+    made = names.statement(call)
+    if made not in loop.body:
         return None
-    if names.statement(call) not in loop.body:
+    above = [statement for statement in loop.body if not _belongs(statement, call)]
+    if any(statement.lineno > made.lineno or not _makes_ready(statement) for statement in above):
         return None
     following = edits.following(names, loop)
     if _last(names, loop):
-        return Starting(loop, worker, args, None)
+        return Starting(loop, worker, args, None, made, bool(above))
     waits = isinstance(following, ast.For) and len(following.body) == 1 and not following.orelse
     if not waits or not isinstance(following, ast.For) or _method(following.body[0]) != "join":
         return None
-    return Starting(loop, worker, args, following)
+    return Starting(loop, worker, args, following, made, bool(above))
 
 
 def _last(names: Names, statement: ast.stmt) -> bool:
@@ -105,6 +112,14 @@ def _belongs(statement: ast.stmt, call: ast.Call) -> bool:
     if isinstance(statement, ast.Assign):
         return statement.value is call
     return _method(statement) in ("start", "append")
+
+
+def _makes_ready(statement: ast.stmt) -> bool:
+    """Whether a statement only sets or prints something for the process: `args.local_rank = rank`."""
+    if isinstance(statement, ast.Assign):
+        return all(isinstance(target, (ast.Name, ast.Attribute)) for target in statement.targets)
+    call = statement.value if isinstance(statement, ast.Expr) else None
+    return isinstance(call, ast.Call) and getattr(call.func, "id", "") == "print"
 
 
 def _method(statement: ast.stmt) -> str:
@@ -128,13 +143,33 @@ def _edits(facts: Facts, names: Names, starting: Starting) -> list[Edit]:
     plain = {arg.id for arg in starting.args.elts if isinstance(arg, ast.Name)}
     if target.id in inner - plain:
         raise edits.CannotEdit("the process's number is part of a larger expression")
+    if starting.ready:
+        return [*_opened(names, starting, f"{target.id} = {index}"), *_without_list(names, starting)]
     edits.own_lines(source, starting.loop)
     call = f"{source.segment(starting.worker)}({', '.join(given)})"
-    gone = [statement for statement in (_kept_in(names, starting), starting.waiting) if statement is not None]
+    return [edits.replace(source, starting.loop, call), *_without_list(names, starting)]
+
+
+def _opened(names: Names, starting: Starting, first: str) -> list[Edit]:
+    """The loop's statements, once: what makes something ready, then the call."""
+    made = starting.made
+    call: list[str | ast.expr] = [starting.worker, "("]
+    for argument in starting.args.elts:
+        call += [", ", argument] if argument is not starting.args.elts[0] else [argument]
+    if made.end_lineno != made.lineno:
+        raise edits.CannotEdit("the process is made on several lines")
+    gone = [s for s in starting.loop.body if s is not made and _method(s) in ("start", "append")]
     return [
-        edits.replace(source, starting.loop, call),
+        *edits.open_up(names, starting.loop, first, gone),
+        *edits.recast(names.source, made, [*call, ")"]),
         *(edits.delete(names, statement) for statement in gone),
     ]
+
+
+def _without_list(names: Names, starting: Starting) -> list[Edit]:
+    """The list of processes gone, and the loop that waits for them."""
+    gone = (_kept_in(names, starting), starting.waiting)
+    return [edits.delete(names, statement) for statement in gone if statement is not None]
 
 
 def _kept_in(names: Names, starting: Starting) -> ast.Assign | None:
@@ -153,7 +188,10 @@ def _kept_in(names: Names, starting: Starting) -> ast.Assign | None:
 RULE = Rule(
     id="HVD113",
     title="a loop of Process becomes one call",
-    what="Replaces the loop that starts one multiprocessing.Process per rank, and the one that joins them, by a call.",
+    what=(
+        "Replaces the loop that starts one multiprocessing.Process per rank, and the one that joins them, by a call. "
+        "What the loop sets for each process is set once."
+    ),
     why="horovodrun starts the processes; one that starts more of them makes jobs that nobody connects.",
     safety="Safe in the usual form of two loops; any other way of starting processes is left to the person.",
     check=check,
@@ -245,6 +283,48 @@ RULE = Rule(
                 run(hvd.local_rank(), size)
             """,
             note="Made and started in one line; Python waits for them at its end.",
+        ),
+        Change(
+            """\
+            import torch.distributed as dist
+            from torch.multiprocessing import Process
+
+            def run(rank, size, args):
+                dist.init_process_group("gloo", rank=rank, world_size=size)
+
+            if size > 1:
+                processes = []
+                for rank in range(size):
+                    args.local_rank = rank
+                    global_rank = rank + args.node * size
+                    # of all hosts
+                    print("rank", global_rank)
+                    p = Process(target=run, args=(global_rank, args.nodes * size, args))
+                    p.start()
+                    processes.append(p)
+                for p in processes:
+                    p.join()
+            else:
+                run(0, 1, args)
+            """,
+            """\
+            import horovod.torch as hvd
+            import torch.distributed as dist
+
+            def run(rank, size, args):
+                dist.init_process_group("gloo", rank=rank, world_size=size)
+
+            if size > 1:
+                rank = hvd.local_rank()
+                args.local_rank = rank
+                global_rank = rank + args.node * size
+                # of all hosts
+                print("rank", global_rank)
+                run(global_rank, args.nodes * size, args)
+            else:
+                run(0, 1, args)
+            """,
+            note="What is made ready for each process stays, and runs once.",
         ),
     ),
     keeps=(
@@ -362,6 +442,24 @@ RULE = Rule(
                     p.start()
                 for p in processes:
                     code = p.exitcode
+
+            def prepared():
+                for rank in range(2):
+                    prepare(rank)
+                    p = Process(target=run, args=(rank, 2))
+                    p.start()
+                    processes.append(p)
+                for p in processes:
+                    p.join()
+
+            def long():
+                for rank in range(2):
+                    args.local_rank = rank
+                    p = Process(target=run,
+                                args=(rank, 2))
+                    p.start()
+                for p in processes:
+                    p.join()
             """,
             reason="the loop does more than start processes, or is no loop over range",
             reported=True,

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts, Site
 from hvdkit.migrate.facts import vocabulary as words
+from hvdkit.migrate.facts.arguments import collected
 from hvdkit.migrate.facts.mentions import mentions
 from hvdkit.migrate.facts.wraps import core
 from hvdkit.migrate.names import Names
@@ -18,6 +19,7 @@ from hvdkit.migrate.wrapping import take_away
 # apex's takes the same arguments, and some of its own.
 LAYERS = ("torch.nn.SyncBatchNorm", "apex.parallel.SyncBatchNorm")
 PLAIN = {"num_features", "eps", "momentum", "affine", "track_running_stats"}
+MAX_CALLERS = 4
 BASE = "modules.batchnorm._BatchNorm"
 TRAINING = {"ddp", "single", "horovod"}
 HOROVODS = {f"{module}.SyncBatchNorm" for module in words.HOROVOD}
@@ -41,7 +43,7 @@ def check(facts: Facts) -> Iterator[Finding]:
             continue
         call = names.parents[node]
         if isinstance(call, ast.Call) and call.func is node:
-            more = {keyword.arg or "**" for keyword in call.keywords} - PLAIN
+            more = _keywords(facts, names, call) - PLAIN
             if len(call.args) > 5 or more & {"**", "process_group"}:
                 yield facts.manual("HVD204", names, node, GROUP, GROUP_ADVICE)
                 continue
@@ -52,6 +54,21 @@ def check(facts: Facts) -> Iterator[Finding]:
         yield _own(facts, names, node)
     for names, node in _class_tests(facts):
         yield facts.safe("HVD204", names, node, ASKED, _asks_for_both, facts, names, node)
+
+
+def _keywords(facts: Facts, names: Names, call: ast.Call, depth: int = 0) -> set[str]:
+    """The names of what a call is given, also by those who call its function: `SyncBatchNorm(**kwargs)`."""
+    found: set[str] = set()
+    for keyword in call.keywords:
+        function = collected(names, keyword.value) if keyword.arg is None else None
+        sites = facts.flow.call_sites(names, function) if function is not None else []
+        if function is None or not sites or depth > MAX_CALLERS:
+            found.add(keyword.arg or "**")
+            continue
+        own = {arg.arg for arg in (*function.args.args, *function.args.kwonlyargs)}
+        for where, site in sites:
+            found |= _keywords(facts, where, site, depth + 1) - own
+    return found
 
 
 def _classes(facts: Facts) -> Iterator[tuple[Names, ast.expr]]:
@@ -140,6 +157,28 @@ RULE = Rule(
     ),
     check=check,
     changes=(
+        Change(
+            """\
+            import torch
+            from torch.nn.parallel import DistributedDataParallel as DDP
+
+            def norm(*args, **kwargs):
+                return torch.nn.SyncBatchNorm(*args, **kwargs)
+
+            model = DDP(torch.nn.Sequential(torch.nn.Linear(4, 8), norm(8, eps=1e-3)))
+            """,
+            """\
+            import horovod.torch as hvd
+            import torch
+            from torch.nn.parallel import DistributedDataParallel as DDP
+
+            def norm(*args, **kwargs):
+                return hvd.SyncBatchNorm(*args, **kwargs)
+
+            model = DDP(torch.nn.Sequential(torch.nn.Linear(4, 8), norm(8, eps=1e-3)))
+            """,
+            note="No call of the function gives it a process group.",
+        ),
         Change(
             """\
             import torch
@@ -345,6 +384,19 @@ RULE = Rule(
             model = DDP(torch.nn.SyncBatchNorm(8, process_group=node))
             """,
             reason="the statistics are those of some ranks only",
+            reported=True,
+        ),
+        Keep(
+            """\
+            import torch
+            from torch.nn.parallel import DistributedDataParallel as DDP
+
+            def norm(*args, **kwargs):
+                return torch.nn.SyncBatchNorm(*args, **kwargs)
+
+            model = DDP(torch.nn.Sequential(norm(8, eps=1e-3), norm(8, process_group=node)))
+            """,
+            reason="... of one of the layers",
             reported=True,
         ),
         Keep(

@@ -210,6 +210,8 @@ def _harmless(names: Names, node: ast.Constant) -> bool:
     if isinstance(parent, ast.Compare):
         # `"module." in key` asks; `key == "module.fc.weight"` names one.
         return node.value == PREFIX and isinstance(parent.ops[0], (ast.In, ast.NotIn, ast.Eq))
+    if isinstance(parent, ast.IfExp):
+        return _as_found(parent, node)
     return isinstance(parent, ast.Assign) and node.value == PREFIX
 
 
@@ -234,6 +236,13 @@ def _asked_without(names: Names, node: ast.Constant) -> bool:
     return any(
         ast.dump(other.func) == same and getattr(other.args[0], "value", None) == bare for other in others
     )
+
+
+def _as_found(choice: ast.IfExp, node: ast.Constant) -> bool:
+    """`"module." if name.startswith("module") else ""`: the prefix where names have it, else nothing."""
+    looked_for = [part.value for part in ast.walk(choice.test) if isinstance(part, ast.Constant)]
+    nothing = isinstance(choice.orelse, ast.Constant) and choice.orelse.value == ""
+    return choice.body is node and nothing and bool({PREFIX, PREFIX[:-1]}.intersection(map(str, looked_for)))
 
 
 def _asked(names: Names, node: ast.AST) -> bool:
@@ -488,6 +497,36 @@ RULE = Rule(
             model = DDP(model)
             """,
             reason="the function takes the prefix off where it is: it reads old and new checkpoints",
+        ),
+        Keep(
+            """\
+            import torch
+            from torch.nn.parallel import DistributedDataParallel as DDP
+
+            def bias(state):
+                prefix = "module." if next(iter(state)).startswith("module") else ""
+                return state[prefix + "fc.bias"]
+
+            bias(torch.load("model.pt"))
+            model = DDP(net)
+            """,
+            reason="the prefix is looked for first, and goes in front only where names have it",
+        ),
+        Keep(
+            """\
+            import torch
+            from torch.nn.parallel import DistributedDataParallel as DDP
+
+            def restart(path, **objects):
+                checkpoint = torch.load(path)
+                for name, value in objects.items():
+                    value.load_state_dict(checkpoint[name], strict=False)
+
+            model = DDP(net)
+            restart("last.pt", student=model)
+            """,
+            reason="which of what it is given by name is wrapped, and nothing would tell of names that are not there",
+            reported=True,
         ),
         Keep(
             """\

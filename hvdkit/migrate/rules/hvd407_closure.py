@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
+from hvdkit.migrate.facts.arguments import collected, keyword, received, unpacks
 from hvdkit.migrate.facts.optimizers import constructions
 from hvdkit.migrate.facts.steps import Step, closure_of
 from hvdkit.migrate.plan import Edit, Finding
@@ -37,6 +38,13 @@ def check(facts: Facts) -> Iterator[Finding]:
 
 def _never(facts: Facts, step: Step, closure: ast.expr) -> bool:
     """Whether what is handed on is a parameter that no call is seen to give: `step(self, closure=None)`."""
+    if isinstance(closure, ast.Starred):
+        function = collected(step.names, closure.value, by_position=True)
+        calls = facts.flow.call_sites(step.names, function) if function is not None else ()
+        own = len(received(step.names, function)) if function is not None else 0
+        return function is not None and not any(
+            len(call.args) > own or unpacks(call) or keyword(call, "closure") for _, call in calls
+        )
     values = facts.flow.values(step.names, closure)
     bound = step.names.bindings(closure.id, closure) if isinstance(closure, ast.Name) else []
     handed_on = bool(bound) and all(binding.kind == "param" for binding in bound)
@@ -123,6 +131,47 @@ RULE = Rule(
             optimizer.step()
             """,
             reason="an object around the optimizer hands a closure on, and nobody gives it one",
+        ),
+        Keep(
+            """\
+            import torch
+
+            class Slow:
+                def __init__(self, inner):
+                    self.inner = inner
+
+                def step(self, *args, **kwargs):
+                    return self.inner.step(*args, **kwargs)
+
+            inner = torch.optim.SGD(model.parameters(), lr=0.1)
+            optimizer = Slow(inner)
+            model(x).sum().backward()
+            optimizer.step()
+            """,
+            reason="... nor where it hands on whatever it gets",
+        ),
+        Keep(
+            """\
+            import torch
+
+            class Slow:
+                def __init__(self, inner):
+                    self.inner = inner
+
+                def step(self, *args):
+                    return self.inner.step(*args)
+
+            def closure():
+                loss = model(x).sum()
+                loss.backward()
+                return loss
+
+            inner = torch.optim.SGD(model.parameters(), lr=0.1)
+            optimizer = Slow(inner)
+            optimizer.step(closure)
+            """,
+            reason="here it gets one",
+            reported=True,
         ),
         Keep(
             """\

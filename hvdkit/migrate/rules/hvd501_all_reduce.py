@@ -173,6 +173,31 @@ RULE = Rule(
             """\
             import torch.distributed as dist
 
+            def reduce_all(tensors):
+                reductions = []
+                for tensor in tensors:
+                    reduction = dist.all_reduce(tensor, async_op=True)
+                    reductions.append(reduction)
+                for reduction in reductions:
+                    reduction.wait()
+            """,
+            """\
+            import horovod.torch as hvd
+
+            def reduce_all(tensors):
+                reductions = []
+                for tensor in tensors:
+                    reduction = hvd.allreduce_async_(tensor, op=hvd.Sum)
+                    reductions.append(reduction)
+                for reduction in reductions:
+                    hvd.synchronize(reduction)
+            """,
+            note="One variable for the handle that is kept, and for the one that is waited for.",
+        ),
+        Change(
+            """\
+            import torch.distributed as dist
+
             def sync(value, op=dist.ReduceOp.SUM):
                 dist.all_reduce(value, op=op)
                 return value
@@ -416,6 +441,22 @@ RULE = Rule(
                 works = []
                 works.append(dist.all_reduce(a, async_op=True))
                 return len(works)
+
+            def returned():
+                works = []
+                work = dist.all_reduce(a, async_op=True)
+                works.append(work)
+                for other in works:
+                    other.wait()
+                return work
+
+            def changed():
+                works = []
+                work = dist.all_reduce(a, async_op=True)
+                works.append(work)
+                for work in works:
+                    work = work.wait
+                    work()
             """,
             reason="the list may hold something else, or goes somewhere else",
             reported=True,

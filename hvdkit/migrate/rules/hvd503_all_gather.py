@@ -150,6 +150,39 @@ RULE = Rule(
             import torch
             import torch.distributed as dist
 
+            def gather(tensors):
+                found = []
+                for tensor in tensors:
+                    parts = [torch.ones_like(tensor) for _ in range(dist.get_world_size())]
+                    dist.all_gather(
+                        parts,
+                        tensor,
+                        async_op=False  # performance opt
+                    )
+                    found.append(torch.cat(parts))
+                return found
+            """,
+            """\
+            import horovod.torch as hvd
+            import torch
+            import torch.distributed as dist
+
+            def gather(tensors):
+                found = []
+                for tensor in tensors:
+                    parts = [torch.ones_like(tensor) for _ in range(dist.get_world_size())]
+                    # performance opt
+                    parts[:] = hvd.allgather(tensor.detach().unsqueeze(0)).unbind(0)
+                    found.append(torch.cat(parts))
+                return found
+            """,
+            note="A comment between the arguments moves above the statement.",
+        ),
+        Change(
+            """\
+            import torch
+            import torch.distributed as dist
+
             def everyone(predictions, size):
                 gathered = [torch.zeros_like(predictions) for _ in range(size)]
                 dist.all_gather(gathered, predictions)

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from hvdkit.migrate import edits
-from hvdkit.migrate.facts import Facts, Site
+from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.flow import Value
 from hvdkit.migrate.facts.guards import Where, where_runs
 from hvdkit.migrate.facts.training import only_single, trained_by
@@ -19,14 +19,23 @@ WRITER = "torch.utils.tensorboard.SummaryWriter"
 # TensorFlow's own, which scripts from before torch.utils.tensorboard use for a training with PyTorch.
 OLDER = ("tensorflow.summary.FileWriter", "tensorflow.summary.create_file_writer")
 
+OWN_CLASS = (
+    "every rank would write this log, and its class is in the project: one such object is like another"
+)
+
 
 def check(facts: Facts) -> Iterator[Finding]:
     for site in facts.calls(WRITER):
         names, call = site.names, site.node
         if not only_single(facts, names) or where_runs(facts, names, call) is not Where.ALL:
             continue
-        uses = list(_uses(facts, site))
         test = f"{facts.hvd(names)}.rank() == 0"
+        writer = Value("made", WRITER, call, names)
+        if writer not in facts.flow.values(names, call):
+            advice = f"make it on rank 0 only (if {test}:), with every use of it"
+            yield facts.manual("HVD603", names, call, OWN_CLASS, advice)
+            continue
+        uses = list(_uses(facts, writer))
         other = next((use for use in uses if not _statement(facts, *use)), None)
         if other is not None or not isinstance(names.parents.get(call), ast.Assign):
             line = other[1].lineno if other is not None else call.lineno
@@ -59,9 +68,8 @@ def _older(facts: Facts) -> Iterator[Finding]:
             yield facts.manual("HVD603", names, call, "every rank would write this log", advice)
 
 
-def _uses(facts: Facts, site: Site) -> Iterator[tuple[Names, ast.Attribute]]:
+def _uses(facts: Facts, writer: Value) -> Iterator[tuple[Names, ast.Attribute]]:
     """Attributes asked of the writer, wherever it was passed."""
-    writer = Value("made", WRITER, site.node, site.names)
     for names in facts.files:
         for attributes in names.attributes.values():
             for attribute in attributes:
@@ -87,8 +95,8 @@ RULE = Rule(
     what="Makes the SummaryWriter of a single-process script on rank 0 only, and guards the calls of it.",
     why="N processes writing event files into one folder give N curves on top of each other.",
     safety=(
-        "Safe: writing logs computes nothing. Where the writer is used otherwise than by plain calls, or a call's "
-        "arguments run the script's own functions, it is left to the person."
+        "Safe: writing logs computes nothing. Where the writer is used otherwise than by plain calls, a call's "
+        "arguments run the script's own functions, or the library lies in the project, it is left to the person."
     ),
     check=check,
     changes=(
@@ -137,6 +145,25 @@ RULE = Rule(
             """,
             reason="what is put into TensorFlow's writer is not followed",
             reported=True,
+        ),
+        Keep(
+            """\
+            import torch
+            from tensorboardX import SummaryWriter
+
+            writer = SummaryWriter("runs")
+            loss.backward()
+            optimizer.step()
+            writer.add_scalar("loss", loss.item(), 1)
+            """,
+            reason="a copy of the library in the project: which of its objects this one is, is not known",
+            reported=True,
+            files=(
+                (
+                    "tensorboardX/__init__.py",
+                    "class SummaryWriter:\n    def add_scalar(self, tag, value, step):\n        print(value)\n",
+                ),
+            ),
         ),
         Keep(
             """\

@@ -92,7 +92,7 @@ def unknown_steps(facts: Facts, program: ProgramFacts) -> list[tuple[Names, ast.
 
 
 def _unseen_steps(facts: Facts, program: ProgramFacts) -> list[tuple[Names, ast.Call]]:
-    """Calls of step() without arguments on what cannot be followed, as `D.optim.step()` of a D from a registry."""
+    """Calls of step() without arguments on what cannot be followed: `D.optim.step()` of a D by name."""
     return [
         (names, call)
         for names, call, receiver in facts.methods("step")

@@ -44,14 +44,24 @@ def reduced_above(facts: Facts, names: Names, statement: ast.stmt, group: Group)
     return bool(above) and _wait(above[-1]) is not None and _is_for(facts, names, above[-1], group)
 
 
-def if_there(name: str, at: ast.AST, group: Group) -> str:
+def if_there(facts: Facts, name: str, at: ast.AST, group: Group) -> str:
     """The test around each step of an optimizer that may be None, where a place stands outside it; or "".
 
     name: the optimizer as it is written at the place.
     """
     steps = [step for step in group.steps if ast.unparse(step.target) == name]
     tests = {_asked_for(step, at, name) for step in steps}
-    return tests.pop() if len(tests) == 1 else ""
+    test = tests.pop() if len(tests) == 1 else ""
+    if test or any(_runs_with(step, at) for step in steps):
+        return test
+    none = any(value.is_none for step in steps for value in facts.flow.values(step.names, step.target))
+    return f"{name} is not None" if none else ""
+
+
+def _runs_with(step: Step, at: ast.AST) -> bool:
+    """Whether no test that a place stands outside of decides over a step."""
+    outside = {*step.names.ancestors(step.call)} - {*step.names.ancestors(at)}
+    return not any(isinstance(parent, ast.If) for parent in outside)
 
 
 def _asked_for(step: Step, at: ast.AST, name: str) -> str:

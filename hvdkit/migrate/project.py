@@ -10,7 +10,7 @@ from __future__ import annotations
 import ast
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Callable
@@ -81,6 +81,18 @@ class Folders:
         if (folder, name) not in self._modules:
             self._modules[folder, name] = self._module(folder, name.split(".") if name else [])
         return self._modules[folder, name]
+
+    def matching(self, folder: Path, below: Sequence[re.Pattern[str]]) -> list[Path]:
+        """The files of the modules whose names below a folder match, in their order."""
+        entries = sorted(self.entries(folder)) if below else []
+        if len(below) > 1:
+            inside = [folder / entry for entry in entries if below[0].fullmatch(entry)]
+            return [path for each in inside for path in self.matching(each, below[1:])]
+        return [
+            folder / entry
+            for entry in entries
+            if entry.endswith(".py") and below[0].fullmatch(entry.removesuffix(".py"))
+        ]
 
     def _module(self, folder: Path, parts: list[str]) -> Path | None:
         path = folder.joinpath(*parts)
@@ -159,14 +171,9 @@ class Project:
 
     def _chosen(self, names: Names) -> Iterator[Path]:
         """The files that `import_module("models." + name + "_model")` may mean: a name chosen as it runs."""
-        for package, module in patterns(names):
+        for first, below in patterns(names):
             for around in self.folders.around(names.source.path.parent):
-                folder = around.joinpath(*package.split("."))
-                found = [
-                    folder / entry
-                    for entry in sorted(self.folders.entries(folder))
-                    if module.fullmatch(entry)
-                ]
+                found = self.folders.matching(around / first, below)
                 yield from found
                 if found:
                     break
@@ -350,16 +357,16 @@ def python_files(folder: Path) -> Iterator[Path]:
         yield from (Path(root, name) for name in sorted(files) if name.endswith((".py", ".ipynb")))
 
 
-def patterns(names: Names) -> Iterator[tuple[str, re.Pattern[str]]]:
-    """The package and the file names that a call of import_module with a text and variables asks for."""
+def patterns(names: Names) -> Iterator[tuple[str, list[re.Pattern[str]]]]:
+    """The package, and names below it, that a call of import_module with a text and variables asks for."""
     for call in names.calls.get("import_module", ()):
         given = call.args[0] if call.args else None
         if isinstance(given, ast.Name):
             bound = [b.value for b in names.bindings(given.id, given) if b.kind == "assign"]
             given = bound[0] if len(bound) == 1 and isinstance(bound[0], ast.expr) else None
-        package, dot, module = _text(given).rpartition(".") if given is not None else ("", "", "")
-        if dot and package.strip(".") and _HOLE in module and _HOLE not in package:
-            yield package, re.compile(r"\w+".join(map(re.escape, module.split(_HOLE))) + r"\.py")
+        first, *below = (_text(given) if given is not None else "").lstrip(".").split(".")
+        if first and _HOLE not in first and any(_HOLE in part for part in below):
+            yield first, [re.compile(r"[\w-]+".join(map(re.escape, part.split(_HOLE)))) for part in below]
 
 
 def _text(node: ast.expr) -> str:

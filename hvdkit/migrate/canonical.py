@@ -20,6 +20,8 @@ _SAME = (
     ("torch_geometric.loader.ClusterLoader", "torch.utils.data.DataLoader"),
     ("torch_geometric.data.DataLoader", "torch.utils.data.DataLoader"),
     ("torchvision.datasets.samplers.clip_sampler.", "torchvision.datasets.samplers."),
+    ("catalyst.data.sampler.", "catalyst.data."),
+    ("monai.data.samplers.", "monai.data."),
     ("torch.distributed.distributed_c10d.", "torch.distributed."),
     ("torch.cuda.amp.grad_scaler.", "torch.amp."),
     ("torch.cuda.amp.GradScaler", "torch.amp.GradScaler"),

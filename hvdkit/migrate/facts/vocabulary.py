@@ -29,8 +29,14 @@ HVD_INIT = frozenset(f"{module}.init" for module in HOROVOD)
 
 LOADER = "torch.utils.data.DataLoader"
 SAMPLER = "torch.utils.data.DistributedSampler"
-CLIP_SAMPLER = "torchvision.datasets.samplers.DistributedSampler"  # around another sampler
-SAMPLERS = frozenset((SAMPLER, CLIP_SAMPLER, "hvdkit.torch.DistributedSampler"))
+# Samplers that ask the process group for what they are not given -> the position of num_replicas; rank next.
+ASKING_SAMPLERS = {
+    SAMPLER: 1,
+    "torchvision.datasets.samplers.DistributedSampler": 1,  # this and the next around another sampler
+    "catalyst.data.DistributedSamplerWrapper": 1,
+    "monai.data.DistributedSampler": 2,
+}
+SAMPLERS = frozenset((*ASKING_SAMPLERS, "hvdkit.torch.DistributedSampler"))
 # Objects of libraries that, when called, run backward() and step().
 BACKWARD_CALLS = frozenset(("timm.utils.NativeScaler", "timm.utils.ApexScaler"))
 SCALER = "torch.amp.GradScaler"

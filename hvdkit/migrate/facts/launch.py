@@ -19,7 +19,7 @@ from hvdkit.migrate.facts.arguments import keyword, passed, received, spawned, s
 from hvdkit.migrate.facts.launch_options import Option, Options
 from hvdkit.migrate.facts.memo import Memo
 from hvdkit.migrate.facts.ranks import QUESTIONS, constant, environment_reads, launch_tests
-from hvdkit.migrate.names import FUNCTIONS, LOOPS, Binding, Names
+from hvdkit.migrate.names import FUNCTIONS, LOOPS, Binding, FunctionNode, Names
 
 if TYPE_CHECKING:
     from hvdkit.migrate.facts.facts import Facts, Site
@@ -319,20 +319,24 @@ def processes(facts: Facts) -> Iterator[tuple[Names, ast.Call, ast.expr]]:
 
 def leads_to_init(facts: Facts, names: Names, worker: ast.expr) -> bool:
     """Whether a function that other processes run, or what it calls, makes a process group."""
+    sites = {site.node for site in facts.launch.inits}
+    return any(
+        part in sites for function in functions_below(facts, names, worker) for part in ast.walk(function)
+    )
+
+
+def functions_below(facts: Facts, names: Names, worker: ast.expr) -> Iterator[FunctionNode]:
+    """The functions that other processes run as their worker, and those that these call."""
     waiting = [made for value in facts.flow.values(names, worker) for made in facts.flow.run_by(value)]
     seen: set[ast.AST] = set()
-    sites = {site.node for site in facts.launch.inits}
     while waiting:
         where, function = waiting.pop()
         if function in seen:
             continue
         seen.add(function)
-        for part in ast.walk(function):
-            if part in sites:
-                return True
-            if isinstance(part, ast.Call):
-                waiting += facts.flow.functions(where, part)
-    return False
+        yield function
+        calls = (part for part in ast.walk(function) if isinstance(part, ast.Call))
+        waiting += [below for call in calls for below in facts.flow.functions(where, call)]
 
 
 def init_argument(call: ast.Call, name: str) -> ast.expr | None:

@@ -9,7 +9,7 @@ import ast
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from hvdkit.migrate.facts.arguments import passed
+from hvdkit.migrate.facts.arguments import passed, spawned
 from hvdkit.migrate.facts.placing import Place
 from hvdkit.migrate.names import FUNCTIONS, LOOPS, Names
 
@@ -148,7 +148,11 @@ def _run_again(facts: Facts, names: Names, node: ast.AST, text: str, depth: int 
         return False
     if _made_inside(names, node, text, function) and not _given(names, node, text):
         return False
-    sites = facts.flow.call_sites(names, function)
+    sites = [
+        (where, call)
+        for where, call in facts.flow.call_sites(names, function)
+        if not spawned(where, call)  # another process has other hooks
+    ]
     written = [(where, call, _at_call(names, function, where, call, text)) for where, call in sites]
     for where, call, model in written:
         if model is not None and _in_loop(where, call, model):

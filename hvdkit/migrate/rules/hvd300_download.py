@@ -23,6 +23,7 @@ UNASKED = (
     *(f"ogb.{kind}." for kind in ("nodeproppred", "linkproppred", "graphproppred", "lsc")),
     "dgl.data.",
 )
+KEPT = ("torch_geometric.loader.ClusterData", "torch_geometric.data.ClusterData")  # parts, in save_dir
 MADE_UP = ("Fake", "Random", "KarateClub", "Explainer", "BA", "StochasticBlockModel", "CSV", "DGLDataset")
 BARRIERS = ("horovod.torch.barrier", "hvdkit.torch.barrier")
 
@@ -30,7 +31,7 @@ BARRIERS = ("horovod.torch.barrier", "hvdkit.torch.barrier")
 def check(facts: Facts) -> Iterator[Finding]:
     found: dict[Names, list[ast.stmt]] = {}
     asked = (site for site in (*facts.calls(*LIBRARIES), *_derived(facts)) if _downloads(site))
-    for site in (*asked, *filter(_fetches, facts.calls(*UNASKED))):
+    for site in (*asked, *filter(_fetches, facts.calls(*UNASKED, *KEPT))):
         if not only_single(facts, site.names):
             continue
         late = _made_late(facts, site)
@@ -63,7 +64,9 @@ def _downloads(site: Site) -> bool:
 
 
 def _fetches(site: Site) -> bool:
-    """Whether a call makes a data set that comes from the net."""
+    """Whether a call makes a data set that comes from the net, or keeps what it computes."""
+    if site.name in KEPT:
+        return keyword(site.node, "save_dir") is not None
     library = next(prefix for prefix in UNASKED if site.name.startswith(prefix))
     kind = site.name[len(library) :]
     datasets = kind.endswith("Dataset") or library == UNASKED[0]
@@ -192,10 +195,12 @@ RULE = Rule(
             import torch
             from ogb.nodeproppred import PygNodePropPredDataset
             from torch_geometric.datasets import FakeDataset, Planetoid
+            from torch_geometric.loader import ClusterData
 
             data = Planetoid("data", "Cora")[0]
             small = FakeDataset()
             papers = PygNodePropPredDataset("ogbn-arxiv")
+            parts = ClusterData(papers[0], num_parts=100, save_dir="data")
             loss.backward()
             optimizer.step()
             """,
@@ -204,6 +209,7 @@ RULE = Rule(
             import torch
             from ogb.nodeproppred import PygNodePropPredDataset
             from torch_geometric.datasets import FakeDataset, Planetoid
+            from torch_geometric.loader import ClusterData
 
             if hvd.local_rank() != 0:
                 hvd.barrier()
@@ -214,6 +220,7 @@ RULE = Rule(
             if hvd.local_rank() != 0:
                 hvd.barrier()
             papers = PygNodePropPredDataset("ogbn-arxiv")
+            parts = ClusterData(papers[0], num_parts=100, save_dir="data")
             if hvd.local_rank() == 0:
                 hvd.barrier()
             loss.backward()

@@ -18,8 +18,10 @@ _SAME = (
     # PyTorch Geometric's take the same arguments, by keyword at least, and any sampler.
     *((f"torch_geometric.loader.{kind}DataLoader", "torch.utils.data.DataLoader") for kind in ("", "Dense")),
     ("torch_geometric.loader.ClusterLoader", "torch.utils.data.DataLoader"),
-    ("torch_geometric.data.DataLoader", "torch.utils.data.DataLoader"),
+    *((f"torch_geometric.data.{kind}Loader", "torch.utils.data.DataLoader") for kind in ("Data", "Cluster")),
     ("torchvision.datasets.samplers.clip_sampler.", "torchvision.datasets.samplers."),
+    ("catalyst.data.sampler.", "catalyst.data."),
+    ("monai.data.samplers.", "monai.data."),
     ("torch.distributed.distributed_c10d.", "torch.distributed."),
     ("torch.cuda.amp.grad_scaler.", "torch.amp."),
     ("torch.cuda.amp.GradScaler", "torch.amp.GradScaler"),

@@ -10,7 +10,7 @@ from __future__ import annotations
 import ast
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Callable
@@ -80,6 +80,18 @@ class Folders:
         if (folder, name) not in self._modules:
             self._modules[folder, name] = self._module(folder, name.split(".") if name else [])
         return self._modules[folder, name]
+
+    def matching(self, folder: Path, below: Sequence[re.Pattern[str]]) -> list[Path]:
+        """The files of the modules whose names below a folder match, in their order."""
+        entries = sorted(self.entries(folder)) if below else []
+        if len(below) > 1:
+            inside = [folder / entry for entry in entries if below[0].fullmatch(entry)]
+            return [path for each in inside for path in self.matching(each, below[1:])]
+        return [
+            folder / entry
+            for entry in entries
+            if entry.endswith(".py") and below[0].fullmatch(entry.removesuffix(".py"))
+        ]
 
     def _module(self, folder: Path, parts: list[str]) -> Path | None:
         path = folder.joinpath(*parts)
@@ -167,14 +179,13 @@ class Project:
 
     def _chosen(self, names: Names, call: ast.Call) -> list[Path]:
         """The files that `import_module("models." + name + "_model")` may mean: a name chosen as it runs."""
-        package, _, module = module_text(names, call).rpartition(".")
-        if not package.strip(".") or HOLE in package or HOLE not in module:
+        first, *below = module_text(names, call).lstrip(".").split(".")
+        if not first or HOLE in first or not any(HOLE in part for part in below):
             return []
-        fits = re.compile(r"\w+".join(map(re.escape, module.split(HOLE))) + r"\.py")
+        fits = [re.compile(r"[\w-]+".join(map(re.escape, part.split(HOLE)))) for part in below]
         for around in self.folders.around(names.source.path.parent):
-            folder = around.joinpath(*package.split("."))
-            if found := sorted(entry for entry in self.folders.entries(folder) if fits.fullmatch(entry)):
-                return [folder / entry for entry in found]
+            if found := self.folders.matching(around / first, fits):
+                return found
         return []
 
     def find(self, name: str, importer: Path) -> Path | None:

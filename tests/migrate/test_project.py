@@ -192,3 +192,25 @@ def test_imports(tmp_path: Path) -> None:
     main.write_text("import a.b\nimport c.d as e\nfrom f import g\nfrom . import h\nfrom i import *\n")
     found = open_project([main]).files[main].modules
     assert found == {"a", "a.b", "c.d", "c", "f.g", "f", ".h", ".", "i"}
+
+
+@pytest.mark.parametrize(
+    ("asked", "found"),
+    [
+        ('f"models.{name}_model"', ["models/one_model.py"]),
+        ('"pkg.tasks." + name + ".expert"', ["pkg/tasks/a-b/expert.py", "pkg/tasks/c/expert.py"]),
+        ("name", []),
+        ('f"{name}.expert"', []),
+    ],
+    ids=["the end of the name", "the middle of the name", "all of the name", "the start of the name"],
+)
+def test_modules_that_are_imported_by_a_name_chosen_as_it_runs(
+    tmp_path: Path, asked: str, found: list[str]
+) -> None:
+    tree(tmp_path, "pkg/__init__.py", "models/one_model.py", "models/other.py", "pkg/tasks/c/model.py")
+    tree(tmp_path, "pkg/tasks/a-b/expert.py", "pkg/tasks/c/expert.py")
+    script = tmp_path / "pkg" / "run.py"
+    script.write_text(f"import importlib\nimport torch\n\nmodule = importlib.import_module({asked})\n")
+    project = open_project([tmp_path])
+    imports = project.imports(project.files[script])
+    assert [names.source.path.relative_to(tmp_path).as_posix() for names in imports] == found

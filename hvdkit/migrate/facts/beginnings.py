@@ -31,17 +31,13 @@ def whole_models(facts: Facts, place: Place) -> dict[str, bool]:
                 modules, none = _is_module_class(facts, where, root), False
             else:
                 values = facts.flow.unwrap(facts.flow.named(where, head.id, place.statement))
-                others = {value for value in values if not _is_none(value)}
+                others = {value for value in values if not value.is_none}
                 modules = bool(others) and all(is_module(facts, value) for value in others)
                 none = len(others) < len(values)
             if not modules or bound_in_test(where, root, place.call):
                 return {}
             found[head.id] = none
     return found
-
-
-def _is_none(value: Value) -> bool:
-    return isinstance(value.node, ast.Constant) and value.node.value is None
 
 
 def is_module(facts: Facts, value: Value) -> bool:

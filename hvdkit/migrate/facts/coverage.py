@@ -63,7 +63,9 @@ def without_optimizer(facts: Facts) -> Iterator[tuple[Names, ast.AST]]:
         mine = any(optimizer.names in program.files for optimizer in facts.optimizers)
         if program.kind == "single" and not mine and training_paths(facts, program):
             by_hand = [(names, node) for names in program.files for node in hand_updates(names)]
-            yield from [*unknown_steps(facts, program), *sorted(by_hand, key=lambda at: at[1].lineno)][:1]
+            unseen = [at for at in _unseen_steps(facts, program) if runs_in(facts, program, *at)]
+            seen = [*unknown_steps(facts, program), *sorted(by_hand, key=lambda at: at[1].lineno)]
+            yield from [*seen, *unseen][:1]
 
 
 def may_train(optimizer: Optimizer, wrap: Wrap) -> bool:
@@ -91,6 +93,18 @@ def unknown_steps(facts: Facts, program: ProgramFacts) -> list[tuple[Names, ast.
             if values and not any(value in known or _harmless(value) for value in values):
                 found.append((names, call))
     return found
+
+
+def _unseen_steps(facts: Facts, program: ProgramFacts) -> list[tuple[Names, ast.Call]]:
+    """Calls of step() without arguments on what cannot be followed: `D.optim.step()` of a D by name."""
+    return [
+        (names, call)
+        for names, call, receiver in facts.methods("step")
+        if names in program.files
+        and not call.args
+        and may_step_weights(names, call)
+        and not facts.flow.values(names, receiver)
+    ]
 
 
 def others_beside(facts: Facts) -> Iterator[tuple[Names, ast.Call]]:

@@ -52,6 +52,10 @@ class Value:
     call: CallSite | None = None
 
     @property
+    def is_none(self) -> bool:
+        return isinstance(self.node, ast.Constant) and self.node.value is None
+
+    @property
     def unknown(self) -> bool:
         """Whether nothing is known of it: a parameter without a call, or what the source does not name."""
         return self.kind == "param" or self.name.startswith("?")

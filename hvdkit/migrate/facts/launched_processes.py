@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from hvdkit.migrate.facts.arguments import spawned
-from hvdkit.migrate.names import Names
+from hvdkit.migrate.names import FunctionNode, Names
 
 if TYPE_CHECKING:
     from hvdkit.migrate.facts.facts import Facts
@@ -36,17 +36,21 @@ def repeats(names: Names, call: ast.Call) -> Iterator[ast.expr]:
 
 def leads_to_init(facts: Facts, names: Names, worker: ast.expr) -> bool:
     """Whether a function that other processes run, or what it calls, makes a process group."""
+    sites = {site.node for site in facts.launch.inits}
+    return any(
+        part in sites for function in functions_below(facts, names, worker) for part in ast.walk(function)
+    )
+
+
+def functions_below(facts: Facts, names: Names, worker: ast.expr) -> Iterator[FunctionNode]:
+    """The functions that other processes run as their worker, and those that these call."""
     waiting = [made for value in facts.flow.values(names, worker) for made in facts.flow.run_by(value)]
     seen: set[ast.AST] = set()
-    sites = {site.node for site in facts.launch.inits}
     while waiting:
         where, function = waiting.pop()
         if function in seen:
             continue
         seen.add(function)
-        for part in ast.walk(function):
-            if part in sites:
-                return True
-            if isinstance(part, ast.Call):
-                waiting += facts.flow.functions(where, part)
-    return False
+        yield function
+        calls = (part for part in ast.walk(function) if isinstance(part, ast.Call))
+        waiting += [below for call in calls for below in facts.flow.functions(where, call)]

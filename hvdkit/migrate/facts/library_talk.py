@@ -26,6 +26,8 @@ TALKS = {
     "timm.utils.distributed.distribute_bn": "",
     "detectron2.evaluation.": "",
     "detectron2.utils.comm.": "",
+    "dgl.graphbolt.DistributedItemSampler": "",
+    "dgl.multiprocessing.": "",
     "lightly.loss.": "gather_distributed",
     "open_clip.ClipLoss": "world_size",
     "open_clip.loss.": "world_size",

@@ -183,7 +183,7 @@ def _always_asked(names: Names, root: ast.expr, optimizer: ast.Call) -> bool:
 def _may_be_none(facts: Facts, names: Names, text: str, statement: ast.stmt) -> bool:
     """Whether a variable is None on some way to the place: `fine = None`, and a model under a test."""
     values = facts.flow.named(names, text.partition(".")[0], statement)
-    return any(isinstance(value.node, ast.Constant) and value.node.value is None for value in values)
+    return any(value.is_none for value in values)
 
 
 def _only_sometimes(facts: Facts, names: Names, root: ast.expr, optimizer: ast.Call) -> bool:
@@ -192,7 +192,7 @@ def _only_sometimes(facts: Facts, names: Names, root: ast.expr, optimizer: ast.C
     around = set(names.ancestors(optimizer))
     tested = any(isinstance(parent, ast.If) and parent not in around for parent in names.ancestors(root))
     unknown = isinstance(root, ast.Attribute) and not values  # a library's model, which may lack this part
-    none = any(getattr(value.node, "value", "") is None for value in values)
+    none = any(value.is_none for value in values)
     return tested and (unknown or none or _stored_sometimes(facts, names, root))
 
 

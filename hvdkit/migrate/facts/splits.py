@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from itertools import takewhile
 from typing import TYPE_CHECKING
 
 from hvdkit.migrate.facts.arguments import given, unpacks
 from hvdkit.migrate.facts.programs import ProgramFacts
-from hvdkit.migrate.names import Names
+from hvdkit.migrate.names import FUNCTIONS, LOOPS, Names
 
 if TYPE_CHECKING:
     from hvdkit.migrate.facts.facts import Facts, Site
@@ -18,6 +19,8 @@ SPLITS = {
     "sklearn.model_selection.train_test_split": (-1, "random_state", "random_state=0"),
     "torch.utils.data.random_split": (2, "generator", "generator=torch.Generator().manual_seed(0)"),
 }
+
+ORDERS = ("torch.randperm", "numpy.random.permutation")
 
 
 def unseeded_splits(facts: Facts, program: ProgramFacts) -> Iterator[tuple[Site, str]]:
@@ -45,6 +48,39 @@ def unseeded_shuffles(facts: Facts, program: ProgramFacts) -> Iterator[tuple[Nam
         made = facts.flow.values(names, receiver) if names in program.files else frozenset()
         if any(value.name.startswith("torch_geometric.datasets.") for value in made):
             yield names, call
+
+
+def unseeded_orders(facts: Facts, program: ProgramFacts) -> Iterator[Site]:
+    """Random orders that are cut in two without a seed: `order = torch.randperm(n)`, and its parts."""
+    if _seeds(program):
+        return
+    for site in facts.calls(*ORDERS):
+        statement = site.names.statement(site.node)
+        bound = statement.targets[0] if isinstance(statement, ast.Assign) else None
+        told = any(keyword.arg == "generator" for keyword in site.node.keywords)
+        if site.names in program.files and isinstance(bound, ast.Name) and not told:
+            if _in_loop(site.names, statement):
+                continue  # an order of each epoch
+            if _cut_in_two(site.names, bound):
+                yield site
+
+
+def _in_loop(names: Names, statement: ast.stmt) -> bool:
+    around = takewhile(lambda parent: not isinstance(parent, FUNCTIONS), names.ancestors(statement))
+    return any(isinstance(parent, LOOPS) for parent in around)
+
+
+def _cut_in_two(names: Names, bound: ast.Name) -> bool:
+    """Whether the function of a variable takes the head of what it holds, and a part behind it."""
+    cuts = [
+        names.parents[use].slice  # type: ignore[attr-defined]
+        for use in names.uses.get(bound.id, ())
+        if isinstance(names.parents[use], ast.Subscript) and names.function(use) is names.function(bound)
+    ]
+    slices = [cut for cut in cuts if isinstance(cut, ast.Slice)]
+    return any(cut.lower is None and cut.upper is not None for cut in slices) and any(
+        cut.lower is not None for cut in slices
+    )
 
 
 def _seeds(program: ProgramFacts) -> bool:

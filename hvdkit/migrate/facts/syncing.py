@@ -17,6 +17,8 @@ from hvdkit.migrate.names import FUNCTIONS, Names
 NO_SYNC = "no_sync"
 SWITCH = "require_backward_grad_sync"
 SETTER = "set_backward_passes_per_step"
+REST = "2**31"  # passes after which an optimizer that is done would reduce: it never does again
+RESTING = ast.dump(ast.parse(REST, mode="eval").body)
 
 NOTHING = frozenset(("contextlib.nullcontext", "contextlib.suppress"))
 
@@ -99,6 +101,8 @@ def _said(node: ast.AST) -> Iterator[Sync]:
                 yield Sync.TESTED
     elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == SETTER:
         passes = node.args[0] if node.args else None
+        if passes is not None and ast.dump(passes) == RESTING:
+            return
         if isinstance(passes, ast.Constant):
             yield Sync.ALWAYS if passes.value == 1 else Sync.NEVER
         else:

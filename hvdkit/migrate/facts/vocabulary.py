@@ -34,20 +34,26 @@ LIBRARY_LOADERS = {
     "timm.data.create_loader": "distributed",
     "timm.data.loader.create_loader": "distributed",
     "ffcv.loader.Loader": "distributed",
-    "dgl.dataloading.DataLoader": "use_ddp",
+    **{
+        f"dgl.dataloading.{module}{name}": "use_ddp"
+        for module in ("", "dataloader.")
+        for name in ("DataLoader", "NodeDataLoader", "EdgeDataLoader", "GraphDataLoader")
+    },
 }
 LOADERS = frozenset((LOADER, *LIBRARY_LOADERS))
 SAMPLER = "torch.utils.data.DistributedSampler"
 ORDERED_SAMPLER = "timm.data.distributed_sampler.OrderedDistributedSampler"  # has no set_epoch
-# Samplers of other libraries that take num_replicas and rank -> how many arguments stand before these.
-LIBRARY_SAMPLERS = {
-    "torchvision.datasets.samplers.DistributedSampler": 1,  # around another sampler
+# Samplers that ask the process group for what they are not given -> the position of num_replicas; rank next.
+ASKING_SAMPLERS = {
+    SAMPLER: 1,
+    "torchvision.datasets.samplers.DistributedSampler": 1,  # this and the next around another sampler
+    "catalyst.data.DistributedSamplerWrapper": 1,
     "monai.data.DistributedSampler": 2,
     ORDERED_SAMPLER: 1,
     "timm.data.distributed_sampler.RepeatAugSampler": 1,
     "torchdata.stateful_dataloader.sampler.StatefulDistributedSampler": 1,
 }
-SAMPLERS = frozenset((SAMPLER, "hvdkit.torch.DistributedSampler", *LIBRARY_SAMPLERS))
+SAMPLERS = frozenset((*ASKING_SAMPLERS, "hvdkit.torch.DistributedSampler"))
 # Objects of libraries that, when called, run backward() and step().
 BACKWARD_CALLS = frozenset(("timm.utils.NativeScaler", "timm.utils.ApexScaler"))
 SCALER = "torch.amp.GradScaler"

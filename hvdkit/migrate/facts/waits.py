@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import ast
+from itertools import takewhile
 from typing import TYPE_CHECKING
 
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts.naming import optimizer_names
 from hvdkit.migrate.facts.steps import Backward, Group, Step
-from hvdkit.migrate.names import Names
+from hvdkit.migrate.names import FUNCTIONS, Names
 
 if TYPE_CHECKING:
     from hvdkit.migrate.facts.facts import Facts
@@ -44,14 +45,37 @@ def reduced_above(facts: Facts, names: Names, statement: ast.stmt, group: Group)
     return bool(above) and _wait(above[-1]) is not None and _is_for(facts, names, above[-1], group)
 
 
-def if_there(name: str, at: ast.AST, group: Group) -> str:
+def if_there(facts: Facts, name: str, at: ast.AST, group: Group) -> str:
     """The test around each step of an optimizer that may be None, where a place stands outside it; or "".
 
     name: the optimizer as it is written at the place.
     """
     steps = [step for step in group.steps if ast.unparse(step.target) == name]
     tests = {_asked_for(step, at, name) for step in steps}
-    return tests.pop() if len(tests) == 1 else ""
+    test = tests.pop() if len(tests) == 1 else ""
+    if test or any(_runs_with(step, at) for step in steps) or _always_zeroed(facts, group):
+        return test
+    none = any(value.is_none for step in steps for value in facts.flow.values(step.names, step.target))
+    return f"{name} is not None" if none else ""
+
+
+def _runs_with(step: Step, at: ast.AST) -> bool:
+    """Whether no test that a place stands outside of decides over a step."""
+    outside = {*step.names.ancestors(step.call)} - {*step.names.ancestors(at)}
+    return not any(isinstance(parent, ast.If) for parent in outside)
+
+
+def _always_zeroed(facts: Facts, group: Group) -> bool:
+    """Whether a function asks an optimizer for zero_grad() under no test: None is no optimizer there."""
+    return any(
+        group.optimizers & facts.flow.values(names, receiver)
+        and not any(isinstance(parent, ast.If) for parent in takewhile(_inside, names.ancestors(call)))
+        for names, call, receiver in facts.methods("zero_grad")
+    )
+
+
+def _inside(parent: ast.AST) -> bool:
+    return not isinstance(parent, FUNCTIONS)
 
 
 def _asked_for(step: Step, at: ast.AST, name: str) -> str:

@@ -27,10 +27,22 @@ SAVES = {
     "numpy.savez": (0, "file"),
     "numpy.savez_compressed": (0, "file"),
     "numpy.savetxt": (0, "fname"),
-    # Of pictures only those that a person looks at: what imwrite and to_csv write may be read by all ranks.
+    # Of pictures only those that a person looks at.
     "matplotlib.pyplot.savefig": (0, "fname"),
     "imageio.mimsave": (0, "uri"),
     "imageio.mimwrite": (0, "uri"),
+}
+# ... and what programs read again as often as persons look at it: all ranks may have to find it.
+DATA = {
+    "cv2.imwrite": (0, "filename"),
+    "imageio.imwrite": (0, "uri"),
+    "imageio.imsave": (0, "uri"),
+    "skimage.io.imsave": (0, "fname"),
+    "matplotlib.pyplot.imsave": (0, "fname"),
+    "scipy.io.wavfile.write": (0, "filename"),
+    "soundfile.write": (0, "file"),
+    "librosa.output.write_wav": (0, "path"),
+    "torchaudio.save": (0, "uri"),
 }
 # Objects that write for as long as they live -> the same.
 LOGS = {
@@ -84,7 +96,8 @@ OF_ONE_PROCESS = frozenset(
 class Writer:
     """One call that writes. log: it makes an object that goes on writing (SummaryWriter, wandb.init).
 
-    opened: the `with open(...)` around it that makes the file. taken: a copy of what came from elsewhere.
+    opened: the `with open(...)` around it that makes the file. taken: all ranks may read it later:
+    a sound, or a copy of what came from elsewhere.
     """
 
     names: Names
@@ -112,6 +125,11 @@ def _written(facts: Facts) -> Iterator[Writer]:
             where = where_runs(facts, site.names, site.node)
             opened = _opened(site.names, site.node, target)
             yield Writer(site.names, site.node, site.name, where, log, opened)
+    for site in facts.calls(*DATA):
+        target = given(site.node, *DATA[site.name])
+        if target is not None and not _of_one_rank(facts, site.names, target):
+            where = where_runs(facts, site.names, site.node)
+            yield Writer(site.names, site.node, site.name, where, taken=True)
     for names, call, _ in facts.methods("savefig"):  # a figure's
         target = given(call, 0, "fname")
         if target is not None and not _of_one_rank(facts, names, target):
@@ -226,7 +244,7 @@ def whole_statement(facts: Facts, writer: Writer) -> ast.stmt | None:
     if not isinstance(statement, ast.Expr) or statement.value is not call or writer.name == OPEN:
         return None
     if writer.taken or needed_everywhere(facts, names, call):
-        return None  # what is copied may be read by all, once it is there
+        return None
     if writer.name in DUMPS and not _ends_program(facts, names, writer.opened or statement):
         return None
     if writer.opened is None:

@@ -10,8 +10,11 @@ from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.launch import Spawn
 from hvdkit.migrate.facts.launched_processes import leads_to_init
 from hvdkit.migrate.facts.starts import run_by_nobody
+from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
+
+WORK = frozenset(("torch.load", "torch.save"))
 
 
 def check(facts: Facts) -> Iterator[Finding]:
@@ -35,9 +38,29 @@ def check(facts: Facts) -> Iterator[Finding]:
             yield facts.manual("HVD106", names, spawn.node, message, advice)
             continue
         message = f"horovodrun starts the processes: each calls {worker} once"
-        if edits.following(names, statement) is not None:
+        after = _work_after(facts, names, statement)
+        if after is None and edits.following(names, statement) is not None:
             message += "; what follows ran once per host and now runs in every process"
         yield facts.safe("HVD106", names, spawn.node, message, _edits, facts, spawn)
+        if after is not None:
+            hvd = facts.hvd(names)
+            message = "this ran once per host, when all workers had ended, and now runs in every process"
+            advice = (
+                f"put it under `if {hvd}.local_rank() == 0:`, with {hvd}.barrier() above, "
+                f"and {hvd}.shutdown(), where the worker calls it, below"
+            )
+            yield facts.manual("HVD106", names, after, message, advice)
+
+
+def _work_after(facts: Facts, names: Names, statement: ast.stmt) -> ast.stmt | None:
+    """The first statement behind the spawn that runs a function of the project, or reads or saves a model."""
+    following = edits.following(names, statement)
+    while following is not None:
+        for call in names.calls_in(following):
+            if facts.flow.functions(names, call) or WORK & set(names.qualified(call.func)):
+                return following
+        following = edits.following(names, following)
+    return None
 
 
 def _edits(facts: Facts, spawn: Spawn) -> list[Edit]:
@@ -244,6 +267,42 @@ RULE = Rule(
                 Trainer(hvd.local_rank(), 4)
             """,
             note="The worker is a class: its __init__ is what the processes run.",
+        ),
+        Change(
+            """\
+            import torch
+            import torch.distributed as dist
+            import torch.multiprocessing as mp
+
+            def worker(gpu, path):
+                dist.init_process_group("gloo")
+                torch.save(train(gpu), path)
+
+            def test(path):
+                print(torch.load(path))
+
+            if __name__ == "__main__":
+                mp.spawn(worker, args=("best.pt",), nprocs=2)
+                test("best.pt")
+            """,
+            """\
+            import horovod.torch as hvd
+            import torch
+            import torch.distributed as dist
+
+            def worker(gpu, path):
+                dist.init_process_group("gloo")
+                torch.save(train(gpu), path)
+
+            def test(path):
+                print(torch.load(path))
+
+            if __name__ == "__main__":
+                worker(hvd.local_rank(), "best.pt")
+                # hvdkit: TODO[HVD106] put it under `if hvd.local_rank() == 0:`, with hvd.barrier() above, and hvd.shutdown(), where the worker calls it, below
+                test("best.pt")
+            """,
+            note="The parent waited for its workers.",
         ),
     ),
     keeps=(

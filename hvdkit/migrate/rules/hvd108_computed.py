@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts import vocabulary as words
-from hvdkit.migrate.facts.arguments import argument, keyword
+from hvdkit.migrate.facts.arguments import argument, given
 from hvdkit.migrate.facts.launch import Origin, init_argument
 from hvdkit.migrate.facts.ranks import constant
 from hvdkit.migrate.names import Names
@@ -135,9 +135,9 @@ def _shared_out(facts: Facts) -> Iterator[tuple[Names, ast.expr]]:
 def _sampled(facts: Facts) -> Iterator[tuple[Names, ast.expr]]:
     """What a DistributedSampler is given as its rank, and what one of the project's own is."""
     for site in facts.calls(*words.SAMPLERS):
-        given = site.node.args[2] if len(site.node.args) > 2 else keyword(site.node, "rank")
-        if given is not None:
-            yield site.names, given
+        rank = given(site.node, words.ASKING_SAMPLERS.get(site.name, 1) + 1, "rank")
+        if rank is not None:
+            yield site.names, rank
     for names in facts.files:
         for owner in names.of_kind(ast.ClassDef):
             if any(facts.flow.qualified(names, base) & set(words.SAMPLERS) for base in owner.bases):

@@ -24,12 +24,13 @@ FIRST = frozenset((SET_DEVICE, "torch.cuda.device", "torch.accelerator.set_devic
 DEVICE = "torch.device"
 METHODS = ("to", "cuda")
 FIRST_DEVICE = "cuda:0"
+TEXTS = (ast.IfExp, ast.JoinedStr, ast.BinOp, ast.Call)
 NUMBERED = re.compile(r"cuda:[1-9][0-9]*")
 
 
 def check(facts: Facts) -> Iterator[Finding]:
     ranks = ranks_for_devices(facts)
-    for names, index in _indices(facts):
+    for names, index in dict.fromkeys(_indices(facts)):
         if index in ranks:
             text = f"{facts.hvd(names)}.local_rank()"
             message = f"the rank counts over all hosts, devices count on each: {text}"
@@ -83,7 +84,7 @@ def _alike(facts: Facts) -> Iterator[Finding]:
             )
             advice = "keep to one device in each process, or give each process devices of its own by its local rank"
             yield facts.manual("HVD112", names, device, message, advice)
-    for names, node in _told(facts):
+    for names, node in dict.fromkeys(_told(facts)):
         hvd = facts.hvd(names)
         message = "every process of a host would take this device, which they are all given alike"
         advice = f"take {hvd}.local_rank() for it; {hvd}.init() and torch.cuda.set_device() come before"
@@ -218,10 +219,20 @@ def _indices(facts: Facts) -> Iterator[tuple[Names, ast.expr]]:
                 yield from _in_text(names, call.args[0])
 
 
-def _in_text(names: Names, node: ast.expr) -> Iterator[tuple[Names, ast.expr]]:
-    """The number in `"cuda:" + str(n)`, `"cuda:{}".format(n)` and `f"cuda:{n}"`, also `... if cuda else "cpu"`."""
+def _in_text(
+    names: Names, node: ast.expr, seen: tuple[ast.expr, ...] = ()
+) -> Iterator[tuple[Names, ast.expr]]:
+    """The number in `"cuda:" + str(n)`, `"cuda:{}".format(n)` and `f"cuda:{n}"`, also `... if cuda else "cpu"`.
+
+    A variable is followed to the texts that its function gives it.
+    """
     if isinstance(node, ast.IfExp):
-        yield from (found for way in (node.body, node.orelse) for found in _in_text(names, way))
+        yield from (found for way in (node.body, node.orelse) for found in _in_text(names, way, seen))
+    elif isinstance(node, ast.Name):
+        given = [b.value for b in names.bindings(node.id, node) if b.kind == "assign" and not b.path]
+        for value in given:
+            if isinstance(value, TEXTS) and value not in seen:
+                yield from _in_text(names, value, (*seen, value))
     elif isinstance(node, ast.JoinedStr):
         texts = [part.value for part in node.values if isinstance(part, ast.Constant)]
         fields = [part.value for part in node.values if isinstance(part, ast.FormattedValue)]
@@ -432,6 +443,35 @@ RULE = Rule(
             """,
             suggested=True,
             note="Which devices a job may see is said where it is started.",
+        ),
+        Change(
+            """\
+            import torch
+
+            def main(args):
+                device = f"cuda:{args.device}" if torch.cuda.is_available() else "cpu"
+                device = torch.device(device)
+                model = torch.nn.Linear(2, 1).to(device)
+                model(x.to(device)).sum().backward()
+                optimizer.step()
+
+            main(parse())
+            """,
+            """\
+            import horovod.torch as hvd
+            import torch
+
+            def main(args):
+                device = f"cuda:{hvd.local_rank()}" if torch.cuda.is_available() else "cpu"
+                device = torch.device(device)
+                model = torch.nn.Linear(2, 1).to(device)
+                model(x.to(device)).sum().backward()
+                optimizer.step()
+
+            main(parse())
+            """,
+            suggested=True,
+            note="A variable holds the text first.",
         ),
     ),
     keeps=(

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts import vocabulary as words
+from hvdkit.migrate.facts.training import trained_by
 from hvdkit.migrate.facts.unwrapping import (
     asked_first,
     class_questions,
@@ -35,10 +36,17 @@ def check(facts: Facts) -> Iterator[Finding]:
             if literal and call.args[1].value == "module" and wrapped(facts, names, call.args[0]):  # type: ignore[attr-defined]
                 yield facts.safe("HVD202", names, call, GONE, edits.unwrap, names.source, call, call.args[0])
     for names, call in class_questions(facts):
-        if "ddp" in facts.kinds(names) and not _looks_through(names, call):
+        told = "ddp" in facts.kinds(names) or _must_hold(facts, names, call)
+        if told and not _looks_through(names, call):
             message = "this test for DDP or DataParallel is false now: the model is not wrapped any more"
             advice = "decide which branch a Horovod run takes, and ask hvd.size() > 1 where that is meant"
             yield facts.manual("HVD202", names, call, message, advice)
+
+
+def _must_hold(facts: Facts, names: Names, question: ast.Call) -> bool:
+    """Whether a program of one process, which loses DataParallel, stops where a test for that is false."""
+    holds = isinstance(names.parents[question], ast.Assert) and _loses_wrappers(facts, names)
+    return holds and bool(trained_by(facts, names, question))
 
 
 def _attribute(facts: Facts, names: Names, node: ast.Attribute) -> Iterator[Finding]:
@@ -304,6 +312,24 @@ RULE = Rule(
         ),
     ),
     keeps=(
+        Keep(
+            """\
+            import torch
+            from torch import nn
+
+            def patch(wrapped):
+                assert isinstance(wrapped, nn.DataParallel)
+                wrapped.replicate = replicate
+
+            model = nn.DataParallel(nn.Linear(2, 1))
+            patch(model)
+            optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+            model(x).sum().backward()
+            optimizer.step()
+            """,
+            reason="the script would stop here, as the model is not wrapped any more",
+            reported=True,
+        ),
         Keep(
             """\
             import horovod.torch as hvd

@@ -5,14 +5,21 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts import vocabulary as words
 from hvdkit.migrate.facts.coverage import may_train
+from hvdkit.migrate.facts.training import trained_by
 from hvdkit.migrate.facts.wraps import Wrap, core, find_wraps, own_data_parallel
+from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
 from hvdkit.migrate.rules.hvd201_ddp import broadcast_line
 from hvdkit.migrate.wrapping import take_away
+
+CALLS = ("torch.nn.parallel.data_parallel", "torch.nn.data_parallel")
+# What DataParallel is made of: functions that do the same for one call.
+BY_HAND = (*CALLS, "torch.nn.parallel.replicate", "torch.nn.parallel.replicate.replicate")
 
 
 def check(facts: Facts) -> Iterator[Finding]:
@@ -36,6 +43,42 @@ def check(facts: Facts) -> Iterator[Finding]:
             message = "this class derives from DataParallel: every rank would drive all GPUs of its host"
             advice = "take the call away, and .module where its result is used: each rank has one GPU"
             yield facts.manual("HVD203", names, call, message, advice)
+    yield from _functions(facts)
+
+
+def _functions(facts: Facts) -> Iterator[Finding]:
+    """Calls of the functions that do what DataParallel does, in programs of one process."""
+    for names, node, name in ((site.names, site.node, site.name) for site in facts.calls(*BY_HAND)):
+        if not any(program.kind == "single" for program in trained_by(facts, names, node)):
+            continue
+        plain = _plain_call(names, node) if name in CALLS else None
+        message = f"{name.rpartition('.')[2]} runs the model on all GPUs of the host, and every rank would"
+        if plain is None:
+            advice = "call the model itself, without device_ids and what gathers the results: each rank has one GPU"
+            yield facts.manual("HVD203", names, node, message, advice)
+        else:
+            message += ": the model is called itself"
+            yield facts.safe("HVD203", names, node, message, edits.recast, names.source, node, plain)
+
+
+def _plain_call(names: Names, call: ast.Call) -> list[str | ast.expr] | None:
+    """`model(x, y)` for `data_parallel(model, (x, y), ids)`, or None: what is no tuple may be one as it runs.
+
+    Where the same function calls the model with the same thing elsewhere, that is no tuple.
+    """
+    if len(call.args) < 2 or any(word.arg == "module_kwargs" for word in call.keywords) or len(call.args) > 5:
+        return None
+    model, inputs = call.args[:2]
+    if not isinstance(model, (ast.Name, ast.Attribute, ast.Subscript)):
+        return None
+    around = names.function(call) or names.source.tree
+    if isinstance(inputs, ast.Tuple) and inputs.elts:
+        parts = [part for each in inputs.elts for part in (", ", each)]
+        return [model, "(", *parts[1:], ")"]
+    plain = ast.dump(ast.Call(model, [inputs], []))
+    if any(ast.dump(other) == plain for other in names.calls_in(around)):
+        return [model, "(", inputs, ")"]
+    return None
 
 
 def _edits(facts: Facts, wrap: Wrap, broadcasts: bool) -> list[Edit]:
@@ -59,7 +102,10 @@ def _may_be_trained(facts: Facts, wrap: Wrap) -> bool:
 RULE = Rule(
     id="HVD203",
     title="DataParallel is removed",
-    what="Takes torch.nn.DataParallel away in every program that trains.",
+    what=(
+        "Takes torch.nn.DataParallel away in every program that trains, and in those of one process the function "
+        "data_parallel()."
+    ),
     why=(
         "DataParallel drives all GPUs of a machine from one process, copying the model at each step. Under Horovod "
         "each process has one GPU. In a script that also knows DDP it is the branch for a run that is not "
@@ -185,8 +231,73 @@ RULE = Rule(
             """,
             note="A model that only judges others is loaded, not trained.",
         ),
+        Change(
+            """\
+            import torch
+            from torch import nn
+
+            class Net(nn.Module):
+                def forward(self, x, y):
+                    if self.gpus > 1:
+                        x = nn.parallel.data_parallel(self.main, x, range(self.gpus))
+                    else:
+                        x = self.main(x)
+                    return nn.parallel.data_parallel(self.join, (x, y))
+
+            net = Net()
+            optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+            net(x, y).sum().backward()
+            optimizer.step()
+            """,
+            """\
+            import torch
+            from torch import nn
+
+            class Net(nn.Module):
+                def forward(self, x, y):
+                    if self.gpus > 1:
+                        x = self.main(x)
+                    else:
+                        x = self.main(x)
+                    return self.join(x, y)
+
+            net = Net()
+            optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+            net(x, y).sum().backward()
+            optimizer.step()
+            """,
+            note="The function does the same for one call.",
+        ),
     ),
     keeps=(
+        Keep(
+            """\
+            import torch
+
+            def spread(model, *given):
+                devices = list(range(torch.cuda.device_count()))
+                replicas = torch.nn.parallel.replicate(model, devices)
+                parts = torch.nn.parallel.scatter(given, devices)
+                return torch.nn.parallel.gather(torch.nn.parallel.parallel_apply(replicas, parts), devices[0])
+
+            optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+            spread(model, x).sum().backward()
+            optimizer.step()
+            """,
+            reason="DataParallel by hand: what calls it is for the person to put right",
+            reported=True,
+        ),
+        Keep(
+            """\
+            import torch
+
+            optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+            torch.nn.parallel.data_parallel(model, batch, [0, 1]).sum().backward()
+            optimizer.step()
+            """,
+            reason="where the batch is a tuple, its parts are what the model gets",
+            reported=True,
+        ),
         Keep(
             """\
             import torch

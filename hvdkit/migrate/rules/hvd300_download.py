@@ -9,24 +9,34 @@ from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts, Site
 from hvdkit.migrate.facts.arguments import keyword
 from hvdkit.migrate.facts.guards import Where, where_runs
+from hvdkit.migrate.facts.launched_processes import functions_below
+from hvdkit.migrate.facts.loops import backward_calls
 from hvdkit.migrate.facts.training import only_single
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
 
-LIBRARIES = ("torchvision.datasets.", "torchaudio.datasets.", "torchtext.datasets.")
+LIBRARIES = ("torchvision.datasets.", "torchaudio.datasets.", "torchtext.datasets.")  # download=True
+# Graphs: classes that download, and prepare, what they do not find, unasked.
+UNASKED = (
+    "torch_geometric.datasets.",
+    *(f"ogb.{kind}." for kind in ("nodeproppred", "linkproppred", "graphproppred", "lsc")),
+    "dgl.data.",
+)
+KEPT = ("torch_geometric.loader.ClusterData", "torch_geometric.data.ClusterData")  # parts, in save_dir
+MADE_UP = ("Fake", "Random", "KarateClub", "Explainer", "BA", "StochasticBlockModel", "CSV", "DGLDataset")
 BARRIERS = ("horovod.torch.barrier", "hvdkit.torch.barrier")
 
 
 def check(facts: Facts) -> Iterator[Finding]:
     found: dict[Names, list[ast.stmt]] = {}
-    for site in (*facts.calls(*LIBRARIES), *_derived(facts)):
-        if not _downloads(site) or not only_single(facts, site.names):
+    asked = (site for site in (*facts.calls(*LIBRARIES), *_derived(facts)) if _downloads(site))
+    for site in (*asked, *filter(_fetches, facts.calls(*UNASKED, *KEPT))):
+        if not only_single(facts, site.names):
             continue
-        if any(isinstance(parent, ast.Lambda) for parent in site.names.ancestors(site.node)):
-            message = (
-                "this data set downloads itself when the lambda around it is called, on every rank at once"
-            )
+        late = _made_late(facts, site)
+        if late:
+            message = f"this data set downloads itself {late}, on every rank at once"
             yield facts.manual("HVD300", site.names, site.node, message, _advice(facts, site.names))
             continue
         found.setdefault(site.names, []).append(site.names.statement(site.node))
@@ -51,6 +61,38 @@ def _derived(facts: Facts) -> Iterator[Site]:
 def _downloads(site: Site) -> bool:
     asked = keyword(site.node, "download")
     return asked is not None and not (isinstance(asked, ast.Constant) and not asked.value)
+
+
+def _fetches(site: Site) -> bool:
+    """Whether a call makes a data set that comes from the net, or keeps what it computes."""
+    if site.name in KEPT:
+        return keyword(site.node, "save_dir") is not None
+    library = next(prefix for prefix in UNASKED if site.name.startswith(prefix))
+    kind = site.name[len(library) :]
+    datasets = kind.endswith("Dataset") or library == UNASKED[0]
+    return kind[:1].isupper() and "." not in kind and datasets and not kind.startswith(MADE_UP)
+
+
+def _made_late(facts: Facts, site: Site) -> str:
+    """When it downloads, where that is not on its line alone: ranks may not wait for one another around it."""
+    for parent in site.names.ancestors(site.node):
+        if isinstance(parent, ast.Lambda):
+            return "when the lambda around it is called"
+        if isinstance(parent, ast.stmt):
+            return ""
+        if isinstance(parent, ast.Call) and _trains(facts, site.names, parent.func):
+            return "in a call that trains with it"
+    return ""
+
+
+def _trains(facts: Facts, names: Names, function: ast.expr) -> bool:
+    """Whether all ranks have to run a function together: it makes an optimizer, or runs a backward pass."""
+    together = {optimizer.node for optimizer in facts.optimizers} | {
+        call for _, call in backward_calls(facts)
+    }
+    return any(
+        part in together for below in functions_below(facts, names, function) for part in ast.walk(below)
+    )
 
 
 def _advice(facts: Facts, names: Names) -> str:
@@ -82,7 +124,8 @@ RULE = Rule(
     title="one download for each host",
     what=(
         "Lets all but the first process of a host wait at a barrier while that one makes the data sets with "
-        "download=True; then the others make them from what is there."
+        "download=True, or the graphs of PyTorch Geometric, DGL and OGB, which download unasked; then the others make "
+        "them from what is there."
     ),
     why="N processes that download and unpack into one folder at once read each other's half-written files.",
     safety="Safe: every rank makes the same data sets as before, and passes exactly one barrier.",
@@ -147,6 +190,44 @@ RULE = Rule(
             """,
             note="A data set of the project that derives from one of the library's.",
         ),
+        Change(
+            """\
+            import torch
+            from ogb.nodeproppred import PygNodePropPredDataset
+            from torch_geometric.datasets import FakeDataset, Planetoid
+            from torch_geometric.loader import ClusterData
+
+            data = Planetoid("data", "Cora")[0]
+            small = FakeDataset()
+            papers = PygNodePropPredDataset("ogbn-arxiv")
+            parts = ClusterData(papers[0], num_parts=100, save_dir="data")
+            loss.backward()
+            optimizer.step()
+            """,
+            """\
+            import horovod.torch as hvd
+            import torch
+            from ogb.nodeproppred import PygNodePropPredDataset
+            from torch_geometric.datasets import FakeDataset, Planetoid
+            from torch_geometric.loader import ClusterData
+
+            if hvd.local_rank() != 0:
+                hvd.barrier()
+            data = Planetoid("data", "Cora")[0]
+            if hvd.local_rank() == 0:
+                hvd.barrier()
+            small = FakeDataset()
+            if hvd.local_rank() != 0:
+                hvd.barrier()
+            papers = PygNodePropPredDataset("ogbn-arxiv")
+            parts = ClusterData(papers[0], num_parts=100, save_dir="data")
+            if hvd.local_rank() == 0:
+                hvd.barrier()
+            loss.backward()
+            optimizer.step()
+            """,
+            note="Graphs are downloaded unasked.",
+        ),
     ),
     keeps=(
         Keep(
@@ -170,6 +251,21 @@ RULE = Rule(
             optimizer.step()
             """,
             reason="the data set is made where the lambda is called, not on its line",
+            reported=True,
+        ),
+        Keep(
+            """\
+            import torch
+            from torch_geometric.datasets import Planetoid
+
+            def train(data):
+                optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+                model(data).sum().backward()
+                optimizer.step()
+
+            train(Planetoid("data", "Cora")[0])
+            """,
+            reason="the training stands in the same statement: one rank would wait in it for the others",
             reported=True,
         ),
         Keep(

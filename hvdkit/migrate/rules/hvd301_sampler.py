@@ -8,16 +8,14 @@ from collections.abc import Iterator
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts, Site
 from hvdkit.migrate.facts.arguments import default, positional
-from hvdkit.migrate.facts.vocabulary import LIBRARY_SAMPLERS, SAMPLER
+from hvdkit.migrate.facts.vocabulary import ASKING_SAMPLERS, SAMPLER
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
 
 
 def check(facts: Facts) -> Iterator[Finding]:
-    plain = [
-        (site, LIBRARY_SAMPLERS.get(site.name, 1) - 1) for site in facts.calls(SAMPLER, *LIBRARY_SAMPLERS)
-    ]
+    plain = [(site, ASKING_SAMPLERS[site.name] - 1) for site in facts.calls(*ASKING_SAMPLERS)]
     for site, first in (*plain, *_derived(facts)):
         missing = _missing(facts, site, first)
         if missing:
@@ -160,6 +158,26 @@ DistributedSampler(test, True, shuffle=False, num_replicas=hvd.size(), rank=hvd.
             sampler = DistributedSampler(RandomClipSampler(clips, 5), num_replicas=hvd.size(), rank=hvd.rank())
             """,
             note="torchvision's, around a sampler of clips, asks the process group as well.",
+        ),
+        Change(
+            """\
+            import torch
+            from catalyst.data.sampler import DistributedSamplerWrapper
+            from monai.data import DistributedSampler
+
+            balanced = DistributedSamplerWrapper(sampler)
+            scans = DistributedSampler(dataset, True, shuffle=False)
+            """,
+            """\
+            import horovod.torch as hvd
+            import torch
+            from catalyst.data.sampler import DistributedSamplerWrapper
+            from monai.data import DistributedSampler
+
+            balanced = DistributedSamplerWrapper(sampler, num_replicas=hvd.size(), rank=hvd.rank())
+            scans = DistributedSampler(dataset, True, shuffle=False, num_replicas=hvd.size(), rank=hvd.rank())
+            """,
+            note="Other libraries' do, too.",
         ),
         Change(
             """\

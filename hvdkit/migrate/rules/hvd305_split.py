@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
-from hvdkit.migrate.facts.splits import can_write, unseeded_shuffles, unseeded_splits
+from hvdkit.migrate.facts.splits import can_write, unseeded_orders, unseeded_shuffles, unseeded_splits
 from hvdkit.migrate.facts.training import training_paths
 from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
@@ -23,10 +23,12 @@ def check(facts: Facts) -> Iterator[Finding]:
                 yield facts.suggested("HVD305", site.names, site.node, message, *make)
             else:
                 yield facts.manual("HVD305", site.names, site.node, message, f"pass {text}")
-        for names, call in unseeded_shuffles(facts, program):
+        drawn = [(site.names, site.node, site.name) for site in unseeded_orders(facts, program)]
+        drawn += [(names, call, "torch") for names, call in unseeded_shuffles(facts, program)]
+        for names, call, library in drawn:
             message = "each rank would shuffle the data its own way: what one tests on, another trains on"
-            line = "torch.manual_seed(0)"
-            if "torch" in names.module.names:
+            line = "numpy.random.seed(0)" if library.startswith("numpy.") else "torch.manual_seed(0)"
+            if line.partition(".")[0] in names.module.names:
                 statement = names.statement(call)
                 make_line = (edits.before, names.source, statement, [line])
                 yield facts.suggested("HVD305", names, call, message, *make_line)
@@ -39,7 +41,7 @@ RULE = Rule(
     title="a random split is the same on every rank",
     what=(
         "Gives train_test_split and random_split a fixed seed in a program that sets none, and sets one above the "
-        "shuffle() of a dataset of PyTorch Geometric."
+        "shuffle() of a dataset of PyTorch Geometric and above a random order that is cut in two."
     ),
     why=(
         "Each rank is a process with random numbers of its own: it would hold back other samples than the rest, "
@@ -121,8 +123,48 @@ RULE = Rule(
             note="What is held back is a part of what is shuffled.",
             suggested=True,
         ),
+        Change(
+            """\
+            import torch
+
+            order = torch.randperm(len(data))
+            train, test = data[order[:90]], data[order[90:]]
+            for x in torch.utils.data.DataLoader(train):
+                model(x).sum().backward()
+                optimizer.step()
+            """,
+            """\
+            import torch
+
+            torch.manual_seed(0)
+            order = torch.randperm(len(data))
+            train, test = data[order[:90]], data[order[90:]]
+            for x in torch.utils.data.DataLoader(train):
+                model(x).sum().backward()
+                optimizer.step()
+            """,
+            note="A split by hand.",
+            suggested=True,
+        ),
     ),
     keeps=(
+        Keep(
+            """\
+            import numpy as np
+            import torch
+
+            order = np.random.permutation(100)
+            train, test = data[order[:90]], data[order[90:]]
+            for epoch in range(3):
+                mixed = torch.randperm(90)
+                for i in range(0, 90, 10):
+                    model(train[mixed[i:i + 10]]).sum().backward()
+                    optimizer.step()
+            """,
+            reason="numpy has another name in this file; the order of an epoch is no split",
+            reported=True,
+            suggested=True,
+        ),
         Keep(
             """\
             import torch

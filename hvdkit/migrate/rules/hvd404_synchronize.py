@@ -120,14 +120,14 @@ def _after_call(facts: Facts, names: Names, call: ast.Call, group: Group) -> Edi
         raise edits.CannotEdit(f"{_which(facts, group)} has no name where backward() is called")
     for name in optimizers:
         _refuse_unmade(names, name, call, group)
-    return edits.after(names.source, names.statement(call), _waiting(optimizers, call, group))
+    return edits.after(names.source, names.statement(call), _waiting(facts, optimizers, call, group))
 
 
-def _waiting(optimizers: list[str], at: ast.AST, group: Group) -> list[str]:
+def _waiting(facts: Facts, optimizers: list[str], at: ast.AST, group: Group) -> list[str]:
     """The lines that wait for optimizers; of one that may be None, under the test that its step stands under."""
     lines: list[str] = []
     for name in optimizers:
-        test = if_there(name, at, group)
+        test = if_there(facts, name, at, group)
         lines += [f"if {test}:", f"\t{name}.synchronize()"] if test else [f"{name}.synchronize()"]
     return lines
 
@@ -160,7 +160,7 @@ def _before_statement(facts: Facts, names: Names, statement: ast.stmt, group: Gr
     optimizers = optimizer_names(facts, names, statement, [group])
     if not optimizers:
         raise edits.CannotEdit(f"{_which(facts, group)} has no name where its gradients are used")
-    return edits.before(names.source, statement, _waiting(optimizers, statement, group))
+    return edits.before(names.source, statement, _waiting(facts, optimizers, statement, group))
 
 
 def _skip(step: Step) -> list[Edit]:
@@ -231,6 +231,73 @@ RULE = Rule(
             train(batches, decoder, first, encoder, second)
             """,
             note="One of two optimizers may be None.",
+        ),
+        Change(
+            """\
+            import torch
+
+            def train(batches, networks, optimizers, scaler):
+                decoder, critic = networks
+                decoder_optimizer, critic_optimizer = optimizers
+                for x in batches:
+                    made = decoder(x)
+                    if critic is not None:
+                        critic_optimizer.zero_grad()
+                        scaler.scale(critic(made.detach()).sum()).backward()
+                        scaler.step(critic_optimizer)
+                    loss = made.sum()
+                    if critic is not None:
+                        loss = loss + critic(made).sum()
+                    decoder_optimizer.zero_grad()
+                    scaler.scale(loss).backward()
+                    scaler.step(decoder_optimizer)
+                    scaler.update()
+
+            decoder = torch.nn.Linear(2, 2)
+            critic = torch.nn.Linear(2, 1) if adversarial else None
+            first = torch.optim.Adam(decoder.parameters())
+            if critic is not None:
+                second = torch.optim.Adam(critic.parameters())
+            else:
+                second = None
+            train(batches, [decoder, critic], [first, second], torch.cuda.amp.GradScaler())
+            """,
+            """\
+            import torch
+
+            def train(batches, networks, optimizers, scaler):
+                decoder, critic = networks
+                decoder_optimizer, critic_optimizer = optimizers
+                for x in batches:
+                    made = decoder(x)
+                    if critic is not None:
+                        critic_optimizer.zero_grad()
+                        scaler.scale(critic(made.detach()).sum()).backward()
+                        critic_optimizer.synchronize()
+                        with critic_optimizer.skip_synchronize():
+                            scaler.step(critic_optimizer)
+                    loss = made.sum()
+                    if critic is not None:
+                        loss = loss + critic(made).sum()
+                    decoder_optimizer.zero_grad()
+                    scaler.scale(loss).backward()
+                    if critic_optimizer is not None:
+                        critic_optimizer.synchronize()
+                    decoder_optimizer.synchronize()
+                    with decoder_optimizer.skip_synchronize():
+                        scaler.step(decoder_optimizer)
+                    scaler.update()
+
+            decoder = torch.nn.Linear(2, 2)
+            critic = torch.nn.Linear(2, 1) if adversarial else None
+            first = torch.optim.Adam(decoder.parameters())
+            if critic is not None:
+                second = torch.optim.Adam(critic.parameters())
+            else:
+                second = None
+            train(batches, [decoder, critic], [first, second], torch.cuda.amp.GradScaler())
+            """,
+            note="Its step stands under a test for its network.",
         ),
         Change(
             """\

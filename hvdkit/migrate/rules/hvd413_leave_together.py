@@ -35,6 +35,25 @@ def check(facts: Facts) -> Iterator[Finding]:
                 if test not in asked and of_own_numbers(facts, names, test):
                     asked.add(test)
                     yield _skips(facts, names, test)
+    for names, test in _around_passes(facts):
+        if test not in asked and only_single(facts, names) and of_own_numbers(facts, names, test):
+            asked.add(test)
+            yield _skips(facts, names, test)
+
+
+def _around_passes(facts: Facts) -> Iterator[tuple[Names, ast.expr]]:
+    """The tests in training loops that decide over a backward pass and the step after it alike."""
+    for path in facts.loops.paths:
+        for names, call in ((path.names, path.backward), *path.calls):
+            around = [call, *names.ancestors(call)]
+            for child, parent in zip(around, around[1:]):
+                if isinstance(parent, FUNCTIONS):
+                    break
+                if isinstance(parent, ast.If) and child is not parent.test:
+                    branch = parent.body if child in parent.body else parent.orelse
+                    below = [part for statement in branch for part in names.calls_in(statement)]
+                    if call is not path.backward or any(getattr(c.func, "attr", "") == "step" for c in below):
+                        yield names, parent.test
 
 
 def _tests(names: Names, way_out: ast.AST, loops: set[ast.AST]) -> list[tuple[ast.expr, bool]]:
@@ -273,6 +292,34 @@ RULE = Rule(
         ),
     ),
     keeps=(
+        Keep(
+            """\
+            import torch
+
+            for batch in torch.utils.data.DataLoader(data, batch_size=4):
+                if batch.x.shape[0] == 1 or batch.index[-1] == 0:
+                    pass
+                else:
+                    optimizer.zero_grad()
+                    model(batch).sum().backward()
+                    optimizer.step()
+            """,
+            reason="a rank whose batch is left out takes no step, and the others wait for it",
+            reported=True,
+        ),
+        Keep(
+            """\
+            import torch
+
+            for number, batch in enumerate(torch.utils.data.DataLoader(data, batch_size=4)):
+                if number >= args.skip:
+                    loss = model(batch).sum()
+                    if torch.isfinite(loss).item():
+                        loss.backward()
+                    optimizer.step()
+            """,
+            reason="all ranks count alike, and a step without a backward pass sends zeros",
+        ),
         Keep(
             """\
             import torch

@@ -60,7 +60,7 @@ RULE = Rule(
     safety=(
         "Safe in a script that was single-process: the weights are the same on all ranks. Suggested in a DDP "
         "script, where every rank wrote already. A call whose arguments run the script's own functions is left "
-        "to the person: all ranks may have to run those."
+        "to the person: all ranks may have to run those; so is a sound or a picture of cv2's, which may be read again."
     ),
     check=check,
     changes=(
@@ -453,6 +453,37 @@ RULE = Rule(
             """,
             reason="the pool's process cannot ask for the rank; what hands the function on can",
             reported=True,
+        ),
+        Keep(
+            """\
+            import scipy.io.wavfile
+            import soundfile as sf
+            import torch
+
+            def keep(sound, path):
+                scipy.io.wavfile.write(path, 16000, sound.numpy())
+
+            loss.backward()
+            optimizer.step()
+            keep(model(x), "heard.wav")
+            sf.write("score.wav", sound, 16000)
+            """,
+            reason="what measures the sounds may read them again, on all ranks",
+            reported=True,
+        ),
+        Keep(
+            """\
+            import cv2
+            import torch
+            from torch.nn.parallel import DistributedDataParallel as DDP
+
+            torch.distributed.init_process_group("gloo")
+            model = DDP(net)
+            loss.backward()
+            optimizer.step()
+            cv2.imwrite("seen.png", model(x).numpy())
+            """,
+            reason="every rank of a DDP script wrote the picture before",
         ),
         Keep(
             """\

@@ -11,7 +11,7 @@ from hvdkit.migrate.facts.arguments import given
 from hvdkit.migrate.facts.guards import Where, where_runs
 from hvdkit.migrate.facts.order import passed_once
 from hvdkit.migrate.facts.training import only_single
-from hvdkit.migrate.facts.writers import own_file
+from hvdkit.migrate.facts.writers import SAVES, own_file
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
@@ -24,8 +24,9 @@ MAX_CALLS = 3
 
 def check(facts: Facts) -> Iterator[Finding]:
     seen: set[ast.stmt] = set()
-    for site in facts.calls("torch.load"):
-        for names, node in _ways(facts, site.names, site.node):
+    for site in facts.calls("torch.load", "numpy.load"):
+        ways = _ways if site.name == "torch.load" else _same_path
+        for names, node in ways(facts, site.names, site.node):
             statement = passed_once(names, node)
             if statement is None or where_runs(facts, names, statement) is not Where.ALL or statement in seen:
                 continue
@@ -53,6 +54,23 @@ def _ways(facts: Facts, names: Names, node: ast.Call, depth: int = 0) -> Iterato
             yield from _ways(facts, where, call, depth + 1)
 
 
+def _same_path(facts: Facts, names: Names, node: ast.Call) -> Iterator[tuple[Names, ast.Call]]:
+    """Arrays are read where they were never saved as well: only those that the same function saves there."""
+    path, function = given(node, 0, "file"), names.function(node)
+    for site in facts.calls(*(name for name in SAVES if name.startswith("numpy."))):
+        saved = given(site.node, *SAVES[site.name])
+        if (
+            path is None
+            or saved is None
+            or site.names is not names
+            or names.function(site.node) is not function
+        ):
+            continue
+        above = site.node.lineno < node.lineno and only_single(facts, names)
+        if above and ast.dump(saved) == ast.dump(path) and not own_file(facts, names, path):
+            yield names, node
+
+
 def _saves(facts: Facts, names: Names, call: ast.Call, depth: int = 0) -> bool:
     """Whether a call saves, itself or in the project's functions."""
     if "torch.save" in facts.flow.qualified(names, call.func):
@@ -75,11 +93,40 @@ def _is_above(site: Site, names: Names, statement: ast.stmt) -> bool:
 RULE = Rule(
     id="HVD606",
     title="a barrier before reading back",
-    what="Puts hvd.barrier() above a torch.load that follows a torch.save in the same function, or in what it calls.",
+    what=(
+        "Puts hvd.barrier() above a torch.load that follows a torch.save in the same function, or in what it calls; "
+        "also above a numpy.load of a path that the same function saves to."
+    ),
     why="Rank 0 alone writes now: the others would read a file that is half written, or the one before it.",
     safety="Safe: only where every rank passes it once, outside of tests and loops.",
     check=check,
     changes=(
+        Change(
+            """\
+            import numpy as np
+            import os
+            import torch
+
+            loss.backward()
+            optimizer.step()
+            if not os.path.exists(path):
+                np.save(path, step)
+            step = np.load(path)
+            """,
+            """\
+            import numpy as np
+            import os
+            import horovod.torch as hvd
+            import torch
+
+            loss.backward()
+            optimizer.step()
+            if not os.path.exists(path):
+                np.save(path, step)
+            hvd.barrier()
+            step = np.load(path)
+            """,
+        ),
         Change(
             """\
             import torch
@@ -153,6 +200,18 @@ RULE = Rule(
         ),
     ),
     keeps=(
+        Keep(
+            """\
+            import numpy as np
+            import torch
+
+            loss.backward()
+            optimizer.step()
+            np.save("losses.npy", losses)
+            names = np.load("names.npy")
+            """,
+            reason="what is read is another file",
+        ),
         Keep(
             """\
             import os

@@ -1,0 +1,136 @@
+"""HVD116: memory that the processes of a spawn shared is each rank's own, once the launcher starts them."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from hvdkit.migrate.facts import Facts
+from hvdkit.migrate.facts.arguments import keyword
+from hvdkit.migrate.facts.launched_processes import functions_below, leads_to_init, processes
+from hvdkit.migrate.names import Names
+from hvdkit.migrate.plan import Finding
+from hvdkit.migrate.rule import Keep, Rule
+
+SHARES = ("share_memory_", "share_memory")  # methods of a tensor, and of a model
+# What is made to be handed to other processes.
+MADE = tuple(
+    f"{package}.{name}"
+    for package in ("multiprocessing", "torch.multiprocessing")
+    for name in (
+        "Array",
+        "Barrier",
+        "Event",
+        "JoinableQueue",
+        "Manager",
+        "Pipe",
+        "Queue",
+        "SimpleQueue",
+        "Value",
+    )
+)
+ADVICE = (
+    "where one process writes what others read, send it: hvd.broadcast_() from the rank that writes, or "
+    "hvd.allgather() of what each has; where all only read, nothing is to do"
+)
+
+
+def check(facts: Facts) -> Iterator[Finding]:
+    for program in (program for program in facts.programs if program.kind == "ddp"):
+        started = [each for each in _started(facts) if each[0] in program.files]
+        if not started:
+            continue
+        inside = {
+            function for names, worker, _ in started for function in functions_below(facts, names, worker)
+        }
+        for names, node in _shared(facts, started):
+            if names in program.files and names.function(node) not in inside:
+                message = (
+                    "the processes of a spawn shared this; Horovod's launcher gives each rank one of its own"
+                )
+                yield facts.manual("HVD116", names, node, message, ADVICE)
+
+
+def _started(facts: Facts) -> list[tuple[Names, ast.expr, ast.expr | None]]:
+    """What other processes run as ranks, with its arguments."""
+    spawns = [(spawn.names, spawn.worker, spawn.args) for spawn in facts.launch.spawns]
+    found = [each for each in spawns if leads_to_init(facts, each[0], each[1])]
+    return [*found, *((names, worker, keyword(call, "args")) for names, call, worker in processes(facts))]
+
+
+def _shared(
+    facts: Facts, started: list[tuple[Names, ast.expr, ast.expr | None]]
+) -> Iterator[tuple[Names, ast.Call]]:
+    for method in SHARES:
+        for names, call, _ in facts.methods(method):
+            yield names, call
+    for names, _, args in started:
+        for argument in args.elts if isinstance(args, (ast.Tuple, ast.List)) else ():
+            for value in facts.flow.values(names, argument):
+                if value.name in MADE and isinstance(value.node, ast.Call):
+                    yield value.names, value.node
+
+
+RULE = Rule(
+    id="HVD116",
+    title="memory shared by the processes of a spawn",
+    what=(
+        "Reports tensors and models that are put into shared memory, and queues and locks that are handed to the "
+        "processes, in a script that starts its ranks itself."
+    ),
+    why=(
+        "What the parent of a spawn puts into shared memory its children see, and what one writes all read. Horovod's "
+        "launcher starts processes that have no such parent: each fills one of its own, and nobody reads it."
+    ),
+    safety="Nothing is edited: whether ranks write into it, and who reads that, is the author's to say.",
+    check=check,
+    changes=(),
+    keeps=(
+        Keep(
+            """\
+            import torch
+            import torch.distributed as dist
+            import torch.multiprocessing as mp
+
+            def run(rank, history, losses):
+                dist.init_process_group("gloo", rank=rank, world_size=2)
+                if rank == 0:
+                    history.fill_(1)
+                losses.put(history.sum())
+
+            if __name__ == "__main__":
+                history = torch.zeros(8).share_memory_()
+                losses = mp.Queue()
+                mp.spawn(run, args=(history, losses), nprocs=2)
+            """,
+            reason="what rank 0 writes the other ranks would never see",
+            reported=True,
+        ),
+        Keep(
+            """\
+            import torch.distributed as dist
+            import torch.multiprocessing as mp
+            from torch.multiprocessing import Queue
+
+            def run(rank):
+                dist.init_process_group("gloo", rank=rank, world_size=2)
+                batches = Queue()
+                mp.Process(target=read, args=(batches,)).start()
+                print(batches.get().share_memory_())
+
+            mp.spawn(run, nprocs=2)
+            """,
+            reason="a rank shares memory with a process that it starts",
+        ),
+        Keep(
+            """\
+            import torch
+            import torch.distributed as dist
+
+            dist.init_process_group("gloo")
+            history = torch.zeros(8).share_memory_()
+            """,
+            reason="ranks that a launcher started shared nothing before",
+        ),
+    ),
+)

@@ -1,0 +1,325 @@
+"""HVD415: an optimizer that is made again for the same model meets the hooks of the one before."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from hvdkit.migrate import edits
+from hvdkit.migrate.facts import Facts
+from hvdkit.migrate.facts.once import once
+from hvdkit.migrate.facts.placing import Place
+from hvdkit.migrate.facts.remade import Again, made_again
+from hvdkit.migrate.facts.syncing import REST, RESTING, SETTER
+from hvdkit.migrate.names import FUNCTIONS, LOOPS, Names
+from hvdkit.migrate.plan import Applicability, Edit, Finding
+from hvdkit.migrate.rule import Change, Keep, Rule
+from hvdkit.migrate.rules.hvd401_optimizer import check as wrap_optimizers
+
+ENDS = (ast.Return, ast.Raise, ast.Break, ast.Continue)
+
+
+def check(facts: Facts) -> Iterator[Finding]:
+    for place in facts.places:
+        again = made_again(facts, place)
+        if again is None or _rests(place) or (place.names, place.call.lineno) not in _wrapped(facts):
+            continue
+        message = (
+            "an optimizer is made again for this model: the hooks of the one before stay on its parameters, and both "
+            "would reduce each gradient"
+        )
+        try:
+            edit = _edit(place, again)
+        except edits.CannotEdit:
+            advice = (
+                f"when the training with the one before is over, call its {SETTER}({REST}): "
+                "its hooks rest then"
+            )
+            yield facts.manual("HVD415", place.names, place.call, message, advice)
+            continue
+        message += ": the ones before rest"
+        yield facts.safe("HVD415", place.names, place.call, message, _known, edit)
+
+
+@once
+def _wrapped(facts: Facts) -> set[tuple[Names, int]]:
+    """Where this run puts an optimizer of Horovod's, and the one before is one, too."""
+    applied = (Applicability.SAFE, Applicability.SUGGESTED)
+    lines = {(f.path, f.line) for f in wrap_optimizers(facts) if f.applicability in applied}
+    places = ((place.names, place.call.lineno) for place in facts.places)
+    return {(names, line) for names, line in places if (names.source.path, line) in lines}
+
+
+def _rests(place: Place) -> bool:
+    """Whether the function says already that the hooks of an optimizer of this variable rest."""
+    names = place.names
+    return any(
+        isinstance(call.func, ast.Attribute)
+        and ast.unparse(call.func.value) == place.target
+        and [ast.dump(argument) for argument in call.args] == [RESTING]
+        and names.function(call) is names.function(place.call)
+        for call in names.calls.get(SETTER, ())
+    )
+
+
+def _known(edit: Edit) -> Edit:
+    return edit
+
+
+def _edit(place: Place, again: Again) -> Edit:
+    """The line that lets an optimizer's hooks rest: above the new one, or where the old one is not used any more."""
+    names, line = place.names, f"{place.target}.{SETTER}({REST})"
+    if again.above is not None:
+        if names.parents[again.above.statement] not in names.ancestors(place.statement):
+            raise edits.CannotEdit("there may be none before")
+        return edits.before(names.source, place.statement, [line])
+    region = again.loop if again.loop is not None else again.function
+    if (
+        region is None
+        or not (place.target or "").isidentifier()
+        or names.parents[place.statement] is not region
+    ):
+        raise edits.CannotEdit("the optimizer may live on")
+    body: list[ast.stmt] = region.body  # type: ignore[attr-defined]
+    if _lives_on(names, place, region) or _leaves_early(names, region, body):
+        raise edits.CannotEdit("the optimizer may live on")
+    if isinstance(body[-1], ast.Return):
+        return edits.before(names.source, body[-1], [line])
+    if isinstance(body[-1], ENDS):
+        raise edits.CannotEdit("the loop ends here")
+    return edits.after(names.source, body[-1], [line])
+
+
+def _lives_on(names: Names, place: Place, region: ast.AST) -> bool:
+    """Whether an optimizer is used behind its loop or function, or kept by something."""
+    for use in names.uses.get(place.target or "", ()):
+        inside = region in names.ancestors(use)
+        if not inside and names.function(use) is names.function(place.call):
+            return True
+        parent = names.parents[use]
+        kept = isinstance(parent, (ast.Return, ast.Yield, ast.Tuple, ast.List, ast.Dict))
+        stored = isinstance(parent, ast.Assign) and use is parent.value
+        if inside and isinstance(use.ctx, ast.Load) and (kept or stored):
+            return True
+    return False
+
+
+def _leaves_early(names: Names, region: ast.AST, body: list[ast.stmt]) -> bool:
+    """Whether a round of a loop, or a function, may end above its last statement."""
+    early = (ast.Return, ast.Yield, ast.YieldFrom) if isinstance(region, FUNCTIONS) else (ast.Continue,)
+    for part in names.walk(region):
+        if isinstance(part, early) and part is not body[-1]:
+            around = next(
+                (parent for parent in names.ancestors(part) if isinstance(parent, (*LOOPS, *FUNCTIONS))), None
+            )
+            if around is region or not isinstance(part, ast.Continue):
+                return True
+    return False
+
+
+RULE = Rule(
+    id="HVD415",
+    title="an optimizer made again for the same model",
+    what=(
+        "Lets the hooks of an optimizer rest when another is made for the same model: in a loop over runs or folds, in "
+        "a function that is called again, and where a variable gets its second optimizer."
+    ),
+    why=(
+        "hvd.DistributedOptimizer puts a hook on each parameter, and it stays there when the optimizer is gone. With "
+        "the next one two hooks reduce the same gradient under the same name, and Horovod stops: in the second run, "
+        "after all of the first."
+    ),
+    safety=(
+        "Safe: set_backward_passes_per_step() with a number that is never reached keeps the old hooks from reducing; "
+        "the new optimizer has hooks of its own. Where the old one may be used later, the place is left to the person."
+    ),
+    check=check,
+    changes=(
+        Change(
+            """\
+            import torch
+
+            model = torch.nn.Linear(2, 1)
+            for run in range(10):
+                model.reset_parameters()
+                optimizer = torch.optim.Adam(model.parameters(), lr=0.1)
+                for x in batches:
+                    optimizer.zero_grad()
+                    model(x).sum().backward()
+                    optimizer.step()
+                print(test(model))
+            """,
+            """\
+            import torch
+
+            model = torch.nn.Linear(2, 1)
+            for run in range(10):
+                model.reset_parameters()
+                optimizer = torch.optim.Adam(model.parameters(), lr=0.1)
+                for x in batches:
+                    optimizer.zero_grad()
+                    model(x).sum().backward()
+                    optimizer.step()
+                print(test(model))
+                optimizer.set_backward_passes_per_step(2**31)
+            """,
+        ),
+        Change(
+            """\
+            import torch
+
+            def train(optimizer):
+                for x in batches:
+                    optimizer.zero_grad()
+                    model(x).sum().backward()
+                    optimizer.step()
+
+            model = torch.nn.Linear(2, 1)
+            optimizer = torch.optim.Adam(model.parameters(), lr=0.1)
+            train(optimizer)
+            optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
+            train(optimizer)
+            """,
+            """\
+            import torch
+
+            def train(optimizer):
+                for x in batches:
+                    optimizer.zero_grad()
+                    model(x).sum().backward()
+                    optimizer.step()
+
+            model = torch.nn.Linear(2, 1)
+            optimizer = torch.optim.Adam(model.parameters(), lr=0.1)
+            train(optimizer)
+            optimizer.set_backward_passes_per_step(2**31)
+            optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
+            train(optimizer)
+            """,
+            note="Two phases of a training.",
+        ),
+        Change(
+            """\
+            import torch
+
+            def run(model, batches):
+                optimizer = torch.optim.Adam(model.parameters(), lr=0.1)
+                for x in batches:
+                    optimizer.zero_grad()
+                    model(x).sum().backward()
+                    optimizer.step()
+                return model(batches[0]).sum()
+
+            model = torch.nn.Linear(2, 1)
+            for fold in folds:
+                model.reset_parameters()
+                print(run(model, fold))
+            """,
+            """\
+            import torch
+
+            def run(model, batches):
+                optimizer = torch.optim.Adam(model.parameters(), lr=0.1)
+                for x in batches:
+                    optimizer.zero_grad()
+                    model(x).sum().backward()
+                    optimizer.step()
+                optimizer.set_backward_passes_per_step(2**31)
+                return model(batches[0]).sum()
+
+            model = torch.nn.Linear(2, 1)
+            for fold in folds:
+                model.reset_parameters()
+                print(run(model, fold))
+            """,
+            note="A function is called with the same model again.",
+        ),
+    ),
+    keeps=(
+        Keep(
+            """\
+            import torch
+
+            for run in range(10):
+                model = torch.nn.Linear(2, 1)
+                optimizer = torch.optim.Adam(model.parameters(), lr=0.1)
+                for x in batches:
+                    optimizer.zero_grad()
+                    model(x).sum().backward()
+                    optimizer.step()
+            """,
+            reason="each run has a model of its own",
+        ),
+        Keep(
+            """\
+            import torch
+
+            def run(seed, batches):
+                model = torch.nn.Linear(2, 1)
+                optimizer = torch.optim.Adam(model.parameters(), lr=0.1)
+                for x in batches:
+                    optimizer.zero_grad()
+                    model(x).sum().backward()
+                    optimizer.step()
+
+            for seed in range(3):
+                run(seed, batches)
+            """,
+            reason="the function makes the model, too",
+        ),
+        Keep(
+            """\
+            import torch
+
+            def train(model, optimizer):
+                for x in batches:
+                    optimizer.zero_grad()
+                    model(x).sum().backward()
+                    optimizer.step()
+
+            model = torch.nn.Linear(2, 1)
+            optimizer = torch.optim.Adam(model.parameters(), lr=0.1)
+            train(model, optimizer)
+            model = torch.nn.Linear(2, 2)
+            optimizer = torch.optim.Adam(model.parameters(), lr=0.1)
+            train(model, optimizer)
+            """,
+            reason="the second optimizer is of another model",
+        ),
+        Keep(
+            """\
+            import torch
+
+            model = torch.nn.Linear(2, 1)
+            if args.adam:
+                optimizer = torch.optim.Adam(model.parameters(), lr=0.1)
+            else:
+                optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+            for x in batches:
+                optimizer.zero_grad()
+                model(x).sum().backward()
+                optimizer.step()
+            """,
+            reason="one run makes one of the two",
+        ),
+        Keep(
+            """\
+            import torch
+
+            model = torch.nn.Linear(2, 1)
+            for run in range(10):
+                model.reset_parameters()
+                optimizer = torch.optim.Adam(model.parameters(), lr=0.1)
+                for x in batches:
+                    optimizer.zero_grad()
+                    model(x).sum().backward()
+                    optimizer.step()
+                if run < 5:
+                    continue
+                print(test(model))
+            """,
+            reason="where a round ends early is for the person to put the line",
+            reported=True,
+        ),
+    ),
+)

@@ -1,0 +1,56 @@
+"""HVD912: DGL's distributed graphs live in servers that its own launcher starts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from hvdkit.migrate.facts import Facts
+from hvdkit.migrate.plan import Finding
+from hvdkit.migrate.rule import Keep, Rule
+
+START = "dgl.distributed.initialize"
+
+
+def check(facts: Facts) -> Iterator[Finding]:
+    for site in facts.calls(START):
+        message = (
+            f"{START} starts graph servers beside the trainers, which DGL's launcher starts under torch.distributed: "
+            "Horovod's launcher starts neither"
+        )
+        advice = "stay with DGL's launcher, or train on a graph that each rank holds whole"
+        yield facts.refused("HVD912", site.names, site.node, message, advice)
+
+
+RULE = Rule(
+    id="HVD912",
+    title="distributed graphs of DGL are refused",
+    what="Leaves programs alone that call dgl.distributed.initialize.",
+    why="The parts of the graph are held by servers, which DGL's launcher starts beside the processes that train.",
+    safety="Nothing is edited in any file of the program.",
+    check=check,
+    changes=(),
+    keeps=(
+        Keep(
+            """\
+            import dgl
+            import torch
+
+            dgl.distributed.initialize(args.ip_config)
+            torch.distributed.init_process_group("gloo")
+            graph = dgl.distributed.DistGraph(args.graph_name)
+            """,
+            reason="the servers that hold the graph's parts are DGL's to start",
+            reported=True,
+        ),
+        Keep(
+            """\
+            import dgl
+            import torch
+
+            torch.distributed.init_process_group("nccl")
+            loader = dgl.dataloading.DataLoader(graph, indices, sampler, batch_size=1024, use_ddp=False)
+            """,
+            reason="this graph is whole on each rank, and the loader draws what it is given",
+        ),
+    ),
+)

@@ -11,6 +11,7 @@ from hvdkit.migrate.facts.flow import Value
 from hvdkit.migrate.facts.loops import backward_calls, library_backwards
 from hvdkit.migrate.facts.once import once
 from hvdkit.migrate.facts.optimizers import Optimizer, parameter_roots
+from hvdkit.migrate.facts.placing import head_of
 from hvdkit.migrate.facts.programs import ProgramFacts
 from hvdkit.migrate.facts.starts import run_by_nobody, runs_in
 from hvdkit.migrate.facts.training import training_paths
@@ -104,7 +105,14 @@ def _unseen_steps(facts: Facts, program: ProgramFacts) -> list[tuple[Names, ast.
         and not call.args
         and may_step_weights(names, call)
         and not facts.flow.values(names, receiver)
+        and _is_set(names, receiver)
     ]
+
+
+def _is_set(names: Names, receiver: ast.expr) -> bool:
+    """Whether something says what an expression begins with; where nothing does, the line fails anyhow."""
+    head = head_of(receiver)
+    return not isinstance(head, ast.Name) or bool(names.bindings(head.id, head))
 
 
 def others_beside(facts: Facts) -> Iterator[tuple[Names, ast.Call]]:

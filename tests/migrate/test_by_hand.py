@@ -84,6 +84,15 @@ HELPERS = {
                 p.grad /= dist.get_world_size()
             return True
         """,
+    "nothing else to do": """
+        def average(model):
+            if dist.get_world_size() > 1:
+                for p in model.parameters():
+                    dist.all_reduce(p.grad)
+                    p.grad /= dist.get_world_size()
+            else:
+                return None
+        """,
     "two loops": """
         def average(model):
             for p in model.parameters():
@@ -292,6 +301,14 @@ BAD_HELPERS = {
     "clipped": (
         "dist.all_reduce(p.grad)\np.grad /= dist.get_world_size()\np.grad.clamp_(-1, 1)",
         "something is done that is not known to leave averages",
+    ),
+    "a call beside it": (
+        "note(len(seen))\ndist.all_reduce(p.grad)\np.grad /= dist.get_world_size()",
+        "something is done that is not known to leave averages",
+    ),
+    "a call beside it, and an option": (
+        "note(len(seen))\ndist.all_reduce(p.grad)\nif mean:\n    p.grad /= dist.get_world_size()",
+        "they are averaged only where `mean` holds",
     ),
     "a copy": (
         "g = p.grad.clone()\ndist.all_reduce(g)\ng /= dist.get_world_size()",

@@ -65,6 +65,9 @@ class _Walk(Things):
     def __init__(self, facts: Facts, names: Names, whole: ast.AST) -> None:
         super().__init__(facts, names)
         self._whole = whole
+        self._doubt: NotAveraged | None = (
+            None  # a call that may do anything, told where nothing worse is seen
+        )
         self._reduces = {call.node: call for call in collectives(facts, "all_reduce")}
 
     def result(self, at: ast.AST) -> Averaged:
@@ -76,6 +79,8 @@ class _Walk(Things):
         if divisions != 1:
             said = "never" if not divisions else "more than once"
             raise NotAveraged(self._names, at, f"the sum is {said} divided by the world size")
+        if self._doubt is not None:
+            raise self._doubt
         return Averaged(self._root, self._given, tuple(self._notes))
 
     def run(self, statements: Sequence[ast.stmt]) -> None:
@@ -98,6 +103,8 @@ class _Walk(Things):
                 self._moved(node, held)
         elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
             self._call(node, node.value)
+        elif isinstance(node, ast.Assert):
+            self._doubt = self._doubt or self._unknown(node)
         elif not self._inert(node) and not (isinstance(node, ast.Return) and self._ends(node)):
             raise self._unknown(node)
 
@@ -128,7 +135,9 @@ class _Walk(Things):
             raise NotAveraged(
                 self._names, node, f"where `{self._text(node.test)}` holds they are left as they are"
             )
-        if node.orelse:
+        if _leaves_nothing(node.orelse) and several(self._facts, self._names, node.test):
+            self.run(node.body)
+        elif node.orelse:
             if not self._inert(node):
                 raise self._unknown(node)
         elif self._chooses(node.test):
@@ -240,8 +249,10 @@ class _Walk(Things):
             pass
         elif method == "append" and one is not None and isinstance(called, ast.Attribute):
             self._appended(node, called.value, self._thing(one))
-        elif held is not None or not self._inert(node):
+        elif held is not None or any(self._thing(argument) for argument in call.args):
             raise self._unknown(node)
+        elif not self._inert(node):
+            self._doubt = self._doubt or self._unknown(node)
 
     def _copied(self, one: ast.expr) -> bool:
         """`p.grad.copy_(part)`, or `part / size`; an offset that it was cut at must move on then."""
@@ -323,6 +334,12 @@ class _Walk(Things):
 
     def _text(self, node: ast.AST) -> str:
         return self._names.source.segment(node)
+
+
+def _leaves_nothing(block: list[ast.stmt]) -> bool:
+    """Whether a block is `return` or `return None`, and no more."""
+    only = block[0] if len(block) == 1 else None
+    return isinstance(only, ast.Return) and (only.value is None or getattr(only.value, "value", 0) is None)
 
 
 def _is_empty(node: ast.expr) -> bool:

@@ -29,7 +29,9 @@ ADVICE = "drop .module here if this is the model that was wrapped: it is the mod
 def check(facts: Facts) -> Iterator[Finding]:
     for names in facts.files:
         for node in names.attributes.get("module", ()):
-            if not names.qualified(node) and not asked_first(names, node, node.value):
+            if names.qualified(node) or names.parents[node] in names.calls.get("import_module", ()):
+                continue  # a library's, or the name of a module
+            if not asked_first(names, node, node.value):
                 yield from _attribute(facts, names, node)
         for call in names.calls.get("getattr", ()):
             literal = len(call.args) == 2 and isinstance(call.args[1], ast.Constant)
@@ -432,6 +434,17 @@ RULE = Rule(
             """,
             reason="nothing shows what the function is called with",
             reported=True,
+        ),
+        Keep(
+            """\
+            import importlib
+            from torch.nn.parallel import DistributedDataParallel as DDP
+
+            model = DDP(net)
+            def data(entry):
+                return importlib.import_module(entry.module).Data()
+            """,
+            reason="what is imported by it is the name of a module, not a model",
         ),
         Keep(
             """\

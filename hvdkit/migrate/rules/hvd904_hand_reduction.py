@@ -22,7 +22,7 @@ def check(facts: Facts) -> Iterator[Finding]:
         )
         advice = (
             f"take {where} and its calls away (or wrap the model in DistributedDataParallel instead) "
-            "and run hvdkit migrate again"
+            "and run hvdkit migrate again; where it leaves a sum, the average is smaller by the number of ranks"
         )
         yield facts.refused("HVD904", site.names, site.node, message, advice)
     for names, node, _, _ in mentions(facts, ("mpi4py.MPI.",)):

@@ -100,6 +100,7 @@ def _unseen_steps(facts: Facts, program: ProgramFacts) -> list[tuple[Names, ast.
         and not call.args
         and may_step_weights(names, call)
         and not facts.flow.values(names, receiver)
+        and not (isinstance(receiver, ast.Name) and not names.bindings(receiver.id, receiver))
     ]
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from hvdkit.migrate.facts import vocabulary as words
 from hvdkit.migrate.facts.arguments import keyword, passed
+from hvdkit.migrate.facts.flow import Value
 from hvdkit.migrate.facts.once import once
 from hvdkit.migrate.facts.rank_shares import is_rank_share
 from hvdkit.migrate.names import FUNCTIONS, Names
@@ -16,6 +17,17 @@ if TYPE_CHECKING:
 
 MAX_CALLERS = 4
 READS = ("__getitem__", "__getitems__")
+# Methods by which data sets of graphs make the files that they find missing, and the classes that call them.
+PREPARES = ("download", "process", "save")
+PREPARED = frozenset(
+    (
+        "torch_geometric.data.Dataset",
+        "torch_geometric.data.InMemoryDataset",
+        "torch_geometric.data.OnDiskDataset",
+        "dgl.data.DGLDataset",
+        "dgl.data.DGLBuiltinDataset",
+    )
+)
 TO_WORKERS = ("collate_fn", "worker_init_fn")
 LAMBDAS = ("torchvision.transforms.Lambda", "torchvision.transforms.v2.Lambda")
 
@@ -34,6 +46,30 @@ def reads_sample(facts: Facts, names: Names, node: ast.AST, depth: int = 0) -> b
         return True
     sites = facts.flow.call_sites(names, function)
     return any(reads_sample(facts, where, call, depth + 1) for where, call in sites)
+
+
+def prepares_data(facts: Facts, names: Names, node: ast.AST, depth: int = 0) -> bool:
+    """Whether a node runs where a data set of graphs makes the files that it finds missing: its `process()`.
+
+    They are read right afterwards, on every rank.
+    """
+    function = names.function(node)
+    if function is None or depth > MAX_CALLERS:
+        return False
+    owner = names.parents[function]
+    if isinstance(owner, ast.ClassDef) and getattr(function, "name", "") in PREPARES:
+        if prepared(facts, names, owner):
+            return True
+    sites = facts.flow.call_sites(names, function)
+    return any(prepares_data(facts, where, call, depth + 1) for where, call in sites)
+
+
+def prepared(facts: Facts, names: Names, owner: ast.ClassDef) -> bool:
+    """Whether a class of the project is a data set of PyTorch Geometric's or DGL's kind, and makes files."""
+    bases = facts.flow.bases(Value("class", owner.name, owner, names))
+    return any(base in PREPARED for base in bases) and any(
+        isinstance(part, ast.FunctionDef) and part.name in PREPARES for part in owner.body
+    )
 
 
 def named_by_sample(facts: Facts, names: Names, node: ast.AST) -> bool:

@@ -14,10 +14,11 @@ from hvdkit.migrate.names import FUNCTIONS, LOOPS, Names
 if TYPE_CHECKING:
     from hvdkit.migrate.facts.facts import Facts, Site
 
+GENERATOR = "generator=torch.Generator().manual_seed(0)"
 # function -> position and name of the argument that fixes its random numbers, and what to give
 SPLITS = {
     "sklearn.model_selection.train_test_split": (-1, "random_state", "random_state=0"),
-    "torch.utils.data.random_split": (2, "generator", "generator=torch.Generator().manual_seed(0)"),
+    "torch.utils.data.random_split": (2, "generator", GENERATOR),
 }
 
 ORDERS = ("torch.randperm", "numpy.random.permutation")
@@ -59,15 +60,22 @@ def unseeded_orders(facts: Facts, program: ProgramFacts) -> Iterator[Site]:
         bound = statement.targets[0] if isinstance(statement, ast.Assign) else None
         told = any(keyword.arg == "generator" for keyword in site.node.keywords)
         if site.names in program.files and isinstance(bound, ast.Name) and not told:
-            if _in_loop(site.names, statement):
-                continue  # an order of each epoch
-            if _cut_in_two(site.names, bound):
+            if not _in_loop(facts, site.names, statement) and _cut_in_two(site.names, bound):
                 yield site
 
 
-def _in_loop(names: Names, statement: ast.stmt) -> bool:
-    around = takewhile(lambda parent: not isinstance(parent, FUNCTIONS), names.ancestors(statement))
-    return any(isinstance(parent, LOOPS) for parent in around)
+def _in_loop(facts: Facts, names: Names, node: ast.AST) -> bool:
+    """Whether a node, or its function's call, runs in a loop: an order of each epoch, or of each test."""
+    around = takewhile(lambda parent: not isinstance(parent, FUNCTIONS), names.ancestors(node))
+    if any(isinstance(parent, LOOPS) for parent in around):
+        return True
+    function = names.function(node)
+    sites = facts.flow.call_sites(names, function) if isinstance(function, ast.FunctionDef) else []
+    return any(
+        isinstance(parent, LOOPS)
+        for where, call in sites
+        for parent in takewhile(lambda parent: not isinstance(parent, FUNCTIONS), where.ancestors(call))
+    )
 
 
 def _cut_in_two(names: Names, bound: ast.Name) -> bool:

@@ -11,7 +11,7 @@ from hvdkit.migrate import edits
 from hvdkit.migrate.facts.arguments import given, passed
 from hvdkit.migrate.facts.guards import Where, where_runs
 from hvdkit.migrate.facts.once import once
-from hvdkit.migrate.facts.samples import named_by_sample, reads_sample
+from hvdkit.migrate.facts.samples import named_by_sample, prepares_data, reads_sample
 from hvdkit.migrate.facts.training import only_single
 from hvdkit.migrate.names import FUNCTIONS, Names
 
@@ -111,8 +111,15 @@ class Writer:
 
 @once
 def writers(facts: Facts) -> list[Writer]:
-    """Every call that writes a file that other ranks would write, too; each rank reads samples of its own."""
-    return [w for w in _written(facts) if not reads_sample(facts, w.names, w.node)]
+    """Every call that writes a file that other ranks would write, too; each rank reads samples of its own.
+
+    What a data set prepares the others find, where one process of a host makes it first (HVD300).
+    """
+    return [
+        w
+        for w in _written(facts)
+        if not reads_sample(facts, w.names, w.node) and not prepares_data(facts, w.names, w.node)
+    ]
 
 
 def _written(facts: Facts) -> Iterator[Writer]:

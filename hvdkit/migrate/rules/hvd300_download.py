@@ -11,6 +11,7 @@ from hvdkit.migrate.facts.arguments import keyword
 from hvdkit.migrate.facts.guards import Where, where_runs
 from hvdkit.migrate.facts.launched_processes import functions_below
 from hvdkit.migrate.facts.loops import backward_calls
+from hvdkit.migrate.facts.samples import prepared
 from hvdkit.migrate.facts.training import only_single
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Edit, Finding
@@ -31,7 +32,7 @@ BARRIERS = ("horovod.torch.barrier", "hvdkit.torch.barrier")
 def check(facts: Facts) -> Iterator[Finding]:
     found: dict[Names, list[ast.stmt]] = {}
     asked = (site for site in (*facts.calls(*LIBRARIES), *_derived(facts)) if _downloads(site))
-    for site in (*asked, *filter(_fetches, facts.calls(*UNASKED, *KEPT))):
+    for site in (*asked, *filter(_fetches, facts.calls(*UNASKED, *KEPT)), *_preparing(facts)):
         if not only_single(facts, site.names):
             continue
         late = _made_late(facts, site)
@@ -56,6 +57,20 @@ def _derived(facts: Facts) -> Iterator[Site]:
             for value in facts.flow.values(names, call.func):
                 if value.kind == "class" and any(b.startswith(LIBRARIES) for b in facts.flow.bases(value)):
                     yield Site(names, call, value.name)
+
+
+def _preparing(facts: Facts) -> Iterator[Site]:
+    """Calls of the project's own data sets of graphs, which process what they do not find."""
+    classes = [
+        owner
+        for names in facts.files
+        for owner in names.of_kind(ast.ClassDef)
+        if isinstance(owner, ast.ClassDef) and prepared(facts, names, owner)
+    ]
+    for names in facts.files if classes else ():
+        for call in (call for owner in classes for call in names.calls.get(owner.name, ())):
+            if any(value.node in classes for value in facts.flow.values(names, call.func)):
+                yield Site(names, call, getattr(call.func, "id", ""))
 
 
 def _downloads(site: Site) -> bool:
@@ -227,6 +242,38 @@ RULE = Rule(
             optimizer.step()
             """,
             note="Graphs are downloaded unasked.",
+        ),
+        Change(
+            """\
+            import torch
+            from torch_geometric.data import InMemoryDataset
+
+            class Molecules(InMemoryDataset):
+                def process(self):
+                    torch.save(self.collate(read(self.root)), self.processed_paths[0])
+
+            molecules = Molecules("data")
+            loss.backward()
+            optimizer.step()
+            """,
+            """\
+            import horovod.torch as hvd
+            import torch
+            from torch_geometric.data import InMemoryDataset
+
+            class Molecules(InMemoryDataset):
+                def process(self):
+                    torch.save(self.collate(read(self.root)), self.processed_paths[0])
+
+            if hvd.local_rank() != 0:
+                hvd.barrier()
+            molecules = Molecules("data")
+            if hvd.local_rank() == 0:
+                hvd.barrier()
+            loss.backward()
+            optimizer.step()
+            """,
+            note="The project's own, which prepare files of their own.",
         ),
     ),
     keeps=(

@@ -6,7 +6,13 @@ from collections.abc import Iterator
 
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
-from hvdkit.migrate.facts.splits import can_write, unseeded_orders, unseeded_shuffles, unseeded_splits
+from hvdkit.migrate.facts.splits import (
+    GENERATOR,
+    can_write,
+    unseeded_orders,
+    unseeded_shuffles,
+    unseeded_splits,
+)
 from hvdkit.migrate.facts.training import training_paths
 from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
@@ -23,17 +29,23 @@ def check(facts: Facts) -> Iterator[Finding]:
                 yield facts.suggested("HVD305", site.names, site.node, message, *make)
             else:
                 yield facts.manual("HVD305", site.names, site.node, message, f"pass {text}")
-        drawn = [(site.names, site.node, site.name) for site in unseeded_orders(facts, program)]
-        drawn += [(names, call, "torch") for names, call in unseeded_shuffles(facts, program)]
-        for names, call, library in drawn:
-            message = "each rank would shuffle the data its own way: what one tests on, another trains on"
-            line = "numpy.random.seed(0)" if library.startswith("numpy.") else "torch.manual_seed(0)"
-            if line.partition(".")[0] in names.module.names:
+        message = "each rank would shuffle the data its own way: what one tests on, another trains on"
+        for names, call in unseeded_shuffles(facts, program):
+            line = "torch.manual_seed(0)"
+            if "torch" in names.module.names:
                 statement = names.statement(call)
                 make_line = (edits.before, names.source, statement, [line])
                 yield facts.suggested("HVD305", names, call, message, *make_line)
             else:
                 yield facts.manual("HVD305", names, call, message, f"call {line} above it")
+        for site in unseeded_orders(facts, program):
+            on_device = any(keyword.arg == "device" for keyword in site.node.keywords)
+            if site.name == "torch.randperm" and not on_device and can_write(site, GENERATOR):
+                make = (edits.add_arguments, site.names.source, site.node, [GENERATOR])
+                yield facts.suggested("HVD305", site.names, site.node, message, *make)
+            else:
+                advice = "draw it by a generator that has the same seed on all ranks"
+                yield facts.manual("HVD305", site.names, site.node, message, advice)
 
 
 RULE = Rule(
@@ -41,7 +53,7 @@ RULE = Rule(
     title="a random split is the same on every rank",
     what=(
         "Gives train_test_split and random_split a fixed seed in a program that sets none, and sets one above the "
-        "shuffle() of a dataset of PyTorch Geometric and above a random order that is cut in two."
+        "shuffle() of a dataset of PyTorch Geometric. A torch.randperm() that is cut in two gets one as well."
     ),
     why=(
         "Each rank is a process with random numbers of its own: it would hold back other samples than the rest, "
@@ -136,8 +148,7 @@ RULE = Rule(
             """\
             import torch
 
-            torch.manual_seed(0)
-            order = torch.randperm(len(data))
+            order = torch.randperm(len(data), generator=torch.Generator().manual_seed(0))
             train, test = data[order[:90]], data[order[90:]]
             for x in torch.utils.data.DataLoader(train):
                 model(x).sum().backward()
@@ -161,7 +172,7 @@ RULE = Rule(
                     model(train[mixed[i:i + 10]]).sum().backward()
                     optimizer.step()
             """,
-            reason="numpy has another name in this file; the order of an epoch is no split",
+            reason="numpy has no generator beside its own seed; the order of an epoch is no split",
             reported=True,
             suggested=True,
         ),

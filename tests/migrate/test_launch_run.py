@@ -109,3 +109,15 @@ def test_a_library_that_asks_torch_distributed_still_counts_for_all_ranks(tmp_pa
     alone = [[own for whole, own in seen] for seen, _ in before]
     assert counted[0] == counted[1] and alone[0] != alone[1]
     assert [[whole for whole, own in seen] for seen, _ in results["none"]] == alone
+
+
+@pytest.mark.launch
+def test_an_optimizer_that_is_made_again_for_the_same_model(tmp_path: Path) -> None:
+    before = run([*TORCHRUN, str(PROGRAMS / "phases" / "train.py")], tmp_path / "torch")
+    after = run([*HOROVODRUN, str(migrated("phases", tmp_path))], tmp_path / "horovod")
+    assert after == before
+    assert after[0] == after[1]
+    # Without the rule the hooks of the first one are still there, and Horovod stops.
+    (tmp_path / "without").mkdir()
+    script = migrated("phases", tmp_path / "without", "--ignore", "HVD415")
+    assert ended([*HOROVODRUN, str(script)], tmp_path / "stopped").returncode != 0

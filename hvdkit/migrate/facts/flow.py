@@ -75,10 +75,9 @@ class Flow:
         self._own: dict[tuple[Names, str], bool] = {}
         self._loaders: dict[ast.AST, bool] = {}
         self._handing: dict[ast.AST, tuple[HandedBack | None, tuple[ast.Call, ...]]] = {}
-        self._records: dict[
-            ast.Call, ast.Tuple | None
-        ] = {}  # the tuples that calls of namedtuples' classes make
-        self._places: dict[ast.AST, tuple[str, ...]] = {}  # of such tuples, the names of their places
+        # The tuples that calls of namedtuples' classes make, and the names of their places.
+        self._records: dict[ast.Call, ast.Tuple | None] = {}
+        self._places: dict[ast.AST, tuple[str, ...]] = {}
         self._seen_from: dict[tuple[str, ast.AST], tuple[Names, Scope | None, str, tuple[Binding, ...]]] = {}
 
     # --- questions -----------------------------------------------------------------------------

@@ -49,6 +49,15 @@ with torch.profiler.profile() as profiler:
         profiler.step()
         schedule.step()
 """
+MXNET = """\
+import mxnet
+from torchless import loader
+
+trainer = mxnet.gluon.Trainer(net.collect_params(), "sgd")
+for x in loader:
+    net(x).backward()
+    trainer.step(32)
+"""
 
 
 @pytest.mark.parametrize(
@@ -61,6 +70,8 @@ with torch.profiler.profile() as profiler:
         (DISTRIBUTED.replace("tools.start()\n", "").replace("tools.mean(loss)", "loss"), "single"),
         ("import torch\nimport tools\n\ntools.profile(torch.nn.Linear(2, 1), torch.ones(2))\n", "ddp"),
         (PROFILED, "none"),
+        (MXNET, "none"),
+        (MXNET.replace("import mxnet", "import mxnet\nimport torch"), "single"),
     ],
     ids=[
         "distributed",
@@ -70,6 +81,8 @@ with torch.profiler.profile() as profiler:
         "helpers of another's",
         "nothing steps",
         "a profiler and a schedule step",
+        "another framework's training",
+        "PyTorch beside another framework",
     ],
 )
 def test_kinds(tmp_path: Path, script: str, kind: str) -> None:

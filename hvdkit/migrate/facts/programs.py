@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 
 TALKS = ("torch.distributed.", *words.DDP)
+OTHERS = ("mxnet", "paddle", "mindspore", "jittor")
 
 
 @dataclass(frozen=True)
@@ -47,6 +48,9 @@ def find_programs(facts: Facts) -> list[ProgramFacts]:
         for file in closure:
             closure += [module for module in below.get(file, ()) if module not in closure]
         files = frozenset(closure)
+        if _of_another_framework(files):
+            found.append((names, files, set(), set()))
+            continue
         seen = set().union(*(evidence[file] for file in closure))
         talking = {file for file in closure if "talks" in evidence[file]}
         if all(any(facts.graph.runs(names, files, *each) for each in part) for part in (passes, updates)):
@@ -62,6 +66,13 @@ def find_programs(facts: Facts) -> list[ProgramFacts]:
         if talking - started:
             seen.add("ddp")
     return [ProgramFacts(entry, _kind(seen), files) for entry, files, seen, _ in found]
+
+
+def _of_another_framework(files: frozenset[Names]) -> bool:
+    """Whether a program trains with MXNet or the like, whose backward() and step() are not PyTorch's."""
+    return any(file.imported(top) for file in files for top in OTHERS) and not any(
+        file.imported(top) for file in files for top in ("torch", "horovod", "hvdkit", "tensorflow", "keras")
+    )
 
 
 def _evidence(facts: Facts) -> dict[Names, set[str]]:

@@ -418,3 +418,15 @@ def test_a_loader_of_a_library_that_is_not_told_the_epoch(tmp_path: Path) -> Non
     assert rows[EPOCHS].state is State.OPEN
     rows = table(tmp_path, TIMM.replace("loader.sampler.set_epoch(epoch)", "pass").replace("True", "False"))
     assert rows[EPOCHS].state is State.NONE
+
+
+@pytest.mark.parametrize("first", [True, False])
+def test_one_of_two_samplers_that_shuffles_asks_for_the_epoch(tmp_path: Path, first: bool) -> None:
+    """In whatever order the two are looked at."""
+    ordered = "OrderedDistributedSampler(data, num_replicas=hvd.size(), rank=hvd.rank())"
+    shuffling = "DistributedSampler(data, num_replicas=hvd.size(), rank=hvd.rank())"
+    chosen = (shuffling, ordered) if first else (ordered, shuffling)
+    text = GOOD.replace(shuffling, f"{chosen[0]} if args.train else {chosen[1]}")
+    text = "from timm.data.distributed_sampler import OrderedDistributedSampler\n" + text
+    assert table(tmp_path, text)[EPOCHS].state is State.PROVEN
+    assert table(tmp_path, text.replace("sampler.set_epoch(epoch)", "pass"))[EPOCHS].state is State.OPEN

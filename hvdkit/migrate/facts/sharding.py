@@ -190,16 +190,25 @@ def in_order(facts: Facts, loader: Loader) -> bool:
         # timm's asks for set_epoch where it shuffles; the others know their epochs.
         shuffles = given(loader.node, 3, "is_training") if loader.value.name.startswith("timm.") else None
         return shuffles is None or (isinstance(shuffles, ast.Constant) and not shuffles.value)
-    for expression in (loader.sampler, loader.batch_sampler):
-        for value in facts.flow.values(loader.names, expression):
-            if value.name == words.ORDERED_SAMPLER:
-                return True
-            if value.name in words.SAMPLERS and isinstance(value.node, ast.Call):
-                told = keywords(facts.flow, value.names, value.node).get("shuffle")
-                return isinstance(told, ast.Constant) and told.value is False
+    samplers = [
+        value
+        for expression in (loader.sampler, loader.batch_sampler)
+        for value in facts.flow.values(loader.names, expression)
+        if value.name in words.SAMPLERS and isinstance(value.node, ast.Call)
+    ]
+    if samplers:
+        return all(_keeps_order(facts, value) for value in samplers)
     unpacked = any(keyword.arg is None for keyword in loader.node.keywords)
     off = loader.shuffle is None or (isinstance(loader.shuffle, ast.Constant) and not loader.shuffle.value)
     return off and loader.sampler is None and loader.batch_sampler is None and not unpacked
+
+
+def _keeps_order(facts: Facts, sampler: Value) -> bool:
+    """Whether a sampler of a library, one of several that a loader may get, does not shuffle."""
+    call = sampler.node
+    told = keywords(facts.flow, sampler.names, call).get("shuffle") if isinstance(call, ast.Call) else None
+    off = isinstance(told, ast.Constant) and told.value is False
+    return off or sampler.name == words.ORDERED_SAMPLER
 
 
 def orders_itself(facts: Facts, loader: Loader) -> bool:

@@ -101,7 +101,7 @@ def _is_distributed(facts: Facts, loader: Loader) -> bool:
 def _always_told(facts: Facts, loader: Loader) -> bool:
     """Whether the sampler has a set_epoch in a job of one process, too: not `None` or another there."""
     values = facts.flow.values(loader.names, loader.sampler)
-    told = [value for value in values if value.name in words.SAMPLERS]
+    told = [value for value in values if value.name in words.SAMPLERS - {words.ORDERED_SAMPLER}]
     return (not told or len(told) == len(values)) and all(
         facts.sharded(other) or _gets_sampler(facts, other, only_single(facts, other.names))
         for other in _in_its_place(facts, loader)

@@ -32,6 +32,8 @@ _SAME = (
     ("torch.utils.tensorboard.writer.", "torch.utils.tensorboard."),
     ("tqdm.auto.", "tqdm."),
     ("pytorch_transformers.", "transformers."),  # as it was called in 2019
+    ("timm.data.loader.", "timm.data."),
+    ("dgl.dataloading.dataloader.", "dgl.dataloading."),
     ("timm.optim.optim_factory.", "timm.optim."),
     *((f"timm.utils.{module}.", "timm.utils.") for module in ("agc", "clip_grad", "cuda", "distributed")),
 )

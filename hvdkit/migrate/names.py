@@ -11,6 +11,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import takewhile
 from typing import Any, Callable, TypeVar, Union
 
 from hvdkit.migrate.canonical import canonical
@@ -207,6 +208,12 @@ class Names:
                 return scope.node
             scope = scope.parent
         return None
+
+    def in_loop(self, node: ast.AST) -> bool:
+        """Whether a loop of the innermost function around a node holds it."""
+        function = self.function(node)
+        around = takewhile(lambda parent: parent is not function, self.ancestors(node))
+        return any(isinstance(parent, LOOPS) for parent in around)
 
     def statement(self, node: ast.AST) -> ast.stmt:
         """The statement that holds a node."""

@@ -104,6 +104,16 @@ def keyword(call: ast.Call, name: str) -> ast.expr | None:
     return next((item.value for item in call.keywords if item.arg == name), None)
 
 
+def is_on(argument: ast.expr | None) -> bool:
+    """Whether an argument is given, and not False, 0 or None."""
+    return argument is not None and not (isinstance(argument, ast.Constant) and not argument.value)
+
+
+def parameters(function: FunctionNode) -> set[str]:
+    """The names that a function takes an argument by, what it collects left out."""
+    return {arg.arg for arg in (*function.args.args, *function.args.kwonlyargs)}
+
+
 def given(call: ast.Call, position: int, name: str) -> ast.expr | None:
     """The value that a call passes for a library function's parameter, by keyword or position."""
     named = keyword(call, name)

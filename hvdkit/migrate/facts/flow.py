@@ -15,7 +15,15 @@ from pathlib import Path
 
 from hvdkit.migrate.canonical import canonical
 from hvdkit.migrate.facts import vocabulary as words
-from hvdkit.migrate.facts.arguments import attribute_asked, collected, default, is_property, keyword, passed
+from hvdkit.migrate.facts.arguments import (
+    attribute_asked,
+    collected,
+    default,
+    is_property,
+    keyword,
+    parameters,
+    passed,
+)
 from hvdkit.migrate.facts.callers import Callers, CallSite
 from hvdkit.migrate.facts.handed_out import HandedBack, calls_handed_out, handed_back, made_for_callers, whole
 from hvdkit.migrate.facts.loader_classes import is_loader
@@ -432,7 +440,7 @@ class Flow:
         function = collected(names, method.value)
         if function is None:
             return frozenset()
-        own = {arg.arg for arg in (*function.args.args, *function.args.kwonlyargs)}
+        own = parameters(function)
         given = [
             self.values(where, item.value)
             for where, call in self.call_sites(names, function)

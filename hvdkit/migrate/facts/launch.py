@@ -11,7 +11,6 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import takewhile
 from typing import TYPE_CHECKING
 
 from hvdkit.migrate.facts import vocabulary as words
@@ -20,7 +19,7 @@ from hvdkit.migrate.facts.launch_options import Option, Options
 from hvdkit.migrate.facts.launched_processes import leads_to_init, processes, repeats
 from hvdkit.migrate.facts.memo import Memo
 from hvdkit.migrate.facts.ranks import QUESTIONS, constant, environment_reads, launch_tests
-from hvdkit.migrate.names import FUNCTIONS, LOOPS, Binding, Names
+from hvdkit.migrate.names import FUNCTIONS, Binding, Names
 
 if TYPE_CHECKING:
     from hvdkit.migrate.facts.facts import Facts, Site
@@ -93,8 +92,7 @@ class Launch:
     def _runs_again(self, names: Names, node: ast.AST, depth: int) -> bool:
         """Whether a node stands in a loop, or in a function with several calls, or such a call."""
         function = names.function(node)
-        around = takewhile(lambda parent: parent is not function, names.ancestors(node))
-        if any(isinstance(parent, LOOPS) for parent in around):
+        if names.in_loop(node):
             return True
         sites = self._facts.flow.call_sites(names, function) if function is not None else []
         return len(sites) > 1 or (
@@ -109,11 +107,7 @@ class Launch:
             found.setdefault(origin.node, "rank")
         for origin in self._anchored("world_size"):
             found.setdefault(origin.node, "size")
-        for spawn in self.spawns:
-            if spawn.count is not None:
-                for origin in self.origins(spawn.names, spawn.count):
-                    found.setdefault(origin.node, "local_size")
-        for origin in self._of_loops:
+        for origin in self._on_one_host:
             found.setdefault(origin.node, "local_size")
         for option in self.options.local_rank():
             found.setdefault(option.node, "local_rank")
@@ -125,11 +119,7 @@ class Launch:
         found: dict[ast.AST, Origin] = {}
         for origin in (*self._anchored("rank"), *self._anchored("world_size")):
             found.setdefault(origin.node, origin)
-        for spawn in self.spawns:
-            if spawn.count is not None:
-                for origin in self.origins(spawn.names, spawn.count):
-                    found.setdefault(origin.node, origin)
-        for origin in self._of_loops:
+        for origin in self._on_one_host:
             found.setdefault(origin.node, origin)
         return found
 
@@ -168,10 +158,14 @@ class Launch:
 
     @cached_property
     def _counts(self) -> set[ast.AST]:
-        """Definitions of how many processes are started on one host."""
+        return {origin.node for origin in self._on_one_host}
+
+    @cached_property
+    def _on_one_host(self) -> list[Origin]:
+        """Definitions of how many processes are started on one host: by a spawn, by a loop."""
         counts = [(spawn.names, spawn.count) for spawn in self.spawns if spawn.count is not None]
-        spawned_here = {origin.node for names, count in counts for origin in self.origins(names, count)}
-        return spawned_here | {origin.node for origin in self._of_loops}
+        by_spawns = [origin for names, count in counts for origin in self.origins(names, count)]
+        return [*by_spawns, *self._of_loops]
 
     @cached_property
     def _of_loops(self) -> list[Origin]:

@@ -5,12 +5,11 @@ A program that uses one keeps a process group beside Horovod, made of Horovod's 
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from hvdkit.migrate.facts import vocabulary as words
-from hvdkit.migrate.facts.arguments import keyword
+from hvdkit.migrate.facts.arguments import is_on, keyword
 from hvdkit.migrate.facts.once import once
 from hvdkit.migrate.facts.starts import runs_in
 
@@ -22,8 +21,6 @@ TALKS = {
     **words.LIBRARY_LOADERS,
     "timm.utils.reduce_tensor": "",
     "timm.utils.distribute_bn": "",
-    "timm.utils.distributed.reduce_tensor": "",
-    "timm.utils.distributed.distribute_bn": "",
     "detectron2.evaluation.": "",
     "detectron2.utils.comm.": "",
     "dgl.graphbolt.DistributedItemSampler": "",
@@ -59,8 +56,7 @@ def asking(facts: Facts, *names: str) -> Iterator[Site]:
     for name in names:
         for site in facts.calls(name):
             asked = keyword(site.node, TALKS[name]) if TALKS[name] else None
-            silent = TALKS[name] and (asked is None or (isinstance(asked, ast.Constant) and not asked.value))
-            if not silent and not site.name.startswith(ALONE):
+            if (is_on(asked) or not TALKS[name]) and not site.name.startswith(ALONE):
                 yield site
 
 

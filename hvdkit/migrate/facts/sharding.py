@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from hvdkit.migrate.facts import vocabulary as words
-from hvdkit.migrate.facts.arguments import given
+from hvdkit.migrate.facts.arguments import given, is_on
 from hvdkit.migrate.facts.flow import Flow, Value
 from hvdkit.migrate.names import FUNCTIONS, Names
 
@@ -189,7 +189,7 @@ def in_order(facts: Facts, loader: Loader) -> bool:
     if loader.value.name in words.LIBRARY_LOADERS:
         # timm's asks for set_epoch where it shuffles; the others know their epochs.
         shuffles = given(loader.node, 3, "is_training") if loader.value.name.startswith("timm.") else None
-        return shuffles is None or (isinstance(shuffles, ast.Constant) and not shuffles.value)
+        return not is_on(shuffles)
     samplers = [
         value
         for expression in (loader.sampler, loader.batch_sampler)
@@ -199,7 +199,7 @@ def in_order(facts: Facts, loader: Loader) -> bool:
     if samplers:
         return all(_keeps_order(facts, value) for value in samplers)
     unpacked = any(keyword.arg is None for keyword in loader.node.keywords)
-    off = loader.shuffle is None or (isinstance(loader.shuffle, ast.Constant) and not loader.shuffle.value)
+    off = not is_on(loader.shuffle)
     return off and loader.sampler is None and loader.batch_sampler is None and not unpacked
 
 

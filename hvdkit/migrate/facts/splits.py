@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from itertools import takewhile
 from typing import TYPE_CHECKING
 
 from hvdkit.migrate.facts.arguments import given, unpacks
 from hvdkit.migrate.facts.programs import ProgramFacts
-from hvdkit.migrate.names import FUNCTIONS, LOOPS, Names
+from hvdkit.migrate.names import Names
 
 if TYPE_CHECKING:
     from hvdkit.migrate.facts.facts import Facts, Site
@@ -66,16 +65,11 @@ def unseeded_orders(facts: Facts, program: ProgramFacts) -> Iterator[Site]:
 
 def _in_loop(facts: Facts, names: Names, node: ast.AST) -> bool:
     """Whether a node, or its function's call, runs in a loop: an order of each epoch, or of each test."""
-    around = takewhile(lambda parent: not isinstance(parent, FUNCTIONS), names.ancestors(node))
-    if any(isinstance(parent, LOOPS) for parent in around):
+    if names.in_loop(node):
         return True
     function = names.function(node)
     sites = facts.flow.call_sites(names, function) if isinstance(function, ast.FunctionDef) else []
-    return any(
-        isinstance(parent, LOOPS)
-        for where, call in sites
-        for parent in takewhile(lambda parent: not isinstance(parent, FUNCTIONS), where.ancestors(call))
-    )
+    return any(where.in_loop(call) for where, call in sites)
 
 
 def _cut_in_two(names: Names, bound: ast.Name) -> bool:

@@ -65,9 +65,8 @@ class _Walk(Things):
     def __init__(self, facts: Facts, names: Names, whole: ast.AST) -> None:
         super().__init__(facts, names)
         self._whole = whole
-        self._doubt: NotAveraged | None = (
-            None  # a call that may do anything, told where nothing worse is seen
-        )
+        # A call that may do anything, told where nothing worse is seen.
+        self._doubt: NotAveraged | None = None
         self._reduces = {call.node: call for call in collectives(facts, "all_reduce")}
 
     def result(self, at: ast.AST) -> Averaged:

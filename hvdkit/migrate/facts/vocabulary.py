@@ -32,13 +32,8 @@ LOADER = "torch.utils.data.DataLoader"
 # What makes a loader that divides its data by rank, by torch.distributed -> the argument that asks for it.
 LIBRARY_LOADERS = {
     "timm.data.create_loader": "distributed",
-    "timm.data.loader.create_loader": "distributed",
     "ffcv.loader.Loader": "distributed",
-    **{
-        f"dgl.dataloading.{module}{name}": "use_ddp"
-        for module in ("", "dataloader.")
-        for name in ("DataLoader", "NodeDataLoader", "EdgeDataLoader", "GraphDataLoader")
-    },
+    **{f"dgl.dataloading.{kind}DataLoader": "use_ddp" for kind in ("", "Node", "Edge", "Graph")},
 }
 LOADERS = frozenset((LOADER, *LIBRARY_LOADERS))
 SAMPLER = "torch.utils.data.DistributedSampler"
@@ -59,12 +54,9 @@ BACKWARD_CALLS = frozenset(("timm.utils.NativeScaler", "timm.utils.ApexScaler"))
 SCALER = "torch.amp.GradScaler"
 INIT = "torch.distributed.init_process_group"
 # What makes a process group of the launcher's variables, and puts the ranks into its argument.
-LIBRARY_STARTS = ("timm.utils.init_distributed_device", "timm.utils.distributed.init_distributed_device")
-STARTED = {
-    "rank": "rank",
-    "local_rank": "local_rank",
-    "world_size": "size",
-}  # its attributes -> Horovod's function
+LIBRARY_STARTS = ("timm.utils.init_distributed_device",)
+# The attributes of that argument -> Horovod's function.
+STARTED = {"rank": "rank", "local_rank": "local_rank", "world_size": "size"}
 OWN_GROUP = "hvdkit: a process group of Horovod's ranks"  # INIT, for libraries (HVD115): it starts nothing
 
 # Optimizers that do not live in torch.optim; a project's own subclasses are found through their bases.

@@ -58,9 +58,8 @@ DUMPS = {
 }
 COPIES = ("shutil.copyfile", "shutil.copy", "shutil.copy2", "shutil.move", "os.rename", "os.replace")
 OPEN = "open"  # the builtin
-OPENS = frozenset(
-    ("io.open", "codecs.open", "gzip.open")
-)  # libraries', with a path and a mode as it has them
+# Libraries', with a path and a mode as it has them.
+OPENS = frozenset(("io.open", "codecs.open", "gzip.open"))
 # What gives something, and changes what it is asked of.
 _CHANGES = frozenset(
     (

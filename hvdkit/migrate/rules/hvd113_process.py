@@ -5,15 +5,13 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import takewhile
 
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts, Site
 from hvdkit.migrate.facts.arguments import keyword
 from hvdkit.migrate.facts.launched_processes import processes
-from hvdkit.migrate.facts.starts import runs_in
-from hvdkit.migrate.facts.training import training_paths
-from hvdkit.migrate.names import LOOPS, Names
+from hvdkit.migrate.facts.training import trained_by, training_paths
+from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
 
@@ -56,10 +54,8 @@ def check(facts: Facts) -> Iterator[Finding]:
 def _in_training(facts: Facts, site: Site) -> bool:
     """Whether a program that trains on several ranks comes to a call."""
     return any(
-        program.kind == "ddp"
-        and training_paths(facts, program)
-        and runs_in(facts, program, site.names, site.node)
-        for program in facts.programs
+        program.kind == "ddp" and training_paths(facts, program)
+        for program in trained_by(facts, site.names, site.node)
     )
 
 
@@ -69,8 +65,7 @@ def _starts_python_again(site: Site) -> bool:
     command = call.args[0] if call.args else call
     python = any("sys.executable" in names.qualified(part) for part in ast.walk(command))
     written = any(isinstance(part, ast.Constant) for part in ast.walk(command))
-    around = takewhile(lambda parent: parent is not names.function(call), names.ancestors(call))
-    return python and not written and any(isinstance(parent, LOOPS) for parent in around)
+    return python and not written and names.in_loop(call)
 
 
 def _starting(names: Names, call: ast.Call, worker: ast.expr) -> Starting | None:

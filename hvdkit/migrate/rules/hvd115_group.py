@@ -14,7 +14,7 @@ from hvdkit.migrate.rule import Change, Keep, Rule
 
 NETWORKS = "where hosts have several networks, GLOO_SOCKET_IFNAME names the one to use, as for torchrun"
 
-DISTRIBUTE_BN = ("timm.utils.distribute_bn", "timm.utils.distributed.distribute_bn")
+DISTRIBUTE_BN = "timm.utils.distribute_bn"
 STATISTICS = (
     "distribute_bn averages running statistics that each rank gathered alone: DDP had sent rank 0's before "
     "each forward pass"
@@ -29,7 +29,7 @@ def check(facts: Facts) -> Iterator[Finding]:
             message = f"{asking}: a process group of Horovod's ranks stays for that"
             finding = facts.required("HVD115", site.names, site.node, message, _edits, facts, site, asking)
             yield finding.knowing(
-                "; ".join([NETWORKS, *([STATISTICS] if facts.calls(*DISTRIBUTE_BN) else [])])
+                "; ".join([NETWORKS, *([STATISTICS] if facts.calls(DISTRIBUTE_BN) else [])])
             )
 
 
@@ -37,38 +37,33 @@ def _edits(facts: Facts, site: Site, asking: str) -> list[Edit]:
     """The port is rank 0's choice; the host name is the one that torchrun would take, too."""
     names, hvd = site.names, facts.hvd(site.names)
     port, address = fresh(names, "port"), fresh(names, "address")
-    unit = names.source.unit
     lines = [
         f"# {asking}: a process group of Horovod's ranks.",
         f'with socket.create_server(("", 0)) as {port}:',
-        f"{unit}{address} = socket.getfqdn(), {port}.getsockname()[1]",
+        f"\t{address} = socket.getfqdn(), {port}.getsockname()[1]",
         f"{address} = {hvd}.broadcast_object({address}, root_rank=0)",
     ]
     if site.name in words.LIBRARY_STARTS:
-        return [
-            edits.before(
-                names.source, names.statement(site.node), [*lines, *_environment(site, hvd, address)]
-            )
-        ]
+        lines += _environment(site, hvd, address)
+    above = edits.before(names.source, names.statement(site.node), lines)
+    if site.name in words.LIBRARY_STARTS:
+        return [above]
     made = (
         f'{names.source.segment(site.node.func)}("gloo", init_method="tcp://%s:%d" % {address}, '
         f"rank={hvd}.rank(), world_size={hvd}.size())"
     )
-    return [
-        edits.before(names.source, names.statement(site.node), lines),
-        edits.replace(names.source, site.node, made),
-    ]
+    return [above, edits.replace(names.source, site.node, made)]
 
 
 def _environment(site: Site, hvd: str, address: str) -> list[str]:
     """The launcher's variables as torchrun sets them, for a library that makes the group of them."""
     if not site.node.args or not same_again(site.node.args[0]):
         raise edits.CannotEdit("what the library writes the ranks into has no name")
-    unit, into = site.names.source.unit, site.names.source.segment(site.node.args[0])
+    into = site.names.source.segment(site.node.args[0])
     return [
         "os.environ.update(",
-        f"{unit}RANK=str({hvd}.rank()), LOCAL_RANK=str({hvd}.local_rank()), WORLD_SIZE=str({hvd}.size()),",
-        f"{unit}MASTER_ADDR={address}[0], MASTER_PORT=str({address}[1]),",
+        f"\tRANK=str({hvd}.rank()), LOCAL_RANK=str({hvd}.local_rank()), WORLD_SIZE=str({hvd}.size()),",
+        f"\tMASTER_ADDR={address}[0], MASTER_PORT=str({address}[1]),",
         ")",
         f'{into}.dist_backend = "gloo"',
     ]

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts import vocabulary as words
-from hvdkit.migrate.facts.arguments import keyword
+from hvdkit.migrate.facts.arguments import is_on, keyword
 from hvdkit.migrate.facts.wraps import Wrap, core, find_wraps
 from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
@@ -63,14 +63,9 @@ def check(facts: Facts) -> Iterator[Finding]:
             continue
         message = "DDP goes; rank 0's parameters and buffers are broadcast where DDP did it"
         finding = facts.safe("HVD201", names, call, message, _edits, facts, wrap)
-        unused = next((name for name in MAY_BE_UNUSED if _is_on(keyword(call, name))), None)
+        unused = next((name for name in MAY_BE_UNUSED if is_on(keyword(call, name))), None)
         divided = keyword(call, "gradient_predivide_factor") is not None
         yield finding.knowing(f"{unused}: {UNUSED}" if unused else PREDIVIDED if divided else "")
-
-
-def _is_on(argument: ast.expr | None) -> bool:
-    """Whether an argument is given, and not False."""
-    return argument is not None and not (isinstance(argument, ast.Constant) and not argument.value)
 
 
 def _edits(facts: Facts, wrap: Wrap) -> list[Edit]:

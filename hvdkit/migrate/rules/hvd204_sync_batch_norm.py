@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts, Site
 from hvdkit.migrate.facts import vocabulary as words
-from hvdkit.migrate.facts.arguments import collected
+from hvdkit.migrate.facts.arguments import collected, parameters
 from hvdkit.migrate.facts.mentions import mentions
 from hvdkit.migrate.facts.wraps import core
 from hvdkit.migrate.names import Names
@@ -65,7 +65,7 @@ def _keywords(facts: Facts, names: Names, call: ast.Call, depth: int = 0) -> set
         if function is None or not sites or depth > MAX_CALLERS:
             found.add(keyword.arg or "**")
             continue
-        own = {arg.arg for arg in (*function.args.args, *function.args.kwonlyargs)}
+        own = parameters(function)
         for where, site in sites:
             found |= _keywords(facts, where, site, depth + 1) - own
     return found

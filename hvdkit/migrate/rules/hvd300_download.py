@@ -7,10 +7,11 @@ from collections.abc import Iterator
 
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts, Site
-from hvdkit.migrate.facts.arguments import keyword
+from hvdkit.migrate.facts.arguments import is_on, keyword
 from hvdkit.migrate.facts.guards import Where, where_runs
 from hvdkit.migrate.facts.launched_processes import functions_below
 from hvdkit.migrate.facts.loops import backward_calls
+from hvdkit.migrate.facts.once import once
 from hvdkit.migrate.facts.samples import prepared
 from hvdkit.migrate.facts.training import only_single
 from hvdkit.migrate.names import Names
@@ -74,8 +75,7 @@ def _preparing(facts: Facts) -> Iterator[Site]:
 
 
 def _downloads(site: Site) -> bool:
-    asked = keyword(site.node, "download")
-    return asked is not None and not (isinstance(asked, ast.Constant) and not asked.value)
+    return is_on(keyword(site.node, "download"))
 
 
 def _fetches(site: Site) -> bool:
@@ -102,11 +102,10 @@ def _made_late(facts: Facts, site: Site) -> str:
 
 def _trains(facts: Facts, names: Names, function: ast.expr) -> bool:
     """Whether all ranks have to run a function together: it makes an optimizer, or runs a backward pass."""
-    together = {optimizer.node for optimizer in facts.optimizers} | {
-        call for _, call in backward_calls(facts)
-    }
     return any(
-        part in together for below in functions_below(facts, names, function) for part in ast.walk(below)
+        part in _together(facts)
+        for below in functions_below(facts, names, function)
+        for part in ast.walk(below)
     )
 
 
@@ -132,6 +131,11 @@ def _edits(facts: Facts, names: Names, first: ast.stmt, last: ast.stmt) -> list[
         edits.before(names.source, first, [f"if {hvd}.local_rank() != 0:", f"\t{hvd}.barrier()"]),
         edits.after(names.source, last, [f"if {hvd}.local_rank() == 0:", f"\t{hvd}.barrier()"]),
     ]
+
+
+@once
+def _together(facts: Facts) -> set[ast.AST]:
+    return {optimizer.node for optimizer in facts.optimizers} | {call for _, call in backward_calls(facts)}
 
 
 RULE = Rule(

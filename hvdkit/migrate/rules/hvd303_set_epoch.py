@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Iterator
 
 from hvdkit.migrate import edits
@@ -88,7 +87,7 @@ def _finding(facts: Facts, loader: Loader, epoch: Loop | None, single: bool) -> 
 def _may_be_none(facts: Facts, epoch: Loop, loader_name: str) -> bool:
     """Whether a variable may hold no loader: `extra = DataLoader(...) if wanted else None`."""
     held = facts.flow.named(epoch.names, loader_name, epoch.node)
-    return any(isinstance(value.node, ast.Constant) and value.node.value is None for value in held)
+    return any(value.is_none for value in held)
 
 
 def _is_distributed(facts: Facts, loader: Loader) -> bool:

@@ -89,18 +89,22 @@ def without_optimizers(facts: Facts) -> Iterator[tuple[ProgramFacts, Wrap]]:
     """The models that DDP wraps, and something trains that is not known."""
     done = with_copies(facts).wraps
     for program, wrap, optimizers in trained_wraps(facts):
-        if not optimizers and wrap.node not in done and _steps(facts, program):
+        if not optimizers and wrap.node not in done and _uses_gradients(facts, program):
             # A model that is wrapped and never trained, such as a teacher, has nobody who would train it.
             if unknown_steps(facts, program) or not any(o.names in program.files for o in facts.optimizers):
                 yield program, wrap
 
 
-def _steps(facts: Facts, program: ProgramFacts) -> bool:
-    """Whether weights change in a program, and its backward passes do not only look at what a model sees."""
+def _uses_gradients(facts: Facts, program: ProgramFacts) -> bool:
+    """Whether weights change in a program, or gradients are read: else it only looks at what a model sees."""
     libraries = [(names, call) for names, call in library_backwards(facts) if names in program.files]
+    uses = [
+        *weight_updates(facts),
+        *((names, node) for names in program.files for node in names.attributes.get("grad", ())),
+    ]
     return bool(libraries) or any(
         names in program.files and (runs_in(facts, program, names, node) or run_by_nobody(facts, names, node))
-        for names, node in weight_updates(facts)
+        for names, node in uses
     )
 
 

@@ -127,6 +127,29 @@ RULE = Rule(
         Change(
             """\
             import torch
+            from torch.nn.parallel import DistributedDataParallel as DDP
+
+            model = DDP(torch.nn.Linear(2, 1))
+            model(x).sum().backward()
+            print(model.module.weight.grad)
+            """,
+            """\
+            import horovod.torch as hvd
+            import torch
+            from torch.nn.parallel import DistributedDataParallel as DDP
+
+            model = DDP(torch.nn.Linear(2, 1))
+            model(x).sum().backward()
+            handles = [hvd.allreduce_async_(p.grad, op=hvd.Average) for p in model.parameters() if p.grad is not None]
+            for handle in handles:
+                hvd.synchronize(handle)
+            print(model.module.weight.grad)
+            """,
+            note="A test of DDP itself: it reads averages.",
+        ),
+        Change(
+            """\
+            import torch
             from somewhere import make_optimizers
             from torch.nn.parallel import DistributedDataParallel as DDP
 
@@ -166,6 +189,18 @@ RULE = Rule(
         ),
     ),
     keeps=(
+        Keep(
+            """\
+            import torch
+            from torch.nn.parallel import DistributedDataParallel as DDP
+
+            model = DDP(torch.nn.Linear(2, 1)).eval()
+            x = torch.ones(1, 2, requires_grad=True)
+            x.register_hook(print)
+            model(x).sum().backward()
+            """,
+            reason="nobody asks for the gradients of the parameters",
+        ),
         Keep(
             """\
             import torch

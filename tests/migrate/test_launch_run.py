@@ -121,3 +121,15 @@ def test_an_optimizer_that_is_made_again_for_the_same_model(tmp_path: Path) -> N
     (tmp_path / "without").mkdir()
     script = migrated("phases", tmp_path / "without", "--ignore", "HVD415")
     assert ended([*HOROVODRUN, str(script)], tmp_path / "stopped").returncode != 0
+
+
+@pytest.mark.launch
+def test_what_no_optimizer_can_average_is_averaged_after_backward(tmp_path: Path) -> None:
+    before = run([*TORCHRUN, str(PROGRAMS / "masters" / "train.py")], tmp_path / "torch")
+    script = migrated("masters", tmp_path)
+    assert "DistributedOptimizer" not in script.read_text()
+    assert run([*HOROVODRUN, str(script)], tmp_path / "horovod") == before
+    assert before[0] == before[1]
+    script.write_text(script.read_text().replace("async_(p.grad,", "async_(p.grad.clone(),"))
+    apart = run([*HOROVODRUN, str(script)], tmp_path / "apart")
+    assert apart[0] != apart[1]

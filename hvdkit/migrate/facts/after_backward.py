@@ -36,6 +36,7 @@ from hvdkit.migrate.project import does_more_than_define
 if TYPE_CHECKING:
     from hvdkit.migrate.facts.facts import Facts
 
+MOST_LINES = 4  # statements from a backward pass to the averages
 MAY_BE_MISSING = ("find_unused_parameters", "delay_allreduce")
 
 
@@ -142,7 +143,8 @@ def without_optimizers(facts: Facts) -> Iterator[tuple[ProgramFacts, Wrap]]:
 
 def left_alone(facts: Facts, every: Iterable[Optimizer]) -> Iterator[Optimizer]:
     """The optimizers, of all, that are not wrapped, since the gradients they get are averages already."""
-    files = frozenset().union(*(program.files for program in after_backward(facts).programs))
+    done = [program for program in facts.programs if averaged_passes(facts, program)]
+    files = frozenset().union(*(program.files for program in (*after_backward(facts).programs, *done)))
     return (optimizer for optimizer in every if optimizer.names in files)
 
 
@@ -160,13 +162,26 @@ def _uses_gradients(facts: Facts, program: ProgramFacts) -> bool:
 
 
 def averaged_below(facts: Facts, names: Names, call: ast.Call) -> bool:
-    """Whether what stands right below a backward pass begins to average gradients."""
-    below = edits.following(names, names.statement(call))
-    return below is not None and any(
+    """Whether gradients are averaged right below a backward pass, as HVD416 writes it."""
+    statement = names.statement(call)
+    block = edits.block(names, statement)
+    position = block.index(statement) + 1
+    return any(
         words.HVD_IN_PLACE & facts.flow.qualified(names, site.func)
         and any(isinstance(part, ast.Attribute) and part.attr == "grad" for part in site.args)
+        for below in block[position : position + MOST_LINES]
         for site in names.calls_in(below)
     )
+
+
+def averaged_passes(facts: Facts, program: ProgramFacts) -> list[tuple[Names, ast.Call]]:
+    """The backward passes below which gradients are averaged, where every other one only adds to these."""
+    if not any(site.names in program.files for site in facts.calls(*words.HVD_IN_PLACE)):
+        return []
+    mine = [at for at in backward_calls(facts) if at[0] in program.files and runs_in(facts, program, *at)]
+    averaged = [(names, call) for names, call in mine if averaged_below(facts, names, call)]
+    functions = {names.function(call) for names, call in averaged}
+    return averaged if all(names.function(call) in functions for names, call in mine) else []
 
 
 def _passes(facts: Facts, program: ProgramFacts, wraps: list[Wrap], every: list[Wrap]) -> Iterator[Pass]:

@@ -15,6 +15,7 @@ from hvdkit.migrate.facts import vocabulary as words
 from hvdkit.migrate.facts.after_backward import averaged_passes
 from hvdkit.migrate.facts.draws import drawn_apart
 from hvdkit.migrate.facts.guards import Where, where_runs
+from hvdkit.migrate.facts.hand_reduction import hand_reductions
 from hvdkit.migrate.facts.programs import ProgramFacts
 from hvdkit.migrate.facts.sharding import epoch_calls, in_order, orders_itself, picked, share
 from hvdkit.migrate.facts.starts import runs_in
@@ -31,6 +32,7 @@ from hvdkit.migrate.plan import Condition, State
 from hvdkit.migrate.tensorflow_conditions import tensorflow_conditions
 
 REDUCTIONS = ("allreduce", "allreduce_", "allreduce_async", "allreduce_async_", "reducescatter")
+BY_HOROVOD = tuple(f"{module}.{name}" for module in words.HOROVOD for name in REDUCTIONS)
 NOT_TRAINED = "nothing is trained here"
 ONE_PROCESS = "nothing is trained: it stays a program of one process"
 
@@ -120,6 +122,9 @@ def _optimizer(facts: Facts, program: ProgramFacts) -> tuple[State, str]:
     bare = [optimizer for optimizer in mine if not optimizer.wrapped]
     if (bare or not mine) and (passes := averaged_passes(facts, program)):
         return State.PROVEN, f"averaged after backward() at {_places(passes)}"
+    summed = [site for site in hand_reductions(facts, BY_HOROVOD) if site.names in program.files]
+    if summed and (bare or not mine):
+        return State.OPEN, f"the script sums gradients itself, as before, at {_places(summed)}"
     if not mine:
         return State.OPEN, "no optimizer was found"
     if bare:
@@ -163,8 +168,7 @@ def _writers(facts: Facts, program: ProgramFacts) -> tuple[State, str]:
 
 
 def _reductions(facts: Facts, program: ProgramFacts) -> tuple[State, str]:
-    names = [f"{module}.{name}" for module in words.HOROVOD for name in REDUCTIONS]
-    sites = [site for site in facts.calls(*names) if site.names in program.files]
+    sites = [site for site in facts.calls(*BY_HOROVOD) if site.names in program.files]
     lost = [
         site
         for site in sites

@@ -14,6 +14,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from hvdkit.migrate import edits
+from hvdkit.migrate.facts.after_backward import after_backward
 from hvdkit.migrate.facts.arguments import passed
 from hvdkit.migrate.facts.flow import Value
 from hvdkit.migrate.facts.gradient_things import NotAveraged
@@ -72,7 +73,7 @@ class Hooking:
 
 
 class ByHand:
-    """What a project averages by hand. problems: the collectives that stay, and why."""
+    """What a project averages by hand, and what of it goes. problems: the collectives that stay, and why."""
 
     def __init__(self, facts: Facts) -> None:
         self._facts = facts
@@ -91,6 +92,11 @@ class ByHand:
         self.gone: frozenset[ast.AST] = frozenset(averaging.statement for averaging in found)
         self._gradients = GradientUse(facts, apart=self.gone)
         self.averagings = self._proven(found)
+        literal = frozenset().union(*(program.files for program in after_backward(facts).programs))
+        if literal:  # all of it stays there, and no optimizer averages beside it
+            self.averagings = tuple(one for one in self.averagings if one.names not in literal)
+            self.hookings = [one for one in self.hookings if one.site.names not in literal]
+            self.gone = frozenset(averaging.statement for averaging in self.averagings)
 
     @cached_property
     def models(self) -> frozenset[Value]:
@@ -296,7 +302,7 @@ class ByHand:
     def _whole(self, names: Names, models: frozenset[Value]) -> None:
         """Raise NotAveraged unless the optimizers of models train nothing else."""
         files = self._files(names)
-        mine = [o for o in self._facts.optimizers if o.names in files and self._concerns(o, models)]
+        mine = [o for o in self._facts.every_optimizer if o.names in files and self._concerns(o, models)]
         if not mine:
             raise NotAveraged(names, names.source.tree, "the optimizer of these parameters was not found")
         for optimizer in mine:

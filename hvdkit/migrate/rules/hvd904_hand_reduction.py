@@ -5,20 +5,29 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from hvdkit.migrate.facts import Facts, Site
+from hvdkit.migrate.facts.after_backward import after_backward
 from hvdkit.migrate.facts.gradient_things import NotAveraged
 from hvdkit.migrate.facts.mentions import mentions
 from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rule import Keep, Rule
 
+STAYS = "what is done to gradients here stays as it is, and no optimizer of Horovod's averages beside it"
+UNLIKE = "Horovod's optimizer, which is faster, was not proven to do the same"
+
 
 def check(facts: Facts) -> Iterator[Finding]:
+    literal = frozenset().union(*(program.files for program in after_backward(facts).programs))
     for site, problem in _left(facts):
+        line = getattr(problem.node, "lineno", 1)
+        reason = f"{problem} ({problem.names.source.path.name}:{line})"
+        if site.names in literal:
+            yield facts.safe("HVD904", site.names, site.node, STAYS, tuple).knowing(f"{UNLIKE}: {reason}")
+            continue
         function = site.names.function(site.node)
         where = getattr(function, "name", "") or "this loop"
-        line = getattr(problem.node, "lineno", 1)
         message = (
             f"gradients are averaged by hand in {where}, where hvd.DistributedOptimizer averages them too, and "
-            f"that both do the same is not shown: {problem} ({problem.names.source.path.name}:{line})"
+            f"that both do the same is not shown: {reason}"
         )
         advice = (
             f"take {where} and its calls away (or wrap the model in DistributedDataParallel instead) "

@@ -439,7 +439,7 @@ BAD_LOOPS = {
     ),
     "after the step": (
         "net(x).sum().backward()\noptimizer.step()\naverage(net)",
-        "an optimizer steps before they are averaged",
+        "there is more that is done to gradients, or that steps",
     ),
     "unless it leaves": (
         "net(x).sum().backward()\nif x.isnan().any():\n    continue\naverage(net)\noptimizer.step()",
@@ -512,7 +512,7 @@ def test_two_models_of_one_optimizer(tmp_path: Path) -> None:
 def test_a_rule_that_is_switched_off(tmp_path: Path) -> None:
     plan_of(tmp_path)
     plan = make_plan([tmp_path], Options(ignore=("HVD412",)))
-    assert "HVD412 is switched off" in kept(plan)
+    assert "this is not to be rewritten" in kept(plan)
 
 
 def test_a_helper_that_nothing_uses(tmp_path: Path) -> None:

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from hvdkit.migrate.facts.facts import Facts, Site
 
 _NO_GRAD = {"torch.no_grad", "torch.inference_mode"}
+IN_ALL = "there is more that is done to gradients, or that steps, or this is not to be rewritten"
 _LEAVES = (ast.Continue, ast.Break, ast.Return)
 
 
@@ -92,11 +93,20 @@ class ByHand:
         self.gone: frozenset[ast.AST] = frozenset(averaging.statement for averaging in found)
         self._gradients = GradientUse(facts, apart=self.gone)
         self.averagings = self._proven(found)
-        literal = frozenset().union(*(program.files for program in after_backward(facts).programs))
-        if literal:  # all of it stays there, and no optimizer averages beside it
-            self.averagings = tuple(one for one in self.averagings if one.names not in literal)
-            self.hookings = [one for one in self.hookings if one.site.names not in literal]
-            self.gone = frozenset(averaging.statement for averaging in self.averagings)
+        self._leave_literal()
+
+    def _leave_literal(self) -> None:
+        """In a program that is said literally all of it stays, and no optimizer averages beside it."""
+        literal = frozenset().union(*(p.files for p in after_backward(self._facts).programs))
+        every: list[Averaging | Hooking] = [*self.averagings, *self.hookings]
+        self.problems += [
+            (one.site, NotAveraged(one.site.names, one.site.node, IN_ALL))
+            for one in every
+            if one.site.names in literal
+        ]
+        self.averagings = tuple(one for one in self.averagings if one.site.names not in literal)
+        self.hookings = [one for one in self.hookings if one.site.names not in literal]
+        self.gone = frozenset(averaging.statement for averaging in self.averagings)
 
     @cached_property
     def models(self) -> frozenset[Value]:

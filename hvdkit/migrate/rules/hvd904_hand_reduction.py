@@ -56,17 +56,20 @@ def _left(facts: Facts) -> Iterator[tuple[Site, NotAveraged]]:
 
 RULE = Rule(
     id="HVD904",
-    title="gradients reduced by hand are refused",
+    title="gradients reduced by hand stay as they are, or are refused",
     what=(
-        "Leaves programs alone that send gradients through all_reduce themselves in a way that is not shown to be "
-        "DDP's (a sum that is not divided, some of the parameters, a group of ranks, compression, one reduction for "
-        "several backward passes), or whose ranks talk through mpi4py. HVD208 and HVD412 migrate the others."
+        "Where a program sends gradients through collectives itself in a way that is not shown to be DDP's (a sum "
+        "that is not divided, some of the parameters, a group of ranks, compression, one reduction for several "
+        "backward passes), leaves all of that as it is, as collectives of Horovod, wraps no optimizer, and says so. "
+        "Refuses the program where that is not possible: where it shares its optimizer with one that has no ranks, "
+        "or HVD416 is switched off. Also refuses programs whose ranks talk through mpi4py. HVD208 and HVD412 migrate "
+        "averages that are DDP's to Horovod's optimizer."
     ),
     why=(
         "Horovod's optimizer starts to reduce each gradient during the backward pass. A reduction by hand of the "
         "same tensor races with it, and what it computes may not be the average."
     ),
-    safety="Nothing is edited in any file of the program.",
+    safety="Nothing is edited by this rule: HVD5xx translates the collectives one by one.",
     check=check,
     changes=(),
     keeps=(

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from hvdkit.migrate import edits
@@ -27,7 +27,7 @@ from hvdkit.migrate.facts.optimizers import Optimizer
 from hvdkit.migrate.facts.programs import ProgramFacts
 from hvdkit.migrate.facts.spelling import spelled
 from hvdkit.migrate.facts.starts import run_by_nobody, runs_in
-from hvdkit.migrate.facts.syncing import Sync, sync_of
+from hvdkit.migrate.facts.syncing import Sync, context_of, sync_of
 from hvdkit.migrate.facts.training import training_paths
 from hvdkit.migrate.facts.updates import weight_updates
 from hvdkit.migrate.facts.wraps import MAY_BE_UNUSED, Wrap, changes_average, find_wraps
@@ -42,11 +42,13 @@ if TYPE_CHECKING:
 class Pass:
     """A backward pass, and the models, as they are written there, whose gradients are averaged below it.
 
-    unlike: whether one rank may have a gradient of a parameter that another rank has not.
+    statement: below which that is. unlike: whether one rank may have a gradient of a parameter that another
+    rank has not.
     """
 
     names: Names
     call: ast.Call
+    statement: ast.stmt
     models: tuple[str, ...]
     unlike: bool
 
@@ -96,7 +98,7 @@ def _joined(found: list[Pass]) -> tuple[Pass, ...]:
     for one in found:
         other = by_call.get(one.call, one)
         models = tuple(sorted({*one.models, *other.models}))
-        by_call[one.call] = Pass(one.names, one.call, models, one.unlike or other.unlike)
+        by_call[one.call] = replace(one, models=models, unlike=one.unlike or other.unlike)
     return tuple(by_call.values())
 
 
@@ -168,7 +170,8 @@ def averaged_literally(facts: Facts, names: Names, model: ast.expr) -> bool:
 
 def averaged_below(facts: Facts, names: Names, call: ast.Call) -> bool:
     """Whether gradients are averaged right below a backward pass, as HVD416 writes it."""
-    below = edits.following(names, names.statement(call))
+    statement = _statement(names, call)
+    below = edits.following(names, statement) if statement is not None else None
     return below is not None and any(
         _sends_gradients(facts, names, inside)
         or any(
@@ -209,7 +212,26 @@ def _passes(facts: Facts, program: ProgramFacts, wraps: list[Wrap], every: list[
         if through and sync_of(names, call) is not Sync.NEVER:
             written = {_name(facts, names, call, wrap, every) for wrap in through}
             unlike = any(is_on(keyword(wrap.node, name)) for wrap in through for name in MAY_BE_UNUSED)
-            yield Pass(names, call, tuple(sorted(written)), unlike)
+            statement = _statement(names, call)
+            if statement is None:
+                place = f"{names.source.path.name}:{call.lineno}"
+                raise NotShown(f"more follows it where no_sync() may hold ({place})")
+            yield Pass(names, call, statement, tuple(sorted(written)), unlike)
+
+
+def _statement(names: Names, call: ast.Call) -> ast.stmt | None:
+    """A backward pass, or the `with` around it that goes, since it says whether the pass reduces.
+
+    None where more follows in that `with`.
+    """
+    statement = names.statement(call)
+    while True:
+        around = names.parents[statement]
+        if not isinstance(around, ast.With) or context_of(names, around) is Sync.ALWAYS:
+            return statement
+        if around.body[-1] is not statement:
+            return None
+        statement = around
 
 
 def _by_hand(facts: Facts, program: ProgramFacts) -> bool:

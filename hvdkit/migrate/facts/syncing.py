@@ -42,10 +42,9 @@ def sync_of(names: Names, call: ast.Call) -> Sync:
     switches = SWITCH in names.attributes or SETTER in names.attributes
     for parent in names.ancestors(call):
         if isinstance(parent, (ast.With, ast.AsyncWith)) and child in parent.body:
-            for item in parent.items:
-                found = _context(names, item.context_expr)
-                if found is not Sync.ALWAYS:
-                    return found
+            found = context_of(names, parent)
+            if found is not Sync.ALWAYS:
+                return found
         switched = _switched(names, parent, child) if switches else None
         if switched is not None:
             return switched
@@ -53,6 +52,12 @@ def sync_of(names: Names, call: ast.Call) -> Sync:
             break
         child = parent
     return Sync.ALWAYS
+
+
+def context_of(names: Names, statement: ast.With | ast.AsyncWith) -> Sync:
+    """What a `with` says of the backward passes in it."""
+    said = (_context(names, item.context_expr) for item in statement.items)
+    return next((sync for sync in said if sync is not Sync.ALWAYS), Sync.ALWAYS)
 
 
 def _context(names: Names, context: ast.expr) -> Sync:

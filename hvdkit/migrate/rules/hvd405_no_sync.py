@@ -133,12 +133,16 @@ def _in_with(
 def _held(facts: Facts, names: Names, variable: ast.Name, model: ast.expr) -> list[Edit]:
     """`context = model.no_sync() if x else nullcontext()`, then `with context:`."""
     owner = names.scope(variable).owner(variable.id)
+    literally = averaged_literally(facts, names, model)
     found: list[Edit] = []
     for use in names.uses.get(variable.id, ()):
         if names.scope(use).owner(variable.id) is not owner:
             continue
         statement = names.statement(use)
         if isinstance(use.ctx, ast.Store) and isinstance(statement, ast.Assign):
+            if literally:
+                found.append(edits.delete(names, statement))
+                continue
             found.append(_replaced(facts, names, statement, model, _passes(facts, names, statement.value)))
             continue
         item = names.parents[called(names, use)]

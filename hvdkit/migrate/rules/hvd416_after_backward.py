@@ -45,7 +45,7 @@ def _inline(facts: Facts, each: Pass) -> Edit:
         f"for {handle} in {handles}:",
         f"\t{hvd}.synchronize({handle})",
     ]
-    return edits.after(names.source, names.statement(each.call), lines)
+    return edits.after(names.source, each.statement, lines)
 
 
 def _called(facts: Facts, function: str, passes: list[Pass], each: Pass) -> list[Edit]:
@@ -53,7 +53,7 @@ def _called(facts: Facts, function: str, passes: list[Pass], each: Pass) -> list
     names = each.names
     params = [f"{model}.parameters()" for model in each.models]
     given = params[0] if len(params) == 1 else f"[{', '.join(f'*{one}' for one in params)}]"
-    found = [edits.after(names.source, names.statement(each.call), [f"{function}({given})"])]
+    found = [edits.after(names.source, each.statement, [f"{function}({given})"])]
     if each is passes[0]:
         unlike = any(one.unlike for one in passes)
         lines = [*_function(facts.hvd(names), function, unlike), "", ""]

@@ -8,7 +8,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Callable
 
 from hvdkit.migrate.facts.arguments import default, keyword, passed, unpacks
 from hvdkit.migrate.facts.flow import Value
@@ -173,9 +173,14 @@ def is_world(facts: Facts, names: Names, group: ast.expr) -> bool:
     A parameter that is the world where none is given, `if group is None: group = everybody()`, is it also
     where nobody is seen to give one.
     """
-    values = facts.flow.values(names, group) if _followed(facts, names, group, set()) else frozenset()
+    return only(facts, names, group, _is_all)
+
+
+def only(facts: Facts, names: Names, node: ast.expr, accepts: Callable[[Value], bool]) -> bool:
+    """Whether an expression is followed to its end, and all that it may be is accepted."""
+    values = facts.flow.values(names, node) if _followed(facts, names, node, set()) else frozenset()
     given = [value for value in values if not _left_at_none(facts, value)]
-    return bool(given) and all(_is_all(value) for value in given)
+    return bool(given) and all(map(accepts, given))
 
 
 def _followed(facts: Facts, names: Names, node: ast.expr, seen: set[ast.AST]) -> bool:

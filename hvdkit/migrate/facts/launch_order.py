@@ -239,10 +239,7 @@ class Order:
         if isinstance(statement, (ast.With, ast.Try)):
             return any(self._runs(names, inner, depth) for inner in statement.body)
         if isinstance(statement, ast.If):
-            asks = any(
-                isinstance(part, ast.Attribute) and part.attr == "is_initialized"
-                for part in ast.walk(statement.test)
-            )
+            asks = any(_asks_for_start(part) for part in ast.walk(statement.test))
             then = any(self._runs(names, inner, depth) for inner in statement.body)
             return then and (asks or any(self._runs(names, inner, depth) for inner in statement.orelse))
         if isinstance(statement, (ast.Expr, ast.Assign, ast.AnnAssign, ast.Return)):
@@ -269,9 +266,24 @@ class Order:
         for statement in function.body:
             if self._runs(names, statement, depth):
                 return True
+            if _leaves_when_started(statement):
+                continue
             if any(isinstance(part, ast.Return) for part in names.walk(statement)):
                 return False
         return False
+
+
+def _asks_for_start(node: ast.AST) -> bool:
+    return isinstance(node, ast.Attribute) and node.attr == "is_initialized"
+
+
+def _leaves_when_started(statement: ast.stmt) -> bool:
+    """`if dist.is_initialized(): return`: what comes below starts, or something has."""
+    if not isinstance(statement, ast.If) or statement.orelse:
+        return False
+    test = statement.test
+    every = test.values if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And) else [test]
+    return any(isinstance(part, ast.Call) and _asks_for_start(part.func) for part in every)
 
 
 def _earlier(names: Names, statement: ast.stmt, itself: bool) -> list[ast.stmt]:

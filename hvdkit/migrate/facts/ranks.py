@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from hvdkit.migrate.facts.commands import starts_launcher
+from hvdkit.migrate.facts.mpi import WORLD, mpi_reads
 from hvdkit.migrate.names import COMPREHENSIONS, Names
 
 if TYPE_CHECKING:
@@ -107,12 +108,14 @@ class LaunchTest:
 
 
 def rank_reads(facts: Facts) -> Iterator[RankRead]:
-    """Every read, in the environment or from torch.distributed, of a rank or a size."""
+    """Every read, in the environment, from torch.distributed or mpi4py, of a rank or a size."""
     for names in facts.files:
         yield from _environment(names)
     for site in facts.calls(*QUESTIONS):
         if not site.node.args and not site.node.keywords:
             yield RankRead(site.names, site.node, QUESTIONS[site.name], True, site.name)
+    for talk in mpi_reads(facts):
+        yield RankRead(talk.names, talk.node, talk.does, True, WORLD)
 
 
 def environment_reads(names: Names) -> Iterator[RankRead]:

@@ -196,6 +196,36 @@ RULE = Rule(
             import os
             import torch.distributed as dist
 
+            def setup():
+                if dist.is_initialized():
+                    return
+                os.environ["CUDA_VISIBLE_DEVICES"] = os.environ["LOCAL_RANK"]
+                dist.init_process_group("nccl")
+
+            setup()
+            print(int(os.environ["RANK"]))
+            """,
+            """\
+            import os
+            import horovod.torch as hvd
+            import torch.distributed as dist
+
+            def setup():
+                if dist.is_initialized():
+                    return
+                hvd.init()
+                os.environ["CUDA_VISIBLE_DEVICES"] = os.environ["LOCAL_RANK"]
+
+            setup()
+            print(int(os.environ["RANK"]))
+            """,
+            note="The helper returns early where something has started: init above its call would skip the rest.",
+        ),
+        Change(
+            """\
+            import os
+            import torch.distributed as dist
+
             ddp = int(os.environ.get("RANK", -1)) != -1
             if ddp:
                 dist.init_process_group("gloo")

@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
 
 from hvdkit.migrate.facts import Facts, Site
 from hvdkit.migrate.facts.gradient_things import NotAveraged
 from hvdkit.migrate.facts.mentions import mentions
+from hvdkit.migrate.facts.mpi import KINDS, MODULE, mpi, translated
+from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rule import Keep, Rule
+
+ADVICE = (
+    "write its calls with torch.distributed or Horovod (bcast is hvd.broadcast_object, gather is "
+    "hvd.allgather_object) and run hvdkit migrate again; master copies of parameters must go, too"
+)
 
 
 def check(facts: Facts) -> Iterator[Finding]:
@@ -25,16 +33,21 @@ def check(facts: Facts) -> Iterator[Finding]:
             "and run hvdkit migrate again; where it leaves a sum, the average is smaller by the number of ranks"
         )
         yield facts.refused("HVD904", site.names, site.node, message, advice)
-    for names, node, _, _ in mentions(facts, ("mpi4py.MPI.",)):
-        kinds = facts.kinds(names)
-        if kinds & {"ddp", "single"}:
+    yield from _beside_mpi(facts)
+
+
+def _beside_mpi(facts: Facts) -> Iterator[Finding]:
+    """mpi4py's talk, where not all of it becomes Horovod's."""
+    told: dict[ast.AST, tuple[Names, str]] = {
+        node: (names, "") for names, node, _, _ in mentions(facts, (f"{MODULE}.",))
+    }
+    told.update({problem.node: (problem.names, problem.reason) for problem in mpi(facts).problems})
+    for node, (names, reason) in told.items():
+        kinds = facts.kinds(names) & KINDS
+        if kinds and not translated(facts, names):
             beside = "torch.distributed" if "ddp" in kinds else "what Horovod would send"
-            message = f"mpi4py talks between the ranks beside {beside}"
-            advice = (
-                "write its calls with torch.distributed or Horovod (bcast is hvd.broadcast_object, gather is "
-                "hvd.allgather_object) and run hvdkit migrate again; master copies of parameters must go, too"
-            )
-            yield facts.refused("HVD904", names, node, message, advice)
+            message = f"mpi4py talks between the ranks beside {beside}{reason and f': {reason}'}"
+            yield facts.refused("HVD904", names, node, message, ADVICE)
 
 
 def _left(facts: Facts) -> Iterator[tuple[Site, NotAveraged]]:
@@ -51,7 +64,8 @@ RULE = Rule(
     what=(
         "Leaves programs alone that send gradients through all_reduce themselves in a way that is not shown to be "
         "DDP's (a sum that is not divided, some of the parameters, a group of ranks, compression, one reduction for "
-        "several backward passes), or whose ranks talk through mpi4py. HVD208 and HVD412 migrate the others."
+        "several backward passes), or whose ranks talk through mpi4py in a way that HVD512 does not rewrite. HVD208 "
+        "and HVD412 migrate the others."
     ),
     why=(
         "Horovod's optimizer starts to reduce each gradient during the backward pass. A reduction by hand of the "

@@ -48,7 +48,7 @@ class LaunchLine:
 
 
 def launch_lines(paths: Iterable[Path], scripts: Iterable[Path]) -> list[LaunchLine]:
-    """Lines in files beside or below the paths that start one of the scripts with torch's launchers or mpirun."""
+    """Lines in files beside or below the paths that start one of the scripts by torch or mpirun."""
     known = {script.name for script in scripts}
     found: list[LaunchLine] = []
     for file in _files(paths):

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from hvdkit.migrate.facts import vocabulary as words
 from hvdkit.migrate.facts.programs import main_guard
+from hvdkit.migrate.facts.ranks import ENVIRONMENT, environment_stores
 from hvdkit.migrate.facts.starts import runs_in, starting_sites
 from hvdkit.migrate.names import FUNCTIONS, FunctionNode, Names
 
@@ -68,6 +69,19 @@ class Order:
         """Whether the function around a node is one that holds an init call."""
         function = names.function(node)
         return any(where is names and names.function(site) is function for site, where in self._sites.items())
+
+    def left_out(self, names: Names, site: ast.Call) -> ast.stmt | None:
+        """What the function of an init call does besides, and not where something has started already."""
+        function = names.function(site)
+        body = function.body if isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef)) else []
+        leaving = [part.lineno for part in body if part.lineno < site.lineno and leaves_when_started(part)]
+        told = {
+            statement
+            for statement, _ in environment_stores(names, *ENVIRONMENT, "MASTER_ADDR", "MASTER_PORT")
+        }
+        told.add(names.statement(site))
+        rest = (part for part in body if leaving and part.lineno > leaving[0] and part not in told)
+        return next(rest, None)
 
     def own_place(self, names: Names, site: ast.Call) -> Place | None:
         """The place in the function of an init call that stands above it, if any."""
@@ -266,7 +280,7 @@ class Order:
         for statement in function.body:
             if self._runs(names, statement, depth):
                 return True
-            if _leaves_when_started(statement):
+            if leaves_when_started(statement):
                 continue
             if any(isinstance(part, ast.Return) for part in names.walk(statement)):
                 return False
@@ -277,9 +291,13 @@ def _asks_for_start(node: ast.AST) -> bool:
     return isinstance(node, ast.Attribute) and node.attr == "is_initialized"
 
 
-def _leaves_when_started(statement: ast.stmt) -> bool:
+def leaves_when_started(statement: ast.stmt) -> bool:
     """`if dist.is_initialized(): return`: what comes below starts, or something has."""
-    if not isinstance(statement, ast.If) or statement.orelse:
+    if (
+        not isinstance(statement, ast.If)
+        or statement.orelse
+        or not isinstance(statement.body[-1], ast.Return)
+    ):
         return False
     test = statement.test
     every = test.values if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And) else [test]

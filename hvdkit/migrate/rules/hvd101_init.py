@@ -26,6 +26,11 @@ SAID = {
     "pg_options": "its pg_options have no counterpart",
 }
 
+SKIPPED = (
+    "a rank is read before this function is called: Horovod starts there, and this would not be done any more"
+)
+WHERE_TO_CALL = "call this function before anything reads a rank, and run hvdkit migrate again"
+
 
 def check(facts: Facts) -> Iterator[Finding]:
     if not facts.launch.inits:
@@ -38,6 +43,9 @@ def check(facts: Facts) -> Iterator[Finding]:
         if place is not None:
             placed.add(place)
         gone = place is not None or order.covers(site.names, site.node)
+        skipped = order.left_out(site.names, site.node) if gone and place is None else None
+        if skipped is not None:
+            yield facts.refused("HVD101", site.names, skipped, SKIPPED, WHERE_TO_CALL)
         message = "init_process_group becomes hvd.init(); the launcher gives rank, size and addresses"
         stays = facts.options.allows("HVD115") and heard_by(facts, site)
         make = _above if stays else _edits
@@ -706,6 +714,24 @@ RULE = Rule(
         ),
     ),
     keeps=(
+        Keep(
+            """\
+            import os
+            import torch
+            import torch.distributed as dist
+
+            def setup():
+                if dist.is_initialized():
+                    return
+                torch.cuda.set_device(int(os.environ["LOCAL_RANK"]))
+                dist.init_process_group("nccl")
+
+            print(int(os.environ["RANK"]))
+            setup()
+            """,
+            reason="Horovod starts above the first line, and setup() would leave before it sets the device",
+            reported=True,
+        ),
         Keep(
             """\
             import torch

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from hvdkit.migrate.facts.facts import Facts
 
 MAX_CALLERS = 8
+NEEDLESS = (*ENVIRONMENT, "MASTER_ADDR", "MASTER_PORT")  # variables that nothing reads after migration
 
 
 @dataclass(frozen=True)
@@ -71,17 +72,23 @@ class Order:
         return any(where is names and names.function(site) is function for site, where in self._sites.items())
 
     def left_out(self, names: Names, site: ast.Call) -> ast.stmt | None:
-        """What the function of an init call does besides, and not where something has started already."""
+        """What the function of an init call does besides, but not if Horovod starts above its call."""
         function = names.function(site)
-        body = function.body if isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef)) else []
-        leaving = [part.lineno for part in body if part.lineno < site.lineno and leaves_when_started(part)]
-        told = {
-            statement
-            for statement, _ in environment_stores(names, *ENVIRONMENT, "MASTER_ADDR", "MASTER_PORT")
-        }
+        if not isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            return None
+        leaving = [p.lineno for p in function.body if p.lineno < site.lineno and leaves_when_started(p)]
+        told = {statement for statement, _ in environment_stores(names, *NEEDLESS)}
         told.add(names.statement(site))
-        rest = (part for part in body if leaving and part.lineno > leaving[0] and part not in told)
-        return next(rest, None)
+        rest = [part for part in function.body if leaving and part.lineno > leaving[0] and part not in told]
+        return rest[0] if rest and self._begun_above(names, function) else None
+
+    def _begun_above(self, names: Names, function: FunctionNode) -> bool:
+        """Whether a place for hvd.init() stands above a call of a function that initialises itself."""
+        others = Order(self._facts)
+        others._sites = {}
+        others.places = [place for place in self.places if self._function(place) is not function]
+        calls = self._facts.flow.call_sites(names, function) if others.places else []
+        return any(others.covers(where, call) for where, call in calls)
 
     def own_place(self, names: Names, site: ast.Call) -> Place | None:
         """The place in the function of an init call that stands above it, if any."""
@@ -153,8 +160,15 @@ class Order:
         guard = main_guard(names) if function is not None and not sites else None
         if guard is not None and not any(self._initialising(names, None)):
             yield Place(names, guard.body[0])  # a script that starts nothing: who calls it is not known
-        elif function is not None and not sites:
+        elif function is not None and not sites and not self._made_below(names, function):
             yield from self._starts(names, node)
+
+    def _made_below(self, names: Names, function: FunctionNode) -> bool:
+        """Whether a method that nothing calls is of objects that are made where something has started."""
+        if not isinstance(names.parents.get(function), ast.ClassDef):
+            return False
+        ways = self._facts.graph.ways(names, function)
+        return bool(ways) and all(self._covered(where, node, False, 1) for where, node in ways)
 
     def _starts(self, names: Names, node: ast.AST) -> Iterator[Place]:
         """The start of each program that joins a job, and may come to code that nothing is seen to call."""

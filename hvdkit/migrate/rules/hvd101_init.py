@@ -43,7 +43,7 @@ def check(facts: Facts) -> Iterator[Finding]:
         if place is not None:
             placed.add(place)
         gone = place is not None or order.covers(site.names, site.node)
-        skipped = order.left_out(site.names, site.node) if gone and place is None else None
+        skipped = order.left_out(site.names, site.node)
         if skipped is not None:
             yield facts.refused("HVD101", site.names, skipped, SKIPPED, WHERE_TO_CALL)
         message = "init_process_group becomes hvd.init(); the launcher gives rank, size and addresses"

@@ -71,16 +71,28 @@ class Order:
         function = names.function(node)
         return any(where is names and names.function(site) is function for site, where in self._sites.items())
 
-    def left_out(self, names: Names, site: ast.Call) -> ast.stmt | None:
+    def left_out(self, names: Names, site: ast.Call) -> ast.AST | None:
         """What the function of an init call does besides, but not if Horovod starts above its call."""
         function = names.function(site)
         if not isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef)):
             return None
         leaving = [p.lineno for p in function.body if p.lineno < site.lineno and leaves_when_started(p)]
         told = {statement for statement, _ in environment_stores(names, *NEEDLESS)}
-        told.add(names.statement(site))
-        rest = [part for part in function.body if leaving and part.lineno > leaving[0] and part not in told]
-        return rest[0] if rest and self._begun_above(names, function) else None
+        below = [
+            p for part in function.body if leaving and part.lineno > leaving[0] for p in names.walk(part)
+        ]
+        done = [part for part in below if names.statement(part) not in told and self._lasts(names, part)]
+        return done[0] if done and self._begun_above(names, function) else None
+
+    def _lasts(self, names: Names, node: ast.AST) -> bool:
+        """Whether something stays done: a value stored in an object, a call of the project or to set a device."""
+        if isinstance(node, (ast.Attribute, ast.Subscript)):
+            return isinstance(node.ctx, ast.Store)
+        if not isinstance(node, ast.Call):
+            return False
+        qualified = self._facts.flow.qualified(names, node.func)
+        told = any(name.startswith("torch.cuda.set") for name in qualified)
+        return told or bool(self._facts.flow.functions(names, node))
 
     def _begun_above(self, names: Names, function: FunctionNode) -> bool:
         """Whether a place for hvd.init() stands above a call of a function that initialises itself."""

@@ -15,6 +15,10 @@ from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
 from hvdkit.migrate.rules.hvd112_device import ranks_for_devices
 
+ALONE = (
+    "only rank 0 comes here from {place}, and all ranks have to: mpi4py waits there for ever, too, where what it sends "
+    "is large, and else the others take it for what they are sent next"
+)
 ALLGATHER = ("gather", "allgather", "allreduce")
 
 
@@ -25,7 +29,8 @@ def check(facts: Facts) -> Iterator[Finding]:
         if translated(facts, talk.names):
             does = "local_rank" if talk.node in devices else talk.does
             message = f"{talk.does} of mpi4py's COMM_WORLD becomes {_verb(does)}"
-            yield facts.required("HVD512", talk.names, talk.node, message, _said, facts, talk, does)
+            found_here = facts.required("HVD512", talk.names, talk.node, message, _said, facts, talk, does)
+            yield found_here.knowing(_by_rank_0_alone(facts, talk))
     for handed in found.handed:
         if translated(facts, handed.names):
             message = "COMM_WORLD, all ranks, becomes Horovod's set of all processes"
@@ -35,6 +40,17 @@ def check(facts: Facts) -> Iterator[Finding]:
             for statement in _inner_imports(names):
                 message = "nothing uses mpi4py here any more"
                 yield facts.safe("HVD512", names, statement, message, edits.delete, names, statement)
+
+
+def _by_rank_0_alone(facts: Facts, talk: Talk) -> str:
+    """What to know of a transfer that only rank 0 comes to from some place: the others do not take part."""
+    function = talk.names.function(talk.node)
+    if talk.does in ("rank", "size") or function is None:
+        return ""
+    for names, call in facts.flow.call_sites(talk.names, function):
+        if where_runs(facts, names, call) is Where.RANK_0:
+            return ALONE.format(place=f"{names.source.path.name}:{call.lineno}")
+    return ""
 
 
 def _verb(does: str) -> str:

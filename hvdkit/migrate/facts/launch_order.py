@@ -85,7 +85,7 @@ class Order:
         return done[0] if done and self._begun_above(names, function) else None
 
     def _lasts(self, names: Names, node: ast.AST) -> bool:
-        """Whether something stays done: a value stored in an object, a call of the project or to set a device."""
+        """Whether something stays done: a value stored in an object, a project's call, a device set."""
         if isinstance(node, (ast.Attribute, ast.Subscript)):
             return isinstance(node.ctx, ast.Store)
         if not isinstance(node, ast.Call):

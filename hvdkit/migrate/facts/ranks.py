@@ -48,6 +48,11 @@ ENVIRONMENT = {
     "MV2_COMM_WORLD_LOCAL_SIZE": "local_size",
     "PMI_RANK": "rank",
     "PMI_SIZE": "size",
+    "PMI_LOCAL_RANK": "local_rank",
+    "PMI_LOCAL_SIZE": "local_size",
+    "PALS_RANKID": "rank",
+    "PALS_LOCAL_RANKID": "local_rank",
+    "PALS_LOCAL_SIZE": "local_size",
     "MPI_LOCALRANKID": "local_rank",
     "MPI_LOCALNRANKS": "local_size",
 }

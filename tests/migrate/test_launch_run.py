@@ -143,3 +143,15 @@ def test_ranks_that_talk_through_mpi4py_say_the_same_through_horovod(
         assert [*map(pytest.approx, old[0])] == new[0]
         flat = [[number for values in run[1][-1] for number in values] for run in (old, new)]
         assert flat[1] == pytest.approx(flat[0], abs=1e-6)
+
+
+@pytest.mark.launch
+def test_what_no_optimizer_can_average_is_averaged_after_backward(tmp_path: Path) -> None:
+    before = run([*TORCHRUN, str(PROGRAMS / "masters" / "train.py")], tmp_path / "torch")
+    script = migrated("masters", tmp_path)
+    assert "DistributedOptimizer" not in script.read_text()
+    assert run([*HOROVODRUN, str(script)], tmp_path / "horovod") == before
+    assert before[0] == before[1]
+    script.write_text(script.read_text().replace("async_(p.grad,", "async_(p.grad.clone(),"))
+    apart = run([*HOROVODRUN, str(script)], tmp_path / "apart")
+    assert apart[0] != apart[1]

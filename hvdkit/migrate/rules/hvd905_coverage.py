@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from hvdkit.migrate.facts import Facts
-from hvdkit.migrate.facts.after_backward import after_backward, gets_averages, without_optimizers
+from hvdkit.migrate.facts.after_backward import after_backward, without_optimizers
 from hvdkit.migrate.facts.coverage import others_beside, trained_wraps, unknown_steps, without_optimizer
 from hvdkit.migrate.facts.facts import NOT_REWRITTEN
 from hvdkit.migrate.facts.starts import runs_in
@@ -34,16 +34,17 @@ def check(facts: Facts) -> Iterator[Finding]:
     reported: set[object] = set()
     averaged = after_backward(facts)
     for program, wrap in without_optimizers(facts):
-        if wrap.node in reported or wrap.node in averaged.wraps:
+        if wrap.node in reported:
             continue
         reported.add(wrap.node)
         places = [f"{names.source.path.name}:{call.lineno}" for names, call in unknown_steps(facts, program)]
         seen = f" (something unknown takes a step at {places[0]})" if places else ""
         message = f"the optimizer that trains this model was not found{seen}"
-        advice = (
-            f"{ADVICE}. Averaging after backward() (HVD416) was not possible: {averaged.problems[wrap.node]}"
+        problem = averaged.problems.get(wrap.node)
+        why = (
+            f". Its gradients are not averaged after backward() (HVD416), since {problem}" if problem else ""
         )
-        yield facts.refused("HVD905", wrap.names, wrap.node, message, advice)
+        yield facts.refused("HVD905", wrap.names, wrap.node, message, ADVICE + why)
     for names, step in dict.fromkeys(without_optimizer(facts)):
         taken = "something unknown takes" if isinstance(step, ast.Call) else "the script itself takes"
         message = f"{taken} this step, and no other optimizer was found"
@@ -55,7 +56,7 @@ def check(facts: Facts) -> Iterator[Finding]:
             yield facts.refused("HVD905", names, call, message, ADVICE)
     for names in facts.files:
         mine = [p for p in facts.programs if p.kind in ("ddp", "single") and names in p.files]
-        mine = [program for program in mine if not gets_averages(facts, program)]
+        mine = [program for program in mine if program not in averaged.programs]
         for statement in dict.fromkeys(copied_gradients(facts, names)):
             if any(runs_in(facts, program, names, statement) for program in mine):
                 yield facts.refused("HVD905", names, statement, COPIED, OWN_GRADIENTS)
@@ -81,8 +82,8 @@ RULE = Rule(
     id="HVD905",
     title="a program without its optimizer is refused",
     what=(
-        "Leaves a program alone when the optimizer of a model that DDP wraps was not found, or cannot be wrapped; "
-        "also one of a single process whose optimizer was not found, or that has none, and one whose optimizer steps "
+        "Leaves a program alone when the optimizer of a model that DDP wraps was not found, or cannot be wrapped, and "
+        "HVD416 cannot average after backward() instead (here: for sparse gradients); also one of a single process whose optimizer was not found, or that has none, and one whose optimizer steps "
         "copies of the model's parameters."
     ),
     why=(
@@ -114,7 +115,7 @@ RULE = Rule(
             import torch
             from torch.nn.parallel import DistributedDataParallel as DDP
 
-            model = DDP(torch.nn.Linear(2, 1).half(), find_unused_parameters=True)
+            model = DDP(torch.nn.Embedding(9, 1, sparse=True).half())
             masters = [p.detach().clone().float() for p in model.parameters()]
             optimizer = torch.optim.SGD(masters, lr=0.1)
             for x in batches:
@@ -152,7 +153,7 @@ RULE = Rule(
             from torch.nn.parallel import DistributedDataParallel as DDP
 
             G, D = torch.nn.Linear(2, 2), torch.nn.Linear(2, 1)
-            G, D = DDP(G), DDP(D, find_unused_parameters=True)
+            G, D = DDP(G), DDP(torch.nn.Sequential(torch.nn.Embedding(9, 2, sparse=True), D))
             opt_g, opt_d = torch.optim.Adam(G.parameters()), make_optimizer(D)
             scaler = torch.cuda.amp.GradScaler()
             for x in batches:
@@ -171,7 +172,7 @@ RULE = Rule(
             from somewhere import make_optimizer
             from torch.nn.parallel import DistributedDataParallel as DDP
 
-            model = DDP(torch.nn.Linear(2, 1), find_unused_parameters=True)
+            model = DDP(torch.nn.Embedding(9, 1, sparse=True))
             optimizer = make_optimizer(model)
             model(x).sum().backward()
             optimizer.step()
@@ -227,7 +228,7 @@ RULE = Rule(
             from torch.nn.parallel import DistributedDataParallel as DDP
 
             generator = DDP(torch.nn.Linear(2, 1))
-            critic = DDP(torch.nn.Conv1d(2, 1, 1), find_unused_parameters=True)
+            critic = DDP(torch.nn.Embedding(9, 1, sparse=True))
             optimizer_g = torch.optim.SGD(generator.parameters(), lr=0.1)
             optimizer_c = make_optimizer(critic)
             generator(x).sum().backward()

@@ -12,7 +12,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from hvdkit.migrate.facts.arguments import default, passed, unpacks
-from hvdkit.migrate.facts.collectives import only
+from hvdkit.migrate.facts.collectives import followed, left_at_none, only
+from hvdkit.migrate.facts.flow import Value
 from hvdkit.migrate.facts.once import once
 from hvdkit.migrate.names import FUNCTIONS, Binding, FunctionNode, Names, Scope
 
@@ -125,16 +126,21 @@ class _Walk:
         self._problems.setdefault(node, Problem(names, node, reason))
 
     def _reading(self, names: Names, whole: ast.expr, qualified: str) -> None:
-        inner = whole
-        for part in reversed(qualified.removeprefix(WORLD).split(".")[2:]):
-            assert isinstance(inner, ast.Attribute) and inner.attr == part
-            inner = inner.value
-        if qualified == WORLD:
+        if qualified != MODULE and not qualified.startswith(f"{MODULE}."):
+            return
+        if len(names.qualified(whole)) > 1:
+            self._problem(names, whole, f"{ast.unparse(whole)} may be another library's")
+        elif qualified == WORLD:
             self._worlds.append((names, whole))
             self._carried(names, whole)
-        elif qualified.startswith(f"{WORLD}.") and isinstance(inner, ast.Attribute):
+        elif qualified.startswith(f"{WORLD}."):
+            inner = whole
+            for _ in qualified.removeprefix(f"{WORLD}.").split(".")[1:]:
+                assert isinstance(inner, ast.Attribute)
+                inner = inner.value
+            assert isinstance(inner, ast.Attribute)
             self._used(names, inner)
-        elif qualified == MODULE or qualified.startswith(f"{MODULE}."):
+        else:
             self._others.append((names, whole))
 
     def _borrowed(self, names: Names) -> None:
@@ -145,7 +151,8 @@ class _Walk:
             if any(value.name == MODULE for value in self._facts.flow.bound(names, binding)):
                 self._problem(names, binding.node, f"{name} is taken from another file")
         for attribute in names.attributes.get("MPI", ()):
-            if MODULE in self._facts.flow.qualified(names, attribute) and not names.qualified(attribute):
+            given = self._facts.flow.qualified(names, attribute)
+            if MODULE in given and MODULE not in names.qualified(attribute):
                 self._problem(names, attribute, "MPI is taken from another file")
 
     # --- uses ----------------------------------------------------------------------------------
@@ -212,11 +219,16 @@ class _Walk:
             if not isinstance(call, ast.Call) or not self._passed(names, call, node):
                 self._problem(names, node, "it is handed to what cannot be followed")
         elif isinstance(parent, ast.Return):
-            around = names.function(parent)
-            for where, call in self._facts.flow.call_sites(names, around) if around is not None else ():
-                self._carried(where, call)
+            self._returned(names, names.function(parent))
         elif not _only_tested(parent, node):
             self._problem(names, node, "it is put where it cannot be followed")
+
+    def _returned(self, names: Names, function: FunctionNode | None) -> None:
+        """The calls of a function that gives the world, and the reads of a property."""
+        for where, call in self._facts.flow.call_sites(names, function) if function is not None else ():
+            self._carried(where, call)
+        if isinstance(names.parents.get(function), ast.ClassDef):  # type: ignore[arg-type]
+            self._stored(function.name)  # type: ignore[union-attr]
 
     def _passed(self, names: Names, call: ast.Call, node: ast.expr) -> bool:
         """Follow an argument into the project's functions; whether there is one that takes it."""
@@ -231,10 +243,12 @@ class _Walk:
     def _assigned_to(self, names: Names, target: ast.expr) -> None:
         if isinstance(target, ast.Name):
             owner = names.scope(target).owner(target.id)
-            if owner is not None:
-                self._named(names, target.id, owner)
-                if owner is names.module:
-                    self._read_elsewhere(names, target.id)
+            assert owner is not None
+            self._named(names, target.id, owner)
+            if owner is names.module:
+                self._read_elsewhere(names, target.id)
+            elif isinstance(owner.node, ast.ClassDef):
+                self._stored(target.id)
         elif isinstance(target, ast.Attribute):
             self._stored(target.attr)
         else:
@@ -251,8 +265,9 @@ class _Walk:
     def _read_elsewhere(self, names: Names, name: str) -> None:
         """A module's variable, in the files that import it."""
         for where in self._facts.files:
-            for alias, binding in where.imports:
-                if where is not names and binding.qualified.rpartition(".")[2] == name:
+            if where is not names:
+                taken = {a for a, binding in where.imports if binding.qualified.rpartition(".")[2] == name}
+                for alias in sorted(taken | ({name} if where.stars else set())):
                     self._read_as(where, where.uses.get(alias, ()))
         self._stored(name)
 
@@ -268,7 +283,7 @@ class _Walk:
                     self._problem(names, text, f"{attribute} is asked for by its name")
 
     def _read_as(self, names: Names, uses: Iterable[ast.expr]) -> None:
-        """Follow those of some uses that are the world; what may be anything must not speak of ranks."""
+        """Follow those of some uses that are the world."""
         for use in uses:
             values = self._facts.flow.values(names, use)
             if any(value.name == WORLD for value in values):
@@ -277,14 +292,13 @@ class _Walk:
                     self._carried(names, use)
                 else:
                     self._problem(names, use, f"{ast.unparse(use)} may be another communicator, too")
-            elif not values or any(value.unknown for value in values):
-                parent = names.parents[use]
-                if isinstance(parent, ast.Attribute) and parent.attr in (
-                    *ATTRIBUTES,
-                    *QUESTIONS,
-                    *SIGNATURES,
-                ):
-                    self._problem(names, use, f"{ast.unparse(use)} is not known to be COMM_WORLD")
+            elif self._may_be_anything(names, use, values):
+                self._problem(names, use, f"whether {ast.unparse(use)} is COMM_WORLD is not known")
+
+    def _may_be_anything(self, names: Names, use: ast.expr, values: frozenset[Value]) -> bool:
+        if not values:  # a constant that nobody gives another value, None say, is no value either
+            return not (isinstance(use, ast.Name) and followed(self._facts, names, use))
+        return any(value.unknown and not left_at_none(self._facts, value) for value in values)
 
     def _assigned(self, names: Names, node: ast.expr) -> ast.Assign | None:
         """The assignment of the world to one variable of a function that is read for what it says alone."""
@@ -298,7 +312,7 @@ class _Walk:
         reads = [
             use
             for use in names.uses[target.id]
-            if isinstance(use.ctx, ast.Load) and names.scope(use).owner(target.id) is owner
+            if not isinstance(use.ctx, ast.Store) and names.scope(use).owner(target.id) is owner
         ]
         spoken = {*self._talks, *(getattr(node, "func", None) for node in self._talks)}
         return statement if all(names.parents[use] in spoken for use in reads) else None

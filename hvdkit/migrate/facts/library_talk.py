@@ -5,6 +5,7 @@ A program that uses one keeps a process group beside Horovod, made of Horovod's 
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -12,6 +13,7 @@ from hvdkit.migrate.facts import vocabulary as words
 from hvdkit.migrate.facts.arguments import is_on, keyword
 from hvdkit.migrate.facts.once import once
 from hvdkit.migrate.facts.starts import runs_in
+from hvdkit.migrate.names import Names
 
 if TYPE_CHECKING:
     from hvdkit.migrate.facts.facts import Facts, Site
@@ -49,6 +51,23 @@ def heard_by(facts: Facts, start: Site) -> list[str]:
     ]
     own = [start] if start.name in words.LIBRARY_STARTS else []
     return sorted({site.name.partition(".")[0] for site in (*own, *talking)})
+
+
+def decides_group(facts: Facts, names: Names, question: ast.Call) -> bool:
+    """Whether the group that libraries need is made where is_initialized() says that there is none.
+
+    Horovod may be initialised by then: the question is torch's own.
+    """
+    statement = names.statement(question)
+    if not isinstance(statement, ast.If) or question not in ast.walk(statement.test):
+        return False
+    calls = [call for inside in (*statement.body, *statement.orelse) for call in names.calls_in(inside)]
+    run = {function for call in calls for _, function in facts.flow.functions(names, call)}
+    needed = [start for start in facts.launch.inits if heard_by(facts, start)]
+    return any(
+        start.node in calls or start.names.function(start.node) in run
+        for start in (*needed, *facts.calls(words.OWN_GROUP))
+    )
 
 
 def asking(facts: Facts, *names: str) -> Iterator[Site]:

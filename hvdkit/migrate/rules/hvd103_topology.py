@@ -10,6 +10,7 @@ from hvdkit.migrate.facts import Facts, Site
 from hvdkit.migrate.facts import vocabulary as words
 from hvdkit.migrate.facts.collectives import is_world
 from hvdkit.migrate.facts.guards import in_jobs_only
+from hvdkit.migrate.facts.library_talk import decides_group
 from hvdkit.migrate.facts.once import once
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Finding
@@ -47,6 +48,8 @@ def check(facts: Facts) -> Iterator[Finding]:
         names, call = site.names, site.node
         hvd = facts.hvd(names)
         short = site.name.rpartition(".")[2]
+        if site.name == STARTED and decides_group(facts, names, call):
+            continue
         if _about_a_group(facts, site):
             message = f"{short} is asked about a group of ranks"
             advice = (
@@ -274,6 +277,24 @@ RULE = Rule(
         ),
     ),
     keeps=(
+        Keep(
+            """\
+            import torch
+            import torch.distributed as dist
+            import torchmetrics
+            from torch.nn.parallel import DistributedDataParallel as DDP
+
+            def start():
+                dist.init_process_group("nccl")
+
+            if not dist.is_initialized():
+                start()
+            model = DDP(torch.nn.Linear(2, 1))
+            mean = torchmetrics.MeanMetric()
+            model(x).sum().backward()
+            """,
+            reason="the group that torchmetrics asks for is still to be made when Horovod has been initialised",
+        ),
         Keep(
             """\
             import torch.distributed as dist

@@ -151,6 +151,14 @@ FILES = {
     "another file's attribute": ("import world\nworld.comm.send(1, dest=0)\n", WORLD),
     "all names of another file": ("from world import *\ncomm.send(1, dest=0)\n", WORLD),
     "the module from another file": ("from world import MPI as M\nprint(M.COMM_WORLD.rank)\n", WORLD),
+    "the module by a star": (
+        "del MPI\nfrom world import *\nprint(M.COMM_WORLD.rank)\n",
+        "import torch\nfrom mpi4py import MPI as M\n",
+    ),
+    "the world itself": (
+        "from world import comm\nprint(comm.rank)\n",
+        "import torch\nfrom mpi4py.MPI import COMM_WORLD as comm\n",
+    ),
     "the module in another file": ("import world\nprint(world.MPI.COMM_WORLD.rank)\n", WORLD),
 }
 

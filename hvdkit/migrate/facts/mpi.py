@@ -111,11 +111,13 @@ class _Walk:
 
     def mpi(self) -> Mpi:
         """Everything found."""
+        known = set().union(*(names.imported(LIBRARY) for names in self._facts.files))
         for names in self._facts.files:
             for name in sorted(names.imported(LIBRARY)):
                 for whole, qualified in names.readings(name):
                     self._reading(names, whole, qualified)
-            self._borrowed(names)
+            if known:
+                self._borrowed(names, known)
         for names, node in self._others:
             if node not in self._operations:
                 self._problem(names, node, f"{ast.unparse(node)} has no counterpart in Horovod")
@@ -126,7 +128,7 @@ class _Walk:
         self._problems.setdefault(node, Problem(names, node, reason))
 
     def _reading(self, names: Names, whole: ast.expr, qualified: str) -> None:
-        if qualified != MODULE and not qualified.startswith(f"{MODULE}."):
+        if not _is_mpi(qualified):
             return
         if len(names.qualified(whole)) > 1:
             self._problem(names, whole, f"{ast.unparse(whole)} may be another library's")
@@ -143,17 +145,22 @@ class _Walk:
         else:
             self._others.append((names, whole))
 
-    def _borrowed(self, names: Names) -> None:
-        """`from start import MPI`, where start.py imports it: such a name is not followed."""
+    def _borrowed(self, names: Names, known: set[str]) -> None:
+        """`from start import MPI`, where start.py imports it from mpi4py: such a name is not followed.
+
+        known: the names under which files of the project import something of mpi4py.
+        """
+        flow = self._facts.flow
         for name, binding in names.imports:
-            if binding.qualified.startswith(LIBRARY) or binding.qualified.rpartition(".")[2] != "MPI":
-                continue
-            if any(value.name == MODULE for value in self._facts.flow.bound(names, binding)):
-                self._problem(names, binding.node, f"{name} is taken from another file")
-        for attribute in names.attributes.get("MPI", ()):
-            given = self._facts.flow.qualified(names, attribute)
-            if MODULE in given and MODULE not in names.qualified(attribute):
-                self._problem(names, attribute, "MPI is taken from another file")
+            if binding.qualified.rpartition(".")[2] in known and not _is_mpi(binding.qualified):
+                if any(_is_mpi(value.name) for value in flow.bound(names, binding)):
+                    self._problem(names, binding.node, f"{name} is taken from another file")
+        others = [a for name in sorted(known) for a in names.attributes.get(name, ())]
+        starred = [use for name in sorted(known) if names.stars for use in names.uses.get(name, ())]
+        for node in (*others, *starred):
+            given = map(_is_mpi, flow.qualified(names, node))
+            if any(given) and not any(map(_is_mpi, names.qualified(node))):
+                self._problem(names, node, f"{ast.unparse(node)} is taken from another file")
 
     # --- uses ----------------------------------------------------------------------------------
 
@@ -316,6 +323,10 @@ class _Walk:
         ]
         spoken = {*self._talks, *(getattr(node, "func", None) for node in self._talks)}
         return statement if all(names.parents[use] in spoken for use in reads) else None
+
+
+def _is_mpi(name: str) -> bool:
+    return name == MODULE or name.startswith(f"{MODULE}.")
 
 
 def _only_tested(parent: ast.AST, node: ast.expr) -> bool:

@@ -37,8 +37,6 @@ from hvdkit.migrate.project import does_more_than_define
 if TYPE_CHECKING:
     from hvdkit.migrate.facts.facts import Facts
 
-MOST_LINES = 4  # statements from a backward pass to the averages
-
 
 @dataclass(frozen=True)
 class Pass:
@@ -170,15 +168,21 @@ def averaged_literally(facts: Facts, names: Names, model: ast.expr) -> bool:
 
 def averaged_below(facts: Facts, names: Names, call: ast.Call) -> bool:
     """Whether gradients are averaged right below a backward pass, as HVD416 writes it."""
-    statement = names.statement(call)
-    block = edits.block(names, statement)
-    position = block.index(statement) + 1
-    return any(
-        words.HVD_IN_PLACE & facts.flow.qualified(names, site.func)
-        and any(isinstance(part, ast.Attribute) and part.attr == "grad" for part in site.args)
-        for below in block[position : position + MOST_LINES]
-        for site in names.calls_in(below)
+    below = edits.following(names, names.statement(call))
+    return below is not None and any(
+        _sends_gradients(facts, names, inside)
+        or any(
+            _sends_gradients(facts, where, deeper)
+            for where, function in facts.flow.functions(names, inside)
+            for deeper in where.calls_in(function)
+        )
+        for inside in names.calls_in(below)
     )
+
+
+def _sends_gradients(facts: Facts, names: Names, call: ast.Call) -> bool:
+    given = any(isinstance(part, ast.Attribute) and part.attr == "grad" for part in call.args)
+    return given and not words.HVD_IN_PLACE.isdisjoint(facts.flow.qualified(names, call.func))
 
 
 def averaged_passes(facts: Facts, program: ProgramFacts) -> list[tuple[Names, ast.Call]]:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
 
 from hvdkit.migrate import edits
 from hvdkit.migrate.collective_edits import fresh
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.after_backward import Pass, after_backward, averaged_below
+from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
 
@@ -19,36 +21,72 @@ KNOW = (
 
 
 def check(facts: Facts) -> Iterator[Finding]:
+    by_file: dict[Names, list[Pass]] = {}
     for each in after_backward(facts).passes:
-        if averaged_below(facts, each.names, each.call):
-            continue
-        yield facts.required("HVD416", each.names, each.call, MESSAGE, _edit, facts, each).knowing(KNOW)
+        if not averaged_below(facts, each.names, each.call):
+            by_file.setdefault(each.names, []).append(each)
+    for names, passes in by_file.items():
+        passes.sort(key=lambda each: each.call.lineno)
+        function = fresh(names, "average_gradients")
+        plain = len(passes) == 1 and not passes[0].unlike
+        for each in passes:
+            make = (_inline, facts, each) if plain else (_called, facts, function, passes, each)
+            yield facts.required("HVD416", names, each.call, MESSAGE, *make).knowing(KNOW)
 
 
-def _edit(facts: Facts, each: Pass) -> Edit:
+def _inline(facts: Facts, each: Pass) -> Edit:
     names, hvd = each.names, facts.hvd(each.names)
     handles, handle = fresh(names, "handles"), fresh(names, "handle")
     over = f"for p in {each.models[0]}.parameters()"
     if len(each.models) > 1:
         over = f"for m in ({', '.join(each.models)}) for p in m.parameters()"
-    lines = []
-    if each.unlike:
-        trained, anywhere = fresh(names, "trained"), fresh(names, "anywhere")
-        param, used = fresh(names, "param"), fresh(names, "used")
-        lines = [
-            f"{trained} = [p {over} if p.requires_grad]",
-            f"{anywhere} = map(any, zip(*{hvd}.allgather_object([p.grad is not None for p in {trained}])))",
-            f"for {param}, {used} in zip({trained}, {anywhere}):",
-            f"\tif {used} and {param}.grad is None:",
-            f"\t\t{param}.grad = {param}.new_zeros({param}.shape)",
-        ]
-        over = f"for p in {trained}"
-    lines += [
+    lines = [
         f"{handles} = [{hvd}.allreduce_async_(p.grad, op={hvd}.Average) {over} if p.grad is not None]",
         f"for {handle} in {handles}:",
         f"\t{hvd}.synchronize({handle})",
     ]
     return edits.after(names.source, names.statement(each.call), lines)
+
+
+def _called(facts: Facts, function: str, passes: list[Pass], each: Pass) -> list[Edit]:
+    """The call, and with the first one the function above it."""
+    names = each.names
+    params = [f"{model}.parameters()" for model in each.models]
+    given = params[0] if len(params) == 1 else f"[{', '.join(f'*{one}' for one in params)}]"
+    found = [edits.after(names.source, names.statement(each.call), [f"{function}({given})"])]
+    if each is passes[0]:
+        unlike = any(one.unlike for one in passes)
+        lines = [*_function(facts.hvd(names), function, unlike), "", ""]
+        found.append(edits.before(names.source, _outermost(names, each.call), lines))
+    return found
+
+
+def _function(hvd: str, function: str, unlike: bool) -> list[str]:
+    """Parameters that only some ranks used get a gradient on all, and those that none used stay without."""
+    spread = [
+        "\tparams = [p for p in params if p.requires_grad]",
+        f"\tused = {hvd}.allgather_object([p.grad is not None for p in params])",
+        "\tfor p, anywhere in zip(params, map(any, zip(*used))):",
+        "\t\tif anywhere and p.grad is None:",
+        "\t\t\tp.grad = p.new_zeros(p.shape)",
+    ]
+    return [
+        f"def {function}(params):",
+        "\t# Gradients become their average over all ranks, as DDP leaves them after backward().",
+        *(spread if unlike else ()),
+        f"\thandles = [{hvd}.allreduce_async_(p.grad, op={hvd}.Average) for p in params if p.grad is not None]",
+        "\tfor handle in handles:",
+        f"\t\t{hvd}.synchronize(handle)",
+    ]
+
+
+def _outermost(names: Names, node: ast.AST) -> ast.stmt:
+    """The statement of the file itself that a node stands in."""
+    statement = names.statement(node)
+    for parent in names.ancestors(node):
+        if isinstance(parent, ast.stmt):
+            statement = parent
+    return statement
 
 
 RULE = Rule(
@@ -155,15 +193,20 @@ RULE = Rule(
 
             model = DDP(torch.nn.Linear(2, 1), find_unused_parameters=True)
             optimizer = make_optimizer(model)
+            def average_gradients(params):
+                # Gradients become their average over all ranks, as DDP leaves them after backward().
+                params = [p for p in params if p.requires_grad]
+                used = hvd.allgather_object([p.grad is not None for p in params])
+                for p, anywhere in zip(params, map(any, zip(*used))):
+                    if anywhere and p.grad is None:
+                        p.grad = p.new_zeros(p.shape)
+                handles = [hvd.allreduce_async_(p.grad, op=hvd.Average) for p in params if p.grad is not None]
+                for handle in handles:
+                    hvd.synchronize(handle)
+
+
             model(x).sum().backward()
-            trained = [p for p in model.parameters() if p.requires_grad]
-            anywhere = map(any, zip(*hvd.allgather_object([p.grad is not None for p in trained])))
-            for param, used in zip(trained, anywhere):
-                if used and param.grad is None:
-                    param.grad = param.new_zeros(param.shape)
-            handles = [hvd.allreduce_async_(p.grad, op=hvd.Average) for p in trained if p.grad is not None]
-            for handle in handles:
-                hvd.synchronize(handle)
+            average_gradients(model.parameters())
             optimizer.step()
             """,
             note="A parameter that some rank used gets a gradient on all; one that no rank used stays without, as in DDP.",

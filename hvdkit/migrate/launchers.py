@@ -1,4 +1,4 @@
-"""Command lines beside the scripts that start them with torch's launchers, and the horovodrun line for each.
+"""Command lines beside the scripts that start them with torch's launchers or mpirun, and the horovodrun line.
 
 Shell scripts, batch files, Makefiles and READMEs are read and never edited: what a line means to its cluster
 is not ours to know. So are the commands that Python files run.
@@ -23,11 +23,15 @@ MAX_BYTES = 1_000_000
 TOKEN = re.compile(r"""(?:[^\s"']|"[^"]*"|'[^']*')+""")
 LAUNCHER = re.compile(
     r"(?:\S*/)?torchrun(?=\s)"
+    r"|(?P<mpi>(?:\S*/)?mpi(?:run|exec)(?=\s))"
     r"|(?P<python>(?:\S*/)?\$?\{?python[\d.]*\}?)(?P<flags>(?:\s+-[uOB])*)\s+-m\s+torch\.distributed\.(?:launch|run)(?=\s)"
 )
 SETTING = re.compile(r"""(?:[A-Za-z_]\w*=(?:[^\s"']|"[^"]*"|'[^']*')*\s+)+$""")
 # Options of the launcher that stand alone; all others take a value.
 ALONE = frozenset(("standalone", "use_env", "no_python", "module", "m", "h", "help"))
+# mpirun's options that horovodrun has, and how many values those have that it can do without.
+MPI_OPTIONS = {"n": "-np", "np": "-np", "H": "-H", "host": "-H", "hostfile": "--hostfile"}
+MPI_NOT_NEEDED = {"allow-run-as-root": 0, "oversubscribe": 0, "x": 1}
 
 
 @dataclass(frozen=True)
@@ -44,7 +48,7 @@ class LaunchLine:
 
 
 def launch_lines(paths: Iterable[Path], scripts: Iterable[Path]) -> list[LaunchLine]:
-    """Lines in files beside or below the paths that start one of the scripts with a launcher of torch's."""
+    """Lines in files beside or below the paths that start one of the scripts by torch or mpirun."""
     known = {script.name for script in scripts}
     found: list[LaunchLine] = []
     for file in _files(paths):
@@ -102,12 +106,32 @@ def _in_text(path: Path, text: str, known: set[str]) -> Iterator[LaunchLine]:
 def _changed(line: str, known: set[str]) -> Iterator[tuple[str, str]]:
     """The launcher's command in a line, if there is one for a known script, and what to write instead."""
     match = LAUNCHER.search(line)
-    instead = horovodrun(line[match.end() :], match.group("flags") or "", known) if match else None
+    instead = None
+    if match is not None and match.group("mpi"):
+        instead = instead_of_mpirun(line[match.end() :], known)
+    elif match is not None:
+        instead = horovodrun(line[match.end() :], match.group("flags") or "", known)
     if match is not None and instead is not None:
         setting = SETTING.search(line[: match.start()])
         before = setting.group() if setting else ""
         command = re.split(r"[`|;&>]", line[match.start() :])[0].strip()
         yield before + command, before + instead
+
+
+def instead_of_mpirun(arguments: str, known: set[str]) -> str | None:
+    """The horovodrun line for mpirun's arguments; None for another script's, or with other options."""
+    tokens = TOKEN.findall(re.split(r"[`|;&>]", arguments)[0])
+    found: list[str] = []
+    while tokens and tokens[0].startswith("-"):
+        name = tokens.pop(0).lstrip("-")
+        if name in MPI_NOT_NEEDED:
+            tokens = tokens[MPI_NOT_NEEDED[name] :]
+        elif name in MPI_OPTIONS and tokens:
+            found += [MPI_OPTIONS[name], tokens.pop(0)]
+        else:
+            return None
+    started = any(_starts(token, False, known) for token in tokens)
+    return " ".join(["horovodrun", *found, *tokens]) if started and "-np" in found else None
 
 
 def horovodrun(arguments: str, flags: str, known: set[str]) -> str | None:

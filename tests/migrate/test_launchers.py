@@ -41,6 +41,11 @@ DDP = "import torch.distributed as dist\n\ndist.init_process_group('gloo')\n"
             "horovodrun -np GPUS_PER_HOST python -m pack.train --x",
         ),
         ("torchrun --nproc_per_node=${2:-2} ${1:-train.py}", "horovodrun -np ${2:-2} python ${1:-train.py}"),
+        ("mpiexec -n 8 python train.py --lr 1", "horovodrun -np 8 python train.py --lr 1"),
+        (
+            "mpirun -np $N -x PATH --hostfile h python train.py",
+            "horovodrun -np $N --hostfile h python train.py",
+        ),
         ("run it with `torchrun train.py` on one GPU", "horovodrun -np 1 python train.py"),
     ],
 )
@@ -55,6 +60,8 @@ def test_the_horovodrun_line(line: str, instead: str, tmp_path: Path) -> None:
     [
         "torchrun --nproc_per_node=8 other.py",
         "# torchrun train.py",
+        "mpirun -np 8 --map-by socket python train.py",
+        "mpirun python train.py",
         "python train.py",
         "deepspeed train.py",
         "pip install torchrun",

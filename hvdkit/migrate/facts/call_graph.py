@@ -18,6 +18,10 @@ if TYPE_CHECKING:
     from hvdkit.migrate.facts.facts import Facts
 
 Way = tuple[Names, ast.AST]
+ONLY_WRAPS = (
+    "torch.",
+    "contextlib.",
+)  # libraries whose decorators give a function back to its own name alone
 
 
 class CallGraph:
@@ -147,7 +151,7 @@ def _decorated(names: Names, function: FunctionNode) -> list[Way]:
     """Where a function is defined, if what decorates it may hand it on: torch.no_grad() does not."""
     for decorator in getattr(function, "decorator_list", ()):
         made_by = names.qualified(decorator.func if isinstance(decorator, ast.Call) else decorator)
-        if not any(name.startswith("torch.") for name in made_by):
+        if not any(name.startswith(ONLY_WRAPS) for name in made_by):
             return [(names, function)]
     return []
 

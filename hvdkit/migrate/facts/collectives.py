@@ -8,7 +8,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Callable
 
 from hvdkit.migrate.facts.arguments import default, keyword, passed, unpacks
 from hvdkit.migrate.facts.flow import Value
@@ -163,7 +163,7 @@ def reduction_constants(facts: Facts) -> Iterator[tuple[Names, ast.Attribute, st
 def _known_group(facts: Facts, names: Names, group: ast.expr) -> bool:
     if is_world(facts, names, group):
         return True
-    values = facts.flow.values(names, group) if _followed(facts, names, group, set()) else frozenset()
+    values = facts.flow.values(names, group) if followed(facts, names, group) else frozenset()
     return bool(values) and all(value.kind == "made" and value.name in ADD_PROCESS_SET for value in values)
 
 
@@ -173,13 +173,19 @@ def is_world(facts: Facts, names: Names, group: ast.expr) -> bool:
     A parameter that is the world where none is given, `if group is None: group = everybody()`, is it also
     where nobody is seen to give one.
     """
-    values = facts.flow.values(names, group) if _followed(facts, names, group, set()) else frozenset()
-    given = [value for value in values if not _left_at_none(facts, value)]
-    return bool(given) and all(_is_all(value) for value in given)
+    return only(facts, names, group, _is_all)
 
 
-def _followed(facts: Facts, names: Names, node: ast.expr, seen: set[ast.AST]) -> bool:
+def only(facts: Facts, names: Names, node: ast.expr, accepts: Callable[[Value], bool]) -> bool:
+    """Whether an expression is followed to its end, and all that it may be is accepted."""
+    values = facts.flow.values(names, node) if followed(facts, names, node) else frozenset()
+    given = [value for value in values if not left_at_none(facts, value)]
+    return bool(given) and all(map(accepts, given))
+
+
+def followed(facts: Facts, names: Names, node: ast.expr, seen: set[ast.AST] | None = None) -> bool:
     """Whether all that is assigned to a variable or an attribute is known; what fills a list is not."""
+    seen = set() if seen is None else seen
     if node in seen:
         return True
     seen.add(node)
@@ -194,7 +200,7 @@ def _followed(facts: Facts, names: Names, node: ast.expr, seen: set[ast.AST]) ->
 
 def _binding_followed(facts: Facts, names: Names, binding: Binding, seen: set[ast.AST]) -> bool:
     if binding.kind == "assign" and binding.value is not None and not binding.path:
-        return _followed(facts, names, binding.value, seen)
+        return followed(facts, names, binding.value, seen)
     if binding.kind != "param" or not isinstance(binding.node, ast.arg):
         return bool(facts.flow.bound(names, binding))
     function = names.parents[names.parents[binding.node]]
@@ -202,7 +208,7 @@ def _binding_followed(facts: Facts, names: Names, binding: Binding, seen: set[as
         return False
     sites = facts.flow.call_sites(names, function)
     given = ((where, passed(names, function, where, call, binding.node.arg)) for where, call in sites)
-    return all(value is None or _followed(facts, where, value, seen) for where, value in given)
+    return all(value is None or followed(facts, where, value, seen) for where, value in given)
 
 
 def _is_all(value: Value) -> bool:
@@ -211,7 +217,7 @@ def _is_all(value: Value) -> bool:
     return value.name in _WORLD or (value.name == NEW_GROUP and group_ranks(value.node) is None)
 
 
-def _left_at_none(facts: Facts, value: Value) -> bool:
+def left_at_none(facts: Facts, value: Value) -> bool:
     """Whether a value is a parameter that is None unless it is given, and nobody is seen to give it."""
     if value.kind != "param":
         return False

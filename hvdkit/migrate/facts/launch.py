@@ -18,6 +18,7 @@ from hvdkit.migrate.facts.arguments import keyword, passed, received, spawned, s
 from hvdkit.migrate.facts.launch_options import Option, Options
 from hvdkit.migrate.facts.launched_processes import leads_to_init, processes, repeats
 from hvdkit.migrate.facts.memo import Memo
+from hvdkit.migrate.facts.mpi import mpi_reads
 from hvdkit.migrate.facts.ranks import QUESTIONS, constant, environment_reads, launch_tests
 from hvdkit.migrate.names import FUNCTIONS, Binding, Names
 
@@ -213,8 +214,11 @@ class Launch:
 
     @cached_property
     def reads(self) -> dict[ast.AST, str]:
-        """Reads of the launcher's variables -> Horovod's function."""
-        return {read.node: read.function for names in self._facts.files for read in environment_reads(names)}
+        """Reads of the launcher's variables, and questions to mpi4py -> Horovod's function."""
+        asked: dict[ast.AST, str] = {talk.node: talk.does for talk in mpi_reads(self._facts)}
+        for names in self._facts.files:
+            asked.update({read.node: read.function for read in environment_reads(names)})
+        return asked
 
     @cached_property
     def tests(self) -> dict[ast.AST, bool]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from hvdkit.migrate.facts.launch_order import Order
 from hvdkit.migrate.facts.launch_settings import settings
 from hvdkit.migrate.facts.launched_processes import processes
+from hvdkit.migrate.facts.mpi import mpi, translated
 from hvdkit.migrate.facts.once import once
 from hvdkit.migrate.facts.ranks import environment_reads, launch_tests
 from hvdkit.migrate.facts.starts import started
@@ -28,6 +29,7 @@ def init_order(facts: Facts) -> Order:
             continue
         needs += [(names, read.node) for read in environment_reads(names)]
         needs += [(names, test.node) for test in launch_tests(names)]
+    needs += [(talk.names, talk.node) for talk in mpi(facts).talks if translated(facts, talk.names)]
     if facts.launch.inits:
         asking = [(optimizer.names, optimizer.node) for optimizer in facts.optimizers]
         asking += [(wrap.names, wrap.node) for wrap in find_wraps(facts)]

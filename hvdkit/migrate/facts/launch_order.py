@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from hvdkit.migrate.facts import vocabulary as words
 from hvdkit.migrate.facts.programs import main_guard
+from hvdkit.migrate.facts.ranks import ENVIRONMENT, environment_stores
 from hvdkit.migrate.facts.starts import runs_in, starting_sites
 from hvdkit.migrate.names import FUNCTIONS, FunctionNode, Names
 
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from hvdkit.migrate.facts.facts import Facts
 
 MAX_CALLERS = 8
+NEEDLESS = (*ENVIRONMENT, "MASTER_ADDR", "MASTER_PORT")  # variables that nothing reads after migration
 
 
 @dataclass(frozen=True)
@@ -68,6 +70,37 @@ class Order:
         """Whether the function around a node is one that holds an init call."""
         function = names.function(node)
         return any(where is names and names.function(site) is function for site, where in self._sites.items())
+
+    def left_out(self, names: Names, site: ast.Call) -> ast.AST | None:
+        """What the function of an init call does besides, but not if Horovod starts above its call."""
+        function = names.function(site)
+        if not isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            return None
+        leaving = [p.lineno for p in function.body if p.lineno < site.lineno and leaves_when_started(p)]
+        told = {statement for statement, _ in environment_stores(names, *NEEDLESS)}
+        below = [
+            p for part in function.body if leaving and part.lineno > leaving[0] for p in names.walk(part)
+        ]
+        done = [part for part in below if names.statement(part) not in told and self._lasts(names, part)]
+        return done[0] if done and self._begun_above(names, function) else None
+
+    def _lasts(self, names: Names, node: ast.AST) -> bool:
+        """Whether something stays done: a value stored in an object, a project's call, a device set."""
+        if isinstance(node, (ast.Attribute, ast.Subscript)):
+            return isinstance(node.ctx, ast.Store)
+        if not isinstance(node, ast.Call):
+            return False
+        qualified = self._facts.flow.qualified(names, node.func)
+        told = any(name.startswith("torch.cuda.set") for name in qualified)
+        return told or bool(self._facts.flow.functions(names, node))
+
+    def _begun_above(self, names: Names, function: FunctionNode) -> bool:
+        """Whether a place for hvd.init() stands above a call of a function that initialises itself."""
+        others = Order(self._facts)
+        others._sites = {}
+        others.places = [place for place in self.places if self._function(place) is not function]
+        calls = self._facts.flow.call_sites(names, function) if others.places else []
+        return any(others.covers(where, call) for where, call in calls)
 
     def own_place(self, names: Names, site: ast.Call) -> Place | None:
         """The place in the function of an init call that stands above it, if any."""
@@ -139,8 +172,15 @@ class Order:
         guard = main_guard(names) if function is not None and not sites else None
         if guard is not None and not any(self._initialising(names, None)):
             yield Place(names, guard.body[0])  # a script that starts nothing: who calls it is not known
-        elif function is not None and not sites:
+        elif function is not None and not sites and not self._made_below(names, function):
             yield from self._starts(names, node)
+
+    def _made_below(self, names: Names, function: FunctionNode) -> bool:
+        """Whether a method that nothing calls is of objects that are made where something has started."""
+        if not isinstance(names.parents.get(function), ast.ClassDef):
+            return False
+        ways = self._facts.graph.ways(names, function)
+        return bool(ways) and all(self._covered(where, node, False, 1) for where, node in ways)
 
     def _starts(self, names: Names, node: ast.AST) -> Iterator[Place]:
         """The start of each program that joins a job, and may come to code that nothing is seen to call."""
@@ -239,10 +279,7 @@ class Order:
         if isinstance(statement, (ast.With, ast.Try)):
             return any(self._runs(names, inner, depth) for inner in statement.body)
         if isinstance(statement, ast.If):
-            asks = any(
-                isinstance(part, ast.Attribute) and part.attr == "is_initialized"
-                for part in ast.walk(statement.test)
-            )
+            asks = any(_asks_for_start(part) for part in ast.walk(statement.test))
             then = any(self._runs(names, inner, depth) for inner in statement.body)
             return then and (asks or any(self._runs(names, inner, depth) for inner in statement.orelse))
         if isinstance(statement, (ast.Expr, ast.Assign, ast.AnnAssign, ast.Return)):
@@ -269,9 +306,28 @@ class Order:
         for statement in function.body:
             if self._runs(names, statement, depth):
                 return True
+            if leaves_when_started(statement):
+                continue
             if any(isinstance(part, ast.Return) for part in names.walk(statement)):
                 return False
         return False
+
+
+def _asks_for_start(node: ast.AST) -> bool:
+    return isinstance(node, ast.Attribute) and node.attr == "is_initialized"
+
+
+def leaves_when_started(statement: ast.stmt) -> bool:
+    """`if dist.is_initialized(): return`: what comes below starts, or something has."""
+    if (
+        not isinstance(statement, ast.If)
+        or statement.orelse
+        or not isinstance(statement.body[-1], ast.Return)
+    ):
+        return False
+    test = statement.test
+    every = test.values if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And) else [test]
+    return any(isinstance(part, ast.Call) and _asks_for_start(part.func) for part in every)
 
 
 def _earlier(names: Names, statement: ast.stmt, itself: bool) -> list[ast.stmt]:

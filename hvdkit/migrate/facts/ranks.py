@@ -10,7 +10,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from hvdkit.migrate.edits import following
 from hvdkit.migrate.facts.commands import starts_launcher
+from hvdkit.migrate.facts.mpi import WORLD, mpi_reads
 from hvdkit.migrate.names import COMPREHENSIONS, Names
 
 if TYPE_CHECKING:
@@ -46,6 +48,11 @@ ENVIRONMENT = {
     "MV2_COMM_WORLD_LOCAL_SIZE": "local_size",
     "PMI_RANK": "rank",
     "PMI_SIZE": "size",
+    "PMI_LOCAL_RANK": "local_rank",
+    "PMI_LOCAL_SIZE": "local_size",
+    "PALS_RANKID": "rank",
+    "PALS_LOCAL_RANKID": "local_rank",
+    "PALS_LOCAL_SIZE": "local_size",
     "MPI_LOCALRANKID": "local_rank",
     "MPI_LOCALNRANKS": "local_size",
 }
@@ -107,12 +114,14 @@ class LaunchTest:
 
 
 def rank_reads(facts: Facts) -> Iterator[RankRead]:
-    """Every read, in the environment or from torch.distributed, of a rank or a size."""
+    """Every read, in the environment, from torch.distributed or mpi4py, of a rank or a size."""
     for names in facts.files:
         yield from _environment(names)
     for site in facts.calls(*QUESTIONS):
         if not site.node.args and not site.node.keywords:
             yield RankRead(site.names, site.node, QUESTIONS[site.name], True, site.name)
+    for talk in mpi_reads(facts):
+        yield RankRead(talk.names, talk.node, talk.does, True, WORLD)
 
 
 def environment_reads(names: Names) -> Iterator[RankRead]:
@@ -148,27 +157,37 @@ def _is_made_int(names: Names, node: ast.expr) -> bool:
 
 
 def _first_set(names: Names) -> Iterator[RankRead]:
-    """`for v in ("RANK", "PMI_RANK"): if v in os.environ: rank = int(os.environ[v]); break`."""
+    """`for v in ("RANK", "PMI_RANK"): if v in os.environ: rank = int(os.environ[v]); break`, or `return`."""
     for loop in names.of_kind(ast.For):
         every = loop.iter.elts if isinstance(loop.iter, (ast.Tuple, ast.List)) else []
         functions = {ENVIRONMENT.get(str(constant(element)), "") for element in every}
         found = _taken(loop) if len(functions) == 1 and "" not in functions else None
-        if found is not None:
-            value, number = found
-            yield RankRead(names, value, functions.pop(), number, str(constant(every[0])), None, loop)
+        if found is None:
+            continue
+        value, default = found, None
+        if isinstance(names.parents[value], ast.Return):
+            below = following(names, loop)
+            default = below.value if isinstance(below, ast.Return) else None
+            if default is None or constant(default) is None:
+                continue  # what the function gives without a launcher is not known
+        number = isinstance(value, ast.Call)
+        yield RankRead(names, value, functions.pop(), number, str(constant(every[0])), default, loop)
 
 
-def _taken(loop: ast.For) -> tuple[ast.expr, bool] | None:
-    """What such a loop assigns, and whether it is a number."""
+def _taken(loop: ast.For) -> ast.expr | None:
+    """What such a loop assigns or returns."""
     test, name = loop.body[0], ast.unparse(loop.target)
     if not isinstance(test, ast.If) or ast.unparse(test.test) != f"{name} in os.environ":
         return None
-    assigned = test.body[0]
-    nothing_else = not (loop.body[1:] or loop.orelse or test.orelse) and len(test.body) == 2
-    if not nothing_else or not isinstance(test.body[1], ast.Break) or not isinstance(assigned, ast.Assign):
+    taken, ends = test.body[0], test.body[1:]
+    assigns = isinstance(taken, ast.Assign) and len(taken.targets) == 1
+    plain = len(ends) == 1 and isinstance(ends[0], ast.Break) if assigns else not ends
+    if loop.body[1:] or loop.orelse or test.orelse or not plain:
         return None
-    number = {f"os.environ[{name}]": False, f"int(os.environ[{name}])": True}.get(ast.unparse(assigned.value))
-    return None if number is None or len(assigned.targets) > 1 else (assigned.value, number)
+    if not isinstance(taken, (ast.Assign, ast.Return)) or taken.value is None:
+        return None
+    read = ast.unparse(taken.value) in (f"os.environ[{name}]", f"int(os.environ[{name}])")
+    return taken.value if read else None
 
 
 def launch_tests(names: Names) -> Iterator[LaunchTest]:

@@ -57,13 +57,34 @@ def hand_updates(names: Names) -> Iterator[ast.stmt]:
             yield statement
 
 
-def copied_gradients(names: Names) -> Iterator[ast.stmt]:
-    """Statements such as `master.grad = p.grad.float()` and `master.grad.data.copy_(p.grad.data)`."""
+def copied_gradients(facts: Facts, names: Names) -> Iterator[ast.stmt]:
+    """Statements such as `master.grad = p.grad.float()` and `master.grad.data.copy_(p.grad.data)`.
+
+    A function of the project may read the gradient: `master.grad = flatten([gradient_of(p) for p in ps])`.
+    """
     for gradient in (*names.attributes.get("grad", ()), *names.attributes.get("_grad", ())):
         statement = names.statement(gradient)
         into = None if names.qualified(gradient) else _filled(statement)
-        if into is not None and into is not gradient and ast.dump(into.value) != ast.dump(gradient.value):
+        if into is None:
+            continue
+        if into is not gradient:
+            copied = ast.dump(into.value) != ast.dump(gradient.value)
+        else:
+            copied = any(_reads_another(facts, names, call, into.value) for call in names.calls_in(statement))
+        if copied:
             yield statement
+
+
+def _reads_another(facts: Facts, names: Names, call: ast.Call, own: ast.expr) -> bool:
+    """Whether a call runs a function of the project that reads the gradient of what it is given."""
+    if not call.args or any(ast.dump(given) == ast.dump(own) for given in call.args):
+        return False
+    return any(
+        isinstance(part, ast.Attribute) and part.attr == "grad" and isinstance(part.ctx, ast.Load)
+        for where, function in facts.flow.functions(names, call)
+        for result in where.returns.get(function, ())
+        for part in where.walk(result)
+    )
 
 
 def _filled(statement: ast.stmt) -> ast.Attribute | None:

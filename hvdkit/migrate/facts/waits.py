@@ -7,6 +7,7 @@ from itertools import takewhile
 from typing import TYPE_CHECKING
 
 from hvdkit.migrate import edits
+from hvdkit.migrate.facts.gradients import GradientUse
 from hvdkit.migrate.facts.naming import optimizer_names
 from hvdkit.migrate.facts.steps import Backward, Group, Step
 from hvdkit.migrate.names import FUNCTIONS, Names
@@ -23,6 +24,22 @@ def waiting_place(facts: Facts, backward: Backward, group: Group) -> tuple[Names
     if optimizer_names(facts, backward.names, backward.call, [group]):
         return backward.names, backward.call
     return backward.where, backward.anchor
+
+
+def looked_at_before(facts: Facts, backward: Backward) -> ast.stmt | None:
+    """What looks at gradients below a backward pass in its function, where only the caller can wait."""
+    names, looks = backward.names, GradientUse(facts, certain=True)
+    child: ast.AST = names.statement(backward.call)
+    for parent in names.ancestors(child):
+        if isinstance(child, ast.stmt):
+            block = edits.block(names, child)
+            found = (below for below in block[block.index(child) + 1 :] if looks.looked_at(names, below))
+            if (below := next(found, None)) is not None:
+                return below
+        if isinstance(parent, FUNCTIONS):
+            break
+        child = parent
+    return None
 
 
 def reduced_below(facts: Facts, names: Names, call: ast.Call, group: Group) -> bool:

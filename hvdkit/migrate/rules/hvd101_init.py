@@ -26,6 +26,11 @@ SAID = {
     "pg_options": "its pg_options have no counterpart",
 }
 
+SKIPPED = (
+    "a rank is read before this function is called: Horovod starts there, and this would not be done any more"
+)
+WHERE_TO_CALL = "call this function before anything reads a rank, and run hvdkit migrate again"
+
 
 def check(facts: Facts) -> Iterator[Finding]:
     if not facts.launch.inits:
@@ -38,6 +43,9 @@ def check(facts: Facts) -> Iterator[Finding]:
         if place is not None:
             placed.add(place)
         gone = place is not None or order.covers(site.names, site.node)
+        skipped = order.left_out(site.names, site.node)
+        if skipped is not None:
+            yield facts.refused("HVD101", site.names, skipped, SKIPPED, WHERE_TO_CALL)
         message = "init_process_group becomes hvd.init(); the launcher gives rank, size and addresses"
         stays = facts.options.allows("HVD115") and heard_by(facts, site)
         make = _above if stays else _edits
@@ -190,6 +198,36 @@ RULE = Rule(
                 main()
             """,
             note="A rank that is read before the helper runs gets its own init; a second one does nothing.",
+        ),
+        Change(
+            """\
+            import os
+            import torch.distributed as dist
+
+            def setup():
+                if dist.is_initialized():
+                    return
+                os.environ["CUDA_VISIBLE_DEVICES"] = os.environ["LOCAL_RANK"]
+                dist.init_process_group("nccl")
+
+            setup()
+            print(int(os.environ["RANK"]))
+            """,
+            """\
+            import os
+            import horovod.torch as hvd
+            import torch.distributed as dist
+
+            def setup():
+                if dist.is_initialized():
+                    return
+                hvd.init()
+                os.environ["CUDA_VISIBLE_DEVICES"] = os.environ["LOCAL_RANK"]
+
+            setup()
+            print(int(os.environ["RANK"]))
+            """,
+            note="The helper returns early where something has started: init above its call would skip the rest.",
         ),
         Change(
             """\
@@ -676,6 +714,24 @@ RULE = Rule(
         ),
     ),
     keeps=(
+        Keep(
+            """\
+            import os
+            import torch
+            import torch.distributed as dist
+
+            def setup():
+                if dist.is_initialized():
+                    return
+                torch.cuda.set_device(int(os.environ["LOCAL_RANK"]))
+                dist.init_process_group("nccl")
+
+            print(int(os.environ["RANK"]))
+            setup()
+            """,
+            reason="Horovod starts above the first line, and setup() would leave before it sets the device",
+            reported=True,
+        ),
         Keep(
             """\
             import torch

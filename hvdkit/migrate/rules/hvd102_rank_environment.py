@@ -97,11 +97,15 @@ def _edit(names: Names, node: ast.expr, text: str) -> Edit:
     return edits.replace(names.source, node, text if roomy or " if " not in text else f"({text})")
 
 
-def _whole(names: Names, read: RankRead, loop: ast.For, text: str) -> Edit:
-    """The assignment alone, for a loop that looks for the first variable that is set."""
-    assigned = names.statement(read.node)
-    assert isinstance(assigned, ast.Assign)
-    return edits.replace(names.source, loop, f"{names.source.segment(assigned.targets[0])} = {text}")
+def _whole(names: Names, read: RankRead, loop: ast.For, text: str) -> list[Edit]:
+    """What a loop gives that looks for the first variable that is set; a `return` below it goes with it."""
+    taken = names.statement(read.node)
+    if isinstance(taken, ast.Return):
+        below = edits.following(names, loop)
+        assert below is not None
+        return [edits.replace(names.source, loop, f"return {text}"), edits.delete(names, below)]
+    assert isinstance(taken, ast.Assign)
+    return [edits.replace(names.source, loop, f"{names.source.segment(taken.targets[0])} = {text}")]
 
 
 RULE = Rule(
@@ -222,6 +226,32 @@ RULE = Rule(
             dist.init_process_group("gloo", world_size=world_size, rank=local_rank)
             """,
             note="The first of several variables that is set, as timm and open_clip look for it.",
+        ),
+        Change(
+            """\
+            import os
+            import torch.distributed as dist
+
+            def rank_without_mpi():
+                for name in ["PMI_RANK", "OMPI_COMM_WORLD_RANK"]:
+                    if name in os.environ:
+                        return int(os.environ[name])
+                return -1
+
+            dist.init_process_group("gloo")
+            print(rank_without_mpi())
+            """,
+            """\
+            import horovod.torch as hvd
+            import torch.distributed as dist
+
+            def rank_without_mpi():
+                return hvd.rank() if hvd.size() > 1 else -1
+
+            dist.init_process_group("gloo")
+            print(rank_without_mpi())
+            """,
+            note="... or returns it.",
         ),
         Change(
             """\

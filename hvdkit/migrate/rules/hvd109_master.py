@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.guards import caught
+from hvdkit.migrate.facts.mpi import mpi, translated
 from hvdkit.migrate.facts.ranks import (
     JOBS,
     NODE_LISTS,
@@ -30,7 +31,7 @@ def check(facts: Facts) -> Iterator[Finding]:
         if "ddp" not in facts.kinds(names):
             continue
         for statement, variable in environment_stores(names, *DEFAULTS):
-            if _plain(statement):
+            if _plain(facts, statement):
                 message = f"{variable} is not used: Horovod's launcher connects the processes"
                 yield facts.safe("HVD109", names, statement, message, edits.delete, names, statement)
         for node, variable, _ in environment_accesses(names, *DEFAULTS):
@@ -76,8 +77,8 @@ def _asks_strictly(names: Names, node: ast.AST) -> bool:
     return any(names.function(call) is function for method in STRICT for call in names.calls.get(method, ()))
 
 
-def _plain(statement: ast.stmt) -> bool:
-    """Whether nothing but the assignment is lost with a statement."""
+def _plain(facts: Facts, statement: ast.stmt) -> bool:
+    """Whether nothing but the assignment is lost with a statement, and what mpi4py sends for it."""
     value = statement.value if isinstance(statement, (ast.Assign, ast.Expr)) else None
     if isinstance(statement, ast.Assign) and len(statement.targets) > 1:
         return False
@@ -85,9 +86,11 @@ def _plain(statement: ast.stmt) -> bool:
     calls = [part for part in parts if isinstance(part, ast.Call)]
     if isinstance(statement, ast.Expr):
         calls = [call for call in calls if call is not value]
+    sent = {talk.node for talk in mpi(facts).talks if talk.does == "bcast" and translated(facts, talk.names)}
     harmless = all(
         (isinstance(call.func, ast.Name) and call.func.id in ("str", "int", "repr"))
         or (isinstance(call.func, ast.Attribute) and call.func.attr == "format")
+        or call in sent
         for call in calls
     )
     return harmless and not any(isinstance(part, ast.NamedExpr) for part in parts)
@@ -111,7 +114,10 @@ RULE = Rule(
         "for a job of several processes."
     ),
     why="horovodrun tells its processes how to meet in other ways, and sets neither variable.",
-    safety="Safe: only init_process_group used them. A value that comes from a call is left: the call may do more.",
+    safety=(
+        "Safe: only init_process_group used them. A value that comes from a call is left: the call may do more. What "
+        "mpi4py broadcasts for one goes on all ranks alike, where HVD512 rewrites the program."
+    ),
     check=check,
     changes=(
         Change(

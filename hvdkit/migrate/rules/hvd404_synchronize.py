@@ -10,7 +10,14 @@ from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.naming import optimizer_names, plain_target
 from hvdkit.migrate.facts.steps import Group, Step
 from hvdkit.migrate.facts.unfollowed import unfollowed_steps
-from hvdkit.migrate.facts.waits import if_there, reduced_above, reduced_below, skips, waiting_place
+from hvdkit.migrate.facts.waits import (
+    if_there,
+    looked_at_before,
+    reduced_above,
+    reduced_below,
+    skips,
+    waiting_place,
+)
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
@@ -23,6 +30,9 @@ MADE_HERE = (
     "give the optimizer to this function in a call that can be followed (not by a name in a registry), or call "
     "optimizer.synchronize() after backward(), and step under optimizer.skip_synchronize()"
 )
+
+TOO_EARLY = "gradients are looked at here, right after backward(), and the optimizer that has to average them first has no name"
+NAME_IT = "give the optimizer to this function, too, or look at the gradients where it is called"
 
 
 def check(facts: Facts) -> Iterator[Finding]:
@@ -63,6 +73,9 @@ def check(facts: Facts) -> Iterator[Finding]:
             continue
         for backward in group.reduce_after:
             names, call = waiting_place(facts, backward, group)
+            looks = looked_at_before(facts, backward) if call is not backward.call else None
+            if looks is not None and facts.kinds(names) & {"ddp", "single"}:
+                yield facts.refused("HVD404", backward.names, looks, TOO_EARLY, NAME_IT)
             if facts.kinds(names) & {"ddp", "single"} and not reduced_below(facts, names, call, group):
                 message = f"{group.reason}: every rank waits here until they are averaged, as DDP does"
                 yield facts.required("HVD404", names, call, message, _after_call, facts, names, call, group)
@@ -1208,6 +1221,26 @@ RULE = Rule(
         ),
     ),
     keeps=(
+        Keep(
+            """\
+            import torch
+            from torch.nn.parallel import DistributedDataParallel as DDP
+
+            def backward(loss, params):
+                loss.backward()
+                return sum(p.grad.norm() ** 2 for p in params) ** 0.5
+
+            model = DDP(torch.nn.Linear(2, 1))
+            optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+            for x in batches:
+                optimizer.zero_grad()
+                norm = backward(model(x).sum(), list(model.parameters()))
+                if norm < 10:
+                    optimizer.step()
+            """,
+            reason="the norm is taken before anything could wait for the averages: below the call is too late",
+            reported=True,
+        ),
         Keep(
             """\
             import torch

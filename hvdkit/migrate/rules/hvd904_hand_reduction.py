@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
 
 from hvdkit.migrate.facts import Facts, Site
 from hvdkit.migrate.facts.after_backward import after_backward
 from hvdkit.migrate.facts.gradient_things import NotAveraged
 from hvdkit.migrate.facts.mentions import mentions
+from hvdkit.migrate.facts.mpi import KINDS, MODULE, mpi, translated
+from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rule import Keep, Rule
 
+ADVICE = (
+    "write its calls with torch.distributed or Horovod (bcast is hvd.broadcast_object, gather is "
+    "hvd.allgather_object) and run hvdkit migrate again"
+)
 STAYS = "what is done to gradients here stays as it is, and no optimizer of Horovod's averages beside it"
 UNLIKE = "Horovod's optimizer, which is faster, was not proven to do the same"
 
@@ -34,16 +41,21 @@ def check(facts: Facts) -> Iterator[Finding]:
             "and run hvdkit migrate again; where it leaves a sum, the average is smaller by the number of ranks"
         )
         yield facts.refused("HVD904", site.names, site.node, message, advice)
-    for names, node, _, _ in mentions(facts, ("mpi4py.MPI.",)):
-        kinds = facts.kinds(names)
-        if kinds & {"ddp", "single"}:
+    yield from _beside_mpi(facts)
+
+
+def _beside_mpi(facts: Facts) -> Iterator[Finding]:
+    """mpi4py's talk, where not all of it becomes Horovod's."""
+    told: dict[ast.AST, tuple[Names, str]] = {
+        node: (names, "") for names, node, _, _ in mentions(facts, (f"{MODULE}.",))
+    }
+    told.update({problem.node: (problem.names, problem.reason) for problem in mpi(facts).problems})
+    for node, (names, reason) in told.items():
+        kinds = facts.kinds(names) & KINDS
+        if kinds and not translated(facts, names):
             beside = "torch.distributed" if "ddp" in kinds else "what Horovod would send"
-            message = f"mpi4py talks between the ranks beside {beside}"
-            advice = (
-                "write its calls with torch.distributed or Horovod (bcast is hvd.broadcast_object, gather is "
-                "hvd.allgather_object) and run hvdkit migrate again; master copies of parameters must go, too"
-            )
-            yield facts.refused("HVD904", names, node, message, advice)
+            message = f"mpi4py talks between the ranks beside {beside}{reason and f': {reason}'}"
+            yield facts.refused("HVD904", names, node, message, ADVICE)
 
 
 def _left(facts: Facts) -> Iterator[tuple[Site, NotAveraged]]:
@@ -62,8 +74,8 @@ RULE = Rule(
         "that is not divided, some of the parameters, a group of ranks, compression, one reduction for several "
         "backward passes), leaves all of that as it is, as collectives of Horovod, wraps no optimizer, and says so. "
         "Refuses the program where that is not possible: where it shares its optimizer with one that has no ranks, "
-        "or HVD416 is switched off. Also refuses programs whose ranks talk through mpi4py. HVD208 and HVD412 migrate "
-        "averages that are DDP's to Horovod's optimizer."
+        "or HVD416 is switched off. Also refuses programs whose ranks talk through mpi4py in a way that HVD512 does not "
+        "rewrite. HVD208 and HVD412 migrate averages that are DDP's to Horovod's optimizer."
     ),
     why=(
         "Horovod's optimizer starts to reduce each gradient during the backward pass. A reduction by hand of the "

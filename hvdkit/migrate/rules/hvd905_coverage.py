@@ -57,7 +57,7 @@ def check(facts: Facts) -> Iterator[Finding]:
     for names in facts.files:
         mine = [p for p in facts.programs if p.kind in ("ddp", "single") and names in p.files]
         mine = [program for program in mine if program not in averaged.programs]
-        for statement in dict.fromkeys(copied_gradients(names)):
+        for statement in dict.fromkeys(copied_gradients(facts, names)):
             if any(runs_in(facts, program, names, statement) for program in mine):
                 yield facts.refused("HVD905", names, statement, COPIED, OWN_GRADIENTS)
 
@@ -125,6 +125,25 @@ RULE = Rule(
                 optimizer.step()
             """,
             reason="the optimizer steps copies of the parameters, which backward() never reaches",
+            reported=True,
+        ),
+        Keep(
+            """\
+            import torch
+            from torch.nn.parallel import DistributedDataParallel as DDP
+
+            def gradient_or_zeros(p):
+                return torch.zeros_like(p) if p.grad is None else p.grad.detach()
+
+            model = DDP(torch.nn.Linear(2, 1).half())
+            master = torch.nn.Parameter(torch.cat([p.detach().float().view(-1) for p in model.parameters()]))
+            optimizer = torch.optim.SGD([master], lr=0.1)
+            for x in batches:
+                model(x).sum().backward()
+                master.grad = torch.cat([gradient_or_zeros(p).float().view(-1) for p in model.parameters()])
+                optimizer.step()
+            """,
+            reason="the same, where a function of the script reads the gradients",
             reported=True,
         ),
         Keep(

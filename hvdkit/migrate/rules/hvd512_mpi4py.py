@@ -1,0 +1,440 @@
+"""HVD512: what the ranks say to each other through mpi4py's COMM_WORLD, Horovod says."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from hvdkit.migrate import edits
+from hvdkit.migrate.collective_edits import Part, same_again
+from hvdkit.migrate.facts import Facts
+from hvdkit.migrate.facts.guards import Where, where_runs
+from hvdkit.migrate.facts.mpi import LIBRARY, REDUCTIONS, Handed, Talk, mpi, translated
+from hvdkit.migrate.names import Names
+from hvdkit.migrate.plan import Edit, Finding
+from hvdkit.migrate.rule import Change, Keep, Rule
+from hvdkit.migrate.rules.hvd112_device import ranks_for_devices
+
+ALONE = (
+    "only rank 0 comes here from {place}, and all ranks have to: mpi4py waits there for ever, too, where what it sends "
+    "is large, and else the others take it for what they are sent next"
+)
+ALLGATHER = ("gather", "allgather", "allreduce")
+
+
+def check(facts: Facts) -> Iterator[Finding]:
+    found = mpi(facts)
+    devices = ranks_for_devices(facts)
+    for talk in found.talks:
+        if translated(facts, talk.names):
+            does = "local_rank" if talk.node in devices else talk.does
+            message = f"{talk.does} of mpi4py's COMM_WORLD becomes {_verb(does)}"
+            found_here = facts.required("HVD512", talk.names, talk.node, message, _said, facts, talk, does)
+            yield found_here.knowing(_by_rank_0_alone(facts, talk))
+    for handed in found.handed:
+        if translated(facts, handed.names):
+            message = "COMM_WORLD, all ranks, becomes Horovod's set of all processes"
+            yield facts.required("HVD512", handed.names, handed.node, message, _handed, facts, handed)
+    for names in facts.files:
+        if translated(facts, names):
+            for statement in _inner_imports(names):
+                message = "nothing uses mpi4py here any more"
+                yield facts.safe("HVD512", names, statement, message, edits.delete, names, statement)
+
+
+def _by_rank_0_alone(facts: Facts, talk: Talk) -> str:
+    """What to know of a transfer that only rank 0 comes to from some place: the others do not take part."""
+    function = talk.names.function(talk.node)
+    if talk.does in ("rank", "size") or function is None:
+        return ""
+    for names, call in facts.flow.call_sites(talk.names, function):
+        if where_runs(facts, names, call) is Where.RANK_0:
+            return ALONE.format(place=f"{names.source.path.name}:{call.lineno}")
+    return ""
+
+
+def _verb(does: str) -> str:
+    """Horovod's function."""
+    return "broadcast_object" if does == "bcast" else "allgather_object" if does in ALLGATHER else does
+
+
+def _said(facts: Facts, talk: Talk, does: str) -> list[Edit]:
+    names, source, hvd = talk.names, talk.names.source, facts.hvd(talk.names)
+    root = talk.given.get("root")
+    if does == "bcast":
+        # Named, since Horovod takes the object's type for a name, and only the root knows the object.
+        sent: list[Part] = [f"{hvd}.broadcast_object(", talk.given["obj"], ", root_rank=", root or "0"]
+        return edits.recast(source, talk.node, [*sent, ', name="bcast")'])
+    if does not in ALLGATHER:
+        return [edits.replace(source, talk.node, f"{hvd}.{does}()")]
+    gathered: list[Part] = [f"{hvd}.allgather_object(", talk.given["sendobj"], f', name="{does}")']
+    if does == "allreduce":
+        operation = talk.given.get("op")
+        function = "sum" if operation is None else REDUCTIONS[names.qualified(operation)[0]]
+        gathered = [f"{function}(", *gathered, ")"]
+    nowhere_else = _left_out(facts, talk) if does == "gather" else []
+    return [*edits.recast(source, talk.node, gathered), *nowhere_else]
+
+
+def _left_out(facts: Facts, talk: Talk) -> list[Edit]:
+    """`xs = None` on the ranks to which gather gives nothing, unless only the root looks at it."""
+    names, statement = talk.names, talk.names.statement(talk.node)
+    root = talk.given.get("root")
+    if isinstance(statement, ast.Expr) and statement.value is talk.node:
+        return []
+    target = statement.targets[0] if isinstance(statement, ast.Assign) else None
+    plain = isinstance(statement, ast.Assign) and statement.value is talk.node and len(statement.targets) == 1
+    if target is None or not plain or not same_again(target) or not (root is None or _is_number(root)):
+        raise edits.CannotEdit("only the root gets what mpi4py gathers, and it is not put into one variable")
+    if (root is None or root.value == 0) and _root_reads(facts, names, target):  # type: ignore[attr-defined]
+        return []
+    lines = [
+        f"if {facts.hvd(names)}.rank() != {names.source.segment(root) if root else 0}:",
+        f"\t{names.source.segment(target)} = None",
+    ]
+    return [edits.after(names.source, statement, lines)]
+
+
+def _is_number(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and isinstance(node.value, int)
+
+
+def _root_reads(facts: Facts, names: Names, target: ast.expr) -> bool:
+    """Whether only rank 0 reads a variable of a function."""
+    owner = names.scope(target).owner(target.id) if isinstance(target, ast.Name) else None
+    if not isinstance(target, ast.Name) or owner is None or owner is names.module:
+        return False
+    uses = (use for use in names.uses[target.id] if names.scope(use).owner(target.id) is owner)
+    reads = [use for use in uses if isinstance(use.ctx, ast.Load)]
+    return all(where_runs(facts, names, use) is Where.RANK_0 for use in reads)
+
+
+def _handed(facts: Facts, handed: Handed) -> Edit:
+    if handed.assigned is not None:
+        return edits.delete(handed.names, handed.assigned)
+    return edits.replace(handed.names.source, handed.node, f"{facts.hvd(handed.names)}.global_process_set")
+
+
+def _inner_imports(names: Names) -> Iterator[ast.stmt]:
+    """Imports of mpi4py alone in a function or a `try`; the module's own go as all that nothing uses."""
+    for _, binding in names.imports:
+        statement = names.statement(binding.node)
+        if (
+            binding.qualified.partition(".")[0] == LIBRARY
+            and names.parents[statement] is not names.source.tree
+        ):
+            if len(getattr(statement, "names", ())) == 1:
+                yield statement
+
+
+RULE = Rule(
+    id="HVD512",
+    title="mpi4py's COMM_WORLD becomes Horovod",
+    what=(
+        "In torch.distributed programs: replaces what mpi4py's MPI.COMM_WORLD is asked and told by Horovod's calls, "
+        "through whatever variable, attribute, parameter or result it goes: its rank and size, barrier, bcast, "
+        "gather and allgather of objects, and allreduce of numbers by SUM, MAX or MIN. Where it is only handed on or "
+        "tested, it becomes hvd.global_process_set. The import goes with its last use. HVD904 refuses the other "
+        "programs with mpi4py, as they are: one use without a counterpart leaves all others of the program."
+    ),
+    why=(
+        "mpi4py knows the ranks only where mpirun started them. Under horovodrun over Gloo each process is alone to "
+        "it, and would be rank 0 of 1."
+    ),
+    safety=(
+        "Safe: the same objects to the same ranks, in the order in which mpi4py matches its calls, for all transfers "
+        "of one kind share a name. The root of bcast gets its own object back, where mpi4py gives it a copy. gather "
+        "gives its list to all ranks, so it is None again on the others where these may look at it. A sum of floats "
+        "adds the ranks up in their order; MPI promises none."
+    ),
+    check=check,
+    changes=(
+        Change(
+            """\
+            import os
+
+            import torch.distributed as dist
+            from mpi4py import MPI
+
+            def setup():
+                comm = MPI.COMM_WORLD
+                os.environ["WORLD_SIZE"] = str(comm.size)
+                os.environ["RANK"] = str(comm.Get_rank())
+                port = comm.bcast(free_port(), root=0)
+                dist.init_process_group("gloo")
+                comm.Barrier()
+            """,
+            """\
+            import os
+
+            import horovod.torch as hvd
+            import torch.distributed as dist
+
+            def setup():
+                os.environ["WORLD_SIZE"] = str(hvd.size())
+                os.environ["RANK"] = str(hvd.rank())
+                port = hvd.broadcast_object(free_port(), root_rank=0, name="bcast")
+                dist.init_process_group("gloo")
+                hvd.barrier()
+            """,
+        ),
+        Change(
+            """\
+            import torch
+            import torch.distributed as dist
+            from mpi4py import MPI
+
+            dist.init_process_group("gloo")
+
+            def read(path):
+                if MPI.COMM_WORLD.Get_rank() == 0:
+                    data = open(path, "rb").read()
+                    MPI.COMM_WORLD.bcast(len(data))
+                    for start in range(0, len(data), 1024):
+                        MPI.COMM_WORLD.bcast(data[start : start + 1024])
+                else:
+                    data = b""
+                    for _ in range(0, MPI.COMM_WORLD.bcast(None), 1024):
+                        data += MPI.COMM_WORLD.bcast(None)
+                return data
+            """,
+            """\
+            import horovod.torch as hvd
+            import torch
+            import torch.distributed as dist
+
+            dist.init_process_group("gloo")
+
+            def read(path):
+                if hvd.rank() == 0:
+                    data = open(path, "rb").read()
+                    hvd.broadcast_object(len(data), root_rank=0, name="bcast")
+                    for start in range(0, len(data), 1024):
+                        hvd.broadcast_object(data[start : start + 1024], root_rank=0, name="bcast")
+                else:
+                    data = b""
+                    for _ in range(0, hvd.broadcast_object(None, root_rank=0, name="bcast"), 1024):
+                        data += hvd.broadcast_object(None, root_rank=0, name="bcast")
+                return data
+            """,
+            note="A file in parts: the name is one for all, since the root's objects are of other types.",
+        ),
+        Change(
+            """\
+            import torch
+            import torch.distributed as dist
+            from mpi4py import MPI
+
+            class Means:
+                def __init__(self, talk=None):
+                    self.talk = talk
+
+                def collect(self, values):
+                    if self.talk is None:
+                        return values
+                    everyone = self.talk.gather(values)
+                    if self.talk.rank == 0:
+                        return [sum(column) / len(column) for column in zip(*everyone)]
+                    return None
+
+            dist.init_process_group("gloo")
+            means = Means(talk=MPI.COMM_WORLD)
+            """,
+            """\
+            import horovod.torch as hvd
+            import torch
+            import torch.distributed as dist
+
+            class Means:
+                def __init__(self, talk=None):
+                    self.talk = talk
+
+                def collect(self, values):
+                    if self.talk is None:
+                        return values
+                    everyone = hvd.allgather_object(values, name="gather")
+                    if hvd.rank() == 0:
+                        return [sum(column) / len(column) for column in zip(*everyone)]
+                    return None
+
+            dist.init_process_group("gloo")
+            means = Means(talk=hvd.global_process_set)
+            """,
+            note="Followed into an attribute. Only rank 0 looks at what was gathered.",
+        ),
+        Change(
+            """\
+            import torch
+            import torch.distributed as dist
+
+            def longest(texts):
+                from mpi4py import MPI
+
+                world = MPI.COMM_WORLD
+                rows = world.gather(texts, root=1)
+                total = world.allreduce(len(texts))
+                most = world.allreduce(float(len(texts)), op=MPI.MAX)
+                return rows, total / most, world.allgather(texts)
+
+            dist.init_process_group("gloo")
+            """,
+            """\
+            import horovod.torch as hvd
+            import torch
+            import torch.distributed as dist
+
+            def longest(texts):
+
+                rows = hvd.allgather_object(texts, name="gather")
+                if hvd.rank() != 1:
+                    rows = None
+                total = sum(hvd.allgather_object(len(texts), name="allreduce"))
+                most = max(hvd.allgather_object(float(len(texts)), name="allreduce"))
+                return rows, total / most, hvd.allgather_object(texts, name="allgather")
+
+            dist.init_process_group("gloo")
+            """,
+            note="What is gathered goes to the caller on every rank, so it stays None where mpi4py left it so.",
+        ),
+        Change(
+            """\
+            import torch
+            import torch.distributed as dist
+            from world import everyone
+
+            dist.init_process_group("gloo")
+            print(everyone.rank)
+            """,
+            """\
+            import horovod.torch as hvd
+            import torch
+            import torch.distributed as dist
+
+            dist.init_process_group("gloo")
+            print(hvd.rank())
+            """,
+            note="Another file gives it.",
+            files=(("world.py", "import torch\nfrom mpi4py import MPI\n\neveryone = MPI.COMM_WORLD\n"),),
+        ),
+    ),
+    keeps=(
+        Keep(
+            """\
+            import torch
+            import torch.distributed as dist
+            from mpi4py import MPI
+
+            comm = MPI.COMM_WORLD
+            dist.init_process_group("gloo", rank=comm.Get_rank(), world_size=comm.Get_size())
+            if comm.rank == 0:
+                comm.send([1, 2], dest=1)
+            """,
+            reason="Horovod sends nothing from one rank to another: all of it stays, and HVD904 refuses the program",
+        ),
+        Keep(
+            """\
+            import torch
+            import torch.distributed as dist
+            from mpi4py import MPI
+
+            dist.init_process_group("gloo")
+            local = MPI.COMM_WORLD.Split_type(MPI.COMM_TYPE_SHARED)
+            print(MPI.COMM_WORLD.rank, local.rank)
+            """,
+            reason="a communicator of some of the ranks",
+        ),
+        Keep(
+            """\
+            import numpy
+            import torch
+            import torch.distributed as dist
+            from mpi4py import MPI
+
+            dist.init_process_group("gloo")
+            total = numpy.zeros(3)
+            MPI.COMM_WORLD.Allreduce(numpy.ones(3), total, op=MPI.SUM)
+            """,
+            reason="it fills memory that is handed to it",
+        ),
+        Keep(
+            """\
+            import torch
+            import torch.distributed as dist
+            from mpi4py import MPI
+
+            dist.init_process_group("gloo")
+
+            def everywhere(names):
+                return MPI.COMM_WORLD.allreduce(names)
+            """,
+            reason="of lists MPI makes one list, and sum() raises",
+        ),
+        Keep(
+            """\
+            import torch
+            import torch.distributed as dist
+            from library import start
+            from mpi4py import MPI
+
+            dist.init_process_group("gloo")
+            start(MPI.COMM_WORLD)
+            """,
+            reason="a library may do anything with it",
+        ),
+        Keep(
+            """\
+            import torch
+            import torch.distributed as dist
+
+            try:
+                from mpi4py import MPI
+            except ImportError:
+                MPI = None
+
+            dist.init_process_group("gloo")
+            rank = 0 if MPI is None else MPI.COMM_WORLD.Get_rank()
+            """,
+            reason="without mpi4py it counts as a lone process, and Horovod would say another rank",
+        ),
+        Keep(
+            """\
+            import torch
+            import torch.distributed as dist
+            from mpi4py import MPI
+
+            dist.init_process_group("gloo")
+
+            def first(values):
+                return MPI.COMM_WORLD.gather(values)
+            """,
+            reason="the other ranks get None, for which there is no line here",
+            reported=True,
+        ),
+        Keep(
+            """\
+            import torch
+            import torch.distributed as dist
+            from mpi4py import MPI
+
+            dist.init_process_group("gloo")
+
+            def rank_in(comm):
+                return comm.rank
+
+            rank_in(MPI.COMM_WORLD)
+            rank_in(MPI.COMM_SELF)
+            """,
+            reason="one function for two communicators",
+        ),
+        Keep(
+            """\
+            import torch
+            from mpi4py import MPI
+
+            rank = MPI.COMM_WORLD.Get_rank()
+            torch.nn.Linear(2, 1)(torch.ones(2)).backward()
+            """,
+            reason="mpi4py alone joins the processes: how they share their gradients is not known",
+        ),
+    ),
+)

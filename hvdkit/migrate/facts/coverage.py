@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from hvdkit.migrate.facts import vocabulary as words
+from hvdkit.migrate.facts.before_steps import Average, NoPlace, average_before, passes_by_name
 from hvdkit.migrate.facts.flow import Value
 from hvdkit.migrate.facts.loops import backward_calls, library_backwards
 from hvdkit.migrate.facts.once import once
@@ -50,12 +51,23 @@ def trained_wraps(facts: Facts) -> list[tuple[ProgramFacts, Wrap, list[Optimizer
         # An evaluation may share a file with the training, and with it the backward pass.
         trains = any(
             names in program.files and runs_in(facts, program, names, call) for names, call in backwards
-        )
+        ) or passes_by_name(facts, program)
         mine = [optimizer for optimizer in facts.optimizers if optimizer.names in program.files]
         for wrap in wraps if trains or lost & program.files else ():
             if wrap.names in program.files and (trains or run_by_nobody(facts, wrap.names, wrap.node)):
                 found.append((program, wrap, [each for each in mine if may_train(each, wrap)]))
     return found
+
+
+def averages(facts: Facts, program: ProgramFacts) -> list[Average]:
+    """Where a program of DDP whose optimizers are unknown averages before each step. Raises NoPlace."""
+    if any(optimizer.names in program.files for optimizer in facts.optimizers):
+        raise NoPlace("another optimizer of the program averages its own gradients")
+    every = dict.fromkeys((*unknown_steps(facts, program), *_unseen_steps(facts, program)))
+    steps = [(names, step) for names, step in every if runs_in(facts, program, names, step)]
+    if not steps:
+        raise NoPlace("no step is seen")
+    return [average_before(facts, program, names, step) for names, step in steps]
 
 
 def without_optimizer(facts: Facts) -> Iterator[tuple[Names, ast.AST]]:

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts import vocabulary as words
+from hvdkit.migrate.facts.syncing import NO_SYNC, for_ddp_only
 from hvdkit.migrate.facts.training import trained_by
 from hvdkit.migrate.facts.unwrapping import (
     asked_first,
@@ -135,11 +136,14 @@ def _whole(names: Names, choice: ast.IfExp, text: str) -> Edit:
 
 
 def _looks_through(names: Names, call: ast.Call) -> bool:
-    """Whether the test only guards a look through the wrapper, which is right without one."""
+    """Whether the test only guards a look through the wrapper, or its no_sync(), which is right without one."""
     for parent in names.ancestors(call):
         if isinstance(parent, (ast.If, ast.IfExp)):
             body = parent.body if isinstance(parent.body, list) else [parent.body]
             inside = [part for statement in body for part in ast.walk(statement)]
+            branches = [part for part in ast.walk(parent) if isinstance(part, ast.Attribute)]
+            if any(part.attr == NO_SYNC and for_ddp_only(names, part) for part in branches):
+                return True
             return any(isinstance(part, ast.Attribute) and part.attr == "module" for part in inside)
         if isinstance(parent, ast.stmt):
             return False

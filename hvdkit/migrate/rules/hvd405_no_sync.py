@@ -16,6 +16,7 @@ from hvdkit.migrate.facts.syncing import (
     asks_for_it,
     called,
     choice_of,
+    for_ddp_only,
     handed_on,
     is_nothing,
 )
@@ -32,7 +33,8 @@ def check(facts: Facts) -> Iterator[Finding]:
         if "ddp" not in facts.kinds(names):
             continue
         for node in names.attributes.get(NO_SYNC, ()):
-            if isinstance(node.ctx, ast.Load) and not names.qualified(node) and not handed_on(names, node):
+            mentioned = isinstance(node.ctx, ast.Load) and not names.qualified(node)
+            if mentioned and not handed_on(names, node) and not _never_runs(facts, names, node):
                 yield facts.required("HVD405", names, node, WHY, _context, facts, names, node)
         for call in names.calls.get("hasattr", ()):
             if not asks_for_it(call) or _in_choice(names, call):
@@ -47,6 +49,13 @@ def check(facts: Facts) -> Iterator[Finding]:
                 message = "whether this backward reduces is said to the optimizer"
                 make = (_switch, facts, names, statement, binding.node)
                 yield facts.required("HVD405", names, statement, message, *make)
+
+
+def _never_runs(facts: Facts, names: Names, node: ast.Attribute) -> bool:
+    """Whether a no_sync() is only for models of DDP, and no optimizer has hooks that count backward passes."""
+    programs = [program for program in facts.programs if names in program.files and program.kind == "ddp"]
+    hooks = any(optimizer.names in program.files for program in programs for optimizer in facts.optimizers)
+    return for_ddp_only(names, node) and not hooks
 
 
 def _several(facts: Facts, names: Names) -> str:

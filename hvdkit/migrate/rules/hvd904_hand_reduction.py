@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from hvdkit.migrate.facts import Facts, Site
 from hvdkit.migrate.facts.gradient_things import NotAveraged
+from hvdkit.migrate.facts.kept_averages import stays
 from hvdkit.migrate.facts.mentions import mentions
 from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rule import Keep, Rule
@@ -39,7 +40,7 @@ def check(facts: Facts) -> Iterator[Finding]:
 
 def _left(facts: Facts) -> Iterator[tuple[Site, NotAveraged]]:
     """What cannot be proven, and what can but is not to be rewritten."""
-    yield from facts.by_hand.problems
+    yield from (problem for problem in facts.by_hand.problems if not stays(facts, problem[0]))
     for rule, found in (("HVD208", facts.by_hand.hookings), ("HVD412", facts.by_hand.averagings)):
         for one in () if facts.options.allows(rule) else found:
             yield one.site, NotAveraged(one.site.names, one.site.node, f"{rule} is switched off")

@@ -6,7 +6,14 @@ import ast
 from collections.abc import Iterator
 
 from hvdkit.migrate.facts import Facts
-from hvdkit.migrate.facts.coverage import others_beside, trained_wraps, unknown_steps, without_optimizer
+from hvdkit.migrate.facts.before_steps import NoPlace
+from hvdkit.migrate.facts.coverage import (
+    averages,
+    others_beside,
+    trained_wraps,
+    unknown_steps,
+    without_optimizer,
+)
 from hvdkit.migrate.facts.facts import NOT_REWRITTEN
 from hvdkit.migrate.facts.starts import runs_in
 from hvdkit.migrate.facts.updates import copied_gradients
@@ -38,10 +45,18 @@ def check(facts: Facts) -> Iterator[Finding]:
             steps = unknown_steps(facts, program)
             if not steps and any(optimizer.names in program.files for optimizer in facts.optimizers):
                 continue  # a model that is wrapped and never trained, such as a teacher
+            try:
+                averages(facts, program)
+            except NoPlace as problem:
+                why = f"; and its gradients cannot be averaged before the step, since {problem}"
+            else:
+                why = "; HVD417 is switched off"
+                if facts.options.allows("HVD417"):
+                    continue
             reported.add(wrap.node)
             places = [f"{names.source.path.name}:{call.lineno}" for names, call in steps]
             seen = f" (something unknown takes a step at {places[0]})" if places else ""
-            message = f"the optimizer that trains this model was not found{seen}"
+            message = f"the optimizer that trains this model was not found{seen}{why if places else ''}"
             yield facts.refused("HVD905", wrap.names, wrap.node, message, ADVICE)
     for names, step in dict.fromkeys(without_optimizer(facts)):
         taken = "something unknown takes" if isinstance(step, ast.Call) else "the script itself takes"

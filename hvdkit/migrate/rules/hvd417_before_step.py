@@ -1,0 +1,61 @@
+"""HVD417: the gradients of an optimizer that cannot be wrapped are averaged before each of its steps."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from hvdkit.migrate import edits
+from hvdkit.migrate.collective_edits import fresh
+from hvdkit.migrate.facts import Facts
+from hvdkit.migrate.facts.before_steps import Average, NoPlace
+from hvdkit.migrate.facts.coverage import averages, trained_wraps
+from hvdkit.migrate.plan import Edit, Finding
+from hvdkit.migrate.rule import Change, Keep, Rule
+
+
+def check(facts: Facts) -> Iterator[Finding]:
+    programs = {id(program): program for program, _, optimizers in trained_wraps(facts) if not optimizers}
+    done: set[ast.Call] = set()
+    for program in programs.values():
+        try:
+            found = averages(facts, program)
+        except NoPlace:
+            continue  # which HVD905 refuses
+        for average in found:
+            if average.step not in done:
+                done.add(average.step)
+                message = f"the gradients of {average.model} are averaged here, as DDP averaged them"
+                yield facts.required(
+                    "HVD417", average.names, average.statement, message, _edit, facts, average
+                )
+
+
+def _edit(facts: Facts, average: Average) -> Edit:
+    names = average.names
+    hvd, kept = facts.hvd(names), fresh(names, "gradients")
+    each = f"p.grad for p in {average.model}.parameters() if p.grad is not None"
+    lines = [f"{kept} = [{each}]", f"if {kept}:", f"\t{hvd}.grouped_allreduce_({kept}, op={hvd}.Average)"]
+    return edits.before(names.source, average.statement, lines)
+
+
+RULE = Rule(
+    id="HVD417",
+    title="gradients are averaged before the step",
+    what=(
+        "Averages the gradients of a model that DDP wrapped right before they are looked at, or before the step, "
+        "where its optimizer is made in a way that cannot be followed, such as by a name in a configuration."
+    ),
+    why=(
+        "An optimizer that is not seen cannot be wrapped, and the hooks of hvd.DistributedOptimizer pass "
+        "parameters by that are frozen when it is made, as those of a GAN's two networks often are."
+    ),
+    safety=(
+        "Safe: only where the model of the step, DDP's call for it (or for its parts) and the last backward pass "
+        "above are seen. Whichever of several backward passes DDP reduced in, the step got the average of what the "
+        "ranks had added up. With two ranks in float32 the weights are bit-identical. All else is refused (HVD905)."
+    ),
+    check=check,
+    changes=(),
+    keeps=(),
+)

@@ -70,7 +70,7 @@ def average_before(facts: Facts, program: ProgramFacts, names: Names, step: ast.
 
 
 def _trained(names: Names, receiver: ast.expr) -> _Trained:
-    """The model of an optimizer: of `opt`, made of `net.parameters()`, and of `phase.opt` beside `phase.net`."""
+    """The model of an optimizer: of `opt`, made of `net.parameters()`; of `phase.opt`, beside `phase.net`."""
     if isinstance(receiver, ast.Name):
         root = _given(names, receiver)
         if root is None or len(names.bindings(root.id, root)) != 1:

@@ -26,12 +26,12 @@ def elements(names: Names, use: ast.Name) -> list[ast.expr]:
 def _gone_over(binding: Binding) -> ast.expr | None:
     """The list whose elements a loop's variable gets one by one."""
     over = binding.value
-    called = getattr(over.func, "id", "") if isinstance(over, ast.Call) else ""
-    if called == "zip" and len(binding.path) == 1 and 0 <= binding.path[0] < len(over.args):  # type: ignore[union-attr]
-        return over.args[binding.path[0]]  # type: ignore[union-attr]
-    if called == "enumerate" and binding.path == (1,):
-        return over.args[0]  # type: ignore[union-attr]
-    return None if binding.path else over
+    if not isinstance(over, ast.Call):
+        return None if binding.path else over
+    called = getattr(over.func, "id", "")
+    if called == "zip" and len(binding.path) == 1 and 0 <= binding.path[0] < len(over.args):
+        return over.args[binding.path[0]]
+    return over.args[0] if called == "enumerate" and binding.path == (1,) else None
 
 
 def _filled(names: Names, node: ast.expr | None) -> list[ast.expr]:

@@ -149,7 +149,7 @@ def handed_on(names: Names, node: ast.Attribute) -> bool:
 def for_ddp_only(names: Names, node: ast.Attribute) -> bool:
     """Whether a mention only runs where isinstance() has found the same model to be DDP's.
 
-    Without DDP it never does: `if sync or not isinstance(model, DDP): yield` and `else: with model.no_sync():`.
+    Without DDP it never does: the `else` of `if sync or not isinstance(model, DDP):`.
     """
     child: ast.AST = node
     for parent in names.ancestors(node):

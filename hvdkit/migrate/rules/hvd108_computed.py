@@ -32,6 +32,12 @@ def check(facts: Facts) -> Iterator[Finding]:
         yield facts.safe("HVD108", origin.names, origin.node, message, _define, origin, text)
         if function == "rank":
             yield from _host_numbers(facts, origin)
+        if function == "size":
+            for read in _read_again(facts, origin):
+                message = f"the same value as in line {origin.node.lineno}, which is {text} now"
+                yield facts.safe(
+                    "HVD108", origin.names, read, message, edits.replace, origin.names.source, read, text
+                )
     yield from _unfollowed(facts)
     yield from _tests(facts)
     if facts.launch.rank_indices:
@@ -59,6 +65,20 @@ def _define(origin: Origin, text: str) -> Edit:
     if origin.kind == "augmented":
         return edits.replace(names.source, names.parents[node], f"{names.source.segment(node)} = {text}")
     return edits.replace(names.source, node, text)
+
+
+def _read_again(facts: Facts, origin: Origin) -> Iterator[ast.expr]:
+    """The reads below of a variable that comes from outside, such as an option of a library's: `opts.gpus`."""
+    names, value = origin.names, origin.node
+    function = names.function(value)
+    if not isinstance(value, (ast.Name, ast.Attribute)) or function is None:
+        return
+    if any(o.node is not value and constant(o.node) is None for o in facts.launch.origins(names, value)):
+        return
+    same = [part for part in names.walk(function) if isinstance(part, type(value)) and part is not value]
+    same = [part for part in same if ast.unparse(part) == ast.unparse(value) and part.lineno > value.lineno]
+    if all(isinstance(part.ctx, ast.Load) for part in same):
+        yield from same
 
 
 def _host_numbers(facts: Facts, origin: Origin) -> Iterator[Finding]:

@@ -9,6 +9,8 @@ from collections.abc import Iterator
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts import vocabulary as words
+from hvdkit.migrate.facts.arguments import keyword
+from hvdkit.migrate.facts.filled_lists import elements
 from hvdkit.migrate.facts.syncing import NO_SYNC, for_ddp_only
 from hvdkit.migrate.facts.training import trained_by
 from hvdkit.migrate.facts.unwrapping import (
@@ -55,7 +57,7 @@ def _must_hold(facts: Facts, names: Names, question: ast.Call) -> bool:
 def _attribute(facts: Facts, names: Names, node: ast.Attribute) -> Iterator[Finding]:
     if not wrapped(facts, names, node.value):
         if isinstance(node.value, ast.Name) and node.value.id != "self" and _loses_wrappers(facts, names):
-            if unknown(facts, names, node.value):
+            if unknown(facts, names, node.value) and not _of_record(names, node.value):
                 message = "what this .module belongs to could not be followed"
                 yield facts.manual("HVD202", names, node, message, ADVICE)
         return
@@ -69,6 +71,17 @@ def _attribute(facts: Facts, names: Names, node: ast.Attribute) -> Iterator[Find
         message = "the model inside the wrapper is replaced here, and the wrapper goes"
         advice = "assign to the variable that holds the model instead"
         yield facts.manual("HVD202", names, node, message, advice)
+
+
+def _of_record(names: Names, use: ast.Name) -> bool:
+    """Whether a loop's variable stands for what the project makes with a `module=` of its own, wrapping nothing."""
+    made = elements(names, use)
+    return bool(made) and all(
+        isinstance(each, ast.Call)
+        and keyword(each, "module") is not None
+        and not words.WRAPS & set(names.qualified(each.func))
+        for each in made
+    )
 
 
 def _loses_wrappers(facts: Facts, names: Names) -> bool:

@@ -15,18 +15,21 @@ from typing import TYPE_CHECKING
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import vocabulary as words
 from hvdkit.migrate.facts.arguments import keyword
+from hvdkit.migrate.facts.coverage import unknown_steps, unseen_steps
 from hvdkit.migrate.facts.filled_lists import elements
 from hvdkit.migrate.facts.gradients import GradientUse, walk_here
-from hvdkit.migrate.facts.loops import backward_calls
-from hvdkit.migrate.facts.once import once
+from hvdkit.migrate.facts.named_passes import by_name, leads_to_backward
 from hvdkit.migrate.facts.order import last_binding
 from hvdkit.migrate.facts.programs import ProgramFacts
 from hvdkit.migrate.facts.starts import runs_in
 from hvdkit.migrate.facts.wraps import Wrap, find_wraps
-from hvdkit.migrate.names import FUNCTIONS, LOOPS, FunctionNode, Names
+from hvdkit.migrate.names import FUNCTIONS, LOOPS, Names
 
 if TYPE_CHECKING:
     from hvdkit.migrate.facts.facts import Facts
+
+
+RULE = "HVD417"
 
 
 class NoPlace(Exception):
@@ -35,12 +38,29 @@ class NoPlace(Exception):
 
 @dataclass(frozen=True)
 class Average:
-    """One step. statement: before which to average; model: the text of what has the parameters."""
+    """One step. statement: before which to average; model: the text of what has the parameters.
+
+    adds_up: whether several backward passes may add up to it, or one that is only known by a method's name.
+    """
 
     names: Names
     step: ast.Call
     statement: ast.stmt
     model: str
+    adds_up: bool
+
+
+@dataclass(frozen=True)
+class BeforeSteps:
+    """The steps of one program, or why they cannot be translated so."""
+
+    averages: tuple[Average, ...] = ()
+    problem: str = ""
+
+    @property
+    def adds_up(self) -> bool:
+        """Whether one average for each step does what DDP did in, or after, one of several passes."""
+        return any(average.adds_up for average in self.averages)
 
 
 @dataclass(frozen=True)
@@ -51,8 +71,32 @@ class _Trained:
     roots: tuple[ast.expr, ...]
 
 
-def average_before(facts: Facts, program: ProgramFacts, names: Names, step: ast.Call) -> Average:
-    """Where to average for a step of something unknown. Raises NoPlace."""
+def before_steps(facts: Facts, program: ProgramFacts) -> BeforeSteps:
+    """Where a program of DDP whose optimizers are unknown averages before each step, looked up once."""
+    key = (before_steps, program)
+    if key not in facts.answers:
+        try:
+            facts.answers[key] = BeforeSteps(tuple(_averages(facts, program)))
+        except NoPlace as problem:
+            facts.answers[key] = BeforeSteps(problem=str(problem))
+    found: BeforeSteps = facts.answers[key]
+    return found
+
+
+def _averages(facts: Facts, program: ProgramFacts) -> Iterator[Average]:
+    if not facts.options.allows(RULE):
+        raise NoPlace(f"{RULE} was not chosen")
+    if any(optimizer.names in program.files for optimizer in facts.optimizers):
+        raise NoPlace("another optimizer of the program averages its own gradients")
+    every = dict.fromkeys((*unknown_steps(facts, program), *unseen_steps(facts, program)))
+    steps = [(names, step) for names, step in every if runs_in(facts, program, names, step)]
+    if not steps:
+        raise NoPlace("no step is seen")
+    for names, step in steps:
+        yield _average(facts, program, names, step)
+
+
+def _average(facts: Facts, program: ProgramFacts, names: Names, step: ast.Call) -> Average:
     receiver = step.func.value if isinstance(step.func, ast.Attribute) else step
     if step.args or step.keywords:
         raise NoPlace("it is given a closure, or another optimizer")
@@ -63,7 +107,8 @@ def average_before(facts: Facts, program: ProgramFacts, names: Names, step: ast.
     for root in trained.roots:
         if not any(_covers(names, root, wrap) for wrap in wraps):
             raise NoPlace(f"that `{ast.unparse(root)}` is what DDP wraps is not seen")
-    return Average(names, step, _place(facts, names, step), trained.text)
+    statement, adds_up = _place(facts, names, step)
+    return Average(names, step, statement, trained.text, adds_up)
 
 
 # --- what is trained ---------------------------------------------------------------------------
@@ -188,26 +233,30 @@ def _covers(names: Names, root: ast.expr, wrap: Wrap) -> bool:
 # --- where -------------------------------------------------------------------------------------
 
 
-def _place(facts: Facts, names: Names, step: ast.Call) -> ast.stmt:
-    """The first statement below the last backward pass that looks at gradients, or the step's own."""
+def _place(facts: Facts, names: Names, step: ast.Call) -> tuple[ast.stmt, bool]:
+    """The first statement below the last backward pass that looks at gradients, or the step's own.
+
+    With it, whether the passes above add up.
+    """
     gradients = GradientUse(facts, apart=frozenset())
     child: ast.AST = names.statement(step)
-    found, below = names.statement(step), False
+    found, above = names.statement(step), []
     if not isinstance(found, ast.Expr):
         raise NoPlace("its step is part of another statement")
     while not isinstance(child, (*LOOPS, *FUNCTIONS, ast.Module)):
         block = edits.block(names, child)  # type: ignore[arg-type]
         for statement in reversed(block[: block.index(child)]):  # type: ignore[arg-type]
-            backward = leads_to_backward(facts, names, statement)
-            below = below or backward
-            if below and any(gradients.looked_at(names, part) for part in _inside(facts, names, statement)):
+            if leads_to_backward(facts, names, statement):
+                above.append(statement)
+            if above and any(gradients.looked_at(names, part) for part in _inside(facts, names, statement)):
                 raise NoPlace("something looks at the gradients before all of them are there")
-            if not below and gradients.looked_at(names, statement):
+            if not above and gradients.looked_at(names, statement):
                 found = statement
         child = names.parents[child]
-    if not below:
+    if not above:
         raise NoPlace("no backward pass is seen above it")
-    return found
+    plain = len(above) == 1 and facts.steps.runs_backward(above[0]) and not isinstance(above[0], LOOPS)
+    return found, not plain
 
 
 def _inside(facts: Facts, names: Names, statement: ast.stmt) -> Iterator[ast.AST]:
@@ -215,45 +264,3 @@ def _inside(facts: Facts, names: Names, statement: ast.stmt) -> Iterator[ast.AST
     for call in (part for part in walk_here(statement) if isinstance(part, ast.Call)):
         for _, method in by_name(facts, names, call):
             yield from method.body if isinstance(method.body, list) else ()
-
-
-def leads_to_backward(facts: Facts, names: Names, statement: ast.stmt) -> bool:
-    """Whether a statement makes a backward pass, itself or in what is only known by a method's name."""
-    calls = [part for part in walk_here(statement) if isinstance(part, ast.Call)]
-    return facts.steps.runs_backward(statement) or any(by_name(facts, names, call) for call in calls)
-
-
-def by_name(facts: Facts, names: Names, call: ast.Call) -> list[tuple[Names, FunctionNode]]:
-    """The methods with a backward pass that a call may run on an object that is not known."""
-    if not isinstance(call.func, ast.Attribute) or names.qualified(call.func):
-        return []
-    found = _methods_with_backward(facts).get(call.func.attr, [])
-    return found if found and not facts.flow.functions(names, call) else []
-
-
-@once
-def _methods_with_backward(facts: Facts) -> dict[str, list[tuple[Names, FunctionNode]]]:
-    found: dict[str, list[tuple[Names, FunctionNode]]] = {}
-    for names, call in backward_calls(facts):
-        method = names.function(call)
-        if isinstance(method, ast.FunctionDef) and isinstance(names.parents[method], ast.ClassDef):
-            found.setdefault(method.name, []).append((names, method))
-    return found
-
-
-@once
-def named_passes(facts: Facts) -> list[tuple[Names, ast.Call]]:
-    """The calls of methods with a backward pass on objects that are not known."""
-    return [
-        (names, call)
-        for method in _methods_with_backward(facts)
-        for names, call, _ in facts.methods(method)
-        if by_name(facts, names, call)
-    ]
-
-
-def passes_by_name(facts: Facts, program: ProgramFacts) -> bool:
-    """Whether a program trains in a method that it only knows by its name."""
-    return any(
-        names in program.files and runs_in(facts, program, names, call) for names, call in named_passes(facts)
-    )

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from hvdkit.migrate.facts import vocabulary as words
-from hvdkit.migrate.facts.before_steps import Average, NoPlace, average_before, passes_by_name
 from hvdkit.migrate.facts.flow import Value
 from hvdkit.migrate.facts.loops import backward_calls, library_backwards
+from hvdkit.migrate.facts.named_passes import passes_by_name
 from hvdkit.migrate.facts.once import once
 from hvdkit.migrate.facts.optimizers import Optimizer, parameter_roots
 from hvdkit.migrate.facts.placing import head_of
@@ -59,24 +59,13 @@ def trained_wraps(facts: Facts) -> list[tuple[ProgramFacts, Wrap, list[Optimizer
     return found
 
 
-def averages(facts: Facts, program: ProgramFacts) -> list[Average]:
-    """Where a program of DDP whose optimizers are unknown averages before each step. Raises NoPlace."""
-    if any(optimizer.names in program.files for optimizer in facts.optimizers):
-        raise NoPlace("another optimizer of the program averages its own gradients")
-    every = dict.fromkeys((*unknown_steps(facts, program), *_unseen_steps(facts, program)))
-    steps = [(names, step) for names, step in every if runs_in(facts, program, names, step)]
-    if not steps:
-        raise NoPlace("no step is seen")
-    return [average_before(facts, program, names, step) for names, step in steps]
-
-
 def without_optimizer(facts: Facts) -> Iterator[tuple[Names, ast.AST]]:
     """The first step of each program of one process that trains by something unknown, or by hand, alone."""
     for program in facts.programs:
         mine = any(optimizer.names in program.files for optimizer in facts.optimizers)
         if program.kind == "single" and not mine and training_paths(facts, program):
             by_hand = [(names, node) for names in program.files for node in hand_updates(names)]
-            unseen = [at for at in _unseen_steps(facts, program) if runs_in(facts, program, *at)]
+            unseen = [at for at in unseen_steps(facts, program) if runs_in(facts, program, *at)]
             seen = [*unknown_steps(facts, program), *sorted(by_hand, key=lambda at: at[1].lineno)]
             yield from [*seen, *unseen][:1]
 
@@ -108,7 +97,7 @@ def unknown_steps(facts: Facts, program: ProgramFacts) -> list[tuple[Names, ast.
     return found
 
 
-def _unseen_steps(facts: Facts, program: ProgramFacts) -> list[tuple[Names, ast.Call]]:
+def unseen_steps(facts: Facts, program: ProgramFacts) -> list[tuple[Names, ast.Call]]:
     """Calls of step() without arguments on what cannot be followed: `D.optim.step()` of a D by name."""
     return [
         (names, call)

@@ -15,6 +15,7 @@ from typing import Any, Callable, Union
 
 from hvdkit.migrate import edits as edit
 from hvdkit.migrate.facts import vocabulary as words
+from hvdkit.migrate.facts.after_backward import left_alone
 from hvdkit.migrate.facts.arguments import keyword
 from hvdkit.migrate.facts.by_hand import ByHand
 from hvdkit.migrate.facts.call_graph import CallGraph
@@ -177,9 +178,15 @@ class Facts:
         return Reach(self, self.launch)
 
     @cached_property
-    def optimizers(self) -> list[Optimizer]:
+    def every_optimizer(self) -> list[Optimizer]:
         """Every optimizer that is constructed."""
         return find_optimizers(self)
+
+    @cached_property
+    def optimizers(self) -> list[Optimizer]:
+        """The optimizers that average gradients, or are to: all but those that get averages."""
+        given = list(left_alone(self, self.every_optimizer))
+        return [optimizer for optimizer in self.every_optimizer if optimizer not in given]
 
     @cached_property
     def places(self) -> list[Place]:

@@ -17,16 +17,19 @@ MAX_CALLS = 4
 _NO_GRAD = {"torch.no_grad", "torch.inference_mode"}
 
 
-def reached_models(facts: Facts, names: Names, backward: ast.Call) -> frozenset[Value]:
-    """The models, of those that optimizers train, that a backward() goes through; empty when none was found.
+def reached_models(
+    facts: Facts, names: Names, backward: ast.Call, among: frozenset[Value] | None = None
+) -> frozenset[Value]:
+    """The models, of those that optimizers train or of some others, that a backward() goes through.
 
-    Over-counts rather than under-counts: an optimizer that is reduced for nothing is slow, one that is not
-    reduced is wrong.
+    Empty when none was found. Over-counts rather than under-counts: an optimizer that is reduced for nothing
+    is slow, one that is not reduced is wrong.
     """
     if not isinstance(backward.func, ast.Attribute):
         return frozenset()
-    trained: frozenset[Value] = frozenset().union(*(optimizer.models for optimizer in facts.optimizers))
-    walk = _Walk(facts, trained)
+    if among is None:
+        among = frozenset().union(*(optimizer.models for optimizer in facts.optimizers))
+    walk = _Walk(facts, among)
     walk.expression(names, backward.func.value, 0)
     for argument in backward.args:  # torch.autograd.backward(loss)
         walk.expression(names, argument, 0)
@@ -36,9 +39,9 @@ def reached_models(facts: Facts, names: Names, backward: ast.Call) -> frozenset[
 class _Walk:
     """One walk backwards from a loss."""
 
-    def __init__(self, facts: Facts, trained: frozenset[Value]) -> None:
+    def __init__(self, facts: Facts, among: frozenset[Value]) -> None:
         self._facts = facts
-        self._trained = trained
+        self._among = among
         self._seen: set[ast.AST] = set()
         self.found: set[Value] = set()
 
@@ -68,7 +71,7 @@ class _Walk:
         base = called
         while True:  # model.head(x) goes through model
             values = self._facts.flow.unwrap(self._facts.flow.values(names, base))
-            self.found |= values & self._trained
+            self.found |= values & self._among
             if not isinstance(base, ast.Attribute):
                 return
             base = base.value

@@ -19,7 +19,7 @@ def weight_updates(facts: Facts) -> Iterator[tuple[Names, ast.AST]]:
 
     Without one of these a backward pass is a test of gradients, or looks at a model that is trained.
     """
-    for optimizer in facts.optimizers:
+    for optimizer in facts.every_optimizer:
         yield optimizer.names, optimizer.node
     for names, call, receiver in facts.methods("step"):
         if may_step_weights(names, call) and not _counts_steps(facts, names, receiver):

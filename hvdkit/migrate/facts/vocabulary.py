@@ -26,6 +26,11 @@ HVD_BROADCAST = frozenset(
     f"{module}.{name}" for module in HOROVOD for name in ("broadcast_parameters", "broadcast")
 )
 HVD_INIT = frozenset(f"{module}.init" for module in HOROVOD)
+HVD_IN_PLACE = frozenset(
+    f"{module}.{name}"
+    for module in HOROVOD
+    for name in ("allreduce_", "allreduce_async_", "grouped_allreduce_")
+)
 HVD_RANK = frozenset(f"{module}.rank" for module in HOROVOD)
 
 LOADER = "torch.utils.data.DataLoader"

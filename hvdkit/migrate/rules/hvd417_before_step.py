@@ -2,33 +2,26 @@
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Iterator
 
 from hvdkit.migrate import edits
 from hvdkit.migrate.collective_edits import fresh
 from hvdkit.migrate.facts import Facts
-from hvdkit.migrate.facts.before_steps import Average, NoPlace
-from hvdkit.migrate.facts.coverage import averages, trained_wraps
+from hvdkit.migrate.facts.after_backward import after_backward
+from hvdkit.migrate.facts.before_steps import Average, before_steps
+from hvdkit.migrate.facts.coverage import trained_wraps
 from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
 
 
 def check(facts: Facts) -> Iterator[Finding]:
-    programs = {id(program): program for program, _, optimizers in trained_wraps(facts) if not optimizers}
-    done: set[ast.Call] = set()
-    for program in programs.values():
-        try:
-            found = averages(facts, program)
-        except NoPlace:
-            continue  # which HVD905 refuses
-        for average in found:
-            if average.step not in done:
-                done.add(average.step)
-                message = f"the gradients of {average.model} are averaged here, as DDP averaged them"
-                yield facts.required(
-                    "HVD417", average.names, average.statement, message, _edit, facts, average
-                )
+    after = after_backward(facts).wraps
+    asked = [(p, wrap) for p, wrap, optimizers in trained_wraps(facts) if not optimizers]
+    programs = {id(program): program for program, wrap in asked if wrap.node not in after}
+    every = [average for program in programs.values() for average in before_steps(facts, program).averages]
+    for average in dict.fromkeys(every):
+        message = f"the gradients of {average.model} are averaged here, as DDP averaged them"
+        yield facts.required("HVD417", average.names, average.statement, message, _edit, facts, average)
 
 
 def _edit(facts: Facts, average: Average) -> Edit:

@@ -6,14 +6,9 @@ import ast
 from collections.abc import Iterator
 
 from hvdkit.migrate.facts import Facts
-from hvdkit.migrate.facts.before_steps import NoPlace
-from hvdkit.migrate.facts.coverage import (
-    averages,
-    others_beside,
-    trained_wraps,
-    unknown_steps,
-    without_optimizer,
-)
+from hvdkit.migrate.facts.after_backward import after_backward, gets_averages, without_optimizers
+from hvdkit.migrate.facts.before_steps import before_steps
+from hvdkit.migrate.facts.coverage import others_beside, trained_wraps, unknown_steps, without_optimizer
 from hvdkit.migrate.facts.facts import NOT_REWRITTEN
 from hvdkit.migrate.facts.starts import runs_in
 from hvdkit.migrate.facts.updates import copied_gradients
@@ -38,26 +33,20 @@ LEFT = (Applicability.MANUAL, Applicability.REFUSED)
 
 def check(facts: Facts) -> Iterator[Finding]:
     reported: set[object] = set()
-    for program, wrap, optimizers in trained_wraps(facts):
-        if wrap.node in reported:
+    averaged = after_backward(facts)
+    for program, wrap in without_optimizers(facts):
+        before = before_steps(facts, program)
+        if wrap.node in reported or wrap.node in averaged.wraps or before.averages:
             continue
-        if not optimizers:
-            steps = unknown_steps(facts, program)
-            if not steps and any(optimizer.names in program.files for optimizer in facts.optimizers):
-                continue  # a model that is wrapped and never trained, such as a teacher
-            try:
-                averages(facts, program)
-            except NoPlace as problem:
-                why = f"; and its gradients cannot be averaged before the step, since {problem}"
-            else:
-                why = "; HVD417 is switched off"
-                if facts.options.allows("HVD417"):
-                    continue
-            reported.add(wrap.node)
-            places = [f"{names.source.path.name}:{call.lineno}" for names, call in steps]
-            seen = f" (something unknown takes a step at {places[0]})" if places else ""
-            message = f"the optimizer that trains this model was not found{seen}{why if places else ''}"
-            yield facts.refused("HVD905", wrap.names, wrap.node, message, ADVICE)
+        reported.add(wrap.node)
+        places = [f"{names.source.path.name}:{call.lineno}" for names, call in unknown_steps(facts, program)]
+        seen = f" (something unknown takes a step at {places[0]})" if places else ""
+        message = f"the optimizer that trains this model was not found{seen}"
+        advice = (
+            f"{ADVICE}. Averaging after backward() (HVD416) was not possible: {averaged.problems[wrap.node]}; "
+            f"nor was it before the step (HVD417): {before.problem}"
+        )
+        yield facts.refused("HVD905", wrap.names, wrap.node, message, advice)
     for names, step in dict.fromkeys(without_optimizer(facts)):
         taken = "something unknown takes" if isinstance(step, ast.Call) else "the script itself takes"
         message = f"{taken} this step, and no other optimizer was found"
@@ -69,6 +58,7 @@ def check(facts: Facts) -> Iterator[Finding]:
             yield facts.refused("HVD905", names, call, message, ADVICE)
     for names in facts.files:
         mine = [p for p in facts.programs if p.kind in ("ddp", "single") and names in p.files]
+        mine = [program for program in mine if not gets_averages(facts, program)]
         for statement in dict.fromkeys(copied_gradients(names)):
             if any(runs_in(facts, program, names, statement) for program in mine):
                 yield facts.refused("HVD905", names, statement, COPIED, OWN_GRADIENTS)
@@ -127,7 +117,7 @@ RULE = Rule(
             import torch
             from torch.nn.parallel import DistributedDataParallel as DDP
 
-            model = DDP(torch.nn.Linear(2, 1).half())
+            model = DDP(torch.nn.Linear(2, 1).half(), find_unused_parameters=True)
             masters = [p.detach().clone().float() for p in model.parameters()]
             optimizer = torch.optim.SGD(masters, lr=0.1)
             for x in batches:
@@ -146,7 +136,7 @@ RULE = Rule(
             from torch.nn.parallel import DistributedDataParallel as DDP
 
             G, D = torch.nn.Linear(2, 2), torch.nn.Linear(2, 1)
-            G, D = DDP(G), DDP(D)
+            G, D = DDP(G), DDP(D, find_unused_parameters=True)
             opt_g, opt_d = torch.optim.Adam(G.parameters()), make_optimizer(D)
             scaler = torch.cuda.amp.GradScaler()
             for x in batches:
@@ -165,7 +155,7 @@ RULE = Rule(
             from somewhere import make_optimizer
             from torch.nn.parallel import DistributedDataParallel as DDP
 
-            model = DDP(torch.nn.Linear(2, 1))
+            model = DDP(torch.nn.Linear(2, 1), find_unused_parameters=True)
             optimizer = make_optimizer(model)
             model(x).sum().backward()
             optimizer.step()
@@ -220,7 +210,8 @@ RULE = Rule(
             from somewhere import make_optimizer
             from torch.nn.parallel import DistributedDataParallel as DDP
 
-            generator, critic = DDP(torch.nn.Linear(2, 1)), DDP(torch.nn.Conv1d(2, 1, 1))
+            generator = DDP(torch.nn.Linear(2, 1))
+            critic = DDP(torch.nn.Conv1d(2, 1, 1), find_unused_parameters=True)
             optimizer_g = torch.optim.SGD(generator.parameters(), lr=0.1)
             optimizer_c = make_optimizer(critic)
             generator(x).sum().backward()
@@ -266,6 +257,18 @@ RULE = Rule(
             print(model(x).mean())
             """,
             reason="a program without a backward pass has no gradients",
+        ),
+        Keep(
+            """\
+            import torch
+            from torch.nn.parallel import DistributedDataParallel as DDP
+
+            model = DDP(torch.nn.Linear(2, 1)).eval()
+            x = torch.ones(1, 2, requires_grad=True)
+            x.register_hook(print)
+            model(x).sum().backward()
+            """,
+            reason="a map of what a model looks at: there is a backward pass, and nobody asks for the parameters'",
         ),
         Keep(
             """\

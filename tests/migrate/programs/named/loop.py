@@ -32,7 +32,9 @@ def check_consistency(module):
         assert (tensor == other).all()
 
 
-def train(rank, gpus, batch_size, batch_gpu, steps, G_kwargs, D_kwargs, opt_kwargs, loss_kwargs, data_kwargs, reg):
+def train(
+    rank, gpus, batch_size, batch_gpu, steps, G_kwargs, D_kwargs, opt_kwargs, loss_kwargs, data_kwargs, reg
+):
     torch.manual_seed(7 * gpus + rank)
     data = construct(**data_kwargs)
     sampler = InfiniteSampler(dataset=data, rank=rank, num_replicas=gpus, seed=3)

@@ -14,7 +14,9 @@ from config import Config
 def worker(rank, c, folder):
     if c.gpus > 1:
         store = os.path.abspath(os.path.join(folder, ".store"))
-        torch.distributed.init_process_group("gloo", init_method=f"file://{store}", rank=rank, world_size=c.gpus)
+        torch.distributed.init_process_group(
+            "gloo", init_method=f"file://{store}", rank=rank, world_size=c.gpus
+        )
     stats.init(torch.device("cpu") if c.gpus > 1 else None)
     loop.train(rank=rank, **c)
 

@@ -51,12 +51,21 @@ def trained_wraps(facts: Facts) -> list[tuple[ProgramFacts, Wrap, list[Optimizer
         # An evaluation may share a file with the training, and with it the backward pass.
         trains = any(
             names in program.files and runs_in(facts, program, names, call) for names, call in backwards
-        ) or passes_by_name(facts, program)
+        )
+        trains = trains or passes_by_name(facts, program) or _steps_unseen(facts, program)
         mine = [optimizer for optimizer in facts.optimizers if optimizer.names in program.files]
         for wrap in wraps if trains or lost & program.files else ():
             if wrap.names in program.files and (trains or run_by_nobody(facts, wrap.names, wrap.node)):
                 found.append((program, wrap, [each for each in mine if may_train(each, wrap)]))
     return found
+
+
+def _steps_unseen(facts: Facts, program: ProgramFacts) -> bool:
+    """Whether something unknown takes steps in a program whose backward pass is not in the project either."""
+    if any(optimizer.names in program.files for optimizer in facts.optimizers):
+        return False
+    every = (*unknown_steps(facts, program), *unseen_steps(facts, program))
+    return any(runs_in(facts, program, names, step) for names, step in every)
 
 
 def without_optimizer(facts: Facts) -> Iterator[tuple[Names, ast.AST]]:

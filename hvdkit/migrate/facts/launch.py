@@ -356,7 +356,7 @@ class Launch:
                     yield QUESTIONS[name]
                 elif module in words.HOROVOD and function in HVD_FUNCTIONS:
                     yield function
-        alias = origin.alias[1] if origin.alias is not None else None
+        alias = origin.alias[1] if constant(node) is not None and origin.alias is not None else None
         for definition in (node, alias):
             if definition in self.meanings and definition not in self.reads and constant(definition) is None:
                 yield self.meanings[definition]

@@ -32,7 +32,7 @@ def check(facts: Facts) -> Iterator[Finding]:
         yield facts.safe("HVD108", origin.names, origin.node, message, _define, origin, text)
         if function == "rank":
             yield from _host_numbers(facts, origin)
-        if function == "size":
+        if function == "size" and origin.kind == "expression":
             for read in _read_again(facts, origin):
                 message = f"the same value as in line {origin.node.lineno}, which is {text} now"
                 yield facts.safe(
@@ -68,10 +68,11 @@ def _define(origin: Origin, text: str) -> Edit:
 
 
 def _read_again(facts: Facts, origin: Origin) -> Iterator[ast.expr]:
-    """The reads below of a variable that comes from outside, such as an option of a library's: `opts.gpus`."""
+    """The reads below of what comes from outside: a parameter, or an option of a library's, `opts.gpus`."""
     names, value = origin.names, origin.node
     function = names.function(value)
-    if not isinstance(value, (ast.Name, ast.Attribute)) or function is None:
+    given = isinstance(value, ast.Name) and any(b.kind == "param" for b in names.bindings(value.id, value))
+    if function is None or not (given or isinstance(value, ast.Attribute)):
         return
     if any(o.node is not value and constant(o.node) is None for o in facts.launch.origins(names, value)):
         return
@@ -202,6 +203,90 @@ RULE = Rule(
     ),
     check=check,
     changes=(
+        Change(
+            """\
+            import torch.distributed as dist
+            import torch.multiprocessing as mp
+            from library import parsed
+
+            class Config(dict):
+                def __getattr__(self, name):
+                    return self[name]
+
+                def __setattr__(self, name, value):
+                    self[name] = value
+
+            def worker(rank, c):
+                if c.gpus > 1:
+                    dist.init_process_group("nccl", init_method="file:///tmp/store", rank=rank, world_size=c.gpus)
+
+            def main():
+                options = Config(parsed())
+                c = Config(batch=options.batch)
+                c.gpus = options.gpus
+                c.batch_gpu = c.batch // options.gpus
+                mp.spawn(worker, args=(c,), nprocs=c.gpus)
+            """,
+            """\
+            import horovod.torch as hvd
+            import torch.distributed as dist
+            import torch.multiprocessing as mp
+            from library import parsed
+
+            class Config(dict):
+                def __getattr__(self, name):
+                    return self[name]
+
+                def __setattr__(self, name, value):
+                    self[name] = value
+
+            def worker(rank, c):
+                if c.gpus > 1:
+                    dist.init_process_group("nccl", init_method="file:///tmp/store", rank=rank, world_size=c.gpus)
+
+            def main():
+                options = Config(parsed())
+                c = Config(batch=options.batch)
+                c.gpus = hvd.size()
+                c.batch_gpu = c.batch // hvd.size()
+                mp.spawn(worker, args=(c,), nprocs=c.gpus)
+            """,
+            note="A number that comes from outside: what is read of it again is the same number.",
+        ),
+        Change(
+            """\
+            import torch.distributed as dist
+            import torch.multiprocessing as mp
+
+            class Config(dict):
+                def __getattr__(self, name):
+                    return self[name]
+
+            def worker(rank, c):
+                dist.init_process_group("nccl", init_method="file:///tmp/store", rank=rank, world_size=c.gpus)
+
+            def main(gpus, data):
+                c = Config(gpus=gpus, data=data)
+                mp.spawn(worker, args=(c,), nprocs=c.gpus)
+            """,
+            """\
+            import horovod.torch as hvd
+            import torch.distributed as dist
+            import torch.multiprocessing as mp
+
+            class Config(dict):
+                def __getattr__(self, name):
+                    return self[name]
+
+            def worker(rank, c):
+                dist.init_process_group("nccl", init_method="file:///tmp/store", rank=rank, world_size=c.gpus)
+
+            def main(gpus, data):
+                c = Config(gpus=hvd.size(), data=data)
+                mp.spawn(worker, args=(c,), nprocs=c.gpus)
+            """,
+            note="A dict with attributes, made of keywords.",
+        ),
         Change(
             """\
             import argparse
@@ -680,6 +765,29 @@ WORLD_SIZE = 16
         ),
     ),
     keeps=(
+        Keep(
+            """\
+            import torch.distributed as dist
+            import torch.multiprocessing as mp
+            from library import options, worker
+
+            class Config(dict):
+                def __init__(self, gpus):
+                    super().__init__()
+                    self["gpus"] = gpus // 2
+
+                def __getattr__(self, name):
+                    return self[name]
+
+            def run(rank, config):
+                dist.init_process_group("gloo", rank=rank, world_size=config.gpus)
+
+            def main():
+                config = Config(gpus=options.gpus)
+                mp.spawn(run, args=(config,), nprocs=config.gpus)
+            """,
+            reason="what the class makes of its argument, the argument does not say",
+        ),
         Keep(
             """\
             import torch

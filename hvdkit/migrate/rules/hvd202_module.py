@@ -484,6 +484,39 @@ RULE = Rule(
         ),
         Keep(
             """\
+            from torch.nn.parallel import DistributedDataParallel as DDP
+
+            def train(nets, batches):
+                phases = []
+                for net in nets:
+                    wrapped = DDP(net)
+                    phases += [Phase(module=net, loss=Loss(wrapped))]
+                for phase, batch in zip(phases, batches):
+                    phase.module.requires_grad_(True)
+            """,
+            reason="the list holds records of the project, each with a module of its own",
+        ),
+        Keep(
+            """\
+            import contextlib
+            from torch.nn.parallel import DistributedDataParallel as DDP
+
+            @contextlib.contextmanager
+            def synchronized(model, sync):
+                if sync or not isinstance(model, DDP):
+                    yield
+                else:
+                    with model.no_sync():
+                        yield
+
+            model = DDP(net)
+            with synchronized(model, last):
+                model(x).sum().backward()
+            """,
+            reason="the test only guards no_sync(), which is another rule's (HVD405)",
+        ),
+        Keep(
+            """\
             import torch
             from timm.utils import ModelEmaV2
             from torch.nn.parallel import DistributedDataParallel as DDP

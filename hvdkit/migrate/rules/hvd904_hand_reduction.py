@@ -52,7 +52,8 @@ RULE = Rule(
     what=(
         "Leaves programs alone that send gradients through all_reduce themselves in a way that is not shown to be "
         "DDP's (a sum that is not divided, some of the parameters, a group of ranks, compression, one reduction for "
-        "several backward passes), or whose ranks talk through mpi4py. HVD208 and HVD412 migrate the others."
+        "several backward passes), or whose ranks talk through mpi4py. HVD208 and HVD412 migrate the others; where no "
+        "optimizer is found that would be wrapped, what is reduced by hand stays so, with Horovod's calls."
     ),
     why=(
         "Horovod's optimizer starts to reduce each gradient during the backward pass. A reduction by hand of the "

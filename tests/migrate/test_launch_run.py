@@ -121,3 +121,18 @@ def test_an_optimizer_that_is_made_again_for_the_same_model(tmp_path: Path) -> N
     (tmp_path / "without").mkdir()
     script = migrated("phases", tmp_path / "without", "--ignore", "HVD415")
     assert ended([*HOROVODRUN, str(script)], tmp_path / "stopped").returncode != 0
+
+
+@pytest.mark.launch
+def test_optimizers_that_are_made_by_name_get_averages_before_their_steps(tmp_path: Path) -> None:
+    before = run([sys.executable, str(PROGRAMS / "named" / "train.py")], tmp_path / "torch")
+    script = migrated("named", tmp_path)
+    after = run([*HOROVODRUN, str(script)], tmp_path / "horovod")
+    assert [result[:2] for result in before] == [[0, 2], [1, 2]]
+    assert after == before  # weights, and statistics of all ranks, bit for bit
+    loop = script.parent / "loop.py"
+    averaged = loop.read_text()
+    loop.write_text(averaged.replace("hvd.grouped_allreduce_(gradients, op=hvd.Average)", "pass"))
+    assert loop.read_text() != averaged
+    apart = ended([*HOROVODRUN, str(script)], tmp_path / "apart")
+    assert apart.returncode != 0 and "assert (tensor == other).all()" in apart.stdout + apart.stderr

@@ -3,6 +3,7 @@
 import copy
 import json
 import os
+from pathlib import Path
 
 import stats
 import torch
@@ -33,19 +34,34 @@ def check_consistency(module):
 
 
 def train(
-    rank, gpus, batch_size, batch_gpu, steps, G_kwargs, D_kwargs, opt_kwargs, loss_kwargs, data_kwargs, reg
+    rank,
+    gpus,
+    batch_size,
+    batch_gpu,
+    steps,
+    generator_kwargs,
+    critic_kwargs,
+    opt_kwargs,
+    loss_kwargs,
+    data_kwargs,
+    reg,
 ):
     torch.manual_seed(7 * gpus + rank)
     data = construct(**data_kwargs)
     sampler = InfiniteSampler(dataset=data, rank=rank, num_replicas=gpus, seed=3)
     batches = iter(torch.utils.data.DataLoader(dataset=data, sampler=sampler, batch_size=batch_size // gpus))
 
-    G = construct(**G_kwargs).train().requires_grad_(False)
-    D = construct(**D_kwargs).train().requires_grad_(False)
-    G_ema = copy.deepcopy(G).eval()
+    generator = construct(**generator_kwargs).train().requires_grad_(False)
+    critic = construct(**critic_kwargs).train().requires_grad_(False)
+    smooth = copy.deepcopy(generator).eval()
 
-    ddp_modules = dict()
-    for name, module in [("G_mapping", G.mapping), ("G_synthesis", G.synthesis), ("D", D), (None, G_ema)]:
+    ddp_modules = {}
+    for name, module in [
+        ("mapping", generator.mapping),
+        ("synthesis", generator.synthesis),
+        ("critic", critic),
+        (None, smooth),
+    ]:
         if gpus > 1 and len(list(module.parameters())) != 0:
             module.requires_grad_(True)
             module = torch.nn.parallel.DistributedDataParallel(module, broadcast_buffers=False)
@@ -55,7 +71,7 @@ def train(
 
     loss = construct(**ddp_modules, **loss_kwargs)
     phases = []
-    for name, module, interval in [("G", G, reg), ("D", D, 2 * reg)]:
+    for name, module, interval in [("G", generator, reg), ("D", critic, 2 * reg)]:
         if interval is None:
             opt = construct(params=module.parameters(), **opt_kwargs)
             phases += [Config(name=name + "main", module=module, opt=opt, interval=1)]
@@ -84,11 +100,15 @@ def train(
                     if param.grad is not None:
                         torch.nan_to_num(param.grad, nan=0, posinf=1e5, neginf=-1e5, out=param.grad)
                 phase.opt.step()
-        for p_ema, p in zip(G_ema.parameters(), G.parameters()):
+        for p_ema, p in zip(smooth.parameters(), generator.parameters()):
             p_ema.copy_(p.lerp(p_ema, 0.9))
 
     if gpus > 1:
-        check_consistency(G)
-    weights = [p.detach().double().flatten().tolist() for net in (G, D, G_ema) for p in net.parameters()]
-    with open(f"{os.environ['RESULTS']}.{rank}", "w") as file:
+        check_consistency(generator)
+    weights = [
+        p.detach().double().flatten().tolist()
+        for net in (generator, critic, smooth)
+        for p in net.parameters()
+    ]
+    with Path(f"{os.environ['RESULTS']}.{rank}").open("w") as file:
         json.dump([rank, gpus, weights, stats.collect()], file)

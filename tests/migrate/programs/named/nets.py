@@ -45,42 +45,42 @@ def ddp_sync(module, sync):
 
 
 class Loss:
-    def __init__(self, G_mapping, G_synthesis, D, penalty):
-        self.G_mapping = G_mapping
-        self.G_synthesis = G_synthesis
-        self.D = D
+    def __init__(self, mapping, synthesis, critic, penalty):
+        self.mapping = mapping
+        self.synthesis = synthesis
+        self.critic = critic
         self.penalty = penalty
 
-    def run_G(self, z, sync):
-        with ddp_sync(self.G_mapping, sync):
-            w = self.G_mapping(z)
-        with ddp_sync(self.G_synthesis, sync):
-            return self.G_synthesis(w), w
+    def generate(self, z, sync):
+        with ddp_sync(self.mapping, sync):
+            w = self.mapping(z)
+        with ddp_sync(self.synthesis, sync):
+            return self.synthesis(w), w
 
-    def run_D(self, image, sync):
-        with ddp_sync(self.D, sync):
-            return self.D(image)
+    def judge(self, image, sync):
+        with ddp_sync(self.critic, sync):
+            return self.critic(image)
 
     def accumulate_gradients(self, phase, real, z, sync, gain):
         if phase == "Gmain":
-            image, _ = self.run_G(z, sync=sync)
-            logits = self.run_D(image, sync=False)
+            image, _ = self.generate(z, sync=sync)
+            logits = self.judge(image, sync=False)
             stats.report("signs/fake", logits.sign())
             torch.nn.functional.softplus(-logits).mean().mul(gain).backward()
         if phase == "Greg":
-            image, w = self.run_G(z, sync=sync)
+            image, w = self.generate(z, sync=sync)
             (grads,) = torch.autograd.grad(outputs=[image.sum()], inputs=[w], create_graph=True)
             lengths = grads.square().sum(1).sqrt()
             (image[:, 0] * 0 + (lengths - 1).square() * self.penalty).mean().mul(gain).backward()
         if phase == "Dmain":
-            image, _ = self.run_G(z, sync=False)
-            torch.nn.functional.softplus(self.run_D(image, sync=False)).mean().mul(gain).backward()
-            logits = self.run_D(real, sync=sync)
+            image, _ = self.generate(z, sync=False)
+            torch.nn.functional.softplus(self.judge(image, sync=False)).mean().mul(gain).backward()
+            logits = self.judge(real, sync=sync)
             stats.report("signs/real", logits.sign())
             torch.nn.functional.softplus(-logits).mean().mul(gain).backward()
         if phase == "Dreg":
             image = real.detach().requires_grad_(True)
-            logits = self.run_D(image, sync=sync)
+            logits = self.judge(image, sync=sync)
             (grads,) = torch.autograd.grad(outputs=[logits.sum()], inputs=[image], create_graph=True)
             penalty = grads.square().sum(1) * self.penalty
             (logits[:, 0] * 0 + penalty).mean().mul(gain).backward()

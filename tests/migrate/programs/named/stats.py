@@ -1,7 +1,6 @@
 """Numbers that all ranks report, summed up over them."""
 
 import torch
-import torch.distributed
 
 _device = None
 _counters = {}

@@ -1,8 +1,8 @@
 """A GAN whose networks, optimizers and losses are made by name, in processes that meet in a file."""
 
 import argparse
-import os
 import tempfile
+from pathlib import Path
 
 import loop
 import stats
@@ -13,7 +13,7 @@ from config import Config
 
 def worker(rank, c, folder):
     if c.gpus > 1:
-        store = os.path.abspath(os.path.join(folder, ".store"))
+        store = Path(folder).absolute() / ".store"
         torch.distributed.init_process_group(
             "gloo", init_method=f"file://{store}", rank=rank, world_size=c.gpus
         )
@@ -28,8 +28,8 @@ def main():
     c = Config(batch_size=8, steps=6, reg=2)
     c.gpus = opts.gpus
     c.batch_gpu = c.batch_size // opts.gpus // 2
-    c.G_kwargs = Config(class_name="nets.Generator")
-    c.D_kwargs = Config(class_name="nets.Discriminator")
+    c.generator_kwargs = Config(class_name="nets.Generator")
+    c.critic_kwargs = Config(class_name="nets.Discriminator")
     c.opt_kwargs = Config(class_name="torch.optim.Adam", lr=0.05, betas=(0.0, 0.99))
     c.loss_kwargs = Config(class_name="nets.Loss", penalty=2.0)
     c.data_kwargs = Config(class_name="nets.Data")

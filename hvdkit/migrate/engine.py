@@ -18,6 +18,7 @@ from hvdkit.migrate.conditions import conditions
 from hvdkit.migrate.facts import Facts, Options
 from hvdkit.migrate.imports import import_edits
 from hvdkit.migrate.launchers import launch_calls, launch_lines
+from hvdkit.migrate.literally import ABOUT_OPTIMIZERS, AVERAGING, said_literally
 from hvdkit.migrate.names import Names, index
 from hvdkit.migrate.notebook import NotANotebook
 from hvdkit.migrate.plan import (
@@ -117,6 +118,11 @@ def run_pass(
         project = reopen(project, stopped, reader)
         facts = Facts(project, options)
     findings = run_rules(facts, rules)
+    if options.allows(AVERAGING) and (
+        literally := said_literally(facts, _about_optimizers(facts, every, findings))
+    ):
+        facts = Facts(project, options, literally)
+        findings = run_rules(facts, rules)
     failed: dict[Names, FilePlan] = {}
     while True:
         refused = refused_files(facts, findings, failed)
@@ -137,6 +143,16 @@ def run_pass(
         if not more:
             return Pass(project, facts, files, refused, after[0])
         failed.update(more)  # what it belongs to stays as it is, too: half a program is worse than none
+
+
+def _about_optimizers(
+    facts: Facts, every: Sequence[Rule], findings: dict[Path, list[Finding]]
+) -> list[Finding]:
+    """What the rules about optimizers say, whether the options leave them or not."""
+    asked = [rule for rule in every if rule.id in ABOUT_OPTIMIZERS]
+    if not all(facts.options.allows(rule.id) for rule in asked):
+        findings = run_rules(facts, asked)
+    return [finding for found in findings.values() for finding in found]
 
 
 def run_rules(facts: Facts, rules: Iterable[Rule]) -> dict[Path, list[Finding]]:

@@ -18,7 +18,7 @@ from hvdkit.migrate import edits
 from hvdkit.migrate.facts import vocabulary as words
 from hvdkit.migrate.facts.arguments import is_on, keyword
 from hvdkit.migrate.facts.before_steps import before_steps
-from hvdkit.migrate.facts.coverage import may_train, trained_wraps, unknown_steps
+from hvdkit.migrate.facts.coverage import trained_wraps, unknown_steps
 from hvdkit.migrate.facts.flow import Value
 from hvdkit.migrate.facts.loops import backward_calls, library_backwards
 from hvdkit.migrate.facts.losses import reached_models
@@ -28,14 +28,13 @@ from hvdkit.migrate.facts.programs import ProgramFacts
 from hvdkit.migrate.facts.spelling import spelled
 from hvdkit.migrate.facts.starts import run_by_nobody, runs_in
 from hvdkit.migrate.facts.syncing import Sync, sync_of
-from hvdkit.migrate.facts.updates import copied_gradients, weight_updates
+from hvdkit.migrate.facts.updates import weight_updates
 from hvdkit.migrate.facts.wraps import Wrap, find_wraps
 from hvdkit.migrate.names import Names
 
 if TYPE_CHECKING:
     from hvdkit.migrate.facts.facts import Facts
 
-RULE = "HVD416"
 MAY_BE_MISSING = ("find_unused_parameters", "delay_allreduce")
 
 
@@ -54,48 +53,80 @@ class NotShown(Exception):
 
 @dataclass(frozen=True)
 class AfterBackward:
-    """wraps: the DDP calls that are translated so; problems: those that would have to be, and cannot."""
+    """wraps: the DDP calls that are said so, in programs; problems: why others, that were to be, are not."""
 
+    programs: tuple[ProgramFacts, ...]
     wraps: frozenset[ast.Call]
     passes: tuple[Pass, ...]
     problems: dict[ast.Call, str]
 
 
 @once
-def with_copies(facts: Facts) -> AfterBackward:
-    """The models of programs whose optimizers step what the gradients are copied to."""
-    asked = [
-        (program, wrap)
-        for program in facts.programs
-        if program.kind == "ddp" and _copies(facts, program)
-        for wrap in find_wraps(facts)
-        if wrap.name in words.DDP
-        and wrap.names in program.files
-        and runs_in(facts, program, wrap.names, wrap.node)
-    ]
-    return _translated(facts, asked)
-
-
-@once
 def after_backward(facts: Facts) -> AfterBackward:
-    """Those, and the models of programs in which no optimizer was found that trains them."""
-    copies = with_copies(facts)
-    lost = _translated(facts, list(without_optimizers(facts)))
+    """What is said so, of the programs for which that was asked and of those that share a model with them."""
+    wraps = {program: _wraps(facts, program) for program in facts.programs if program.kind == "ddp"}
+    asked = [program for program in wraps if program.entry.source.path in facts.literally and wraps[program]]
+    asked = _sharing(asked, wraps)
+    problems: dict[ast.Call, str] = {}
+    while True:
+        every = [wrap for program in asked for wrap in wraps[program]]
+        passes: dict[ast.Call, dict[str, Names]] = {}
+        failed = []
+        for program in asked:
+            try:
+                for names, call, model in _places(facts, program, wraps[program], every):
+                    passes.setdefault(call, {})[model] = names
+            except NotShown as problem:
+                failed.append(program)
+                problems.update((wrap.node, str(problem)) for wrap in wraps[program])
+        if not failed:
+            break
+        lost = _sharing(failed, wraps)
+        asked = [program for program in asked if program not in lost]
     return AfterBackward(
-        copies.wraps | lost.wraps, (*copies.passes, *lost.passes), {**copies.problems, **lost.problems}
+        tuple(asked),
+        frozenset(wrap.node for wrap in every),
+        tuple(
+            Pass(next(iter(models.values())), call, tuple(sorted(models))) for call, models in passes.items()
+        ),
+        problems,
     )
+
+
+def _wraps(facts: Facts, program: ProgramFacts) -> list[Wrap]:
+    """The models that DDP wraps in a program which trains."""
+    here = [wrap for wrap in find_wraps(facts) if wrap.name in words.DDP and wrap.names in program.files]
+    return [wrap for wrap in here if runs_in(facts, program, wrap.names, wrap.node)]
+
+
+def _sharing(programs: list[ProgramFacts], wraps: dict[ProgramFacts, list[Wrap]]) -> list[ProgramFacts]:
+    """Programs, and those that wrap a model by the same call."""
+    found = list(programs)
+    for program in found:
+        nodes = {wrap.node for wrap in wraps[program]}
+        found += [p for p in wraps if p not in found and any(wrap.node in nodes for wrap in wraps[p])]
+    return found
 
 
 def without_optimizers(facts: Facts) -> Iterator[tuple[ProgramFacts, Wrap]]:
     """The models that DDP wraps, and something trains that is not known."""
-    done = with_copies(facts).wraps
     for program, wrap, optimizers in trained_wraps(facts):
-        if before_steps(facts, program).adds_up:
+        if before_steps(facts, program).averages:
             continue  # one average for each step does it (HVD417)
-        if not optimizers and wrap.node not in done and _uses_gradients(facts, program):
+        if (
+            not optimizers
+            and wrap.node not in after_backward(facts).wraps
+            and _uses_gradients(facts, program)
+        ):
             # A model that is wrapped and never trained, such as a teacher, has nobody who would train it.
             if unknown_steps(facts, program) or not any(o.names in program.files for o in facts.optimizers):
                 yield program, wrap
+
+
+def left_alone(facts: Facts, every: Iterable[Optimizer]) -> Iterator[Optimizer]:
+    """The optimizers, of all, that are not wrapped, since the gradients they get are averages already."""
+    files = frozenset().union(*(program.files for program in after_backward(facts).programs))
+    return (optimizer for optimizer in every if optimizer.names in files)
 
 
 def _uses_gradients(facts: Facts, program: ProgramFacts) -> bool:
@@ -111,18 +142,6 @@ def _uses_gradients(facts: Facts, program: ProgramFacts) -> bool:
     )
 
 
-def left_alone(facts: Facts, every: Iterable[Optimizer]) -> Iterator[Optimizer]:
-    """The optimizers, of all, that are not wrapped, since the gradients they get are averages already."""
-    done = with_copies(facts).wraps
-    wraps = [wrap for wrap in find_wraps(facts) if wrap.node in done] if done else []
-    files = {names for wrap in wraps for p in facts.programs if wrap.names in p.files for names in p.files}
-    for optimizer in every:
-        if optimizer.names in files and any(
-            may_train(optimizer, wrap) or not optimizer.whole for wrap in wraps
-        ):
-            yield optimizer
-
-
 def averaged_below(facts: Facts, names: Names, call: ast.Call) -> bool:
     """Whether what stands right below a backward pass begins to average gradients."""
     below = edits.following(names, names.statement(call))
@@ -133,65 +152,31 @@ def averaged_below(facts: Facts, names: Names, call: ast.Call) -> bool:
     )
 
 
-def gets_averages(facts: Facts, program: ProgramFacts) -> bool:
-    """Whether all models of a program that DDP wraps have averages as gradients after backward()."""
-    mine = [w for w in find_wraps(facts) if w.name in words.DDP and w.names in program.files]
-    wraps = [wrap.node for wrap in mine if runs_in(facts, program, wrap.names, wrap.node)]
-    return bool(wraps) and after_backward(facts).wraps.issuperset(wraps)
-
-
-def _copies(facts: Facts, program: ProgramFacts) -> bool:
-    return any(
-        runs_in(facts, program, names, statement)
-        for names in program.files
-        for statement in copied_gradients(names)
-    )
-
-
-def _translated(facts: Facts, asked: list[tuple[ProgramFacts, Wrap]]) -> AfterBackward:
-    """Each model in all of its programs, or in none."""
-    if asked and not facts.options.allows(RULE):
-        return AfterBackward(frozenset(), (), {wrap.node: f"{RULE} was not chosen" for _, wrap in asked})
-    problems: dict[ast.Call, str] = {}
-    found: dict[ast.Call, dict[str, Names]] = {}
-    wraps = [wrap for _, wrap in asked]
-    for program, wrap in asked:
-        try:
-            for names, call, model in _places(facts, program, wrap, wraps):
-                found.setdefault(call, {})[model] = names
-        except NotShown as problem:
-            problems[wrap.node] = str(problem)
-    if problems:  # what one backward pass makes is averaged there, or by hooks, and never half of it
-        return AfterBackward(
-            frozenset(), (), dict.fromkeys((w.node for w in wraps), next(iter(problems.values())))
-        )
-    passes = [
-        Pass(next(iter(models.values())), call, tuple(sorted(models))) for call, models in found.items()
-    ]
-    return AfterBackward(frozenset(wrap.node for wrap in wraps), tuple(passes), {})
-
-
 def _places(
-    facts: Facts, program: ProgramFacts, wrap: Wrap, wraps: list[Wrap]
+    facts: Facts, program: ProgramFacts, wraps: list[Wrap], every: list[Wrap]
 ) -> Iterator[tuple[Names, ast.Call, str]]:
-    """The backward passes of a program after which a model's gradients are averaged, and its name there."""
-    _refuse_unlike(facts, program, wrap)
-    every = [at for at in backward_calls(facts) if at[0] in program.files and runs_in(facts, program, *at)]
-    models = frozenset().union(*(each.models for each in wraps))
-    reaching = 0
-    for names, call in every:
+    """The backward passes of a program below which gradients are averaged, and the models' names there."""
+    _refuse_unlike(facts, program, wraps)
+    passes = [at for at in backward_calls(facts) if at[0] in program.files and runs_in(facts, program, *at)]
+    models = frozenset().union(*(wrap.models for wrap in every))
+    reduced = False
+    for names, call in passes:
         reached = reached_models(facts, names, call, models)
-        if (reached and not reached & wrap.models) or sync_of(names, call) is Sync.NEVER:
+        through = [wrap for wrap in wraps if not reached or reached & wrap.models]
+        if sync_of(names, call) is Sync.NEVER:
             continue
-        reaching += 1
-        yield names, call, _name(facts, names, call, wrap, wraps)
-    if not reaching:
+        for wrap in through:
+            reduced = True
+            yield names, call, _name(facts, names, call, wrap, every)
+    if passes and not reduced:
+        raise NotShown("every backward pass of it is under no_sync()")
+    if not passes and _uses_gradients(facts, program):
         raise NotShown("the backward pass that makes its gradients was not found")
 
 
-def _refuse_unlike(facts: Facts, program: ProgramFacts, wrap: Wrap) -> None:
+def _refuse_unlike(facts: Facts, program: ProgramFacts, wraps: list[Wrap]) -> None:
     """What all ranks have to agree on: which parameters have a gradient, and that it is a plain tensor."""
-    if any(is_on(keyword(wrap.node, name)) for name in MAY_BE_MISSING):
+    if any(is_on(keyword(wrap.node, name)) for wrap in wraps for name in MAY_BE_MISSING):
         raise NotShown("which of its parameters have a gradient may differ between the ranks")
     for names, call in library_backwards(facts):
         if names in program.files and runs_in(facts, program, names, call):

@@ -38,16 +38,12 @@ class NoPlace(Exception):
 
 @dataclass(frozen=True)
 class Average:
-    """One step. statement: before which to average; model: the text of what has the parameters.
-
-    adds_up: whether several backward passes may add up to it, or one that is only known by a method's name.
-    """
+    """One step. statement: before which to average; model: the text of what has the parameters."""
 
     names: Names
     step: ast.Call
     statement: ast.stmt
     model: str
-    adds_up: bool
 
 
 @dataclass(frozen=True)
@@ -56,11 +52,6 @@ class BeforeSteps:
 
     averages: tuple[Average, ...] = ()
     problem: str = ""
-
-    @property
-    def adds_up(self) -> bool:
-        """Whether one average for each step does what DDP did in, or after, one of several passes."""
-        return any(average.adds_up for average in self.averages)
 
 
 @dataclass(frozen=True)
@@ -86,7 +77,7 @@ def before_steps(facts: Facts, program: ProgramFacts) -> BeforeSteps:
 def _averages(facts: Facts, program: ProgramFacts) -> Iterator[Average]:
     if not facts.options.allows(RULE):
         raise NoPlace(f"{RULE} was not chosen")
-    if any(optimizer.names in program.files for optimizer in facts.optimizers):
+    if any(optimizer.names in program.files for optimizer in facts.every_optimizer):
         raise NoPlace("another optimizer of the program averages its own gradients")
     every = dict.fromkeys((*unknown_steps(facts, program), *unseen_steps(facts, program)))
     steps = [(names, step) for names, step in every if runs_in(facts, program, names, step)]
@@ -107,8 +98,7 @@ def _average(facts: Facts, program: ProgramFacts, names: Names, step: ast.Call) 
     for root in trained.roots:
         if not any(_covers(names, root, wrap) for wrap in wraps):
             raise NoPlace(f"that `{ast.unparse(root)}` is what DDP wraps is not seen")
-    statement, adds_up = _place(facts, names, step)
-    return Average(names, step, statement, trained.text, adds_up)
+    return Average(names, step, _place(facts, names, step), trained.text)
 
 
 # --- what is trained ---------------------------------------------------------------------------
@@ -233,30 +223,25 @@ def _covers(names: Names, root: ast.expr, wrap: Wrap) -> bool:
 # --- where -------------------------------------------------------------------------------------
 
 
-def _place(facts: Facts, names: Names, step: ast.Call) -> tuple[ast.stmt, bool]:
-    """The first statement below the last backward pass that looks at gradients, or the step's own.
-
-    With it, whether the passes above add up.
-    """
+def _place(facts: Facts, names: Names, step: ast.Call) -> ast.stmt:
+    """The first statement below the last backward pass that looks at gradients, or the step's own."""
     gradients = GradientUse(facts, apart=frozenset())
     child: ast.AST = names.statement(step)
-    found, above = names.statement(step), []
+    found, below = names.statement(step), False
     if not isinstance(found, ast.Expr):
         raise NoPlace("its step is part of another statement")
     while not isinstance(child, (*LOOPS, *FUNCTIONS, ast.Module)):
         block = edits.block(names, child)  # type: ignore[arg-type]
         for statement in reversed(block[: block.index(child)]):  # type: ignore[arg-type]
-            if leads_to_backward(facts, names, statement):
-                above.append(statement)
-            if above and any(gradients.looked_at(names, part) for part in _inside(facts, names, statement)):
+            below = below or leads_to_backward(facts, names, statement)
+            if below and any(gradients.looked_at(names, part) for part in _inside(facts, names, statement)):
                 raise NoPlace("something looks at the gradients before all of them are there")
-            if not above and gradients.looked_at(names, statement):
+            if not below and gradients.looked_at(names, statement):
                 found = statement
         child = names.parents[child]
-    if not above:
+    if not below:
         raise NoPlace("no backward pass is seen above it")
-    plain = len(above) == 1 and facts.steps.runs_backward(above[0]) and not isinstance(above[0], LOOPS)
-    return found, not plain
+    return found
 
 
 def _inside(facts: Facts, names: Names, statement: ast.stmt) -> Iterator[ast.AST]:

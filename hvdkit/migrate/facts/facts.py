@@ -11,6 +11,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from pathlib import Path as FilePath
 from typing import Any, Callable, Union
 
 from hvdkit.migrate import edits as edit
@@ -84,10 +85,14 @@ class Loader:
 
 @dataclass
 class Facts:
-    """Everything rules may ask about a project."""
+    """Everything rules may ask about a project.
+
+    literally: the entries of programs of which DDP is to be said literally, since no optimizer can average.
+    """
 
     project: Project
     options: Options = field(default_factory=Options)
+    literally: frozenset[FilePath] = frozenset()
 
     def __post_init__(self) -> None:
         self.flow = Flow(self.project)

@@ -78,7 +78,7 @@ def _read_again(facts: Facts, origin: Origin) -> Iterator[ast.expr]:
         return
     same = [part for part in names.walk(function) if isinstance(part, type(value)) and part is not value]
     same = [part for part in same if ast.unparse(part) == ast.unparse(value) and part.lineno > value.lineno]
-    if all(isinstance(part.ctx, ast.Load) for part in same):
+    if all(isinstance(getattr(part, "ctx", None), ast.Load) for part in same):
         yield from same
 
 

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from hvdkit.migrate.facts import Facts
-from hvdkit.migrate.facts.after_backward import after_backward, gets_averages, without_optimizers
+from hvdkit.migrate.facts.after_backward import after_backward, without_optimizers
 from hvdkit.migrate.facts.before_steps import before_steps
 from hvdkit.migrate.facts.coverage import others_beside, trained_wraps, unknown_steps, without_optimizer
 from hvdkit.migrate.facts.facts import NOT_REWRITTEN
@@ -35,18 +35,20 @@ def check(facts: Facts) -> Iterator[Finding]:
     reported: set[object] = set()
     averaged = after_backward(facts)
     for program, wrap in without_optimizers(facts):
-        before = before_steps(facts, program)
-        if wrap.node in reported or wrap.node in averaged.wraps or before.averages:
+        if wrap.node in reported:
             continue
         reported.add(wrap.node)
         places = [f"{names.source.path.name}:{call.lineno}" for names, call in unknown_steps(facts, program)]
         seen = f" (something unknown takes a step at {places[0]})" if places else ""
         message = f"the optimizer that trains this model was not found{seen}"
-        advice = (
-            f"{ADVICE}. Averaging after backward() (HVD416) was not possible: {averaged.problems[wrap.node]}; "
-            f"nor was it before the step (HVD417): {before.problem}"
+        problem = averaged.problems.get(wrap.node)
+        why = (
+            f". Its gradients are not averaged after backward() (HVD416), since {problem}" if problem else ""
         )
-        yield facts.refused("HVD905", wrap.names, wrap.node, message, advice)
+        why += (
+            f". They are not averaged before the step (HVD417), since {before_steps(facts, program).problem}"
+        )
+        yield facts.refused("HVD905", wrap.names, wrap.node, message, ADVICE + why)
     for names, step in dict.fromkeys(without_optimizer(facts)):
         taken = "something unknown takes" if isinstance(step, ast.Call) else "the script itself takes"
         message = f"{taken} this step, and no other optimizer was found"
@@ -58,7 +60,7 @@ def check(facts: Facts) -> Iterator[Finding]:
             yield facts.refused("HVD905", names, call, message, ADVICE)
     for names in facts.files:
         mine = [p for p in facts.programs if p.kind in ("ddp", "single") and names in p.files]
-        mine = [program for program in mine if not gets_averages(facts, program)]
+        mine = [program for program in mine if program not in averaged.programs]
         for statement in dict.fromkeys(copied_gradients(names)):
             if any(runs_in(facts, program, names, statement) for program in mine):
                 yield facts.refused("HVD905", names, statement, COPIED, OWN_GRADIENTS)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from hvdkit.migrate.facts import Facts
+from hvdkit.migrate.facts.after_backward import after_backward
 from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rule import Keep, Rule
 
@@ -17,8 +18,10 @@ ADVICE = (
 
 
 def check(facts: Facts) -> Iterator[Finding]:
+    averaged = after_backward(facts).programs
     for site in facts.calls(*AMP):
-        if facts.kinds(site.names) & {"ddp", "single"}:
+        mine = [program for program in facts.programs if site.names in program.files]
+        if any(program.kind in ("ddp", "single") and program not in averaged for program in mine):
             yield facts.manual("HVD911", site.names, site.node, MESSAGE, ADVICE)
 
 
@@ -26,8 +29,9 @@ RULE = Rule(
     id="HVD911",
     title="apex amp is left to the person",
     what=(
-        "Marks amp.initialize(). HVD404 has already written the order that Horovod needs: the reduction inside "
-        "amp.scale_loss(), before apex unscales, and none in step()."
+        "Marks amp.initialize() where Horovod's optimizer averages. HVD404 has already written the order that it "
+        "needs: the reduction inside amp.scale_loss(), before apex unscales, and none in step(). Under DDP nothing "
+        "is left: HVD416 averages after backward(), and apex has its optimizer for itself."
     ),
     why=(
         "apex replaces parameters and patches the optimizer (levels O2 and O3 keep other parameters than those "

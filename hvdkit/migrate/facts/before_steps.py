@@ -224,28 +224,42 @@ def _covers(names: Names, root: ast.expr, wrap: Wrap) -> bool:
 
 
 def _place(facts: Facts, names: Names, step: ast.Call) -> ast.stmt:
-    """The first statement below the last backward pass that looks at gradients, or the step's own."""
+    """The first statement below the last backward pass that looks at gradients, or the step's own.
+
+    Above the first backward pass gradients may be looked at where each round ends with a step: what is left
+    there are the averages of the round before.
+    """
     gradients = GradientUse(facts, apart=frozenset())
-    child: ast.AST = names.statement(step)
-    found, below = names.statement(step), False
+    found = names.statement(step)
     if not isinstance(found, ast.Expr):
         raise NoPlace("its step is part of another statement")
+    above, always = _above(names, found)
+    passes = [i for i, statement in enumerate(above) if leads_to_backward(facts, names, statement)]
+    if not passes:
+        raise NoPlace("no backward pass is seen above it")
+    last, first = passes[0], passes[-1]
+    always = always and not any(isinstance(p, ast.Continue) for s in above[:last] for p in walk_here(s))
+    for statement in above[last : first + 1 if always else None]:
+        if any(gradients.looked_at(*part) for part in _inside(facts, names, statement)):
+            raise NoPlace("something looks at the gradients before all of them are there")
+    return next((s for s in reversed(above[:last]) if gradients.looked_at(names, s)), found)
+
+
+def _above(names: Names, statement: ast.stmt) -> tuple[list[ast.stmt], bool]:
+    """The statements above one up to the loop around it, from below, and whether each round comes to it."""
+    found: list[ast.stmt] = []
+    child: ast.AST = statement
+    always = True
     while not isinstance(child, (*LOOPS, *FUNCTIONS, ast.Module)):
         block = edits.block(names, child)  # type: ignore[arg-type]
-        for statement in reversed(block[: block.index(child)]):  # type: ignore[arg-type]
-            below = below or leads_to_backward(facts, names, statement)
-            if below and any(gradients.looked_at(names, part) for part in _inside(facts, names, statement)):
-                raise NoPlace("something looks at the gradients before all of them are there")
-            if not below and gradients.looked_at(names, statement):
-                found = statement
+        found += reversed(block[: block.index(child)])  # type: ignore[arg-type]
         child = names.parents[child]
-    if not below:
-        raise NoPlace("no backward pass is seen above it")
-    return found
+        always = always and isinstance(child, (ast.With, *LOOPS, *FUNCTIONS, ast.Module))
+    return found, always
 
 
-def _inside(facts: Facts, names: Names, statement: ast.stmt) -> Iterator[ast.AST]:
-    yield statement
+def _inside(facts: Facts, names: Names, statement: ast.stmt) -> Iterator[tuple[Names, ast.AST]]:
+    yield names, statement
     for call in (part for part in walk_here(statement) if isinstance(part, ast.Call)):
-        for _, method in by_name(facts, names, call):
-            yield from method.body if isinstance(method.body, list) else ()
+        for where, method in by_name(facts, names, call):
+            yield from ((where, part) for part in (method.body if isinstance(method.body, list) else ()))

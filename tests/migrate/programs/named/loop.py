@@ -45,6 +45,7 @@ def train(
     loss_kwargs,
     data_kwargs,
     reg,
+    run,
 ):
     torch.manual_seed(7 * gpus + rank)
     data = construct(**data_kwargs)
@@ -111,4 +112,4 @@ def train(
         for p in net.parameters()
     ]
     with Path(f"{os.environ['RESULTS']}.{rank}").open("w") as file:
-        json.dump([rank, gpus, weights, stats.collect()], file)
+        json.dump([rank, gpus, run.name, weights, stats.collect()], file)

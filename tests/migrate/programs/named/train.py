@@ -1,6 +1,7 @@
 """A GAN whose networks, optimizers and losses are made by name, in processes that meet in a file."""
 
 import argparse
+import os
 import tempfile
 from pathlib import Path
 
@@ -33,6 +34,11 @@ def main():
     c.opt_kwargs = Config(class_name="torch.optim.Adam", lr=0.05, betas=(0.0, 0.99))
     c.loss_kwargs = Config(class_name="nets.Loss", penalty=2.0)
     c.data_kwargs = Config(class_name="nets.Data")
+    runs = Path(f"{os.environ['RESULTS']}.runs")
+    found = [int(folder.name) for folder in runs.iterdir()] if runs.is_dir() else []
+    c.run = runs / f"{max(found, default=-1) + 1:05d}"
+    assert not c.run.exists()
+    c.run.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as folder:
         if c.gpus == 1:
             worker(rank=0, c=c, folder=folder)

@@ -56,9 +56,8 @@ def _decided(names: Names, statement: ast.stmt) -> ast.stmt:
 
 def _told(names: Names, place: ast.stmt) -> bool:
     """Whether rank 0 tells the others already."""
-    below = edits.following(names, place)
-    statements = [place] if below is None else [place, below]
-    return any("broadcast_object" in names.calls and _tells(names, statement) for statement in statements)
+    block = edits.block(names, place)
+    return any(_tells(names, statement) for statement in block[block.index(place) :])
 
 
 def _tells(names: Names, statement: ast.stmt) -> bool:
@@ -94,11 +93,18 @@ def _edits(facts: Facts, names: Names, function: FunctionNode, place: ast.stmt, 
     if not has_rank(facts, names, place):
         raise edits.CannotEdit("Horovod is not known to run yet where the folder is named")
     hvd, source = facts.hvd(names), names.source
-    found = [edits.after(source, place, [f"{variable} = {hvd}.broadcast_object({variable}, root_rank=0)"])]
+    found: list[Edit] = []
+    last = place
     for part in names.walk(function):
         if isinstance(part, ast.Assert) and part.lineno > place.lineno and _asks(names, part.test, variable):
-            found += edits.guard(source, [part], f"{hvd}.rank() == 0")  # who makes it, asks before
-    return found
+            found += edits.guard(source, [part], f"{hvd}.rank() == 0")
+            if part.lineno > (last.end_lineno or last.lineno):
+                last = part
+    if edits.block(names, last) is not edits.block(names, place):
+        raise edits.CannotEdit("whether the folder is there is asked somewhere else")
+    # Below the assertion: the others make the folder as soon as they have its name.
+    told = edits.after(source, last, [f"{variable} = {hvd}.broadcast_object({variable}, root_rank=0)"])
+    return [*found, told]
 
 
 def _asks(names: Names, test: ast.expr, variable: str) -> bool:
@@ -166,9 +172,9 @@ RULE = Rule(
                 seen = [int(name) for name in os.listdir(out)]
                 number = max(seen, default=-1) + 1
                 folder = os.path.join(out, f"{number:05d}")
-                folder = hvd.broadcast_object(folder, root_rank=0)
                 if hvd.rank() == 0:
                     assert not os.path.exists(folder)
+                folder = hvd.broadcast_object(folder, root_rank=0)
                 print(folder)
                 os.makedirs(folder)
                 mp.spawn(worker, args=(size, folder), nprocs=size)

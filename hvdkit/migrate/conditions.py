@@ -12,13 +12,12 @@ from pathlib import Path
 from hvdkit.migrate.devices import device_row, init_row
 from hvdkit.migrate.facts import Facts, Site
 from hvdkit.migrate.facts import vocabulary as words
-from hvdkit.migrate.facts.after_backward import averaged_below
+from hvdkit.migrate.facts.after_backward import averaged_passes
 from hvdkit.migrate.facts.arguments import keyword
 from hvdkit.migrate.facts.coverage import unknown_steps
 from hvdkit.migrate.facts.draws import drawn_apart
 from hvdkit.migrate.facts.guards import Where, where_runs
 from hvdkit.migrate.facts.hand_reduction import Gradients
-from hvdkit.migrate.facts.loops import backward_calls
 from hvdkit.migrate.facts.named_passes import passes_by_name
 from hvdkit.migrate.facts.programs import ProgramFacts
 from hvdkit.migrate.facts.sharding import epoch_calls, in_order, orders_itself, picked, share
@@ -123,7 +122,7 @@ def _set_epoch(facts: Facts, program: ProgramFacts) -> tuple[State, str]:
 def _optimizer(facts: Facts, program: ProgramFacts) -> tuple[State, str]:
     mine = [optimizer for optimizer in facts.optimizers if optimizer.names in program.files]
     bare = [optimizer for optimizer in mine if not optimizer.wrapped]
-    if (bare or not mine) and (passes := _averaged_passes(facts, program)):
+    if (bare or not mine) and (passes := averaged_passes(facts, program)):
         return State.PROVEN, f"averaged after backward() at {_places(passes)}"
     if (bare or not mine) and (reduced := _reduced(facts, program)):
         return State.PROVEN, f"averaged before the step at {_places(reduced)}"
@@ -145,14 +144,6 @@ def _reduced(facts: Facts, program: ProgramFacts) -> list[tuple[Names, ast.Call]
         if words.HVD_AVERAGE & set(site.names.qualified(keyword(site.node, "op") or site.node.func))
         if Gradients(facts).among(site.names, site.node.args[0] if site.node.args else None)
     ]
-
-
-def _averaged_passes(facts: Facts, program: ProgramFacts) -> list[tuple[Names, ast.Call]]:
-    """The backward passes below which gradients are averaged, where every other one only adds to these."""
-    mine = [at for at in backward_calls(facts) if at[0] in program.files and runs_in(facts, program, *at)]
-    averaged = [(names, call) for names, call in mine if averaged_below(facts, names, call)]
-    functions = {names.function(call) for names, call in averaged}
-    return averaged if all(names.function(call) in functions for names, call in mine) else []
 
 
 def _broadcast(facts: Facts, program: ProgramFacts) -> tuple[State, str]:

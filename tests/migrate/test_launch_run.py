@@ -136,3 +136,15 @@ def test_optimizers_that_are_made_by_name_get_averages_before_their_steps(tmp_pa
     assert loop.read_text() != averaged
     apart = ended([*HOROVODRUN, str(script)], tmp_path / "apart")
     assert apart.returncode != 0 and "assert (tensor == other).all()" in apart.stdout + apart.stderr
+
+
+@pytest.mark.launch
+def test_what_no_optimizer_can_average_is_averaged_after_backward(tmp_path: Path) -> None:
+    before = run([*TORCHRUN, str(PROGRAMS / "masters" / "train.py")], tmp_path / "torch")
+    script = migrated("masters", tmp_path)
+    assert "DistributedOptimizer" not in script.read_text()
+    assert run([*HOROVODRUN, str(script)], tmp_path / "horovod") == before
+    assert before[0] == before[1]
+    script.write_text(script.read_text().replace("async_(p.grad,", "async_(p.grad.clone(),"))
+    apart = run([*HOROVODRUN, str(script)], tmp_path / "apart")
+    assert apart[0] != apart[1]

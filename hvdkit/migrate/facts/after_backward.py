@@ -28,23 +28,30 @@ from hvdkit.migrate.facts.programs import ProgramFacts
 from hvdkit.migrate.facts.spelling import spelled
 from hvdkit.migrate.facts.starts import run_by_nobody, runs_in
 from hvdkit.migrate.facts.syncing import Sync, sync_of
+from hvdkit.migrate.facts.training import training_paths
 from hvdkit.migrate.facts.updates import weight_updates
 from hvdkit.migrate.facts.wraps import Wrap, find_wraps
 from hvdkit.migrate.names import Names
+from hvdkit.migrate.project import does_more_than_define
 
 if TYPE_CHECKING:
     from hvdkit.migrate.facts.facts import Facts
 
+MOST_LINES = 4  # statements from a backward pass to the averages
 MAY_BE_MISSING = ("find_unused_parameters", "delay_allreduce")
 
 
 @dataclass(frozen=True)
 class Pass:
-    """A backward pass, and the models, as they are written there, whose gradients are averaged below it."""
+    """A backward pass, and the models, as they are written there, whose gradients are averaged below it.
+
+    unlike: whether one rank may have a gradient of a parameter that another rank has not.
+    """
 
     names: Names
     call: ast.Call
     models: tuple[str, ...]
+    unlike: bool
 
 
 class NotShown(Exception):
@@ -66,46 +73,60 @@ def after_backward(facts: Facts) -> AfterBackward:
     """What is said so, of the programs for which that was asked and of those that share a model with them."""
     wraps = {program: _wraps(facts, program) for program in facts.programs if program.kind == "ddp"}
     asked = [program for program in wraps if program.entry.source.path in facts.literally and wraps[program]]
-    asked = _sharing(asked, wraps)
+    asked = _sharing(facts, asked, wraps)
     problems: dict[ast.Call, str] = {}
     while True:
-        every = [wrap for program in asked for wrap in wraps[program]]
-        passes: dict[ast.Call, dict[str, Names]] = {}
         failed = []
+        every = [wrap for program in asked for wrap in wraps[program]]
+        found: list[Pass] = []
         for program in asked:
             try:
-                for names, call, model in _places(facts, program, wraps[program], every):
-                    passes.setdefault(call, {})[model] = names
+                _refuse_unlike(facts, program)
+                found += _passes(facts, program, wraps[program], every)
             except NotShown as problem:
                 failed.append(program)
                 problems.update((wrap.node, str(problem)) for wrap in wraps[program])
         if not failed:
-            break
-        lost = _sharing(failed, wraps)
+            return AfterBackward(tuple(asked), frozenset(w.node for w in every), _joined(found), problems)
+        lost = _sharing(facts, failed, wraps)
         asked = [program for program in asked if program not in lost]
-    return AfterBackward(
-        tuple(asked),
-        frozenset(wrap.node for wrap in every),
-        tuple(
-            Pass(next(iter(models.values())), call, tuple(sorted(models))) for call, models in passes.items()
-        ),
-        problems,
-    )
+
+
+def _joined(found: list[Pass]) -> tuple[Pass, ...]:
+    """Each backward pass once, with the models of all."""
+    by_call: dict[ast.Call, Pass] = {}
+    for one in found:
+        other = by_call.get(one.call, one)
+        models = tuple(sorted({*one.models, *other.models}))
+        by_call[one.call] = Pass(one.names, one.call, models, one.unlike or other.unlike)
+    return tuple(by_call.values())
 
 
 def _wraps(facts: Facts, program: ProgramFacts) -> list[Wrap]:
-    """The models that DDP wraps in a program which trains."""
+    """The models that DDP wraps in a program."""
     here = [wrap for wrap in find_wraps(facts) if wrap.name in words.DDP and wrap.names in program.files]
     return [wrap for wrap in here if runs_in(facts, program, wrap.names, wrap.node)]
 
 
-def _sharing(programs: list[ProgramFacts], wraps: dict[ProgramFacts, list[Wrap]]) -> list[ProgramFacts]:
-    """Programs, and those that wrap a model by the same call."""
+def _sharing(
+    facts: Facts, programs: list[ProgramFacts], wraps: dict[ProgramFacts, list[Wrap]]
+) -> list[ProgramFacts]:
+    """Programs, and those of DDP that wrap a model by the same call, or make optimizers in the same file."""
     found = list(programs)
     for program in found:
         nodes = {wrap.node for wrap in wraps[program]}
-        found += [p for p in wraps if p not in found and any(wrap.node in nodes for wrap in wraps[p])]
+        files = _making_optimizers(facts, program)
+        found += [
+            other
+            for other in wraps
+            if other not in found
+            and (any(w.node in nodes for w in wraps[other]) or files & _making_optimizers(facts, other))
+        ]
     return found
+
+
+def _making_optimizers(facts: Facts, program: ProgramFacts) -> frozenset[Names]:
+    return program.files & {optimizer.names for optimizer in facts.every_optimizer}
 
 
 def without_optimizers(facts: Facts) -> Iterator[tuple[ProgramFacts, Wrap]]:
@@ -125,7 +146,8 @@ def without_optimizers(facts: Facts) -> Iterator[tuple[ProgramFacts, Wrap]]:
 
 def left_alone(facts: Facts, every: Iterable[Optimizer]) -> Iterator[Optimizer]:
     """The optimizers, of all, that are not wrapped, since the gradients they get are averages already."""
-    files = frozenset().union(*(program.files for program in after_backward(facts).programs))
+    done = [program for program in facts.programs if averaged_passes(facts, program)]
+    files = frozenset().union(*(program.files for program in (*after_backward(facts).programs, *done)))
     return (optimizer for optimizer in every if optimizer.names in files)
 
 
@@ -143,41 +165,47 @@ def _uses_gradients(facts: Facts, program: ProgramFacts) -> bool:
 
 
 def averaged_below(facts: Facts, names: Names, call: ast.Call) -> bool:
-    """Whether what stands right below a backward pass begins to average gradients."""
-    below = edits.following(names, names.statement(call))
-    return below is not None and any(
+    """Whether gradients are averaged right below a backward pass, as HVD416 writes it."""
+    statement = names.statement(call)
+    block = edits.block(names, statement)
+    position = block.index(statement) + 1
+    return any(
         words.HVD_IN_PLACE & facts.flow.qualified(names, site.func)
         and any(isinstance(part, ast.Attribute) and part.attr == "grad" for part in site.args)
+        for below in block[position : position + MOST_LINES]
         for site in names.calls_in(below)
     )
 
 
-def _places(
-    facts: Facts, program: ProgramFacts, wraps: list[Wrap], every: list[Wrap]
-) -> Iterator[tuple[Names, ast.Call, str]]:
-    """The backward passes of a program below which gradients are averaged, and the models' names there."""
-    _refuse_unlike(facts, program, wraps)
+def averaged_passes(facts: Facts, program: ProgramFacts) -> list[tuple[Names, ast.Call]]:
+    """The backward passes below which gradients are averaged, where every other one only adds to these."""
+    if not any(site.names in program.files for site in facts.calls(*words.HVD_IN_PLACE)):
+        return []
+    mine = [at for at in backward_calls(facts) if at[0] in program.files and runs_in(facts, program, *at)]
+    averaged = [(names, call) for names, call in mine if averaged_below(facts, names, call)]
+    functions = {names.function(call) for names, call in averaged}
+    return averaged if all(names.function(call) in functions for names, call in mine) else []
+
+
+def _passes(facts: Facts, program: ProgramFacts, wraps: list[Wrap], every: list[Wrap]) -> Iterator[Pass]:
+    """The backward passes of a program below which the gradients of its models are averaged."""
     passes = [at for at in backward_calls(facts) if at[0] in program.files and runs_in(facts, program, *at)]
+    if not passes and _uses_gradients(facts, program):
+        raise NotShown("the backward pass that makes its gradients was not found")
+    if passes and all(sync_of(*at) is Sync.NEVER for at in passes):
+        raise NotShown("every backward pass of it is under no_sync()")
     models = frozenset().union(*(wrap.models for wrap in every))
-    reduced = False
     for names, call in passes:
         reached = reached_models(facts, names, call, models)
         through = [wrap for wrap in wraps if not reached or reached & wrap.models]
-        if sync_of(names, call) is Sync.NEVER:
-            continue
-        for wrap in through:
-            reduced = True
-            yield names, call, _name(facts, names, call, wrap, every)
-    if passes and not reduced:
-        raise NotShown("every backward pass of it is under no_sync()")
-    if not passes and _uses_gradients(facts, program):
-        raise NotShown("the backward pass that makes its gradients was not found")
+        if through and sync_of(names, call) is not Sync.NEVER:
+            written = {_name(facts, names, call, wrap, every) for wrap in through}
+            unlike = any(is_on(keyword(wrap.node, name)) for wrap in through for name in MAY_BE_MISSING)
+            yield Pass(names, call, tuple(sorted(written)), unlike)
 
 
-def _refuse_unlike(facts: Facts, program: ProgramFacts, wraps: list[Wrap]) -> None:
-    """What all ranks have to agree on: which parameters have a gradient, and that it is a plain tensor."""
-    if any(is_on(keyword(wrap.node, name)) for wrap in wraps for name in MAY_BE_MISSING):
-        raise NotShown("which of its parameters have a gradient may differ between the ranks")
+def _refuse_unlike(facts: Facts, program: ProgramFacts) -> None:
+    """What else trains, or is no plain gradient."""
     for names, call in library_backwards(facts):
         if names in program.files and runs_in(facts, program, names, call):
             raise NotShown(f"a library makes the backward pass at {names.source.path.name}:{call.lineno}")
@@ -185,6 +213,12 @@ def _refuse_unlike(facts: Facts, program: ProgramFacts, wraps: list[Wrap]) -> No
         for call in names.of_kind(ast.Call):
             if is_on(keyword(call, "sparse")) and runs_in(facts, program, names, call):
                 raise NotShown(f"gradients are sparse at {names.source.path.name}:{call.lineno}")
+    making = _making_optimizers(facts, program)
+    for other in facts.programs:
+        runs = other.kind == "single" and does_more_than_define(other.entry)
+        if runs and making & other.files and training_paths(facts, other):
+            path = other.entry.source.path.name
+            raise NotShown(f"{path}, which runs without DDP, makes its optimizer in the same file")
 
 
 def _name(facts: Facts, names: Names, call: ast.Call, wrap: Wrap, wraps: list[Wrap]) -> str:

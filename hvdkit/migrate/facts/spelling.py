@@ -45,15 +45,21 @@ def _held(flow: Flow, names: Names, at: ast.expr | ast.stmt, targets: set[Value]
 
 
 def _attribute(flow: Flow, names: Names, at: ast.expr | ast.stmt, targets: set[Value]) -> str | None:
-    """`self.x`, in a method of the class that stores it, that may hold one of the values."""
+    """`self.x`, in a method of the class that stores it or of one below, that may hold one of the values."""
     method = names.function(at)
     if method is None or not isinstance(names.parents.get(method), ast.ClassDef) or not method.args.args:
         return None
     me = method.args.args[0].arg
     owner = flow.named(names, me, at)
-    for attribute, stores in names.stores.items():
-        for target, binding in stores:
-            held = flow.bound(names, binding) if attribute.isidentifier() else frozenset()
-            if flow.unwrap(held) & targets and flow.values(names, target) & owner:
-                return f"{me}.{attribute}"
+    related = [each for value in owner for each in flow.classes(value)]
+    classes = {node for _, node in related}
+    for where in dict.fromkeys([names, *(where for where, _ in related)]):
+        for attribute, stores in where.stores.items():
+            for target, binding in stores:
+                held = flow.bound(where, binding) if attribute.isidentifier() else frozenset()
+                holders = flow.values(where, target)
+                if flow.unwrap(held) & targets and (
+                    holders & owner or any(h.node in classes for h in holders)
+                ):
+                    return f"{me}.{attribute}"
     return None

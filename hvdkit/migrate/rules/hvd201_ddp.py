@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts import vocabulary as words
+from hvdkit.migrate.facts.after_backward import after_backward
 from hvdkit.migrate.facts.arguments import is_on, keyword
 from hvdkit.migrate.facts.wraps import Wrap, core, find_wraps
 from hvdkit.migrate.plan import Edit, Finding
@@ -64,6 +65,7 @@ def check(facts: Facts) -> Iterator[Finding]:
         message = "DDP goes; rank 0's parameters and buffers are broadcast where DDP did it"
         finding = facts.safe("HVD201", names, call, message, _edits, facts, wrap)
         unused = next((name for name in MAY_BE_UNUSED if is_on(keyword(call, name))), None)
+        unused = None if call in after_backward(facts).wraps else unused  # HVD416 leaves such a gradient out
         divided = keyword(call, "gradient_predivide_factor") is not None
         yield finding.knowing(f"{unused}: {UNUSED}" if unused else PREDIVIDED if divided else "")
 

@@ -31,7 +31,19 @@ def _edit(facts: Facts, each: Pass) -> Edit:
     over = f"for p in {each.models[0]}.parameters()"
     if len(each.models) > 1:
         over = f"for m in ({', '.join(each.models)}) for p in m.parameters()"
-    lines = [
+    lines = []
+    if each.unlike:
+        trained, anywhere = fresh(names, "trained"), fresh(names, "anywhere")
+        param, used = fresh(names, "param"), fresh(names, "used")
+        lines = [
+            f"{trained} = [p {over} if p.requires_grad]",
+            f"{anywhere} = map(any, zip(*{hvd}.allgather_object([p.grad is not None for p in {trained}])))",
+            f"for {param}, {used} in zip({trained}, {anywhere}):",
+            f"\tif {used} and {param}.grad is None:",
+            f"\t\t{param}.grad = {param}.new_zeros({param}.shape)",
+        ]
+        over = f"for p in {trained}"
+    lines += [
         f"{handles} = [{hvd}.allreduce_async_(p.grad, op={hvd}.Average) {over} if p.grad is not None]",
         f"for {handle} in {handles}:",
         f"\t{hvd}.synchronize({handle})",
@@ -123,6 +135,38 @@ RULE = Rule(
                 optimizer.step()
             """,
             note="Master copies: they get the averages.",
+        ),
+        Change(
+            """\
+            import torch
+            from somewhere import make_optimizer
+            from torch.nn.parallel import DistributedDataParallel as DDP
+
+            model = DDP(torch.nn.Linear(2, 1), find_unused_parameters=True)
+            optimizer = make_optimizer(model)
+            model(x).sum().backward()
+            optimizer.step()
+            """,
+            """\
+            import horovod.torch as hvd
+            import torch
+            from somewhere import make_optimizer
+            from torch.nn.parallel import DistributedDataParallel as DDP
+
+            model = DDP(torch.nn.Linear(2, 1), find_unused_parameters=True)
+            optimizer = make_optimizer(model)
+            model(x).sum().backward()
+            trained = [p for p in model.parameters() if p.requires_grad]
+            anywhere = map(any, zip(*hvd.allgather_object([p.grad is not None for p in trained])))
+            for param, used in zip(trained, anywhere):
+                if used and param.grad is None:
+                    param.grad = param.new_zeros(param.shape)
+            handles = [hvd.allreduce_async_(p.grad, op=hvd.Average) for p in trained if p.grad is not None]
+            for handle in handles:
+                hvd.synchronize(handle)
+            optimizer.step()
+            """,
+            note="A parameter that some rank used gets a gradient on all; one that no rank used stays without, as in DDP.",
         ),
         Change(
             """\
@@ -219,12 +263,27 @@ RULE = Rule(
             from somewhere import make_optimizer
             from torch.nn.parallel import DistributedDataParallel as DDP
 
-            model = DDP(torch.nn.Linear(2, 1), find_unused_parameters=True)
+            model = DDP(torch.nn.Embedding(10, 2, sparse=True))
             optimizer = make_optimizer(model)
             model(x).sum().backward()
             optimizer.step()
             """,
-            reason="one rank may have a gradient that another has not, and would wait for it for ever",
+            reason="sparse gradients have no place to be averaged in",
+        ),
+        Keep(
+            """\
+            import torch
+            from somewhere import make_optimizer
+            from torch.nn.parallel import DistributedDataParallel as DDP
+
+            def train(model, backward):
+                optimizer = make_optimizer(model)
+                backward(model(x).sum())
+                optimizer.step()
+
+            train(DDP(torch.nn.Linear(2, 1)), lambda loss: loss.backward())
+            """,
+            reason="where backward() is called the model has no name",
         ),
     ),
 )

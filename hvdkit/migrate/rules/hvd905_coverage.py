@@ -86,8 +86,8 @@ RULE = Rule(
     id="HVD905",
     title="a program without its optimizer is refused",
     what=(
-        "Leaves a program alone when the optimizer of a model that DDP wraps was not found, or cannot be wrapped; "
-        "also one of a single process whose optimizer was not found, or that has none, and one whose optimizer steps "
+        "Leaves a program alone when the optimizer of a model that DDP wraps was not found, or cannot be wrapped, and "
+        "HVD416 cannot average after backward() instead (here: for sparse gradients); also one of a single process whose optimizer was not found, or that has none, and one whose optimizer steps "
         "copies of the model's parameters."
     ),
     why=(
@@ -119,7 +119,7 @@ RULE = Rule(
             import torch
             from torch.nn.parallel import DistributedDataParallel as DDP
 
-            model = DDP(torch.nn.Linear(2, 1).half(), find_unused_parameters=True)
+            model = DDP(torch.nn.Embedding(9, 1, sparse=True).half())
             masters = [p.detach().clone().float() for p in model.parameters()]
             optimizer = torch.optim.SGD(masters, lr=0.1)
             for x in batches:
@@ -138,7 +138,7 @@ RULE = Rule(
             from torch.nn.parallel import DistributedDataParallel as DDP
 
             G, D = torch.nn.Linear(2, 2), torch.nn.Linear(2, 1)
-            G, D = DDP(G), DDP(D, find_unused_parameters=True)
+            G, D = DDP(G), DDP(torch.nn.Sequential(torch.nn.Embedding(9, 2, sparse=True), D))
             opt_g, opt_d = torch.optim.Adam(G.parameters()), make_optimizer(D)
             scaler = torch.cuda.amp.GradScaler()
             for x in batches:
@@ -157,7 +157,7 @@ RULE = Rule(
             from somewhere import make_optimizer
             from torch.nn.parallel import DistributedDataParallel as DDP
 
-            model = DDP(torch.nn.Linear(2, 1), find_unused_parameters=True)
+            model = DDP(torch.nn.Embedding(9, 1, sparse=True))
             optimizer = make_optimizer(model)
             model(x).sum().backward()
             optimizer.step()
@@ -213,7 +213,7 @@ RULE = Rule(
             from torch.nn.parallel import DistributedDataParallel as DDP
 
             generator = DDP(torch.nn.Linear(2, 1))
-            critic = DDP(torch.nn.Conv1d(2, 1, 1), find_unused_parameters=True)
+            critic = DDP(torch.nn.Embedding(9, 1, sparse=True))
             optimizer_g = torch.optim.SGD(generator.parameters(), lr=0.1)
             optimizer_c = make_optimizer(critic)
             generator(x).sum().backward()

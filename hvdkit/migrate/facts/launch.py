@@ -18,7 +18,7 @@ from hvdkit.migrate.facts.arguments import keyword, passed, received, spawned, s
 from hvdkit.migrate.facts.launch_options import Option, Options
 from hvdkit.migrate.facts.launched_processes import leads_to_init, processes, repeats
 from hvdkit.migrate.facts.memo import Memo
-from hvdkit.migrate.facts.own_dicts import constructed_with, is_dict
+from hvdkit.migrate.facts.own_dicts import constructed_with, is_dict, unpacked_into
 from hvdkit.migrate.facts.ranks import QUESTIONS, constant, environment_reads, launch_tests
 from hvdkit.migrate.names import FUNCTIONS, Binding, Names
 
@@ -334,6 +334,9 @@ class Launch:
             given = passed(names, function, where, call, arg.arg)
             if given is not None:
                 yield from self._from(where, given)
+            elif unpacked := unpacked_into(self._facts.flow, where, call, arg.arg):
+                for other, binding in unpacked:
+                    yield from self._binding(other, binding)
             elif received(names, function)[:1] == [arg.arg] and any(call is s.node for s in self.spawns):
                 yield Origin("index", where, call)
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from hvdkit.migrate.facts.arguments import keyword
 from hvdkit.migrate.facts.flow import Flow, Value
-from hvdkit.migrate.names import Names
+from hvdkit.migrate.names import Binding, Names
 
 if TYPE_CHECKING:
     from hvdkit.migrate.facts.facts import Facts
@@ -19,6 +19,16 @@ def is_dict(flow: Flow, value: Value) -> bool:
     if value.kind != "object" or flow.methods(value, "__init__") or not flow.methods(value, "__getattr__"):
         return False
     return any(getattr(base, "id", "") == "dict" for _, owner in flow.classes(value) for base in owner.bases)
+
+
+def unpacked_into(flow: Flow, names: Names, call: ast.Call, parameter: str) -> list[tuple[Names, Binding]]:
+    """What `f(**config)` gives for a parameter: what was assigned to that attribute."""
+    found: list[tuple[Names, Binding]] = []
+    for item in call.keywords:
+        if item.arg is None:
+            values = flow.values(names, item.value)
+            found += flow.stored_under(parameter, [value for value in values if is_dict(flow, value)])
+    return found
 
 
 def constructed_with(facts: Facts, names: Names, node: ast.Attribute) -> Iterator[tuple[Names, ast.expr]]:

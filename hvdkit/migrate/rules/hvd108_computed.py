@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts import vocabulary as words
-from hvdkit.migrate.facts.arguments import argument, given
+from hvdkit.migrate.facts.arguments import given
 from hvdkit.migrate.facts.launch import Origin, init_argument
 from hvdkit.migrate.facts.ranks import constant
 from hvdkit.migrate.names import Names
@@ -16,6 +16,7 @@ from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
 
 SPLITS = ("split", "chunk", "tensor_split", "array_split")
+SAMPLER = ("torch.utils.data.Sampler", "torch.utils.data.sampler.Sampler")
 ABOUT = {
     "rank": "goes to init_process_group as the rank",
     "size": "goes to init_process_group as the world size",
@@ -126,7 +127,7 @@ def _tests(facts: Facts) -> Iterator[Finding]:
 
 def _indices(facts: Facts) -> Iterator[Finding]:
     """A spawned worker's number where the script, written for one host, means the rank of the job."""
-    for names, node in (*_compared(facts), *_sampled(facts), *_shared_out(facts)):
+    for names, node in (*_compared(facts), *_sampled(facts), *_shared_out(facts), *_reckoned(facts)):
         if isinstance(node, (ast.Name, ast.Attribute)) and is_index(facts, names, node):
             text = f"{facts.hvd(names)}.rank()"
             message = f"the worker's number was the rank as long as there was one host: {text}"
@@ -153,6 +154,26 @@ def _shared_out(facts: Facts) -> Iterator[tuple[Names, ast.expr]]:
                 yield names, part.slice
 
 
+def _reckoned(facts: Facts) -> Iterator[tuple[Names, ast.expr]]:
+    """What is reckoned together with the number of all processes: `seed * size + rank`."""
+    for names in facts.files:
+        if "ddp" not in facts.kinds(names):
+            continue
+        for node in names.of_kind(ast.BinOp):
+            parts = [part for part in _terms(node) if isinstance(part, (ast.Name, ast.Attribute))]
+            if len(parts) > 1 and not isinstance(names.parents[node], ast.BinOp):
+                if any("size" in facts.launch.meaning(names, part) for part in parts):
+                    yield from ((names, part) for part in parts)
+
+
+def _terms(node: ast.expr) -> Iterator[ast.expr]:
+    if isinstance(node, ast.BinOp):
+        yield from _terms(node.left)
+        yield from _terms(node.right)
+    else:
+        yield node
+
+
 def _sampled(facts: Facts) -> Iterator[tuple[Names, ast.expr]]:
     """What a DistributedSampler is given as its rank, and what one of the project's own is."""
     for site in facts.calls(*words.SAMPLERS):
@@ -161,19 +182,18 @@ def _sampled(facts: Facts) -> Iterator[tuple[Names, ast.expr]]:
             yield site.names, rank
     for names in facts.files:
         for owner in names.of_kind(ast.ClassDef):
-            if any(facts.flow.qualified(names, base) & set(words.SAMPLERS) for base in owner.bases):
+            bases = {name for base in owner.bases for name in facts.flow.qualified(names, base)}
+            if bases & {*words.SAMPLERS, *SAMPLER}:
                 yield from _given_to(facts, owner)
 
 
 def _given_to(facts: Facts, owner: ast.ClassDef) -> Iterator[tuple[Names, ast.expr]]:
-    """The rank that the calls of a project's class pass to its __init__."""
+    """What the calls of a project's class are given: a sampler knows no devices."""
     for names in facts.files:
         for call in names.calls.get(owner.name, ()):
             if any(value.node is owner for value in facts.flow.values(names, call.func)):
-                for _, function in facts.flow.functions(names, call):
-                    given = argument(function, call, "rank", bound=True)
-                    if given is not None:
-                        yield names, given
+                for given in (*call.args, *(item.value for item in call.keywords)):
+                    yield names, given
 
 
 def is_index(facts: Facts, names: Names, node: ast.expr) -> bool:

@@ -17,7 +17,7 @@ from hvdkit.migrate.facts.arguments import keyword
 from hvdkit.migrate.facts.coverage import unknown_steps
 from hvdkit.migrate.facts.draws import drawn_apart
 from hvdkit.migrate.facts.guards import Where, where_runs
-from hvdkit.migrate.facts.hand_reduction import Gradients
+from hvdkit.migrate.facts.hand_reduction import Gradients, hand_reductions
 from hvdkit.migrate.facts.named_passes import passes_by_name
 from hvdkit.migrate.facts.programs import ProgramFacts
 from hvdkit.migrate.facts.sharding import epoch_calls, in_order, orders_itself, picked, share
@@ -35,6 +35,7 @@ from hvdkit.migrate.plan import Condition, State
 from hvdkit.migrate.tensorflow_conditions import tensorflow_conditions
 
 REDUCTIONS = ("allreduce", "allreduce_", "allreduce_async", "allreduce_async_", "reducescatter")
+BY_HOROVOD = tuple(f"{module}.{name}" for module in words.HOROVOD for name in REDUCTIONS)
 NOT_TRAINED = "nothing is trained here"
 ONE_PROCESS = "nothing is trained: it stays a program of one process"
 
@@ -126,6 +127,9 @@ def _optimizer(facts: Facts, program: ProgramFacts) -> tuple[State, str]:
         return State.PROVEN, f"averaged after backward() at {_places(passes)}"
     if (bare or not mine) and (reduced := _reduced(facts, program)):
         return State.PROVEN, f"averaged before the step at {_places(reduced)}"
+    summed = [site for site in hand_reductions(facts, BY_HOROVOD) if site.names in program.files]
+    if summed and (bare or not mine):
+        return State.OPEN, f"the script sums gradients itself, as before, at {_places(summed)}"
     if not mine:
         return State.OPEN, "no optimizer was found"
     if bare:
@@ -182,8 +186,7 @@ def _writers(facts: Facts, program: ProgramFacts) -> tuple[State, str]:
 
 
 def _reductions(facts: Facts, program: ProgramFacts) -> tuple[State, str]:
-    names = [f"{module}.{name}" for module in words.HOROVOD for name in REDUCTIONS]
-    sites = [site for site in facts.calls(*names) if site.names in program.files]
+    sites = [site for site in facts.calls(*BY_HOROVOD) if site.names in program.files]
     lost = [
         site
         for site in sites

@@ -261,7 +261,7 @@ def _again(
         return texts[path] if path in texts else before.project.reader(path)
 
     indexed = {path: index(rewritten[path]) for path in texts}
-    facts = Facts(reopen(before.project, indexed, overlay), before.options)
+    facts = Facts(reopen(before.project, indexed, overlay), before.options, before.literally)
     return facts, run_rules(facts, rules)
 
 

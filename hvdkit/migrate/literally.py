@@ -10,7 +10,7 @@ from hvdkit.migrate.plan import Applicability, Finding
 
 AVERAGING = "HVD416"
 # The rules that say that an optimizer cannot do it; apex amp is a library that changes what it steps.
-ABOUT_OPTIMIZERS = ("HVD401", "HVD404", "HVD405", "HVD406", "HVD411", "HVD905", "HVD906", "HVD911")
+ABOUT_OPTIMIZERS = ("HVD401", "HVD404", "HVD405", "HVD406", "HVD411", "HVD904", "HVD905", "HVD906", "HVD911")
 
 
 def said_literally(facts: Facts, findings: Iterable[Finding]) -> frozenset[Path]:

@@ -20,6 +20,7 @@ from hvdkit.migrate.facts.arguments import is_on, keyword
 from hvdkit.migrate.facts.before_steps import before_steps
 from hvdkit.migrate.facts.coverage import trained_wraps, unknown_steps
 from hvdkit.migrate.facts.flow import Value
+from hvdkit.migrate.facts.hand_reduction import hand_reductions
 from hvdkit.migrate.facts.loops import backward_calls, library_backwards
 from hvdkit.migrate.facts.losses import reached_models
 from hvdkit.migrate.facts.once import once
@@ -72,7 +73,8 @@ class AfterBackward:
 def after_backward(facts: Facts) -> AfterBackward:
     """What is said so, of the programs for which that was asked and of those that share a model with them."""
     wraps = {program: _wraps(facts, program) for program in facts.programs if program.kind == "ddp"}
-    asked = [program for program in wraps if program.entry.source.path in facts.literally and wraps[program]]
+    asked = [program for program in wraps if program.entry.source.path in facts.literally]
+    asked = [program for program in asked if wraps[program] or _by_hand(facts, program)]
     asked = _sharing(facts, asked, wraps)
     problems: dict[ast.Call, str] = {}
     while True:
@@ -81,7 +83,7 @@ def after_backward(facts: Facts) -> AfterBackward:
         found: list[Pass] = []
         for program in asked:
             try:
-                _refuse_unlike(facts, program)
+                _refuse_unlike(facts, program, wraps[program])
                 found += _passes(facts, program, wraps[program], every)
             except NotShown as problem:
                 failed.append(program)
@@ -204,12 +206,17 @@ def _passes(facts: Facts, program: ProgramFacts, wraps: list[Wrap], every: list[
             yield Pass(names, call, tuple(sorted(written)), unlike)
 
 
-def _refuse_unlike(facts: Facts, program: ProgramFacts) -> None:
+def _by_hand(facts: Facts, program: ProgramFacts) -> bool:
+    """Whether a program sends gradients through collectives: these stay, and nothing else averages."""
+    return any(site.names in program.files for site in hand_reductions(facts))
+
+
+def _refuse_unlike(facts: Facts, program: ProgramFacts, wraps: list[Wrap]) -> None:
     """What else trains, or is no plain gradient."""
-    for names, call in library_backwards(facts):
+    for names, call in library_backwards(facts) if wraps else ():
         if names in program.files and runs_in(facts, program, names, call):
             raise NotShown(f"a library makes the backward pass at {names.source.path.name}:{call.lineno}")
-    for names in program.files:
+    for names in program.files if wraps else ():
         for call in names.of_kind(ast.Call):
             if is_on(keyword(call, "sparse")) and runs_in(facts, program, names, call):
                 raise NotShown(f"gradients are sparse at {names.source.path.name}:{call.lineno}")

@@ -14,6 +14,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from hvdkit.migrate import edits
+from hvdkit.migrate.facts.after_backward import after_backward
 from hvdkit.migrate.facts.arguments import passed
 from hvdkit.migrate.facts.flow import Value
 from hvdkit.migrate.facts.gradient_things import NotAveraged
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from hvdkit.migrate.facts.facts import Facts, Site
 
 _NO_GRAD = {"torch.no_grad", "torch.inference_mode"}
+IN_ALL = "there is more that is done to gradients, or that steps, or this is not to be rewritten"
 _LEAVES = (ast.Continue, ast.Break, ast.Return)
 
 
@@ -72,7 +74,7 @@ class Hooking:
 
 
 class ByHand:
-    """What a project averages by hand. problems: the collectives that stay, and why."""
+    """What a project averages by hand, and what of it goes. problems: the collectives that stay, and why."""
 
     def __init__(self, facts: Facts) -> None:
         self._facts = facts
@@ -91,6 +93,20 @@ class ByHand:
         self.gone: frozenset[ast.AST] = frozenset(averaging.statement for averaging in found)
         self._gradients = GradientUse(facts, apart=self.gone)
         self.averagings = self._proven(found)
+        self._leave_literal()
+
+    def _leave_literal(self) -> None:
+        """In a program that is said literally all of it stays, and no optimizer averages beside it."""
+        literal = frozenset().union(*(p.files for p in after_backward(self._facts).programs))
+        every: list[Averaging | Hooking] = [*self.averagings, *self.hookings]
+        self.problems += [
+            (one.site, NotAveraged(one.site.names, one.site.node, IN_ALL))
+            for one in every
+            if one.site.names in literal
+        ]
+        self.averagings = tuple(one for one in self.averagings if one.site.names not in literal)
+        self.hookings = [one for one in self.hookings if one.site.names not in literal]
+        self.gone = frozenset(averaging.statement for averaging in self.averagings)
 
     @cached_property
     def models(self) -> frozenset[Value]:
@@ -296,7 +312,7 @@ class ByHand:
     def _whole(self, names: Names, models: frozenset[Value]) -> None:
         """Raise NotAveraged unless the optimizers of models train nothing else."""
         files = self._files(names)
-        mine = [o for o in self._facts.optimizers if o.names in files and self._concerns(o, models)]
+        mine = [o for o in self._facts.every_optimizer if o.names in files and self._concerns(o, models)]
         if not mine:
             raise NotAveraged(names, names.source.tree, "the optimizer of these parameters was not found")
         for optimizer in mine:

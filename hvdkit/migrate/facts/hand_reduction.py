@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from hvdkit.migrate.facts.arguments import passed
@@ -31,9 +31,9 @@ KEEPS |= {"div", "div_", "mul_", "cat", "stack", "list", "tuple"}
 KEEPS |= {"_flatten_dense_tensors", "flatten_dense_tensors"}
 
 
-def hand_reductions(facts: Facts) -> Iterator[Site]:
-    """Collectives of torch.distributed that are given gradients."""
-    for site in facts.calls(*COLLECTIVES):
+def hand_reductions(facts: Facts, collectives: Iterable[str] = COLLECTIVES) -> Iterator[Site]:
+    """Collectives, of torch.distributed where no others are meant, that are given gradients."""
+    for site in facts.calls(*collectives):
         gradients = Gradients(facts)
         if any(gradients.among(site.names, argument) for argument in site.node.args):
             yield site

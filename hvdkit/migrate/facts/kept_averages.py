@@ -29,6 +29,6 @@ def stays(facts: Facts, site: Site) -> bool:
 
 def _averages(facts: Facts, program: ProgramFacts) -> bool:
     """Whether the optimizers of a program are wrapped, or its models are."""
-    optimizers = any(optimizer.names in program.files for optimizer in facts.optimizers)
+    optimizers = any(optimizer.names in program.files for optimizer in facts.every_optimizer)
     wraps = any(wrap.names in program.files and wrap.name in words.WRAPS for wrap in find_wraps(facts))
     return optimizers or wraps or program.kind != "ddp"

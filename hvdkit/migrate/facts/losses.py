@@ -28,7 +28,7 @@ def reached_models(
     if not isinstance(backward.func, ast.Attribute):
         return frozenset()
     if among is None:
-        among = frozenset().union(*(optimizer.models for optimizer in facts.optimizers))
+        among = frozenset().union(*(optimizer.models for optimizer in facts.every_optimizer))
     walk = _Walk(facts, among)
     walk.expression(names, backward.func.value, 0)
     for argument in backward.args:  # torch.autograd.backward(loss)

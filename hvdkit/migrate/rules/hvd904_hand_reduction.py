@@ -5,21 +5,30 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from hvdkit.migrate.facts import Facts, Site
+from hvdkit.migrate.facts.after_backward import after_backward
 from hvdkit.migrate.facts.gradient_things import NotAveraged
 from hvdkit.migrate.facts.kept_averages import stays
 from hvdkit.migrate.facts.mentions import mentions
 from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rule import Keep, Rule
 
+STAYS = "what is done to gradients here stays as it is, and no optimizer of Horovod's averages beside it"
+UNLIKE = "Horovod's optimizer, which is faster, was not proven to do the same"
+
 
 def check(facts: Facts) -> Iterator[Finding]:
+    literal = frozenset().union(*(program.files for program in after_backward(facts).programs))
     for site, problem in _left(facts):
+        line = getattr(problem.node, "lineno", 1)
+        reason = f"{problem} ({problem.names.source.path.name}:{line})"
+        if site.names in literal or stays(facts, site):
+            yield facts.safe("HVD904", site.names, site.node, STAYS, tuple).knowing(f"{UNLIKE}: {reason}")
+            continue
         function = site.names.function(site.node)
         where = getattr(function, "name", "") or "this loop"
-        line = getattr(problem.node, "lineno", 1)
         message = (
             f"gradients are averaged by hand in {where}, where hvd.DistributedOptimizer averages them too, and "
-            f"that both do the same is not shown: {problem} ({problem.names.source.path.name}:{line})"
+            f"that both do the same is not shown: {reason}"
         )
         advice = (
             f"take {where} and its calls away (or wrap the model in DistributedDataParallel instead) "
@@ -40,7 +49,7 @@ def check(facts: Facts) -> Iterator[Finding]:
 
 def _left(facts: Facts) -> Iterator[tuple[Site, NotAveraged]]:
     """What cannot be proven, and what can but is not to be rewritten."""
-    yield from (problem for problem in facts.by_hand.problems if not stays(facts, problem[0]))
+    yield from facts.by_hand.problems
     for rule, found in (("HVD208", facts.by_hand.hookings), ("HVD412", facts.by_hand.averagings)):
         for one in () if facts.options.allows(rule) else found:
             yield one.site, NotAveraged(one.site.names, one.site.node, f"{rule} is switched off")
@@ -48,18 +57,20 @@ def _left(facts: Facts) -> Iterator[tuple[Site, NotAveraged]]:
 
 RULE = Rule(
     id="HVD904",
-    title="gradients reduced by hand are refused",
+    title="gradients reduced by hand stay as they are, or are refused",
     what=(
-        "Leaves programs alone that send gradients through all_reduce themselves in a way that is not shown to be "
-        "DDP's (a sum that is not divided, some of the parameters, a group of ranks, compression, one reduction for "
-        "several backward passes), or whose ranks talk through mpi4py. HVD208 and HVD412 migrate the others; where no "
-        "optimizer is found that would be wrapped, what is reduced by hand stays so, with Horovod's calls."
+        "Where a program sends gradients through collectives itself in a way that is not shown to be DDP's (a sum "
+        "that is not divided, some of the parameters, a group of ranks, compression, one reduction for several "
+        "backward passes), leaves all of that as it is, as collectives of Horovod, wraps no optimizer, and says so. "
+        "Refuses the program where that is not possible: where it shares its optimizer with one that has no ranks, "
+        "or HVD416 is switched off. Also refuses programs whose ranks talk through mpi4py. HVD208 and HVD412 migrate "
+        "averages that are DDP's to Horovod's optimizer."
     ),
     why=(
         "Horovod's optimizer starts to reduce each gradient during the backward pass. A reduction by hand of the "
         "same tensor races with it, and what it computes may not be the average."
     ),
-    safety="Nothing is edited in any file of the program.",
+    safety="Nothing is edited by this rule: HVD5xx translates the collectives one by one.",
     check=check,
     changes=(),
     keeps=(

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import vocabulary as words
-from hvdkit.migrate.facts.arguments import keyword
+from hvdkit.migrate.facts.arguments import is_on, keyword
 from hvdkit.migrate.facts.coverage import unknown_steps, unseen_steps
 from hvdkit.migrate.facts.filled_lists import elements
 from hvdkit.migrate.facts.gradients import GradientUse, walk_here
@@ -30,6 +30,9 @@ if TYPE_CHECKING:
 
 
 RULE = "HVD417"
+# DDP's arguments that say nothing about what is averaged.
+POSITIONS = ("module", "device_ids", "output_device", "dim", "broadcast_buffers")
+HOW = ("forward_sync_buffers", "bucket_cap_mb", "gradient_as_bucket_view", "static_graph", "check_reduction")
 
 
 class NoPlace(Exception):
@@ -83,6 +86,8 @@ def _averages(facts: Facts, program: ProgramFacts) -> Iterator[Average]:
     steps = [(names, step) for names, step in every if runs_in(facts, program, names, step)]
     if not steps:
         raise NoPlace("no step is seen")
+    for names, call in sparse_gradients(facts, program):
+        raise NoPlace(f"gradients are sparse at {names.source.path.name}:{call.lineno}")
     for names, step in steps:
         yield _average(facts, program, names, step)
 
@@ -200,10 +205,23 @@ def _expanded(names: Names, use: ast.expr) -> tuple[ast.expr, ...]:
 
 
 def _plain(wrap: Wrap) -> None:
-    """Raise NoPlace where DDP takes parameters without a gradient as zeros on some ranks."""
-    unused = keyword(wrap.node, "find_unused_parameters")
-    if unused is not None and getattr(unused, "value", None) is not False:
-        raise NoPlace("find_unused_parameters lets ranks have gradients of different parameters")
+    """Raise NoPlace where DDP averages other than all gradients of a model over all ranks."""
+    if len(wrap.node.args) > len(POSITIONS):
+        raise NoPlace("what DDP is given by position is not seen")
+    for item in wrap.node.keywords:
+        off = isinstance(item.value, ast.Constant) and item.value.value in (None, False)
+        if item.arg == "find_unused_parameters" and not off:
+            raise NoPlace("find_unused_parameters lets ranks have gradients of different parameters")
+        if item.arg not in (*POSITIONS, *HOW) and not off:
+            raise NoPlace(f"{item.arg or 'what it is given by **'} may change what DDP averages")
+
+
+def sparse_gradients(facts: Facts, program: ProgramFacts) -> Iterator[tuple[Names, ast.Call]]:
+    """What a program makes with sparse gradients, which are no plain tensors."""
+    for names in program.files:
+        for call in names.of_kind(ast.Call):
+            if is_on(keyword(call, "sparse")) and runs_in(facts, program, names, call):
+                yield names, call
 
 
 def _covers(names: Names, root: ast.expr, wrap: Wrap) -> bool:

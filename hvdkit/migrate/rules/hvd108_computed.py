@@ -127,7 +127,13 @@ def _tests(facts: Facts) -> Iterator[Finding]:
 
 def _indices(facts: Facts) -> Iterator[Finding]:
     """A spawned worker's number where the script, written for one host, means the rank of the job."""
-    for names, node in (*_compared(facts), *_sampled(facts), *_shared_out(facts), *_reckoned(facts)):
+    for names, node in (
+        *_compared(facts),
+        *_sampled(facts),
+        *_shared_out(facts),
+        *_reckoned(facts),
+        *_beside_device(facts),
+    ):
         if isinstance(node, (ast.Name, ast.Attribute)) and is_index(facts, names, node):
             text = f"{facts.hvd(names)}.rank()"
             message = f"the worker's number was the rank as long as there was one host: {text}"
@@ -164,6 +170,17 @@ def _reckoned(facts: Facts) -> Iterator[tuple[Names, ast.expr]]:
             if len(parts) > 1 and not isinstance(names.parents[node], ast.BinOp):
                 if any("size" in facts.launch.meaning(names, part) for part in parts):
                     yield from ((names, part) for part in parts)
+
+
+def _beside_device(facts: Facts) -> Iterator[tuple[Names, ast.expr]]:
+    """What is given to a call beside the size of the job and the device: nothing is left for it but the rank."""
+    for names in facts.files:
+        for call in names.of_kind(ast.Call) if "ddp" in facts.kinds(names) else ():
+            given = [*call.args, *(item.value for item in call.keywords)]
+            named = [part for part in given if isinstance(part, (ast.Name, ast.Attribute))]
+            if len(named) > 2 and any("size" in facts.launch.meaning(names, part) for part in named):
+                if any("torch.device" in facts.flow.made(names, part) for part in given):
+                    yield from ((names, part) for part in named)
 
 
 def _terms(node: ast.expr) -> Iterator[ast.expr]:
@@ -288,6 +305,8 @@ RULE = Rule(
                 device = torch.device("cuda", rank)
                 torch.manual_seed(seed * size + rank)
                 sampler = Endless(data, first=rank, step=size)
+                prepare(sampler, size, rank)
+                measure(sampler, size, rank, device)
 
             def main(size, data):
                 mp.spawn(worker, args=(size, data, 0), nprocs=size)
@@ -309,13 +328,15 @@ RULE = Rule(
                 device = torch.device("cuda", rank)
                 torch.manual_seed(seed * size + hvd.rank())
                 sampler = Endless(data, first=hvd.rank(), step=size)
+                prepare(sampler, size, rank)
+                measure(sampler, size, hvd.rank(), device)
 
             def main(size, data):
                 mp.spawn(worker, args=(size, data, 0), nprocs=size)
 
             main(hvd.size(), read())
             """,
-            note="What is reckoned with the size, or given to a sampler, is the rank; a device is this host's.",
+            note="What is reckoned with the size, or given to a sampler, or beside a device, is the rank.",
         ),
         Change(
             """\

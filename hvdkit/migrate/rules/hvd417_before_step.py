@@ -166,6 +166,36 @@ RULE = Rule(
             from torch.nn.parallel import DistributedDataParallel as DDP
 
             net = torch.nn.Linear(2, 1)
+            ddp = DDP(net, process_group=half)
+            optimizer = make_optimizer(params=net.parameters(), name="Adam")
+            for batch in batches:
+                ddp(batch).sum().backward()
+                optimizer.step()
+            """,
+            reason="only some of the ranks average together",
+        ),
+        Keep(
+            """\
+            import torch
+            from factory import make_optimizer
+            from torch.nn.parallel import DistributedDataParallel as DDP
+
+            net = torch.nn.Embedding(2, 1, sparse=True)
+            ddp = DDP(net)
+            optimizer = make_optimizer(params=net.parameters(), name="SparseAdam")
+            for batch in batches:
+                ddp(batch).sum().backward()
+                optimizer.step()
+            """,
+            reason="sparse gradients are no plain tensors, of which Horovod could average a list",
+        ),
+        Keep(
+            """\
+            import torch
+            from factory import make_optimizer
+            from torch.nn.parallel import DistributedDataParallel as DDP
+
+            net = torch.nn.Linear(2, 1)
             ddp = DDP(net, find_unused_parameters=True)
             optimizer = make_optimizer(params=net.parameters(), name="Adam")
             for batch in batches:

@@ -31,7 +31,7 @@ from hvdkit.migrate.facts.starts import run_by_nobody, runs_in
 from hvdkit.migrate.facts.syncing import Sync, sync_of
 from hvdkit.migrate.facts.training import training_paths
 from hvdkit.migrate.facts.updates import weight_updates
-from hvdkit.migrate.facts.wraps import Wrap, find_wraps
+from hvdkit.migrate.facts.wraps import MAY_BE_UNUSED, Wrap, changes_average, find_wraps
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.project import does_more_than_define
 
@@ -39,7 +39,6 @@ if TYPE_CHECKING:
     from hvdkit.migrate.facts.facts import Facts
 
 MOST_LINES = 4  # statements from a backward pass to the averages
-MAY_BE_MISSING = ("find_unused_parameters", "delay_allreduce")
 
 
 @dataclass(frozen=True)
@@ -166,6 +165,12 @@ def _uses_gradients(facts: Facts, program: ProgramFacts) -> bool:
     )
 
 
+def averaged_literally(facts: Facts, names: Names, model: ast.expr) -> bool:
+    """Whether an expression is a model of DDP whose gradients are averaged after a backward pass."""
+    wraps = after_backward(facts).wraps
+    return any(value.node in wraps for value in facts.flow.values(names, model))
+
+
 def averaged_below(facts: Facts, names: Names, call: ast.Call) -> bool:
     """Whether gradients are averaged right below a backward pass, as HVD416 writes it."""
     statement = names.statement(call)
@@ -202,7 +207,7 @@ def _passes(facts: Facts, program: ProgramFacts, wraps: list[Wrap], every: list[
         through = [wrap for wrap in wraps if not reached or reached & wrap.models]
         if through and sync_of(names, call) is not Sync.NEVER:
             written = {_name(facts, names, call, wrap, every) for wrap in through}
-            unlike = any(is_on(keyword(wrap.node, name)) for wrap in through for name in MAY_BE_MISSING)
+            unlike = any(is_on(keyword(wrap.node, name)) for wrap in through for name in MAY_BE_UNUSED)
             yield Pass(names, call, tuple(sorted(written)), unlike)
 
 
@@ -213,6 +218,9 @@ def _by_hand(facts: Facts, program: ProgramFacts) -> bool:
 
 def _refuse_unlike(facts: Facts, program: ProgramFacts, wraps: list[Wrap]) -> None:
     """What else trains, or is no plain gradient."""
+    for wrap in wraps:
+        if argument := changes_average(wrap):
+            raise NotShown(f"DDP's {argument} changes what is averaged")
     for names, call in library_backwards(facts) if wraps else ():
         if names in program.files and runs_in(facts, program, names, call):
             raise NotShown(f"a library makes the backward pass at {names.source.path.name}:{call.lineno}")

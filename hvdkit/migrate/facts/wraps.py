@@ -17,6 +17,28 @@ if TYPE_CHECKING:
     from hvdkit.migrate.facts.facts import Facts
 
 
+# DDP's arguments (torch's and apex's) that say what is averaged.
+MEANINGS = (
+    "process_group",
+    "device_mesh",
+    "param_to_hook_all_reduce",
+    "delay_all_reduce_named_params",
+    "mixed_precision",
+    "gradient_average",
+)
+# Arguments with which a parameter may go unused: torch's, and apex's.
+MAY_BE_UNUSED = ("find_unused_parameters", "delay_allreduce")
+POSITIONS = (
+    "module",
+    "device_ids",
+    "output_device",
+    "dim",
+    "broadcast_buffers",
+    "init_sync",
+    "process_group",
+)
+
+
 @dataclass(frozen=True)
 class Wrap:
     """One wrapping call: the wrapper's name, the expression wrapped, and what that may be, unwrapped."""
@@ -43,6 +65,17 @@ def find_wraps(facts: Facts) -> list[Wrap]:
         models = facts.flow.unwrap(facts.flow.values(site.names, inner))
         found.append(Wrap(site.names, call, site.name, inner, models))
     return found
+
+
+def changes_average(wrap: Wrap) -> str:
+    """An argument of DDP that changes the arithmetic and is given a value of its own; empty for none."""
+    given = dict(zip(POSITIONS, wrap.node.args)) if wrap.name.startswith("torch.") else {}
+    given.update({keyword.arg: keyword.value for keyword in wrap.node.keywords if keyword.arg})
+    for name, value in given.items():
+        default = isinstance(value, ast.Constant) and value.value in (None, True, 1.0)
+        if name in MEANINGS and not default:
+            return name
+    return ""
 
 
 def own_data_parallel(facts: Facts) -> Iterator[tuple[Names, ast.Call]]:

@@ -9,13 +9,13 @@ from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts import vocabulary as words
 from hvdkit.migrate.facts.after_backward import after_backward
 from hvdkit.migrate.facts.arguments import is_on, keyword
-from hvdkit.migrate.facts.wraps import Wrap, core, find_wraps
+from hvdkit.migrate.facts.wraps import MAY_BE_UNUSED, Wrap, changes_average, core, find_wraps
 from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
 from hvdkit.migrate.wrapping import take_away
 
-# DDP's arguments (torch's and apex's) that say what is averaged, and what a person writes instead.
-MEANINGS = {
+# What a person writes in place of an argument that says what is averaged.
+INSTEAD = {
     "process_group": "give the optimizer process_set=hvd.add_process_set(ranks) for the ranks of this group",
     "device_mesh": "give the optimizer process_set=hvd.add_process_set(ranks) for the ranks of this mesh",
     "param_to_hook_all_reduce": "let the optimizer average all parameters, or leave those out of it",
@@ -27,21 +27,10 @@ PREDIVIDED = (
     "gradient_predivide_factor: apex divided by it before it added the gradients up, and by the rest afterwards, which "
     "is the average; where gradients in float16 overflow, give hvd.DistributedOptimizer gradient_predivide_factor="
 )
-# Arguments with which a parameter may go unused: torch's, and apex's.
-MAY_BE_UNUSED = ("find_unused_parameters", "delay_allreduce")
 UNUSED = (
     "a parameter that no rank used in a step kept no gradient under DDP, and the "
     "optimizer passed it by; Horovod gives it zeros, so that momentum and weight decay go on moving it. Where "
     "that matters, give such parameters requires_grad_(False) while they take no part"
-)
-POSITIONS = (
-    "module",
-    "device_ids",
-    "output_device",
-    "dim",
-    "broadcast_buffers",
-    "init_sync",
-    "process_group",
 )
 
 
@@ -57,9 +46,9 @@ def check(facts: Facts) -> Iterator[Finding]:
             message = "DDP gets its model in a way that cannot be followed"
             yield facts.manual("HVD201", names, call, message, advice)
             continue
-        lost = _meaning(wrap)
+        lost = changes_average(wrap)
         if lost:
-            advice = f"take DDP away, broadcast the model from rank 0, and {MEANINGS[lost]}"
+            advice = f"take DDP away, broadcast the model from rank 0, and {INSTEAD[lost]}"
             yield facts.manual("HVD201", names, call, f"DDP's {lost} changes what is averaged", advice)
             continue
         message = "DDP goes; rank 0's parameters and buffers are broadcast where DDP did it"
@@ -78,17 +67,6 @@ def _edits(facts: Facts, wrap: Wrap) -> list[Edit]:
         return [broadcast_line(facts, wrap, model)]
 
     return take_away(wrap.names, wrap.node, wrap.inner, inner, lines)
-
-
-def _meaning(wrap: Wrap) -> str:
-    """An argument that changes the arithmetic and is given a value of its own."""
-    given = dict(zip(POSITIONS, wrap.node.args)) if wrap.name.startswith("torch.") else {}
-    given.update({keyword.arg: keyword.value for keyword in wrap.node.keywords if keyword.arg})
-    for name, value in given.items():
-        default = isinstance(value, ast.Constant) and value.value in (None, True, 1.0)
-        if name in MEANINGS and not default:
-            return name
-    return ""
 
 
 def broadcast_line(facts: Facts, wrap: Wrap, model: str) -> str:

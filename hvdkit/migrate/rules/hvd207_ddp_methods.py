@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
+from hvdkit.migrate.facts.after_backward import averaged_literally
 from hvdkit.migrate.facts.mentions import mentions
 from hvdkit.migrate.facts.unwrapping import wrapped
 from hvdkit.migrate.names import Names
@@ -22,6 +23,10 @@ OWN_HOOK = (
     "delete this call and write what the hook does after optimizer.synchronize(), with the step under "
     "optimizer.skip_synchronize(), or as a hvd.Compression class"
 )
+BY_HAND = (
+    "delete this call: below backward() the gradients are averaged without it; what the hook does beside that belongs "
+    "there"
+)
 JOIN = (
     "take the with away, call last = hvd.join() after the loop, and then hvd.broadcast_parameters("
     "model.state_dict(), root_rank=last): ranks that joined early miss the last steps; or give every rank equally "
@@ -33,7 +38,7 @@ IGNORED = ("_set_static_graph", "_set_ddp_runtime_logging_sample_rate")
 def check(facts: Facts) -> Iterator[Finding]:
     for names, call, model in facts.methods("register_comm_hook"):
         if wrapped(facts, names, model):
-            yield _hook(facts, names, call)
+            yield _hook(facts, names, call, averaged_literally(facts, names, model))
     for method in IGNORED:
         for names, call, model in facts.methods(method):
             statement = names.statement(call)
@@ -51,7 +56,7 @@ def check(facts: Facts) -> Iterator[Finding]:
         yield facts.manual("HVD207", names, node, message, JOIN)
 
 
-def _hook(facts: Facts, names: Names, call: ast.Call) -> Finding:
+def _hook(facts: Facts, names: Names, call: ast.Call, literally: bool) -> Finding:
     hook = (
         call.args[1]
         if len(call.args) > 1
@@ -63,8 +68,9 @@ def _hook(facts: Facts, names: Names, call: ast.Call) -> Finding:
         return facts.safe("HVD207", names, call, message, edits.delete, names, names.statement(call))
     if f"{HOOKS}fp16_compress_hook" in qualified:
         message = "gradients are sent in half precision by DDP's hook"
-        return facts.manual("HVD207", names, call, message, COMPRESSION)
-    return facts.manual("HVD207", names, call, "DDP's gradients go through a hook of the script", OWN_HOOK)
+        return facts.manual("HVD207", names, call, message, BY_HAND if literally else COMPRESSION)
+    message = "DDP's gradients go through a hook of the script"
+    return facts.manual("HVD207", names, call, message, BY_HAND if literally else OWN_HOOK)
 
 
 RULE = Rule(

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
-from hvdkit.migrate.facts.after_backward import after_backward
+from hvdkit.migrate.facts.after_backward import averaged_literally
 from hvdkit.migrate.facts.naming import optimizer_names
 from hvdkit.migrate.facts.syncing import (
     NO_SYNC,
@@ -47,6 +47,12 @@ def check(facts: Facts) -> Iterator[Finding]:
         for _, binding in names.stores.get(SWITCH, ()):
             statement = names.statement(binding.node)
             if isinstance(statement, ast.Assign) and isinstance(binding.node, ast.Attribute):
+                if averaged_literally(facts, names, binding.node.value):
+                    message = (
+                        "nobody asks any more whether this backward reduces: what adds up is averaged later"
+                    )
+                    yield facts.required("HVD405", names, statement, message, edits.delete, names, statement)
+                    continue
                 message = "whether this backward reduces is said to the optimizer"
                 make = (_switch, facts, names, statement, binding.node)
                 yield facts.required("HVD405", names, statement, message, *make)
@@ -104,19 +110,12 @@ def _context(facts: Facts, names: Names, node: ast.Attribute) -> list[Edit]:
     if isinstance(holder, ast.withitem):
         statement = names.parents[holder]
         assert isinstance(statement, (ast.With, ast.AsyncWith))
-        if _averaged_below(facts, names, node.value) and isinstance(statement, ast.With):
+        if averaged_literally(facts, names, node.value) and isinstance(statement, ast.With):
             return edits.drop_item(names, statement, holder)
         return _in_with(facts, names, statement, holder, choice, node.value)
     if isinstance(holder, ast.Assign) and isinstance(holder.targets[0], ast.Name):
         return _held(facts, names, holder.targets[0], node.value)
     raise edits.CannotEdit("no_sync() is not used as a plain context manager")
-
-
-def _averaged_below(facts: Facts, names: Names, model: ast.expr) -> bool:
-    """Whether nobody has to be told: the gradients of a model are averaged after a backward pass (HVD416)."""
-    values = facts.flow.values(names, model)
-    wraps = after_backward(facts).wraps
-    return any(value.node in wraps for value in values)
 
 
 def _in_with(

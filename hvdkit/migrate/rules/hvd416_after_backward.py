@@ -171,6 +171,41 @@ RULE = Rule(
         Change(
             """\
             import torch
+            from apex import amp
+            from torch.nn.parallel import DistributedDataParallel as DDP
+
+            model = torch.nn.Linear(2, 1)
+            optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+            model, optimizer = amp.initialize(model, optimizer, opt_level="O2")
+            model = DDP(model)
+            for x in batches:
+                with amp.scale_loss(model(x).sum(), optimizer) as scaled_loss:
+                    scaled_loss.backward()
+                optimizer.step()
+            """,
+            """\
+            import horovod.torch as hvd
+            import torch
+            from apex import amp
+            from torch.nn.parallel import DistributedDataParallel as DDP
+
+            model = torch.nn.Linear(2, 1)
+            optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+            model, optimizer = amp.initialize(model, optimizer, opt_level="O2")
+            model = DDP(model)
+            for x in batches:
+                with amp.scale_loss(model(x).sum(), optimizer) as scaled_loss:
+                    scaled_loss.backward()
+                    handles = [hvd.allreduce_async_(p.grad, op=hvd.Average) for p in model.parameters() if p.grad is not None]
+                    for handle in handles:
+                        hvd.synchronize(handle)
+                optimizer.step()
+            """,
+            note="apex unscales averages when the `with` ends, and steps its own copies of the parameters.",
+        ),
+        Change(
+            """\
+            import torch
             from torch.nn.parallel import DistributedDataParallel as DDP
 
             model = DDP(torch.nn.Linear(2, 1))
@@ -269,6 +304,19 @@ RULE = Rule(
             optimizer.step()
             """,
             reason="sparse gradients have no place to be averaged in",
+        ),
+        Keep(
+            """\
+            import torch
+            from somewhere import make_optimizer
+            from torch.nn.parallel import DistributedDataParallel as DDP
+
+            model = DDP(torch.nn.Linear(2, 1), process_group=torch.distributed.new_group([0, 1]))
+            optimizer = make_optimizer(model)
+            model(x).sum().backward()
+            optimizer.step()
+            """,
+            reason="DDP averages over some of the ranks",
         ),
         Keep(
             """\

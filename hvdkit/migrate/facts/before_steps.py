@@ -22,7 +22,7 @@ from hvdkit.migrate.facts.named_passes import by_name, leads_to_backward
 from hvdkit.migrate.facts.order import last_binding
 from hvdkit.migrate.facts.programs import ProgramFacts
 from hvdkit.migrate.facts.starts import runs_in
-from hvdkit.migrate.facts.wraps import Wrap, find_wraps
+from hvdkit.migrate.facts.wraps import MAY_BE_UNUSED, Wrap, changes_average, find_wraps
 from hvdkit.migrate.names import FUNCTIONS, LOOPS, Names
 
 if TYPE_CHECKING:
@@ -30,9 +30,6 @@ if TYPE_CHECKING:
 
 
 RULE = "HVD417"
-# DDP's arguments that say nothing about what is averaged.
-POSITIONS = ("module", "device_ids", "output_device", "dim", "broadcast_buffers")
-HOW = ("forward_sync_buffers", "bucket_cap_mb", "gradient_as_bucket_view", "static_graph", "check_reduction")
 
 
 class NoPlace(Exception):
@@ -206,14 +203,12 @@ def _expanded(names: Names, use: ast.expr) -> tuple[ast.expr, ...]:
 
 def _plain(wrap: Wrap) -> None:
     """Raise NoPlace where DDP averages other than all gradients of a model over all ranks."""
-    if len(wrap.node.args) > len(POSITIONS):
-        raise NoPlace("what DDP is given by position is not seen")
-    for item in wrap.node.keywords:
-        off = isinstance(item.value, ast.Constant) and item.value.value in (None, False)
-        if item.arg == "find_unused_parameters" and not off:
-            raise NoPlace("find_unused_parameters lets ranks have gradients of different parameters")
-        if item.arg not in (*POSITIONS, *HOW) and not off:
-            raise NoPlace(f"{item.arg or 'what it is given by **'} may change what DDP averages")
+    if any(is_on(keyword(wrap.node, name)) for name in MAY_BE_UNUSED):
+        raise NoPlace("ranks may have gradients of different parameters, as DDP is told")
+    if any(item.arg is None for item in wrap.node.keywords):
+        raise NoPlace("not all that DDP is given is seen")
+    if argument := changes_average(wrap):
+        raise NoPlace(f"DDP's {argument} changes what is averaged")
 
 
 def sparse_gradients(facts: Facts, program: ProgramFacts) -> Iterator[tuple[Names, ast.Call]]:

@@ -13,9 +13,12 @@ from hvdkit.migrate.devices import device_row, init_row
 from hvdkit.migrate.facts import Facts, Site
 from hvdkit.migrate.facts import vocabulary as words
 from hvdkit.migrate.facts.after_backward import averaged_passes
+from hvdkit.migrate.facts.arguments import keyword
+from hvdkit.migrate.facts.coverage import unknown_steps
 from hvdkit.migrate.facts.draws import drawn_apart
 from hvdkit.migrate.facts.guards import Where, where_runs
-from hvdkit.migrate.facts.hand_reduction import hand_reductions
+from hvdkit.migrate.facts.hand_reduction import Gradients, hand_reductions
+from hvdkit.migrate.facts.named_passes import passes_by_name
 from hvdkit.migrate.facts.programs import ProgramFacts
 from hvdkit.migrate.facts.sharding import epoch_calls, in_order, orders_itself, picked, share
 from hvdkit.migrate.facts.starts import runs_in
@@ -44,7 +47,7 @@ def conditions(facts: Facts, entry: Path) -> tuple[Condition, ...]:
         return ()
     if program.kind.startswith("tf-"):
         return tensorflow_conditions(facts, program)
-    training = bool(training_paths(facts, program))
+    training = bool(training_paths(facts, program)) or passes_by_name(facts, program)
     if not training and not _uses_horovod(facts, program):
         names = ("Horovod is initialised before CUDA", *TRAINING, *ALWAYS)
         return tuple(Condition(name, State.NONE, ONE_PROCESS) for name in names)
@@ -122,6 +125,8 @@ def _optimizer(facts: Facts, program: ProgramFacts) -> tuple[State, str]:
     bare = [optimizer for optimizer in mine if not optimizer.wrapped]
     if (bare or not mine) and (passes := averaged_passes(facts, program)):
         return State.PROVEN, f"averaged after backward() at {_places(passes)}"
+    if (bare or not mine) and (reduced := _reduced(facts, program)):
+        return State.PROVEN, f"averaged before the step at {_places(reduced)}"
     summed = [site for site in hand_reductions(facts, BY_HOROVOD) if site.names in program.files]
     if summed and (bare or not mine):
         return State.OPEN, f"the script sums gradients itself, as before, at {_places(summed)}"
@@ -130,6 +135,19 @@ def _optimizer(facts: Facts, program: ProgramFacts) -> tuple[State, str]:
     if bare:
         return State.OPEN, f"not in a DistributedOptimizer: {_places(bare)}"
     return State.PROVEN, f"DistributedOptimizer around {_places(mine)}"
+
+
+def _reduced(facts: Facts, program: ProgramFacts) -> list[tuple[Names, ast.Call]]:
+    """The calls that average gradients, where no other optimizer steps than those that are unknown."""
+    steps = [at for at in unknown_steps(facts, program) if runs_in(facts, program, *at)]
+    calls = facts.calls(*words.HVD_IN_PLACE) if steps or passes_by_name(facts, program) else []
+    return [
+        (site.names, site.node)
+        for site in calls
+        if site.names in program.files and runs_in(facts, program, site.names, site.node)
+        if words.HVD_AVERAGE & set(site.names.qualified(keyword(site.node, "op") or site.node.func))
+        if Gradients(facts).among(site.names, site.node.args[0] if site.node.args else None)
+    ]
 
 
 def _broadcast(facts: Facts, program: ProgramFacts) -> tuple[State, str]:

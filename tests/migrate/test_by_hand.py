@@ -825,3 +825,26 @@ def test_sums_in_another_precision_are_told(tmp_path: Path) -> None:
     assert "def average" not in changed(plan)
     (told,) = (finding.advice for finding in plan.findings if finding.rule == "HVD412" and finding.advice)
     assert told == "gradients in float16 were summed in float32; Horovod sums them in float16, as DDP does"
+
+
+def test_without_an_optimizer_that_is_found_what_is_averaged_by_hand_stays(tmp_path: Path) -> None:
+    made = "import factory\n\n\ndef average(model):\n    return None\n"
+    loop = """
+    loss = net(x).sum()
+    loss.backward()
+    params = [p for p in net.parameters() if p.grad is not None]
+    flat = torch.cat([p.grad.flatten() for p in params])
+    dist.all_reduce(flat)
+    flat /= size
+    for p, grad in zip(params, flat.split([p.numel() for p in params])):
+        p.grad = grad.reshape(p.shape)
+    optimizer.step()
+    """
+    text = PROGRAM.format(helper=made, loop=indent(dedent(loop), "    "), trained="net.parameters()")
+    (tmp_path / "train.py").write_text(text.replace("torch.optim.SGD(", "factory.construct("))
+    plan = make_plan([tmp_path], Options())
+    (file,) = plan.files
+    assert "hvd.allreduce_(flat, op=hvd.Sum)\n    flat /= size\n" in file.after
+    assert "DistributedOptimizer" not in file.after
+    found = [finding for finding in plan.findings if finding.rule == "HVD904"]
+    assert [finding.applicability for finding in found] == [Applicability.SAFE]

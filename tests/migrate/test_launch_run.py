@@ -146,6 +146,21 @@ def test_ranks_that_talk_through_mpi4py_say_the_same_through_horovod(
 
 
 @pytest.mark.launch
+def test_optimizers_that_are_made_by_name_get_averages_before_their_steps(tmp_path: Path) -> None:
+    before = run([sys.executable, str(PROGRAMS / "named" / "train.py")], tmp_path / "torch")
+    script = migrated("named", tmp_path)
+    after = run([*HOROVODRUN, str(script)], tmp_path / "horovod")
+    assert [result[:3] for result in before] == [[0, 2, "00000"], [1, 2, "00000"]]
+    assert after == before  # the folder, the weights, and statistics of all ranks, bit for bit
+    loop = script.parent / "loop.py"
+    averaged = loop.read_text()
+    loop.write_text(averaged.replace("hvd.grouped_allreduce_(gradients, op=hvd.Average)", "pass"))
+    assert loop.read_text() != averaged
+    apart = ended([*HOROVODRUN, str(script)], tmp_path / "apart")
+    assert apart.returncode != 0 and "assert (tensor == other).all()" in apart.stdout + apart.stderr
+
+
+@pytest.mark.launch
 def test_what_no_optimizer_can_average_is_averaged_after_backward(tmp_path: Path) -> None:
     before = run([*TORCHRUN, str(PROGRAMS / "masters" / "train.py")], tmp_path / "torch")
     script = migrated("masters", tmp_path)

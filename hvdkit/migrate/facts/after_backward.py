@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import vocabulary as words
 from hvdkit.migrate.facts.arguments import is_on, keyword
+from hvdkit.migrate.facts.before_steps import before_steps, sparse_gradients
 from hvdkit.migrate.facts.coverage import trained_wraps, unknown_steps
 from hvdkit.migrate.facts.flow import Value
 from hvdkit.migrate.facts.hand_reduction import hand_reductions
@@ -132,6 +133,8 @@ def _making_optimizers(facts: Facts, program: ProgramFacts) -> frozenset[Names]:
 def without_optimizers(facts: Facts) -> Iterator[tuple[ProgramFacts, Wrap]]:
     """The models that DDP wraps, and something trains that is not known."""
     for program, wrap, optimizers in trained_wraps(facts):
+        if before_steps(facts, program).averages:
+            continue  # one average for each step does it (HVD417)
         if (
             not optimizers
             and wrap.node not in after_backward(facts).wraps
@@ -247,10 +250,8 @@ def _refuse_unlike(facts: Facts, program: ProgramFacts, wraps: list[Wrap]) -> No
     for names, call in library_backwards(facts) if wraps else ():
         if names in program.files and runs_in(facts, program, names, call):
             raise NotShown(f"a library makes the backward pass at {names.source.path.name}:{call.lineno}")
-    for names in program.files if wraps else ():
-        for call in names.of_kind(ast.Call):
-            if is_on(keyword(call, "sparse")) and runs_in(facts, program, names, call):
-                raise NotShown(f"gradients are sparse at {names.source.path.name}:{call.lineno}")
+    for names, call in sparse_gradients(facts, program) if wraps else ():
+        raise NotShown(f"gradients are sparse at {names.source.path.name}:{call.lineno}")
     making = _making_optimizers(facts, program)
     for other in facts.programs:
         runs = other.kind == "single" and does_more_than_define(other.entry)

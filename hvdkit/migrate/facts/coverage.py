@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from hvdkit.migrate.facts import vocabulary as words
 from hvdkit.migrate.facts.flow import Value
 from hvdkit.migrate.facts.loops import backward_calls, library_backwards
+from hvdkit.migrate.facts.named_passes import passes_by_name
 from hvdkit.migrate.facts.once import once
 from hvdkit.migrate.facts.optimizers import Optimizer, parameter_roots
 from hvdkit.migrate.facts.placing import head_of
@@ -51,11 +52,20 @@ def trained_wraps(facts: Facts) -> list[tuple[ProgramFacts, Wrap, list[Optimizer
         trains = any(
             names in program.files and runs_in(facts, program, names, call) for names, call in backwards
         )
+        trains = trains or passes_by_name(facts, program) or _steps_unseen(facts, program)
         mine = [optimizer for optimizer in facts.optimizers if optimizer.names in program.files]
         for wrap in wraps if trains or lost & program.files else ():
             if wrap.names in program.files and (trains or run_by_nobody(facts, wrap.names, wrap.node)):
                 found.append((program, wrap, [each for each in mine if may_train(each, wrap)]))
     return found
+
+
+def _steps_unseen(facts: Facts, program: ProgramFacts) -> bool:
+    """Whether something unknown takes steps in a program whose backward pass is not in the project either."""
+    if any(optimizer.names in program.files for optimizer in facts.optimizers):
+        return False
+    every = (*unknown_steps(facts, program), *unseen_steps(facts, program))
+    return any(runs_in(facts, program, names, step) for names, step in every)
 
 
 def without_optimizer(facts: Facts) -> Iterator[tuple[Names, ast.AST]]:
@@ -64,7 +74,7 @@ def without_optimizer(facts: Facts) -> Iterator[tuple[Names, ast.AST]]:
         mine = any(optimizer.names in program.files for optimizer in facts.optimizers)
         if program.kind == "single" and not mine and training_paths(facts, program):
             by_hand = [(names, node) for names in program.files for node in hand_updates(names)]
-            unseen = [at for at in _unseen_steps(facts, program) if runs_in(facts, program, *at)]
+            unseen = [at for at in unseen_steps(facts, program) if runs_in(facts, program, *at)]
             seen = [*unknown_steps(facts, program), *sorted(by_hand, key=lambda at: at[1].lineno)]
             yield from [*seen, *unseen][:1]
 
@@ -96,7 +106,7 @@ def unknown_steps(facts: Facts, program: ProgramFacts) -> list[tuple[Names, ast.
     return found
 
 
-def _unseen_steps(facts: Facts, program: ProgramFacts) -> list[tuple[Names, ast.Call]]:
+def unseen_steps(facts: Facts, program: ProgramFacts) -> list[tuple[Names, ast.Call]]:
     """Calls of step() without arguments on what cannot be followed: `D.optim.step()` of a D by name."""
     return [
         (names, call)

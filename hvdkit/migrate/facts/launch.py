@@ -19,6 +19,7 @@ from hvdkit.migrate.facts.launch_options import Option, Options
 from hvdkit.migrate.facts.launched_processes import leads_to_init, processes, repeats
 from hvdkit.migrate.facts.memo import Memo
 from hvdkit.migrate.facts.mpi import mpi_reads
+from hvdkit.migrate.facts.own_dicts import constructed_with, is_dict, unpacked_into
 from hvdkit.migrate.facts.ranks import QUESTIONS, constant, environment_reads, launch_tests
 from hvdkit.migrate.names import FUNCTIONS, Binding, Names
 
@@ -247,6 +248,8 @@ class Launch:
                 yield from self._binding(where, binding)
             for option in self.options.of(names, node.value, node.attr):
                 yield Origin("option", option.names, option.node, option)
+            for where, given in constructed_with(self._facts, names, node):
+                yield from self._given_from(where, given)
         elif isinstance(node, ast.IfExp):
             yield from self._from(names, node.body)
             yield from self._from(names, node.orelse)
@@ -260,6 +263,11 @@ class Launch:
                     yield from self._from(where, result)
         else:
             yield Origin("expression", names, node)
+
+    def _given_from(self, names: Names, given: ast.expr) -> frozenset[Origin]:
+        """Where a value comes from; itself, where that is outside: `config.gpus = opts.gpus`."""
+        itself = frozenset([Origin("expression", names, given)])
+        return self._memo.otherwise(self._from(names, given), lambda: itself)
 
     def _converted(self, names: Names, call: ast.Call) -> ast.expr | None:
         """The x of `int(x)` and `str(x)` where x is a variable, a read, or Horovod's answer."""
@@ -276,7 +284,11 @@ class Launch:
     def _binding(self, names: Names, binding: Binding) -> Iterator[Origin]:
         if binding.kind == "assign" and binding.value is not None:
             for where, value in self._elements(names, binding.value, binding.path):
-                for origin in self._from(where, value):
+                for origin in (
+                    self._given_from(where, value)
+                    if _held(self._facts, where, value)
+                    else self._from(where, value)
+                ):
                     alias = isinstance(value, (ast.Name, ast.Attribute)) and origin.alias is None
                     yield replace(origin, alias=(where, value)) if alias else origin
         elif binding.kind == "other" and isinstance(binding.node, (ast.Name, ast.Attribute)):
@@ -326,6 +338,9 @@ class Launch:
             given = passed(names, function, where, call, arg.arg)
             if given is not None:
                 yield from self._from(where, given)
+            elif unpacked := unpacked_into(self._facts.flow, where, call, arg.arg):
+                for other, binding in unpacked:
+                    yield from self._binding(other, binding)
             elif received(names, function)[:1] == [arg.arg] and any(call is s.node for s in self.spawns):
                 yield Origin("index", where, call)
 
@@ -348,8 +363,16 @@ class Launch:
                     yield QUESTIONS[name]
                 elif module in words.HOROVOD and function in HVD_FUNCTIONS:
                     yield function
-        if node in self.meanings and node not in self.reads and constant(node) is None:
-            yield self.meanings[node]
+        alias = origin.alias[1] if constant(node) is not None and origin.alias is not None else None
+        for definition in (node, alias):
+            if definition in self.meanings and definition not in self.reads and constant(definition) is None:
+                yield self.meanings[definition]
+
+
+def _held(facts: Facts, names: Names, node: ast.expr) -> bool:
+    """Whether an expression is an attribute of an object of the project's own that holds what a dict does."""
+    held = facts.flow.values(names, node.value) if isinstance(node, ast.Attribute) else frozenset()
+    return bool(held) and all(is_dict(facts.flow, value) for value in held)
 
 
 def init_argument(call: ast.Call, name: str) -> ast.expr | None:

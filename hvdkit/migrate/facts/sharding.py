@@ -212,7 +212,14 @@ def _keeps_order(facts: Facts, sampler: Value) -> bool:
 
 
 def orders_itself(facts: Facts, loader: Loader) -> bool:
-    """Whether batches come from a class of the project that is given no sampler, and has no set_epoch."""
+    """Whether a class of the project orders the samples, and has no set_epoch.
+
+    Its sampler is none of PyTorch's for several processes; a class that makes batches is given no sampler.
+    """
+    samplers = facts.flow.values(loader.names, loader.sampler)
+    own = bool(samplers) and all(value.kind == "object" for value in samplers)
+    if own and not any(facts.flow.bases(value) & set(words.SAMPLERS) for value in samplers):
+        return not any(facts.flow.methods(value, "set_epoch") for value in samplers)
     batches = facts.flow.values(loader.names, loader.batch_sampler)
     owners = [owner for value in batches for _, owner in facts.flow.classes(value) if value.kind == "object"]
     return bool(owners) and not any(

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from hvdkit.migrate.edits import CannotEdit
+from hvdkit.migrate.facts import vocabulary as words
 from hvdkit.migrate.names import FUNCTIONS, Names
 
 NO_SYNC = "no_sync"
@@ -148,6 +149,36 @@ def handed_on(names: Names, node: ast.Attribute) -> bool:
     asked = isinstance(test, ast.If) and statement in test.body and _sure(test.test, node.value)
     others = [value for value in names.returns.get(method, ()) if value is not call] if method else []
     return asked and bool(others) and all(is_nothing(names, value) for value in others)
+
+
+def for_ddp_only(names: Names, node: ast.Attribute) -> bool:
+    """Whether a mention only runs where isinstance() has found the same model to be DDP's.
+
+    Without DDP it never does: the `else` of `if sync or not isinstance(model, DDP):`.
+    """
+    child: ast.AST = node
+    for parent in names.ancestors(node):
+        if isinstance(parent, (ast.If, ast.IfExp)) and child is not parent.test:
+            body = parent.body if isinstance(parent.body, list) else [parent.body]
+            if _wrapped_where(names, parent.test, node.value, child in body):
+                return True
+        if isinstance(parent, FUNCTIONS):
+            break
+        child = parent
+    return False
+
+
+def _wrapped_where(names: Names, test: ast.expr, model: ast.expr, outcome: bool) -> bool:
+    """Whether a test has that outcome only for a model that is DDP's."""
+    if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+        return _wrapped_where(names, test.operand, model, not outcome)
+    if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And) is outcome:
+        return any(_wrapped_where(names, part, model, outcome) for part in test.values)
+    asks = isinstance(test, ast.Call) and getattr(test.func, "id", "") == "isinstance" and len(test.args) == 2
+    if not asks or not outcome or ast.dump(test.args[0]) != ast.dump(model):  # type: ignore[attr-defined]
+        return False
+    kinds = test.args[1].elts if isinstance(test.args[1], ast.Tuple) else [test.args[1]]  # type: ignore[attr-defined]
+    return all(words.WRAPS & set(names.qualified(kind)) for kind in kinds)
 
 
 def _sure(test: ast.expr, model: ast.expr) -> bool:

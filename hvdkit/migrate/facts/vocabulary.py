@@ -26,6 +26,7 @@ HVD_BROADCAST = frozenset(
     f"{module}.{name}" for module in HOROVOD for name in ("broadcast_parameters", "broadcast")
 )
 HVD_INIT = frozenset(f"{module}.init" for module in HOROVOD)
+HVD_AVERAGE = frozenset(f"{module}.Average" for module in HOROVOD)
 HVD_IN_PLACE = frozenset(
     f"{module}.{name}"
     for module in HOROVOD

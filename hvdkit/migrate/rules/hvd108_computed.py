@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts import vocabulary as words
-from hvdkit.migrate.facts.arguments import argument, given
+from hvdkit.migrate.facts.arguments import given
 from hvdkit.migrate.facts.launch import Origin, init_argument
 from hvdkit.migrate.facts.ranks import constant
 from hvdkit.migrate.names import Names
@@ -16,6 +16,7 @@ from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
 
 SPLITS = ("split", "chunk", "tensor_split", "array_split")
+SAMPLER = ("torch.utils.data.Sampler", "torch.utils.data.sampler.Sampler")
 ABOUT = {
     "rank": "goes to init_process_group as the rank",
     "size": "goes to init_process_group as the world size",
@@ -32,6 +33,12 @@ def check(facts: Facts) -> Iterator[Finding]:
         yield facts.safe("HVD108", origin.names, origin.node, message, _define, origin, text)
         if function == "rank":
             yield from _host_numbers(facts, origin)
+        if function == "size" and origin.kind == "expression":
+            for read in _read_again(facts, origin):
+                message = f"the same value as in line {origin.node.lineno}, which is {text} now"
+                yield facts.safe(
+                    "HVD108", origin.names, read, message, edits.replace, origin.names.source, read, text
+                )
     yield from _unfollowed(facts)
     yield from _tests(facts)
     if facts.launch.rank_indices:
@@ -59,6 +66,21 @@ def _define(origin: Origin, text: str) -> Edit:
     if origin.kind == "augmented":
         return edits.replace(names.source, names.parents[node], f"{names.source.segment(node)} = {text}")
     return edits.replace(names.source, node, text)
+
+
+def _read_again(facts: Facts, origin: Origin) -> Iterator[ast.expr]:
+    """The reads below of what comes from outside: a parameter, or an option of a library's, `opts.gpus`."""
+    names, value = origin.names, origin.node
+    function = names.function(value)
+    given = isinstance(value, ast.Name) and any(b.kind == "param" for b in names.bindings(value.id, value))
+    if function is None or not (given or isinstance(value, ast.Attribute)):
+        return
+    if any(o.node is not value and constant(o.node) is None for o in facts.launch.origins(names, value)):
+        return
+    same = [part for part in names.walk(function) if isinstance(part, type(value)) and part is not value]
+    same = [part for part in same if ast.unparse(part) == ast.unparse(value) and part.lineno > value.lineno]
+    if all(isinstance(getattr(part, "ctx", None), ast.Load) for part in same):
+        yield from same
 
 
 def _host_numbers(facts: Facts, origin: Origin) -> Iterator[Finding]:
@@ -105,7 +127,13 @@ def _tests(facts: Facts) -> Iterator[Finding]:
 
 def _indices(facts: Facts) -> Iterator[Finding]:
     """A spawned worker's number where the script, written for one host, means the rank of the job."""
-    for names, node in (*_compared(facts), *_sampled(facts), *_shared_out(facts)):
+    for names, node in (
+        *_compared(facts),
+        *_sampled(facts),
+        *_shared_out(facts),
+        *_reckoned(facts),
+        *_beside_device(facts),
+    ):
         if isinstance(node, (ast.Name, ast.Attribute)) and is_index(facts, names, node):
             text = f"{facts.hvd(names)}.rank()"
             message = f"the worker's number was the rank as long as there was one host: {text}"
@@ -132,6 +160,37 @@ def _shared_out(facts: Facts) -> Iterator[tuple[Names, ast.expr]]:
                 yield names, part.slice
 
 
+def _reckoned(facts: Facts) -> Iterator[tuple[Names, ast.expr]]:
+    """What is reckoned together with the number of all processes: `seed * size + rank`."""
+    for names in facts.files:
+        if "ddp" not in facts.kinds(names):
+            continue
+        for node in names.of_kind(ast.BinOp):
+            parts = [part for part in _terms(node) if isinstance(part, (ast.Name, ast.Attribute))]
+            if len(parts) > 1 and not isinstance(names.parents[node], ast.BinOp):
+                if any("size" in facts.launch.meaning(names, part) for part in parts):
+                    yield from ((names, part) for part in parts)
+
+
+def _beside_device(facts: Facts) -> Iterator[tuple[Names, ast.expr]]:
+    """What is given to a call beside the size of the job and the device: nothing is left for it but the rank."""
+    for names in facts.files:
+        for call in names.of_kind(ast.Call) if "ddp" in facts.kinds(names) else ():
+            given = [*call.args, *(item.value for item in call.keywords)]
+            named = [part for part in given if isinstance(part, (ast.Name, ast.Attribute))]
+            if len(named) > 2 and any("size" in facts.launch.meaning(names, part) for part in named):
+                if any("torch.device" in facts.flow.made(names, part) for part in given):
+                    yield from ((names, part) for part in named)
+
+
+def _terms(node: ast.expr) -> Iterator[ast.expr]:
+    if isinstance(node, ast.BinOp):
+        yield from _terms(node.left)
+        yield from _terms(node.right)
+    else:
+        yield node
+
+
 def _sampled(facts: Facts) -> Iterator[tuple[Names, ast.expr]]:
     """What a DistributedSampler is given as its rank, and what one of the project's own is."""
     for site in facts.calls(*words.SAMPLERS):
@@ -140,19 +199,18 @@ def _sampled(facts: Facts) -> Iterator[tuple[Names, ast.expr]]:
             yield site.names, rank
     for names in facts.files:
         for owner in names.of_kind(ast.ClassDef):
-            if any(facts.flow.qualified(names, base) & set(words.SAMPLERS) for base in owner.bases):
+            bases = {name for base in owner.bases for name in facts.flow.qualified(names, base)}
+            if bases & {*words.SAMPLERS, *SAMPLER}:
                 yield from _given_to(facts, owner)
 
 
 def _given_to(facts: Facts, owner: ast.ClassDef) -> Iterator[tuple[Names, ast.expr]]:
-    """The rank that the calls of a project's class pass to its __init__."""
+    """What the calls of a project's class are given: a sampler knows no devices."""
     for names in facts.files:
         for call in names.calls.get(owner.name, ()):
             if any(value.node is owner for value in facts.flow.values(names, call.func)):
-                for _, function in facts.flow.functions(names, call):
-                    given = argument(function, call, "rank", bound=True)
-                    if given is not None:
-                        yield names, given
+                for given in (*call.args, *(item.value for item in call.keywords)):
+                    yield names, given
 
 
 def is_index(facts: Facts, names: Names, node: ast.expr) -> bool:
@@ -182,6 +240,138 @@ RULE = Rule(
     ),
     check=check,
     changes=(
+        Change(
+            """\
+            import torch.distributed as dist
+            import torch.multiprocessing as mp
+            from library import parsed
+
+            class Config(dict):
+                def __getattr__(self, name):
+                    return self[name]
+
+                def __setattr__(self, name, value):
+                    self[name] = value
+
+            def worker(rank, c):
+                if c.gpus > 1:
+                    dist.init_process_group("nccl", init_method="file:///tmp/store", rank=rank, world_size=c.gpus)
+
+            def main():
+                options = Config(parsed())
+                c = Config(batch=options.batch)
+                c.gpus = options.gpus
+                c.batch_gpu = c.batch // options.gpus
+                mp.spawn(worker, args=(c,), nprocs=c.gpus)
+            """,
+            """\
+            import horovod.torch as hvd
+            import torch.distributed as dist
+            import torch.multiprocessing as mp
+            from library import parsed
+
+            class Config(dict):
+                def __getattr__(self, name):
+                    return self[name]
+
+                def __setattr__(self, name, value):
+                    self[name] = value
+
+            def worker(rank, c):
+                if c.gpus > 1:
+                    dist.init_process_group("nccl", init_method="file:///tmp/store", rank=rank, world_size=c.gpus)
+
+            def main():
+                options = Config(parsed())
+                c = Config(batch=options.batch)
+                c.gpus = hvd.size()
+                c.batch_gpu = c.batch // hvd.size()
+                mp.spawn(worker, args=(c,), nprocs=c.gpus)
+            """,
+            note="A number that comes from outside: what is read of it again is the same number.",
+        ),
+        Change(
+            """\
+            import torch
+            import torch.distributed as dist
+            import torch.multiprocessing as mp
+
+            class Endless(torch.utils.data.Sampler):
+                def __init__(self, data, first, step):
+                    self.data, self.first, self.step = data, first, step
+
+            def worker(rank, size, data, seed):
+                dist.init_process_group("nccl", init_method="file:///tmp/store", rank=rank, world_size=size)
+                device = torch.device("cuda", rank)
+                torch.manual_seed(seed * size + rank)
+                sampler = Endless(data, first=rank, step=size)
+                prepare(sampler, size, rank)
+                measure(sampler, size, rank, device)
+
+            def main(size, data):
+                mp.spawn(worker, args=(size, data, 0), nprocs=size)
+
+            main(int(os.environ["GPUS"]), read())
+            """,
+            """\
+            import horovod.torch as hvd
+            import torch
+            import torch.distributed as dist
+            import torch.multiprocessing as mp
+
+            class Endless(torch.utils.data.Sampler):
+                def __init__(self, data, first, step):
+                    self.data, self.first, self.step = data, first, step
+
+            def worker(rank, size, data, seed):
+                dist.init_process_group("nccl", init_method="file:///tmp/store", rank=rank, world_size=size)
+                device = torch.device("cuda", rank)
+                torch.manual_seed(seed * size + hvd.rank())
+                sampler = Endless(data, first=hvd.rank(), step=size)
+                prepare(sampler, size, rank)
+                measure(sampler, size, hvd.rank(), device)
+
+            def main(size, data):
+                mp.spawn(worker, args=(size, data, 0), nprocs=size)
+
+            main(hvd.size(), read())
+            """,
+            note="What is reckoned with the size, or given to a sampler, or beside a device, is the rank.",
+        ),
+        Change(
+            """\
+            import torch.distributed as dist
+            import torch.multiprocessing as mp
+
+            class Config(dict):
+                def __getattr__(self, name):
+                    return self[name]
+
+            def worker(rank, c):
+                dist.init_process_group("nccl", init_method="file:///tmp/store", rank=rank, world_size=c.gpus)
+
+            def main(gpus, data):
+                c = Config(gpus=gpus, data=data)
+                mp.spawn(worker, args=(c,), nprocs=c.gpus)
+            """,
+            """\
+            import horovod.torch as hvd
+            import torch.distributed as dist
+            import torch.multiprocessing as mp
+
+            class Config(dict):
+                def __getattr__(self, name):
+                    return self[name]
+
+            def worker(rank, c):
+                dist.init_process_group("nccl", init_method="file:///tmp/store", rank=rank, world_size=c.gpus)
+
+            def main(gpus, data):
+                c = Config(gpus=hvd.size(), data=data)
+                mp.spawn(worker, args=(c,), nprocs=c.gpus)
+            """,
+            note="A dict with attributes, made of keywords.",
+        ),
         Change(
             """\
             import argparse
@@ -660,6 +850,29 @@ WORLD_SIZE = 16
         ),
     ),
     keeps=(
+        Keep(
+            """\
+            import torch.distributed as dist
+            import torch.multiprocessing as mp
+            from library import options, worker
+
+            class Config(dict):
+                def __init__(self, gpus):
+                    super().__init__()
+                    self["gpus"] = gpus // 2
+
+                def __getattr__(self, name):
+                    return self[name]
+
+            def run(rank, config):
+                dist.init_process_group("gloo", rank=rank, world_size=config.gpus)
+
+            def main():
+                config = Config(gpus=options.gpus)
+                mp.spawn(run, args=(config,), nprocs=config.gpus)
+            """,
+            reason="what the class makes of its argument, the argument does not say",
+        ),
         Keep(
             """\
             import torch

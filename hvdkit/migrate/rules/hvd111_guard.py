@@ -125,6 +125,25 @@ RULE = Rule(
         Keep(
             """\
             import torch.distributed as dist
+            import torch.multiprocessing as mp
+
+            class Config(dict):
+                def __getattr__(self, name):
+                    return self[name]
+
+            def worker(rank, c):
+                if c.gpus > 1:
+                    dist.init_process_group("nccl", init_method="file:///tmp/store", rank=rank, world_size=c.gpus)
+
+            def main(gpus):
+                c = Config(gpus=gpus)
+                mp.spawn(worker, args=(c,), nprocs=c.gpus)
+            """,
+            reason="what the spawned processes are counted by becomes hvd.size() (HVD108)",
+        ),
+        Keep(
+            """\
+            import torch.distributed as dist
             from configuration import load
 
             def train(config):

@@ -9,6 +9,9 @@ from collections.abc import Iterator
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts import vocabulary as words
+from hvdkit.migrate.facts.arguments import keyword
+from hvdkit.migrate.facts.filled_lists import elements
+from hvdkit.migrate.facts.syncing import NO_SYNC, for_ddp_only
 from hvdkit.migrate.facts.training import trained_by
 from hvdkit.migrate.facts.unwrapping import (
     asked_first,
@@ -54,7 +57,7 @@ def _must_hold(facts: Facts, names: Names, question: ast.Call) -> bool:
 def _attribute(facts: Facts, names: Names, node: ast.Attribute) -> Iterator[Finding]:
     if not wrapped(facts, names, node.value):
         if isinstance(node.value, ast.Name) and node.value.id != "self" and _loses_wrappers(facts, names):
-            if unknown(facts, names, node.value):
+            if unknown(facts, names, node.value) and not _of_record(names, node.value):
                 message = "what this .module belongs to could not be followed"
                 yield facts.manual("HVD202", names, node, message, ADVICE)
         return
@@ -68,6 +71,17 @@ def _attribute(facts: Facts, names: Names, node: ast.Attribute) -> Iterator[Find
         message = "the model inside the wrapper is replaced here, and the wrapper goes"
         advice = "assign to the variable that holds the model instead"
         yield facts.manual("HVD202", names, node, message, advice)
+
+
+def _of_record(names: Names, use: ast.Name) -> bool:
+    """Whether a loop's variable stands for what the project makes with a `module=` of its own, wrapping nothing."""
+    made = elements(names, use)
+    return bool(made) and all(
+        isinstance(each, ast.Call)
+        and keyword(each, "module") is not None
+        and not words.WRAPS & set(names.qualified(each.func))
+        for each in made
+    )
 
 
 def _loses_wrappers(facts: Facts, names: Names) -> bool:
@@ -135,11 +149,14 @@ def _whole(names: Names, choice: ast.IfExp, text: str) -> Edit:
 
 
 def _looks_through(names: Names, call: ast.Call) -> bool:
-    """Whether the test only guards a look through the wrapper, which is right without one."""
+    """Whether the test only guards a look through the wrapper, or its no_sync(), which is right without one."""
     for parent in names.ancestors(call):
         if isinstance(parent, (ast.If, ast.IfExp)):
             body = parent.body if isinstance(parent.body, list) else [parent.body]
             inside = [part for statement in body for part in ast.walk(statement)]
+            branches = [part for part in ast.walk(parent) if isinstance(part, ast.Attribute)]
+            if any(part.attr == NO_SYNC and for_ddp_only(names, part) for part in branches):
+                return True
             return any(isinstance(part, ast.Attribute) and part.attr == "module" for part in inside)
         if isinstance(parent, ast.stmt):
             return False
@@ -464,6 +481,39 @@ RULE = Rule(
             print(model.module)
             """,
             reason="the program does not train, and keeps its DataParallel",
+        ),
+        Keep(
+            """\
+            from torch.nn.parallel import DistributedDataParallel as DDP
+
+            def train(nets, batches):
+                phases = []
+                for net in nets:
+                    wrapped = DDP(net)
+                    phases += [Phase(module=net, loss=Loss(wrapped))]
+                for phase, batch in zip(phases, batches):
+                    phase.module.requires_grad_(True)
+            """,
+            reason="the list holds records of the project, each with a module of its own",
+        ),
+        Keep(
+            """\
+            import contextlib
+            from torch.nn.parallel import DistributedDataParallel as DDP
+
+            @contextlib.contextmanager
+            def synchronized(model, sync):
+                if sync or not isinstance(model, DDP):
+                    yield
+                else:
+                    with model.no_sync():
+                        yield
+
+            model = DDP(net)
+            with synchronized(model, last):
+                model(x).sum().backward()
+            """,
+            reason="the test only guards no_sync(), which is another rule's (HVD405)",
         ),
         Keep(
             """\

@@ -17,6 +17,7 @@ from hvdkit.migrate.facts.syncing import (
     asks_for_it,
     called,
     choice_of,
+    for_ddp_only,
     handed_on,
     is_nothing,
 )
@@ -33,7 +34,8 @@ def check(facts: Facts) -> Iterator[Finding]:
         if "ddp" not in facts.kinds(names):
             continue
         for node in names.attributes.get(NO_SYNC, ()):
-            if isinstance(node.ctx, ast.Load) and not names.qualified(node) and not handed_on(names, node):
+            mentioned = isinstance(node.ctx, ast.Load) and not names.qualified(node)
+            if mentioned and not handed_on(names, node) and not _never_runs(facts, names, node):
                 yield facts.required("HVD405", names, node, WHY, _context, facts, names, node)
         for call in names.calls.get("hasattr", ()):
             if not asks_for_it(call) or _in_choice(names, call):
@@ -54,6 +56,13 @@ def check(facts: Facts) -> Iterator[Finding]:
                 message = "whether this backward reduces is said to the optimizer"
                 make = (_switch, facts, names, statement, binding.node)
                 yield facts.required("HVD405", names, statement, message, *make)
+
+
+def _never_runs(facts: Facts, names: Names, node: ast.Attribute) -> bool:
+    """Whether a no_sync() is only for models of DDP, and no optimizer has hooks that count backward passes."""
+    programs = [program for program in facts.programs if names in program.files and program.kind == "ddp"]
+    hooks = any(optimizer.names in program.files for program in programs for optimizer in facts.optimizers)
+    return for_ddp_only(names, node) and not hooks
 
 
 def _several(facts: Facts, names: Names) -> str:
@@ -557,6 +566,32 @@ RULE = Rule(
         ),
     ),
     keeps=(
+        Keep(
+            """\
+            import contextlib
+            from factory import make_optimizer
+            from torch.nn.parallel import DistributedDataParallel as DDP
+
+            @contextlib.contextmanager
+            def synchronized(model, sync):
+                if sync or not isinstance(model, DDP):
+                    yield
+                else:
+                    with model.no_sync():
+                        yield
+
+            net = make_net()
+            ddp = DDP(net)
+            optimizer = make_optimizer(net.parameters())
+            for batch in batches:
+                for i, x in enumerate(batch.split(4)):
+                    with synchronized(ddp, i == 3):
+                        ddp(x).sum().backward()
+                optimizer.step()
+            """,
+            reason="it only runs for models that DDP wraps, of which none is left, and no optimizer counts the passes: "
+            "the gradients are averaged once for each step (HVD417)",
+        ),
         Keep(
             """\
             import torch

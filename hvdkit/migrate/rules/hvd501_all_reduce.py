@@ -317,6 +317,48 @@ RULE = Rule(
             """,
             note="Under no_grad, as a decorator or a block.",
         ),
+        Change(
+            """\
+            import torch
+            import torch.distributed as dist
+            from factory import construct
+
+            dist.init_process_group("nccl")
+            net = construct(name="nets.Net")
+            optimizer = construct(net.parameters(), name="torch.optim.Adam")
+            for x in batches:
+                optimizer.zero_grad()
+                net(x).sum().backward()
+                params = [p for p in net.parameters() if p.grad is not None]
+                flat = torch.cat([p.grad.flatten() for p in params])
+                dist.all_reduce(flat)
+                flat /= dist.get_world_size()
+                for p, grad in zip(params, flat.split([p.numel() for p in params])):
+                    p.grad = grad.reshape(p.shape)
+                optimizer.step()
+            """,
+            """\
+            import horovod.torch as hvd
+            import torch
+            import torch.distributed as dist
+            from factory import construct
+
+            dist.init_process_group("nccl")
+            net = construct(name="nets.Net")
+            optimizer = construct(net.parameters(), name="torch.optim.Adam")
+            for x in batches:
+                optimizer.zero_grad()
+                net(x).sum().backward()
+                params = [p for p in net.parameters() if p.grad is not None]
+                flat = torch.cat([p.grad.flatten() for p in params])
+                hvd.allreduce_(flat, op=hvd.Sum)
+                flat /= dist.get_world_size()
+                for p, grad in zip(params, flat.split([p.numel() for p in params])):
+                    p.grad = grad.reshape(p.shape)
+                optimizer.step()
+            """,
+            note="Gradients, too, where no optimizer is found that would be wrapped: the program goes on to average.",
+        ),
     ),
     keeps=(
         Keep(

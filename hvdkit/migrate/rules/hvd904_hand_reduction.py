@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from hvdkit.migrate.facts import Facts, Site
 from hvdkit.migrate.facts.after_backward import after_backward
 from hvdkit.migrate.facts.gradient_things import NotAveraged
+from hvdkit.migrate.facts.kept_averages import stays
 from hvdkit.migrate.facts.mentions import mentions
 from hvdkit.migrate.facts.mpi import KINDS, MODULE, mpi, translated
 from hvdkit.migrate.names import Names
@@ -27,7 +28,7 @@ def check(facts: Facts) -> Iterator[Finding]:
     for site, problem in _left(facts):
         line = getattr(problem.node, "lineno", 1)
         reason = f"{problem} ({problem.names.source.path.name}:{line})"
-        if site.names in literal:
+        if site.names in literal or stays(facts, site):
             yield facts.safe("HVD904", site.names, site.node, STAYS, tuple).knowing(f"{UNLIKE}: {reason}")
             continue
         function = site.names.function(site.node)

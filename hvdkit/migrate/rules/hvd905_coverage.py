@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.after_backward import after_backward, without_optimizers
+from hvdkit.migrate.facts.before_steps import before_steps
 from hvdkit.migrate.facts.coverage import others_beside, trained_wraps, unknown_steps, without_optimizer
 from hvdkit.migrate.facts.facts import NOT_REWRITTEN
 from hvdkit.migrate.facts.starts import runs_in
@@ -43,6 +44,9 @@ def check(facts: Facts) -> Iterator[Finding]:
         problem = averaged.problems.get(wrap.node)
         why = (
             f". Its gradients are not averaged after backward() (HVD416), since {problem}" if problem else ""
+        )
+        why += (
+            f". They are not averaged before the step (HVD417), since {before_steps(facts, program).problem}"
         )
         yield facts.refused("HVD905", wrap.names, wrap.node, message, ADVICE + why)
     for names, step in dict.fromkeys(without_optimizer(facts)):

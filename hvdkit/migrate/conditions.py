@@ -24,6 +24,7 @@ from hvdkit.migrate.facts.training import (
     training_paths,
     unfollowed_loaders,
 )
+from hvdkit.migrate.facts.whole_graph import whole_graph
 from hvdkit.migrate.facts.writers import writers
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Condition, State
@@ -32,6 +33,7 @@ from hvdkit.migrate.tensorflow_conditions import tensorflow_conditions
 REDUCTIONS = ("allreduce", "allreduce_", "allreduce_async", "allreduce_async_", "reducescatter")
 NOT_TRAINED = "nothing is trained here"
 ONE_PROCESS = "nothing is trained: it stays a program of one process"
+SCALES = "Parts of it would be divided: those of a NeighborLoader with a DistributedSampler over the nodes"
 
 
 def conditions(facts: Facts, entry: Path) -> tuple[Condition, ...]:
@@ -82,6 +84,14 @@ def _without_loader(facts: Facts, program: ProgramFacts) -> tuple[State, str]:
     made = unfollowed_loaders(facts, program)
     if made:
         return State.OPEN, f"which loader feeds the training could not be followed: {_places(made)}"
+    graph = whole_graph(facts, program)
+    if graph is not None:
+        data, loop = graph
+        return (
+            State.NONE,
+            f"no batches to divide: each step at {_places([loop])} computes the whole graph of "
+            f"{_places([data])}, on every rank alike, and N ranks take as long as one. {SCALES}",
+        )
     found = seeds(facts, program)
     own = [(names, call) for names, call, by_rank in found if by_rank]
     if own:

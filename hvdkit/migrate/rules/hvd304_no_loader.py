@@ -11,6 +11,7 @@ from hvdkit.migrate.facts.draws import drawn_apart
 from hvdkit.migrate.facts.experience import Seeding, seeding
 from hvdkit.migrate.facts.loops import Path
 from hvdkit.migrate.facts.training import own_loaders, seeds, training_paths, unfollowed_loaders
+from hvdkit.migrate.facts.whole_graph import whole_graph
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
@@ -47,7 +48,7 @@ def check(facts: Facts) -> Iterator[Finding]:
             yield facts.manual("HVD304", value.names, value.node, message, OWN)
         if any(path.loaders for path in paths):
             continue
-        if any(by_rank for _, _, by_rank in seeds(facts, program)):
+        if any(by_rank for _, _, by_rank in seeds(facts, program)) or whole_graph(facts, program):
             continue
         for path in paths[:1]:
             names, node = (
@@ -116,7 +117,8 @@ RULE = Rule(
         "Reports the training loop of a single-process program in which no DataLoader was found. Where the loop "
         "steps the environments of gym and its relatives, and one variable seeds all random numbers, gives each rank "
         "seeds of its own (with --suggested): for environments that are made below, and once more before training. "
-        "What is made in between, such as a network that is not trained, is alike on all ranks."
+        "What is made in between, such as a network that is not trained, is alike on all ranks. Where each step trains "
+        "on one graph as a whole there are no batches to divide, and nothing is to be done: the program's table says so."
     ),
     why="N ranks with the same seed compute the same gradients N times: no error, and nothing is gained.",
     safety=(
@@ -267,6 +269,83 @@ RULE = Rule(
                 optimizer.step()
             """,
             reason="nothing seeds what chooses the batches: every process draws others",
+        ),
+        Keep(
+            """\
+            import torch
+            from torch_geometric.datasets import Planetoid
+
+            data = Planetoid("data", "Cora")[0]
+
+            def train(x, edges):
+                loss = torch.nn.functional.cross_entropy(model(x, edges)[data.train_mask], data.y[data.train_mask])
+                loss.backward()
+                optimizer.step()
+
+            for epoch in range(200):
+                train(data.x, data.edge_index)
+                print(f"epoch {epoch}")
+            """,
+            reason="each step computes the whole graph: no batch is drawn, and nothing can be divided",
+        ),
+        Keep(
+            """\
+            import torch
+            from torch_geometric.datasets import Planetoid
+            from tqdm import tqdm
+
+            data = Planetoid("data", "Cora")[0]
+            rounds = tqdm(range(200))
+            for epoch in rounds:
+                nodes = data.train_mask.nonzero()[epoch * 8 : epoch * 8 + 8]
+                model(data.x, data.edge_index)[nodes].sum().backward()
+                optimizer.step()
+            """,
+            reason="the number of the round chooses the nodes: those are batches",
+            reported=True,
+        ),
+        Keep(
+            """\
+            import torch
+            from torch_geometric.datasets import Planetoid
+
+            torch.manual_seed(1)
+            data = Planetoid("data", "Cora")[0]
+            for epoch in range(200):
+                nodes = torch.randperm(data.num_nodes)[:64]
+                model(data.x, data.edge_index)[nodes].sum().backward()
+                optimizer.step()
+            """,
+            reason="random numbers choose the nodes, alike on all ranks",
+            reported=True,
+        ),
+        Keep(
+            """\
+            import torch
+            from torch_geometric.datasets import Planetoid
+
+            data = Planetoid("data", "Cora")[0]
+            at = 0
+            for step in range(200):
+                model(data.x, data.edge_index)[at : at + 8].sum().backward()
+                optimizer.step()
+                at += 8
+            """,
+            reason="a number that grows with each step chooses the nodes",
+            reported=True,
+        ),
+        Keep(
+            """\
+            import torch
+            from torch_geometric.datasets import FakeDataset
+
+            data = FakeDataset(1)[0]
+            for epoch in range(200):
+                model(data.x, data.edge_index).sum().backward()
+                optimizer.step()
+            """,
+            reason="this graph is drawn by each process: the ranks have other ones",
+            reported=True,
         ),
         Keep(
             """\

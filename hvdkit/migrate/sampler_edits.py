@@ -14,6 +14,7 @@ from hvdkit.migrate.facts.flow import Value
 from hvdkit.migrate.facts.made_alike import evaluates_too
 from hvdkit.migrate.facts.sharding import ITERABLE
 from hvdkit.migrate.facts.taken_by_count import taken_by_count
+from hvdkit.migrate.graph_samples import drawn_from, is_of_graph
 from hvdkit.migrate.names import COMPREHENSIONS, Names
 from hvdkit.migrate.plan import Edit
 
@@ -30,7 +31,7 @@ def unshardable(facts: Facts, loader: Loader) -> str:
             "its data set is iterable and takes no sampler: what it yields has to be divided in its __iter__"
         )
     together = any(isinstance(parent, COMPREHENSIONS) for parent in loader.names.ancestors(loader.node))
-    if together or evaluates_too(facts, loader):
+    if together or _one_of_many(loader) or evaluates_too(facts, loader):
         return "one call makes this loader and those that evaluate"
     if taken_by_count(facts, loader.value):
         return "a loop takes batches by next() without asking how many there are, and a share has fewer"
@@ -40,13 +41,27 @@ def unshardable(facts: Facts, loader: Loader) -> str:
         return "it has a batch_sampler of its own"
     if loader.sampler is not None and not (empty_sampler(facts, loader) or plain_sampler(facts, loader)):
         return "it has a sampler of its own"
-    if loader.dataset is None:
+    if loader.dataset is None and not is_of_graph(loader):
         return "its data set was not found"
     try:
         sampler_edits(facts, loader)
     except edits.CannotEdit as error:
         return str(error)
     return _unpacked_problem(loader)
+
+
+def _one_of_many(loader: Loader) -> bool:
+    """`for part in ("train", "test"): loaders[part] = DataLoader(...)`."""
+    statement = loader.names.statement(loader.node)
+    keys = [t.slice for t in getattr(statement, "targets", ()) if isinstance(t, ast.Subscript)]
+    counted = {
+        part.id
+        for parent in loader.names.ancestors(statement)
+        if isinstance(parent, (ast.For, ast.AsyncFor))
+        for part in ast.walk(parent.target)
+        if isinstance(part, ast.Name)
+    }
+    return any(part.id in counted for key in keys for part in ast.walk(key) if isinstance(part, ast.Name))
 
 
 def _unpacked_problem(loader: Loader) -> str:
@@ -69,6 +84,8 @@ def sampler_edits(facts: Facts, loader: Loader) -> list[Edit]:
     hvd = facts.hvd(names)
     if facts.options.target == "hvdkit":
         return edits.wrap(source, loader.node, f"{hvd}.distribute(", ")")
+    if is_of_graph(loader):
+        return _beside_loader(loader, drawn_from(facts, loader), hvd, [], [])
     assert loader.dataset is not None
     empty = empty_sampler(facts, loader)
     if empty is not None:
@@ -77,10 +94,7 @@ def sampler_edits(facts: Facts, loader: Loader) -> list[Edit]:
     if plain is not None:
         shuffle = str(RANDOM in names.qualified(plain.func))
         return [edits.replace(source, plain, _sampler(source.segment(plain.args[0]), hvd, shuffle))]
-    statement = names.statement(loader.node)
-    own_line = isinstance(statement, ast.Assign) and not _in_part(names, loader.node)
-    target = statement.targets[0] if isinstance(statement, ast.Assign) else None
-    stem = getattr(target, "id", "") or getattr(target, "attr", "")
+    statement, stem, own_line = _target(loader)
     made: list[Edit] = []
     dataset = source.segment(loader.dataset)
     lines: list[str] = []
@@ -93,6 +107,13 @@ def sampler_edits(facts: Facts, loader: Loader) -> list[Edit]:
         lines.append(f"{name} = {_moved_out(names, statement, loader.dataset)}")
         made.append(edits.replace(source, loader.dataset, name))
         dataset = name
+    return _beside_loader(loader, dataset, hvd, lines, made)
+
+
+def _beside_loader(loader: Loader, dataset: str, hvd: str, lines: list[str], made: list[Edit]) -> list[Edit]:
+    """A sampler of a data set, above the loader below other lines, or in the loader where it has no name."""
+    names, source = loader.names, loader.names.source
+    statement, stem, own_line = _target(loader)
     sampler = _sampler(dataset, hvd, _shuffle(loader))
     if own_line and stem:
         variable = _beside(names, stem, "sampler")
@@ -101,6 +122,14 @@ def sampler_edits(facts: Facts, loader: Loader) -> list[Edit]:
     if lines:
         made.append(edits.before(source, statement, lines))
     return [*made, *_given(loader, sampler)]
+
+
+def _target(loader: Loader) -> tuple[ast.stmt, str, bool]:
+    """A loader's statement, the name that it gives to the loader, and whether lines may stand above it."""
+    statement = loader.names.statement(loader.node)
+    target = statement.targets[0] if isinstance(statement, ast.Assign) else None
+    stem = getattr(target, "id", "") or getattr(target, "attr", "")
+    return statement, stem, isinstance(statement, ast.Assign) and not _in_part(loader.names, loader.node)
 
 
 def _sampler(dataset: str, hvd: str, shuffle: str) -> str:

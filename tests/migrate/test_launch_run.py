@@ -121,3 +121,12 @@ def test_an_optimizer_that_is_made_again_for_the_same_model(tmp_path: Path) -> N
     (tmp_path / "without").mkdir()
     script = migrated("phases", tmp_path / "without", "--ignore", "HVD415")
     assert ended([*HOROVODRUN, str(script)], tmp_path / "stopped").returncode != 0
+
+
+@pytest.mark.launch
+def test_a_file_in_the_middle_of_an_evaluation_is_whole_when_all_ranks_read_it(tmp_path: Path) -> None:
+    script = migrated("answers", tmp_path, "--suggested")
+    assert "else os.devnull" in script.read_text()
+    done = ended([*HOROVODRUN, str(script), str(tmp_path)], tmp_path / "horovod")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert len((tmp_path / "answers.txt").read_text().splitlines()) == 1000

@@ -9,6 +9,7 @@ from hvdkit.migrate import edits
 from hvdkit.migrate.collective_edits import fresh
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.arguments import keyword
+from hvdkit.migrate.facts.batch_samplers import grouped
 from hvdkit.migrate.facts.facts import Loader
 from hvdkit.migrate.facts.flow import Value
 from hvdkit.migrate.facts.made_alike import evaluates_too
@@ -37,7 +38,7 @@ def unshardable(facts: Facts, loader: Loader) -> str:
         return "a loop takes batches by next() without asking how many there are, and a share has fewer"
     if facts.options.target == "hvdkit":
         return ""
-    if loader.batch_sampler is not None:
+    if loader.batch_sampler is not None and not in_groups(facts, loader):
         return "it has a batch_sampler of its own"
     if loader.sampler is not None and not (empty_sampler(facts, loader) or plain_sampler(facts, loader)):
         return "it has a sampler of its own"
@@ -161,9 +162,14 @@ def empty_sampler(facts: Facts, loader: Loader) -> ast.expr | None:
     return empty if statement in block and known else None
 
 
+def in_groups(facts: Facts, loader: Loader) -> bool:
+    """Whether a batch sampler of the project's own groups what a sampler draws that can be replaced."""
+    return grouped(facts, loader) is not None and plain_sampler(facts, loader) is not None
+
+
 def plain_sampler(facts: Facts, loader: Loader) -> ast.Call | None:
     """The `RandomSampler(data)` or `SequentialSampler(data)` of this loader alone, in its own file."""
-    found = facts.flow.values(loader.names, loader.sampler)
+    found = frozenset(value for value in _samples(facts, loader) if not value.is_none)
     if len(found) != 1 or any(
         o.node is not loader.node and _samples(facts, o) & found for o in facts.loaders
     ):
@@ -181,7 +187,11 @@ def plain_sampler(facts: Facts, loader: Loader) -> ast.Call | None:
 
 
 def _samples(facts: Facts, loader: Loader) -> frozenset[Value]:
-    return facts.flow.values(loader.names, loader.sampler)
+    """What a loader's sampler may be, also the one that its batch sampler groups."""
+    inner = grouped(facts, loader)
+    return facts.flow.values(loader.names, loader.sampler) | (
+        facts.flow.values(*inner) if inner else frozenset()
+    )
 
 
 def _assigned(names: Names, statement: ast.stmt, variable: str, sampler: str) -> list[str]:

@@ -11,7 +11,7 @@ from hvdkit.migrate.facts.training import only_single
 from hvdkit.migrate.graph_samples import is_of_graph
 from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
-from hvdkit.migrate.sampler_edits import sampler_edits, unshardable
+from hvdkit.migrate.sampler_edits import in_groups, sampler_edits, unshardable
 
 ADVICE = (
     "give each rank its own share of the data that it trains on, by hvd.rank() and hvd.size(), and leave whole what "
@@ -40,7 +40,9 @@ def check(facts: Facts) -> Iterator[Finding]:
             yield facts.manual("HVD302", names, node, message, ADVICE)
         else:
             shared.append(loader.value)
-            yield facts.safe("HVD302", names, node, message, sampler_edits, facts, loader)
+            # That the groups make as many batches on each rank, only their class knows.
+            make = facts.suggested if in_groups(facts, loader) else facts.safe
+            yield make("HVD302", names, node, message, sampler_edits, facts, loader)
     for names, loop in counting_loops(facts, shared):
         message = "this adds up what the training loader gives, which is each rank's own share now"
         yield facts.manual("HVD302", names, loop, message, COUNTING)
@@ -62,6 +64,60 @@ RULE = Rule(
     ),
     check=check,
     changes=(
+        Change(
+            """\
+            from torch.utils.data import BatchSampler, DataLoader, RandomSampler
+
+            class Grouped(BatchSampler):
+                def __init__(self, sampler, groups, batch_size):
+                    self.sampler = sampler
+                    self.groups, self.batch_size = groups, batch_size
+
+                def __iter__(self):
+                    batches = in_groups(self.sampler, self.groups, self.batch_size)
+                    return iter(batches[: len(self)])
+
+                def __len__(self):
+                    return len(self.sampler) // self.batch_size
+
+            sampler = None
+            if args.group:
+                sampler = RandomSampler(data)
+                batches = Grouped(sampler, groups, 8)
+            loader = DataLoader(data, batch_sampler=batches)
+            for x in loader:
+                model(x).sum().backward()
+                optimizer.step()
+            """,
+            """\
+            import horovod.torch as hvd
+            from torch.utils.data import BatchSampler, DataLoader
+            from torch.utils.data.distributed import DistributedSampler
+
+            class Grouped(BatchSampler):
+                def __init__(self, sampler, groups, batch_size):
+                    self.sampler = sampler
+                    self.groups, self.batch_size = groups, batch_size
+
+                def __iter__(self):
+                    batches = in_groups(self.sampler, self.groups, self.batch_size)
+                    return iter(batches[: len(self)])
+
+                def __len__(self):
+                    return len(self.sampler) // self.batch_size
+
+            sampler = None
+            if args.group:
+                sampler = DistributedSampler(data, num_replicas=hvd.size(), rank=hvd.rank(), shuffle=True)
+                batches = Grouped(sampler, groups, 8)
+            loader = DataLoader(data, batch_sampler=batches)
+            for x in loader:
+                model(x).sum().backward()
+                optimizer.step()
+            """,
+            note="It groups what a sampler draws, by the length of that: as many batches on each rank.",
+            suggested=True,
+        ),
         Change(
             """\
             import torch
@@ -703,6 +759,75 @@ RULE = Rule(
         ),
     ),
     keeps=(
+        *(
+            Keep(
+                f"""\
+            from torch.utils.data import BatchSampler, DataLoader, RandomSampler
+
+            class Grouped({base}):
+                def __init__(self, sampler, groups, batch_size):
+                    self.sampler = {kept}
+                    self.groups, self.batch_size = groups, batch_size
+
+                def __iter__(self):
+                    batches = in_groups(self.sampler, self.groups, self.batch_size)
+                    return iter(batches{upto})
+
+                def __len__(self):
+                    return {length} // self.batch_size
+
+            loader = DataLoader(data, batch_sampler=Grouped({given}, groups, 8))
+            for x in loader:
+                model(x).sum().backward()
+                optimizer.step()
+            """,
+                reason=reason,
+                reported=True,
+                suggested=True,
+            )
+            for base, kept, upto, length, given, reason in (
+                (
+                    "object",
+                    "sampler",
+                    "[: len(self)]",
+                    "len(self.sampler)",
+                    "RandomSampler(data)",
+                    "no batch sampler",
+                ),
+                (
+                    "BatchSampler",
+                    "list(sampler)",
+                    "[: len(self)]",
+                    "len(self.sampler)",
+                    "RandomSampler(data)",
+                    "the sampler is not kept",
+                ),
+                (
+                    "BatchSampler",
+                    "sampler",
+                    "",
+                    "len(self.sampler)",
+                    "RandomSampler(data)",
+                    "how many batches there are is not seen",
+                ),
+                (
+                    "BatchSampler",
+                    "sampler",
+                    "[: len(self)]",
+                    "len(self.groups)",
+                    "RandomSampler(data)",
+                    "the groups say how many batches there are",
+                ),
+                (
+                    "BatchSampler",
+                    "sampler",
+                    "[: len(self)]",
+                    "len(self.sampler)",
+                    "Balanced(data)",
+                    "what its sampler draws is not known",
+                ),
+            )
+        ),
         *(
             Keep(
                 f"""\

@@ -12,7 +12,7 @@ from pathlib import Path
 from hvdkit.migrate.devices import device_row, init_row
 from hvdkit.migrate.facts import Facts, Site
 from hvdkit.migrate.facts import vocabulary as words
-from hvdkit.migrate.facts.draws import drawn_apart
+from hvdkit.migrate.facts.draws import drawn_apart, made_apart
 from hvdkit.migrate.facts.guards import Where, where_runs
 from hvdkit.migrate.facts.programs import ProgramFacts
 from hvdkit.migrate.facts.sharding import epoch_calls, in_order, orders_itself, picked, share
@@ -102,6 +102,12 @@ def _without_loader(facts: Facts, program: ProgramFacts) -> tuple[State, str]:
         return (
             State.PROVEN,
             f"no DataLoader; random numbers that nothing seeds draw the batches at {_places(apart)}",
+        )
+    made_by = [site for path in training_paths(facts, program) for site in made_apart(facts, program, path)]
+    if made_by:
+        return (
+            State.PROVEN,
+            f"no DataLoader; the data are random numbers, which nothing seeds: {_places(made_by)}",
         )
     same = [(names, call) for names, call, _ in found]
     if same:

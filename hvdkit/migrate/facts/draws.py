@@ -36,6 +36,32 @@ def drawn_apart(facts: Facts, program: ProgramFacts, path: Path) -> list[tuple[N
     return [(names, call) for names, call, _ in drawn]
 
 
+def made_apart(facts: Facts, program: ProgramFacts, path: Path) -> list[tuple[Names, ast.Call]]:
+    """The calls that make the data above a training loop of random numbers, where nothing seeds them.
+
+    Only where nothing else is drawn so: a truth that the data are computed from would be each rank's own.
+    """
+    if not path.loops or any("seed" in name for names in program.files for name in names.calls):
+        return []
+    loop = path.loops[-1]
+    inside = set(loop.names.walk(loop.node))
+    drawn = [(s.names, s.node) for s in facts.calls("torch.randn", "torch.rand") if s.names in program.files]
+    return (
+        drawn if all(names is loop.names and _only_read(names, call, inside) for names, call in drawn) else []
+    )
+
+
+def _only_read(names: Names, call: ast.Call, inside: set[ast.AST]) -> bool:
+    """Whether a call fills a variable, once, that is read inside of a loop and nowhere else."""
+    made = names.parents[call]
+    target = made.targets[0] if isinstance(made, ast.Assign) and len(made.targets) == 1 else None
+    if not isinstance(target, ast.Name) or call in inside or names.in_loop(call):
+        return False
+    weight = any(keyword.arg == "requires_grad" for keyword in call.keywords)
+    uses = [use for use in names.uses.get(target.id, ()) if use is not target]
+    return not weight and bool(uses) and all(use in inside for use in uses)
+
+
 def above(path: Path, loop: ast.AST) -> Iterator[tuple[Names, ast.AST]]:
     """What a turn of a loop runs before a backward pass: statements above it, and arguments."""
     for names, node in ((path.names, path.backward), *path.calls):

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 Place = tuple[Names, ast.AST]
 MAX_CALLS = 4
+RANDOM = ("torch.rand", "torch.normal", "torch.bernoulli", "torch.multinomial", "numpy.random.", "random.")
 GRAPHS = ("torch_geometric.datasets.", "ogb.nodeproppred.", "ogb.linkproppred.")
 # Data sets of these libraries that draw their graphs anew in every process: no two ranks have the same.
 _DRAWN = tuple(
@@ -47,7 +48,7 @@ def _whole_graph(facts: Facts, program: ProgramFacts) -> tuple[Place, Place] | N
     paths = training_paths(facts, program) if program.kind in ("single", "horovod") else []
     if not paths or any(path.loaders for path in paths) or unfollowed_loaders(facts, program):
         return None
-    if not all(_same_in_each_round(facts, path) for path in paths):
+    if not all(same_in_each_round(facts, path) for path in paths):
         return None
     graphs = [next(_graphs(facts, path.names, path.backward, 0, set()), None) for path in paths]
     if any(graph is None or _is_drawn(facts, graph) for graph in graphs) or graphs[0] is None:
@@ -56,19 +57,35 @@ def _whole_graph(facts: Facts, program: ProgramFacts) -> tuple[Place, Place] | N
     return graphs[0], (loop.names, loop.node)
 
 
-def _same_in_each_round(facts: Facts, path: Path) -> bool:
+def same_in_each_round(facts: Facts, path: Path) -> bool:
     """Whether all loops around a backward pass only count, and nothing in them chooses by what is counted."""
     if not path.loops or not all(_counts(loop) for loop in path.loops):
         return False
     outermost = path.loops[-1]
-    if any(chosen(facts, outermost.names, outermost.node, 0)):
+    if any(chosen(facts, outermost.names, outermost.node, 0)) or _counts_itself(path, outermost):
         return False
     counted = {part.id for loop in path.loops for part in _targets(loop)}
     return not any(
         isinstance(part, ast.Name) and part.id in counted and not _only_shown(names, part)
-        for names, node in above(path, outermost.node)
+        for names, node in computed(path)
         for part in ast.walk(node)
-    ) and not _counts_itself(path, outermost)
+    )
+
+
+def one_batch(facts: Facts, path: Path) -> bool:
+    """Whether each step computes the same batch, and draws no part of it at random."""
+    return same_in_each_round(facts, path) and not any(
+        name.startswith(RANDOM)
+        for names, node in computed(path)
+        for call in names.calls_in(node)
+        for name in names.qualified(call.func)
+    )
+
+
+def computed(path: Path) -> Iterator[Place]:
+    """What a turn of the outermost loop runs up to a backward pass, with that."""
+    yield path.names, path.backward
+    yield from above(path, path.loops[-1].node)
 
 
 def _counts(loop: Loop) -> bool:

@@ -7,11 +7,11 @@ from collections.abc import Iterator
 
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
-from hvdkit.migrate.facts.draws import drawn_apart
+from hvdkit.migrate.facts.draws import drawn_apart, made_apart
 from hvdkit.migrate.facts.experience import Seeding, seeding
 from hvdkit.migrate.facts.loops import Path
 from hvdkit.migrate.facts.training import own_loaders, seeds, training_paths, unfollowed_loaders
-from hvdkit.migrate.facts.whole_graph import whole_graph
+from hvdkit.migrate.facts.whole_graph import one_batch, whole_graph
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
@@ -19,6 +19,12 @@ from hvdkit.migrate.rule import Change, Keep, Rule
 ADVICE = (
     "let each rank draw its own batches: add hvd.rank() to the seed of what is drawn at random, or take every "
     "hvd.size()-th batch from the hvd.rank()-th on"
+)
+
+ONE_BATCH = "each step computes the same batch, and every rank would compute all of it"
+ROWS = (
+    "where its rows do not depend on each other, give each rank its own, as many as the others have: "
+    "x[hvd.rank()::hvd.size()]; where they do, nothing can be divided, and this note can go"
 )
 
 UNFOLLOWED = (
@@ -54,7 +60,7 @@ def check(facts: Facts) -> Iterator[Finding]:
             names, node = (
                 (path.loops[0].names, path.loops[0].node) if path.loops else (path.names, path.backward)
             )
-            if drawn_apart(facts, program, path):
+            if drawn_apart(facts, program, path) or made_apart(facts, program, path):
                 continue
             loaders = unfollowed_loaders(facts, program)
             if loaders and _may_draw(facts, path):
@@ -65,6 +71,9 @@ def check(facts: Facts) -> Iterator[Finding]:
             own = seeding(facts, path)
             if own is not None:
                 yield facts.suggested("HVD304", own.names, own.statements[-1], EXPERIENCE, _edits, facts, own)
+                continue
+            if one_batch(facts, path):
+                yield facts.manual("HVD304", names, node, ONE_BATCH, ROWS)
                 continue
             message = "no DataLoader feeds this training: every rank would compute the same batches"
             yield facts.manual("HVD304", names, node, message, ADVICE)
@@ -216,6 +225,27 @@ RULE = Rule(
             """\
             import torch
 
+            x, y = torch.load("all.pt")
+            for step in range(100):
+                loss = (model(x) - y).pow(2).mean()
+                loss.backward()
+                optimizer.step()
+            """,
+            f"""\
+            import torch
+
+            x, y = torch.load("all.pt")
+            # hvdkit: TODO[HVD304] {ROWS}
+            for step in range(100):
+                loss = (model(x) - y).pow(2).mean()
+                loss.backward()
+                optimizer.step()
+            """,
+        ),
+        Change(
+            """\
+            import torch
+
             torch.manual_seed(1)
             for step in range(100):
                 model(torch.randn(8, 2)).sum().backward()
@@ -325,6 +355,19 @@ RULE = Rule(
             from torch_geometric.datasets import Planetoid
 
             data = Planetoid("data", "Cora")[0]
+            for epoch in range(200):
+                model(data.x, data.edge_index)[parts[epoch]].sum().backward()
+                optimizer.step()
+            """,
+            reason="so where that stands in the line of the backward pass",
+            reported=True,
+        ),
+        Keep(
+            """\
+            import torch
+            from torch_geometric.datasets import Planetoid
+
+            data = Planetoid("data", "Cora")[0]
             at = 0
             for step in range(200):
                 model(data.x, data.edge_index)[at : at + 8].sum().backward()
@@ -346,6 +389,43 @@ RULE = Rule(
             """,
             reason="this graph is drawn by each process: the ranks have other ones",
             reported=True,
+        ),
+        Keep(
+            """\
+            import torch
+
+            x, device = torch.ones(4, 2), "cpu"
+            data = torch.randn(64, 2)
+            wanted = torch.randn(64, 1)
+            for step in range(100):
+                (model(data) - wanted).pow(2).mean().backward()
+                optimizer.step()
+            """,
+            reason="the data are random numbers that nothing seeds: every process has its own",
+        ),
+        *(
+            Keep(
+                f"""\
+            import torch
+
+            {truth}
+            data = torch.randn(64, 2)
+            for step in range(100):
+                (model(data) - {wanted}).pow(2).mean().backward()
+                optimizer.step()
+            """,
+                reason=reason,
+                reported=True,
+            )
+            for truth, wanted, reason in (
+                ("torch.manual_seed(1)", "0", "with one seed every rank has the same data"),
+                (
+                    "wanted = torch.load('truth.pt') @ torch.randn(2, 1)",
+                    "wanted",
+                    "each rank would fit another truth",
+                ),
+                ("weight = torch.randn(2, 1, requires_grad=True)", "data @ weight", "a weight is no data"),
+            )
         ),
         Keep(
             """\

@@ -184,12 +184,17 @@ RULE = Rule(
             import gymnasium as gym
             import torch
 
-            args = parser.parse_args()
+            def options():
+                args = parser.parse_args()
+                args.batch = args.size // 4
+                return args
+
+            args = options()
             torch.manual_seed(args.seed)
             env = gym.make("CartPole-v1")
             for iteration in range(args.iterations):
                 obs, reward, *_ = env.step(policy(obs))
-                for epoch in range(args.epochs):
+                for number, start in enumerate(range(0, args.size, args.batch)):
                     ratio = model(torch.tensor(obs))
                     ratio.sum().backward()
                     optimizer.step()
@@ -202,14 +207,19 @@ RULE = Rule(
             import horovod.torch as hvd
             import torch
 
-            args = parser.parse_args()
+            def options():
+                args = parser.parse_args()
+                args.batch = args.size // 4
+                return args
+
+            args = options()
             torch.manual_seed(args.seed)
             args.seed += 1000 * hvd.rank()
             env = gym.make("CartPole-v1")
             torch.manual_seed(args.seed)
             for iteration in range(args.iterations):
                 obs, reward, *_ = env.step(policy(obs))
-                for epoch in range(args.epochs):
+                for number, start in enumerate(range(0, args.size, args.batch)):
                     ratio = model(torch.tensor(obs))
                     ratio.sum().backward()
                     optimizer.step()

@@ -219,6 +219,10 @@ def _given(loader: Loader, sampler: str) -> list[Edit]:
     """The sampler in place of shuffle."""
     source, keywords = loader.names.source, loader.node.keywords
     written = next((item for item in keywords if item.arg == "shuffle"), None)
+    none = next((item for item in keywords if item.arg == "sampler"), None)
+    if none is not None:  # sampler=None, or it would have one
+        off = [edits.replace(source, written.value, "False")] if written is not None else []
+        return [*off, edits.replace(source, none.value, sampler)]
     if written is not None:
         return [edits.replace(source, written, f"sampler={sampler}")]
     if loader.shuffle is not None and loader.shuffle is loader.node.args[-1]:

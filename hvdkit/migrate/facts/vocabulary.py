@@ -41,6 +41,7 @@ GRAPH_LOADERS = {
     **{f"torch_geometric.loader.{name}": ("input_nodes", 2) for name in ("NeighborLoader", "HGTLoader")},
     "torch_geometric.loader.LinkNeighborLoader": ("edge_label_index", 2),
     "torch_geometric.loader.RandomNodeLoader": ("", -1),
+    "torch_geometric.loader.ShaDowKHopSampler": ("node_idx", 3),
 }
 LOADERS = frozenset((LOADER, *LIBRARY_LOADERS, *GRAPH_LOADERS))
 SAMPLER = "torch.utils.data.DistributedSampler"

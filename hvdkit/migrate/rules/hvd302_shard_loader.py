@@ -66,6 +66,41 @@ RULE = Rule(
     changes=(
         Change(
             """\
+            import data.scans
+            from torch.utils.data import DataLoader
+
+            more = DataLoader(extra, shuffle=True, sampler=None)
+            for x in data.scans.Scans().loader:
+                model(x).sum().backward()
+                optimizer.step()
+            for x in more:
+                model(x).sum().backward()
+            """,
+            """\
+            import data.scans
+            import horovod.torch as hvd
+            from torch.utils.data import DataLoader
+            from torch.utils.data.distributed import DistributedSampler
+
+            more_sampler = DistributedSampler(extra, num_replicas=hvd.size(), rank=hvd.rank(), shuffle=True)
+            more = DataLoader(extra, shuffle=False, sampler=more_sampler)
+            for x in data.scans.Scans().loader:
+                model(x).sum().backward()
+                optimizer.step()
+            for x in more:
+                model(x).sum().backward()
+            """,
+            note="A place for a sampler that is None; and a loader in a folder that is a package without an __init__.py.",
+            files=(
+                (
+                    "data/scans.py",
+                    "from torch.utils.data import DataLoader\n\n\nclass Scans:\n    def __init__(self):\n"
+                    "        self.loader = DataLoader(files, shuffle=True, sampler=None)\n",
+                ),
+            ),
+        ),
+        Change(
+            """\
             from torch.utils.data import BatchSampler, DataLoader, RandomSampler
 
             class Grouped(BatchSampler):

@@ -15,7 +15,7 @@ from hvdkit.migrate.facts import vocabulary as words
 from hvdkit.migrate.facts.after_backward import averaged_passes
 from hvdkit.migrate.facts.arguments import keyword
 from hvdkit.migrate.facts.coverage import unknown_steps
-from hvdkit.migrate.facts.draws import drawn_apart
+from hvdkit.migrate.facts.draws import drawn_apart, made_apart
 from hvdkit.migrate.facts.guards import Where, where_runs
 from hvdkit.migrate.facts.hand_reduction import Gradients, hand_reductions
 from hvdkit.migrate.facts.named_passes import passes_by_name
@@ -29,6 +29,7 @@ from hvdkit.migrate.facts.training import (
     training_paths,
     unfollowed_loaders,
 )
+from hvdkit.migrate.facts.whole_graph import whole_graph
 from hvdkit.migrate.facts.writers import writers
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Condition, State
@@ -38,6 +39,7 @@ REDUCTIONS = ("allreduce", "allreduce_", "allreduce_async", "allreduce_async_", 
 BY_HOROVOD = tuple(f"{module}.{name}" for module in words.HOROVOD for name in REDUCTIONS)
 NOT_TRAINED = "nothing is trained here"
 ONE_PROCESS = "nothing is trained: it stays a program of one process"
+SCALES = "Parts of it would be divided: those of a NeighborLoader with a DistributedSampler over the nodes"
 
 
 def conditions(facts: Facts, entry: Path) -> tuple[Condition, ...]:
@@ -88,6 +90,14 @@ def _without_loader(facts: Facts, program: ProgramFacts) -> tuple[State, str]:
     made = unfollowed_loaders(facts, program)
     if made:
         return State.OPEN, f"which loader feeds the training could not be followed: {_places(made)}"
+    graph = whole_graph(facts, program)
+    if graph is not None:
+        data, loop = graph
+        return (
+            State.NONE,
+            f"no batches to divide: each step at {_places([loop])} computes the whole graph of "
+            f"{_places([data])}, on every rank alike, and N ranks take as long as one. {SCALES}",
+        )
     found = seeds(facts, program)
     own = [(names, call) for names, call, by_rank in found if by_rank]
     if own:
@@ -98,6 +108,12 @@ def _without_loader(facts: Facts, program: ProgramFacts) -> tuple[State, str]:
         return (
             State.PROVEN,
             f"no DataLoader; random numbers that nothing seeds draw the batches at {_places(apart)}",
+        )
+    made_by = [site for path in training_paths(facts, program) for site in made_apart(facts, program, path)]
+    if made_by:
+        return (
+            State.PROVEN,
+            f"no DataLoader; the data are random numbers, which nothing seeds: {_places(made_by)}",
         )
     same = [(names, call) for names, call, _ in found]
     if same:

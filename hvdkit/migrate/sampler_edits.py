@@ -9,11 +9,13 @@ from hvdkit.migrate import edits
 from hvdkit.migrate.collective_edits import fresh
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.arguments import keyword
+from hvdkit.migrate.facts.batch_samplers import grouped
 from hvdkit.migrate.facts.facts import Loader
 from hvdkit.migrate.facts.flow import Value
 from hvdkit.migrate.facts.made_alike import evaluates_too
 from hvdkit.migrate.facts.sharding import ITERABLE
 from hvdkit.migrate.facts.taken_by_count import taken_by_count
+from hvdkit.migrate.graph_samples import drawn_from, is_of_graph
 from hvdkit.migrate.names import COMPREHENSIONS, Names
 from hvdkit.migrate.plan import Edit
 
@@ -30,23 +32,37 @@ def unshardable(facts: Facts, loader: Loader) -> str:
             "its data set is iterable and takes no sampler: what it yields has to be divided in its __iter__"
         )
     together = any(isinstance(parent, COMPREHENSIONS) for parent in loader.names.ancestors(loader.node))
-    if together or evaluates_too(facts, loader):
+    if together or _one_of_many(loader) or evaluates_too(facts, loader):
         return "one call makes this loader and those that evaluate"
     if taken_by_count(facts, loader.value):
         return "a loop takes batches by next() without asking how many there are, and a share has fewer"
     if facts.options.target == "hvdkit":
         return ""
-    if loader.batch_sampler is not None:
+    if loader.batch_sampler is not None and not in_groups(facts, loader):
         return "it has a batch_sampler of its own"
     if loader.sampler is not None and not (empty_sampler(facts, loader) or plain_sampler(facts, loader)):
         return "it has a sampler of its own"
-    if loader.dataset is None:
+    if loader.dataset is None and not is_of_graph(loader):
         return "its data set was not found"
     try:
         sampler_edits(facts, loader)
     except edits.CannotEdit as error:
         return str(error)
     return _unpacked_problem(loader)
+
+
+def _one_of_many(loader: Loader) -> bool:
+    """`for part in ("train", "test"): loaders[part] = DataLoader(...)`."""
+    statement = loader.names.statement(loader.node)
+    keys = [t.slice for t in getattr(statement, "targets", ()) if isinstance(t, ast.Subscript)]
+    counted = {
+        part.id
+        for parent in loader.names.ancestors(statement)
+        if isinstance(parent, (ast.For, ast.AsyncFor))
+        for part in ast.walk(parent.target)
+        if isinstance(part, ast.Name)
+    }
+    return any(part.id in counted for key in keys for part in ast.walk(key) if isinstance(part, ast.Name))
 
 
 def _unpacked_problem(loader: Loader) -> str:
@@ -69,6 +85,8 @@ def sampler_edits(facts: Facts, loader: Loader) -> list[Edit]:
     hvd = facts.hvd(names)
     if facts.options.target == "hvdkit":
         return edits.wrap(source, loader.node, f"{hvd}.distribute(", ")")
+    if is_of_graph(loader):
+        return _beside_loader(loader, drawn_from(facts, loader), hvd, [], [])
     assert loader.dataset is not None
     empty = empty_sampler(facts, loader)
     if empty is not None:
@@ -77,10 +95,7 @@ def sampler_edits(facts: Facts, loader: Loader) -> list[Edit]:
     if plain is not None:
         shuffle = str(RANDOM in names.qualified(plain.func))
         return [edits.replace(source, plain, _sampler(source.segment(plain.args[0]), hvd, shuffle))]
-    statement = names.statement(loader.node)
-    own_line = isinstance(statement, ast.Assign) and not _in_part(names, loader.node)
-    target = statement.targets[0] if isinstance(statement, ast.Assign) else None
-    stem = getattr(target, "id", "") or getattr(target, "attr", "")
+    statement, stem, own_line = _target(loader)
     made: list[Edit] = []
     dataset = source.segment(loader.dataset)
     lines: list[str] = []
@@ -93,6 +108,13 @@ def sampler_edits(facts: Facts, loader: Loader) -> list[Edit]:
         lines.append(f"{name} = {_moved_out(names, statement, loader.dataset)}")
         made.append(edits.replace(source, loader.dataset, name))
         dataset = name
+    return _beside_loader(loader, dataset, hvd, lines, made)
+
+
+def _beside_loader(loader: Loader, dataset: str, hvd: str, lines: list[str], made: list[Edit]) -> list[Edit]:
+    """A sampler of a data set, above the loader below other lines, or in the loader where it has no name."""
+    names, source = loader.names, loader.names.source
+    statement, stem, own_line = _target(loader)
     sampler = _sampler(dataset, hvd, _shuffle(loader))
     if own_line and stem:
         variable = _beside(names, stem, "sampler")
@@ -101,6 +123,14 @@ def sampler_edits(facts: Facts, loader: Loader) -> list[Edit]:
     if lines:
         made.append(edits.before(source, statement, lines))
     return [*made, *_given(loader, sampler)]
+
+
+def _target(loader: Loader) -> tuple[ast.stmt, str, bool]:
+    """A loader's statement, the name that it gives to the loader, and whether lines may stand above it."""
+    statement = loader.names.statement(loader.node)
+    target = statement.targets[0] if isinstance(statement, ast.Assign) else None
+    stem = getattr(target, "id", "") or getattr(target, "attr", "")
+    return statement, stem, isinstance(statement, ast.Assign) and not _in_part(loader.names, loader.node)
 
 
 def _sampler(dataset: str, hvd: str, shuffle: str) -> str:
@@ -132,9 +162,14 @@ def empty_sampler(facts: Facts, loader: Loader) -> ast.expr | None:
     return empty if statement in block and known else None
 
 
+def in_groups(facts: Facts, loader: Loader) -> bool:
+    """Whether a batch sampler of the project's own groups what a sampler draws that can be replaced."""
+    return grouped(facts, loader) is not None and plain_sampler(facts, loader) is not None
+
+
 def plain_sampler(facts: Facts, loader: Loader) -> ast.Call | None:
     """The `RandomSampler(data)` or `SequentialSampler(data)` of this loader alone, in its own file."""
-    found = facts.flow.values(loader.names, loader.sampler)
+    found = frozenset(value for value in _samples(facts, loader) if not value.is_none)
     if len(found) != 1 or any(
         o.node is not loader.node and _samples(facts, o) & found for o in facts.loaders
     ):
@@ -152,7 +187,11 @@ def plain_sampler(facts: Facts, loader: Loader) -> ast.Call | None:
 
 
 def _samples(facts: Facts, loader: Loader) -> frozenset[Value]:
-    return facts.flow.values(loader.names, loader.sampler)
+    """What a loader's sampler may be, also the one that its batch sampler groups."""
+    inner = grouped(facts, loader)
+    return facts.flow.values(loader.names, loader.sampler) | (
+        facts.flow.values(*inner) if inner else frozenset()
+    )
 
 
 def _assigned(names: Names, statement: ast.stmt, variable: str, sampler: str) -> list[str]:
@@ -180,6 +219,10 @@ def _given(loader: Loader, sampler: str) -> list[Edit]:
     """The sampler in place of shuffle."""
     source, keywords = loader.names.source, loader.node.keywords
     written = next((item for item in keywords if item.arg == "shuffle"), None)
+    none = next((item for item in keywords if item.arg == "sampler"), None)
+    if none is not None:  # sampler=None, or it would have one
+        off = [edits.replace(source, written.value, "False")] if written is not None else []
+        return [*off, edits.replace(source, none.value, sampler)]
     if written is not None:
         return [edits.replace(source, written, f"sampler={sampler}")]
     if loader.shuffle is not None and loader.shuffle is loader.node.args[-1]:

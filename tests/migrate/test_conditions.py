@@ -198,6 +198,33 @@ def test_batches_drawn_at_random_by_a_seed_of_the_rank(tmp_path: Path) -> None:
     assert "the same on all ranks" in row.detail
 
 
+def test_a_whole_graph_in_each_step_is_told_with_its_places(tmp_path: Path) -> None:
+    text = """\
+        import torch
+        from torch_geometric.datasets import Planetoid
+
+        data = Planetoid("data", "Cora")[0]
+        model = Net()
+        optimizer = torch.optim.Adam(model.parameters(), lr=0.01)
+
+        def train():
+            model(data.x, data.edge_index)[data.train_mask].sum().backward()
+            optimizer.step()
+
+        for epoch in range(200):
+            train()
+        """
+    (tmp_path / "train.py").write_text(dedent(text))
+    plan = make_plan([tmp_path], Options(suggested=True))
+    row = next(row for row in plan.programs[0].conditions if row.name == SHARDED)
+    after = plan.files[0].after.split("\n")
+    assert row.state is State.NONE
+    for line in ("for epoch in range(200):", 'data = Planetoid("data", "Cora")[0]'):
+        assert f"train.py:{after.index(line) + 1}" in row.detail
+    assert not plan.left
+    assert "lr=0.01)" in plan.files[0].after  # a step has no more samples than before
+
+
 def test_horovod_is_initialised_by_those_who_call_what_uses_cuda(tmp_path: Path) -> None:
     start = """\
         import horovod.torch as hvd

@@ -170,3 +170,12 @@ def test_what_no_optimizer_can_average_is_averaged_after_backward(tmp_path: Path
     script.write_text(script.read_text().replace("async_(p.grad,", "async_(p.grad.clone(),"))
     apart = run([*HOROVODRUN, str(script)], tmp_path / "apart")
     assert apart[0] != apart[1]
+
+
+@pytest.mark.launch
+def test_a_file_in_the_middle_of_an_evaluation_is_whole_when_all_ranks_read_it(tmp_path: Path) -> None:
+    script = migrated("answers", tmp_path, "--suggested")
+    assert "else os.devnull" in script.read_text()
+    done = ended([*HOROVODRUN, str(script), str(tmp_path)], tmp_path / "horovod")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert len((tmp_path / "answers.txt").read_text().splitlines()) == 1000

@@ -106,7 +106,7 @@ def _decided(names: Names, node: ast.AST | None, seen: frozenset[str] = frozense
     """Whether a test, or what a loop goes over, is made of options and of the numbers of rounds."""
     if node is None:
         return False
-    if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "range":
+    if isinstance(node, ast.Call) and getattr(node.func, "id", "") in ("range", "enumerate"):
         return all(_decided(names, argument, seen) for argument in node.args)
     parts = [part for part in ast.walk(node) if isinstance(part, (ast.Name, ast.Call))]
     return all(

@@ -239,6 +239,7 @@ class Facts:
         made = {(site.names, site.node, words.LOADER) for site in self.calls(words.LOADER)}
         made.update((*call, words.LOADER) for call in constructions(self.flow, self.files))
         made.update((site.names, site.node, site.name) for site in asking(self, *words.LIBRARY_LOADERS))
+        made.update((site.names, site.node, site.name) for site in self.calls(*words.GRAPH_LOADERS))
         found = []
         for names, node, name in sorted(made, key=lambda call: _place(*call[:2])):
             given = dict(zip(PARAMETERS, node.args)) if name == words.LOADER else {}

@@ -278,7 +278,13 @@ class Flow:
                     if below is not None:
                         found.add(Value("module", f"{base.name}.{attribute}", below.source.tree, below))
             elif base.kind == "name" and base.name.count(".") < MAX_NAME:
-                found.add(Value("name", canonical(f"{base.name}.{attribute}"), base.node, base.names))
+                whole = f"{base.name}.{attribute}"
+                # `import data.scans`, where the folder data has no __init__.py, and is no module itself.
+                inside = self.project.module(whole, names.source.path) if whole in names.modules else None
+                if inside is not None:
+                    found.add(Value("module", whole, inside.source.tree, inside))
+                else:
+                    found.add(Value("name", canonical(whole), base.node, base.names))
             elif base.kind in ("object", "class"):
                 for where, method in self.methods(base, attribute):
                     if base.kind == "object" and is_property(method):

@@ -90,11 +90,21 @@ def _is_alike(names: Names, test: ast.expr) -> bool:
 
 def is_parsed(names: Names, name: ast.Name) -> bool:
     """Whether a variable only ever holds what a parser of the command line has made."""
-    bindings = names.bindings(name.id, name)
-    values = [binding.value for binding in bindings]
-    return bool(values) and all(
-        isinstance(value, ast.Call) and getattr(value.func, "attr", "") in ("parse_args", "cli")
-        for value in values
+    values = [binding.value for binding in names.bindings(name.id, name)]
+    return bool(values) and all(isinstance(value, ast.Call) and _parses(names, value) for value in values)
+
+
+def _parses(names: Names, call: ast.Call) -> bool:
+    """`parser.parse_args()`, and the call of a function of the file that returns what that gives."""
+    if isinstance(call.func, ast.Attribute):
+        return call.func.attr in ("parse_args", "cli")
+    bound = names.bindings(call.func.id, call.func) if isinstance(call.func, ast.Name) else []
+    function = bound[0].node if len(bound) == 1 and bound[0].kind == "def" else None
+    results = names.returns.get(function, []) if function is not None else []
+    return bool(results) and all(
+        (isinstance(result, ast.Call) and getattr(result.func, "attr", "") == "parse_args")
+        or (isinstance(result, ast.Name) and names.function(result) is function and is_parsed(names, result))
+        for result in results
     )
 
 

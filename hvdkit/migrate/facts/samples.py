@@ -28,6 +28,7 @@ PREPARED = frozenset(
         "dgl.data.DGLBuiltinDataset",
     )
 )
+DATASET, DOWNLOAD = "torch.utils.data.Dataset", "download"
 TO_WORKERS = ("collate_fn", "worker_init_fn")
 LAMBDAS = ("torchvision.transforms.Lambda", "torchvision.transforms.v2.Lambda")
 
@@ -65,10 +66,29 @@ def prepares_data(facts: Facts, names: Names, node: ast.AST, depth: int = 0) -> 
 
 
 def prepared(facts: Facts, names: Names, owner: ast.ClassDef) -> bool:
-    """Whether a class of the project is a data set of PyTorch Geometric's or DGL's kind, and makes files."""
+    """Whether a class of the project is a data set of PyTorch Geometric's or DGL's kind, and makes files.
+
+    Or one that downloads itself as torchvision's do: `def __init__(self, root, download=False)`.
+    """
     bases = facts.flow.bases(Value("class", owner.name, owner, names))
+    if asked_to_download(facts, names, owner):
+        return True
     return any(base in PREPARED for base in bases) and any(
         isinstance(part, ast.FunctionDef) and part.name in PREPARES for part in owner.body
+    )
+
+
+def asked_to_download(facts: Facts, names: Names, owner: ast.ClassDef) -> bool:
+    """Whether a data set of the project's own downloads itself where `download` asks it to."""
+    if DATASET not in facts.flow.bases(Value("class", owner.name, owner, names)):
+        return False
+    methods = {part.name: part for part in owner.body if isinstance(part, ast.FunctionDef)}
+    made = methods.get("__init__")
+    return made is not None and any(
+        isinstance(part, ast.If)
+        and getattr(part.test, "id", "") == DOWNLOAD
+        and any(getattr(call.func, "attr", "") == DOWNLOAD for call in names.calls_in(part))
+        for part in (names.walk(made) if DOWNLOAD in methods else ())
     )
 
 

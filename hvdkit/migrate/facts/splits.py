@@ -20,6 +20,11 @@ SPLITS = {
     "torch.utils.data.random_split": (2, "generator", GENERATOR),
 }
 
+# What cuts the nodes or edges of a graph in parts, by torch's random numbers.
+GRAPH_SPLITS = (
+    *(f"torch_geometric.transforms.{name}" for name in ("RandomNodeSplit", "RandomLinkSplit")),
+    "torch_geometric.utils.train_test_split_edges",
+)
 ORDERS = ("torch.randperm", "numpy.random.permutation")
 
 
@@ -41,9 +46,10 @@ def unseeded_splits(facts: Facts, program: ProgramFacts) -> Iterator[tuple[Site,
 
 
 def unseeded_shuffles(facts: Facts, program: ProgramFacts) -> Iterator[tuple[Names, ast.Call]]:
-    """PyTorch Geometric's `dataset.shuffle()`, whose parts are trained on and held back, without a seed."""
+    """PyTorch Geometric's shuffles and splits, whose parts are trained on and held back, without a seed."""
     if _seeds(program):
         return
+    yield from ((s.names, s.node) for s in facts.calls(*GRAPH_SPLITS) if s.names in program.files)
     for names, call, receiver in facts.methods("shuffle"):
         made = facts.flow.values(names, receiver) if names in program.files else frozenset()
         if any(value.name.startswith("torch_geometric.datasets.") for value in made):

@@ -71,7 +71,7 @@ def text_block(facts: Facts, writer: Writer) -> list[ast.stmt]:
         row, body = [block], block.body
         opens: list[ast.expr] = [part.context_expr for part in block.items]
     else:
-        row = _opened_to_closed(names, writer.node)
+        row = opened_to_closed(names, writer.node)
         body, opens = row[1:], [writer.node]
     if not row or not all(isinstance(call, ast.Call) and _is_open(names, call) for call in opens):
         return []
@@ -82,10 +82,10 @@ def text_block(facts: Facts, writer: Writer) -> list[ast.stmt]:
     if not all(_stays_inside(names, row, name) for name in _bound(row)):
         return []
     paths = [call.args[0] for call in opens if isinstance(call, ast.Call) and call.args]
-    return [] if any(_is_read(facts, names, writer.node, path) for path in paths) else row
+    return [] if any(is_read(facts, names, writer.node, path) for path in paths) else row
 
 
-def _opened_to_closed(names: Names, call: ast.Call) -> list[ast.stmt]:
+def opened_to_closed(names: Names, call: ast.Call) -> list[ast.stmt]:
     """`file = open(path, "w")` and what follows in its block, up to `file.close()`."""
     opened = names.parents[call]
     if not isinstance(opened, ast.Assign) or not isinstance(opened.targets[0], ast.Name):
@@ -170,7 +170,7 @@ def _binds(target: ast.expr, name: str) -> bool:
     return any(isinstance(part, ast.Name) and part.id == name for part in ast.walk(target))
 
 
-def _is_read(facts: Facts, names: Names, writer: ast.AST, path: ast.expr, depth: int = 0) -> bool:
+def is_read(facts: Facts, names: Names, writer: ast.AST, path: ast.expr, depth: int = 0) -> bool:
     """Whether a training that writes a file may read it.
 
     Its name, or a text that its path is made of, stands in another call.
@@ -183,13 +183,13 @@ def _is_read(facts: Facts, names: Names, writer: ast.AST, path: ast.expr, depth:
         uses = names.uses.get(path.id, ())
         mentions += [(names, use) for use in uses if names.bindings(path.id, use) == bindings]
         given = [one for binding in bindings if binding.kind == "param" for one in handed(facts, names, path)]
-        if given and (depth == MAX_CALLERS or any(_is_read(facts, *one, depth + 1) for one in given)):
+        if given and (depth == MAX_CALLERS or any(is_read(facts, *one, depth + 1) for one in given)):
             return True
     elif isinstance(path, ast.Attribute):
         mentions += [(where, use) for where in facts.files for use in where.attributes.get(path.attr, ())]
     inside = {part for expression in made_of for part in ast.walk(expression)}
     words = {part.value for part in inside if isinstance(part, ast.Constant) and isinstance(part.value, str)}
-    texts = {text for text in words if "." in text.strip(".")}
+    texts = {_base(text) for text in words if "." in _base(text).strip(".")}
     endings = set() if texts else {text for text in words if text.startswith(".")}
     written = _dotted(facts)
     mentions += [place for text in sorted(texts) for place in written.get(text, ())]
@@ -215,7 +215,7 @@ def _is_read(facts: Facts, names: Names, writer: ast.AST, path: ast.expr, depth:
 def _reads(names: Names, node: ast.expr) -> bool:
     """Whether a path goes anywhere else than into a call that writes there, asks for it or prints it."""
     for call in names.ancestors(node):
-        if not isinstance(call, ast.Call):
+        if not isinstance(call, ast.Call) or _fills_in(call, node):
             continue
         if _is_open(names, call):
             mode = call.args[1] if len(call.args) > 1 else None
@@ -229,12 +229,22 @@ def _reads(names: Names, node: ast.expr) -> bool:
     return True
 
 
+def _fills_in(call: ast.Call, node: ast.expr) -> bool:
+    """Whether a text is what is filled in: `"test_{}.gold".format(number)` is still a path."""
+    return isinstance(call.func, ast.Attribute) and call.func.attr == "format" and call.func.value is node
+
+
 @once
 def _dotted(facts: Facts) -> dict[str, list[tuple[Names, ast.Constant]]]:
-    """Every text of the project with a dot in it, as names of files have one, with its places."""
+    """Every text of the project with a dot in it, by what names a file in it, with its places."""
     found: dict[str, list[tuple[Names, ast.Constant]]] = defaultdict(list)
     for names in facts.files:
         for text in names.of_kind(ast.Constant):
             if isinstance(text.value, str) and "." in text.value:
-                found[text.value].append((names, text))
+                found[_base(text.value)].append((names, text))
     return found
+
+
+def _base(path: str) -> str:
+    """The name of a file, of a text that may have folders above it: `output + "/dev.gold"`."""
+    return path.rpartition("/")[2]

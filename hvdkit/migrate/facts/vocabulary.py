@@ -41,7 +41,15 @@ LIBRARY_LOADERS = {
     "ffcv.loader.Loader": "distributed",
     **{f"dgl.dataloading.{kind}DataLoader": "use_ddp" for kind in ("", "Node", "Edge", "Graph")},
 }
-LOADERS = frozenset((LOADER, *LIBRARY_LOADERS))
+# PyTorch Geometric's loaders of parts of one graph, DataLoaders whose samples are nodes or edges -> the
+# argument that says which of them, and its position; without one all nodes.
+GRAPH_LOADERS = {
+    **{f"torch_geometric.loader.{name}": ("input_nodes", 2) for name in ("NeighborLoader", "HGTLoader")},
+    "torch_geometric.loader.LinkNeighborLoader": ("edge_label_index", 2),
+    "torch_geometric.loader.RandomNodeLoader": ("", -1),
+    "torch_geometric.loader.ShaDowKHopSampler": ("node_idx", 3),
+}
+LOADERS = frozenset((LOADER, *LIBRARY_LOADERS, *GRAPH_LOADERS))
 SAMPLER = "torch.utils.data.DistributedSampler"
 ORDERED_SAMPLER = "timm.data.distributed_sampler.OrderedDistributedSampler"  # has no set_epoch
 # Samplers that ask the process group for what they are not given -> the position of num_replicas; rank next.

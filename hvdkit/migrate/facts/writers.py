@@ -11,6 +11,7 @@ from hvdkit.migrate import edits
 from hvdkit.migrate.facts.arguments import given, passed
 from hvdkit.migrate.facts.guards import Where, where_runs
 from hvdkit.migrate.facts.once import once
+from hvdkit.migrate.facts.pure import only_computes
 from hvdkit.migrate.facts.samples import named_by_sample, prepares_data, reads_sample
 from hvdkit.migrate.facts.training import only_single
 from hvdkit.migrate.names import FUNCTIONS, Names
@@ -332,6 +333,7 @@ def _changes(facts: Facts, names: Names, call: ast.Call) -> bool:
     called = getattr(call.func, "attr", getattr(call.func, "id", ""))
     if called in _CHANGES or any(name.startswith(_RANDOM) for name in names.qualified(call.func)):
         return True
-    if facts.flow.functions(names, call):
-        return True
+    own = facts.flow.functions(names, call)
+    if own:
+        return not all(only_computes(facts, *function) for function in own)
     return any(value.kind == "made" for value in facts.flow.values(names, call.func))

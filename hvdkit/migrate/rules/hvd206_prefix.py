@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
-from hvdkit.migrate.facts.arguments import passed, positional
+from hvdkit.migrate.facts.arguments import given, passed, positional
 from hvdkit.migrate.facts.checkpoint_names import (
     holds_wrapped,
     loads_into_wrapped,
@@ -31,6 +31,9 @@ PUTS_ON = "names of the model's parameters do not begin with module. any more"
 PUTS_ON_ADVICE = "leave module. out: checkpoints that are written from now on have no such prefix"
 NOTHING = (
     "unknown names are passed over: a checkpoint of the wrapped model, with module. in them, loads nothing"
+)
+STRIPPED = (
+    "checkpoints of the wrapped model are read, too: unknown names are passed over, and would load nothing"
 )
 NOTHING_ADVICE = "take module. off the names of older checkpoints before they are loaded, then drop this note"
 LEFT_OUT = "names that do not begin with module. are left out here, and none begin so any more"
@@ -63,6 +66,8 @@ def check(facts: Facts) -> Iterator[Finding]:
                     continue
                 if _given_to_strip(facts, names, node) or _asked_without(names, node):
                     continue
+                if _where_both_are_read(names, node):
+                    continue
                 loads = _loads(facts, names, node)
                 if loads:
                     message = "checkpoints are read without module., whether they have it or not"
@@ -77,7 +82,11 @@ def check(facts: Facts) -> Iterator[Finding]:
                 yield facts.manual("HVD206", names, node, message, advice)
         for call, model in state_loads(names):
             if passes_over(names, call) and meets_names(facts, names, model) and not _taken_off(names, call):
-                yield facts.manual("HVD206", names, call, NOTHING, NOTHING_ADVICE)
+                state = given(call, 0, "state_dict")
+                if state is not None and _of_file(facts, names, state) and not _has_module(facts):
+                    yield facts.suggested("HVD206", names, call, STRIPPED, _bare, names, state)
+                else:
+                    yield facts.manual("HVD206", names, call, NOTHING, NOTHING_ADVICE)
     for names in facts.files:
         for call, model in state_loads(names):
             if passes_over(names, call) and holds_wrapped(facts, names, model):
@@ -142,11 +151,27 @@ def _without(names: Names, node: ast.Constant, loads: list[ast.expr]) -> list[Ed
             if written[1 : 1 + len(PREFIX)] != PREFIX:
                 raise edits.CannotEdit("the text is not a plain one")
             found.append(edits.replace(source, text, written[0] + written[1 + len(PREFIX) :]))
-    for load in loads:
-        taken = f"{source.segment(load)}.items()"
-        bare = f'{{name.removeprefix("{PREFIX}"): value for name, value in {taken}}}'
-        found.append(edits.replace(source, load, bare))
-    return found
+    return [*found, *(_bare(names, load) for load in loads)]
+
+
+def _bare(names: Names, state: ast.expr) -> Edit:
+    """A checkpoint's names without the prefix."""
+    taken = f"{names.source.segment(state)}.items()"
+    bare = f'{{name.removeprefix("{PREFIX}"): value for name, value in {taken}}}'
+    return edits.replace(names.source, state, bare)
+
+
+def _of_file(facts: Facts, names: Names, state: ast.expr) -> bool:
+    """Whether names are what a file has, as a whole or under a key: `torch.load(path)["state_dict"]`."""
+    while isinstance(state, ast.Subscript):
+        state = state.value
+    return _is_loaded(facts, names, state)
+
+
+@once
+def _has_module(facts: Facts) -> bool:
+    """Whether something in the project keeps a part named module, whose names begin so without a wrapper."""
+    return any(PREFIX[:-1] in names.stores for names in facts.files)
 
 
 def _leaves_out(names: Names, node: ast.Constant) -> bool:
@@ -238,6 +263,29 @@ def _asked_without(names: Names, node: ast.Constant) -> bool:
     )
 
 
+def _where_both_are_read(names: Names, node: ast.Constant) -> bool:
+    """Whether a text is `if "module.head.weight" in state:`, or used below that, beside one of "head.weight"."""
+    child: ast.AST = node
+    for parent in names.ancestors(node):
+        if isinstance(parent, ast.If) and (child is parent.test or child in parent.body):
+            looked_for = _looked_for(parent.test)
+            bare = looked_for.removeprefix(PREFIX)
+            around = names.walk(names.function(node) or names.source.tree)
+            tests = (part.test for part in around if isinstance(part, ast.If))
+            parts = (part for test in tests for part in ast.walk(test))
+            if looked_for != bare and bare and any(_looked_for(part) == bare for part in parts):
+                return str(node.value).startswith(PREFIX) and looked_for.startswith(str(node.value))
+        child = parent
+    return False
+
+
+def _looked_for(test: ast.AST) -> str:
+    """The text of `"head.weight" in state`."""
+    asked = isinstance(test, ast.Compare) and isinstance(test.ops[0], ast.In)
+    text = test.left if asked and isinstance(test, ast.Compare) else None
+    return str(text.value) if isinstance(text, ast.Constant) else ""
+
+
 def _as_found(choice: ast.IfExp, node: ast.Constant) -> bool:
     """`"module." if name.startswith("module") else ""`: the prefix where names have it, else nothing."""
     looked_for = [part.value for part in ast.walk(choice.test) if isinstance(part, ast.Constant)]
@@ -261,8 +309,10 @@ def _asks(names: Names, test: ast.expr) -> bool:
     """Whether a test can only hold for a wrapped model; also a variable with such a test."""
     if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And):
         return any(_asks(names, value) for value in test.values)
-    if isinstance(test, ast.Name):
-        held = [binding.value for binding in names.bindings(test.id, test)]
+    if isinstance(test, (ast.Name, ast.Attribute)):
+        bound = names.bindings(test.id, test) if isinstance(test, ast.Name) else []
+        kept = names.stores.get(test.attr, ()) if isinstance(test, ast.Attribute) else ()
+        held = [binding.value for binding in (*bound, *(binding for _, binding in kept))]
         return len(held) == 1 and isinstance(held[0], (ast.BoolOp, ast.Call)) and _asks(names, held[0])
     return question(test) and getattr(getattr(test, "func", None), "id", "") == "hasattr"
 
@@ -344,11 +394,41 @@ RULE = Rule(
         "names that are not there, which load_state_dict(strict=False) or a filter of parameters never tells."
     ),
     safety=(
-        "Suggested where a function loads the checkpoint whose names it looks for: it then reads old checkpoints and "
-        "new ones. Otherwise nothing is edited: whether old ones still have to be read is for the person to say."
+        "Suggested where a function loads the checkpoint whose names it looks for, or that it loads with strict=False: "
+        "it then reads old checkpoints and new ones. Otherwise nothing is edited: whether old ones still have to be read is for the person to say."
     ),
     check=check,
     changes=(
+        Change(
+            """\
+            import torch
+            from torch.nn.parallel import DistributedDataParallel as DDP
+
+            def restart(path, **objects):
+                checkpoint = torch.load(path)
+                for name, value in objects.items():
+                    value.load_state_dict(checkpoint[name], strict=False)
+
+            model = DDP(net)
+            restart("last.pt", student=model)
+            model.load_state_dict(torch.load("best.pt"), strict=False)
+            """,
+            """\
+            import torch
+            from torch.nn.parallel import DistributedDataParallel as DDP
+
+            def restart(path, **objects):
+                checkpoint = torch.load(path)
+                for name, value in objects.items():
+                    value.load_state_dict({name.removeprefix("module."): value for name, value in checkpoint[name].items()}, strict=False)
+
+            model = DDP(net)
+            restart("last.pt", student=model)
+            model.load_state_dict({name.removeprefix("module."): value for name, value in torch.load("best.pt").items()}, strict=False)
+            """,
+            note="Nothing would tell of names that are not there: a checkpoint of the DDP program would load nothing.",
+            suggested=True,
+        ),
         Change(
             """\
             import torch
@@ -517,15 +597,48 @@ RULE = Rule(
             import torch
             from torch.nn.parallel import DistributedDataParallel as DDP
 
-            def restart(path, **objects):
-                checkpoint = torch.load(path)
-                for name, value in objects.items():
-                    value.load_state_dict(checkpoint[name], strict=False)
+            class Average(torch.nn.Module):
+                def __init__(self, model):
+                    super().__init__()
+                    self.module = model
+
+            model = DDP(Average(net))
+            model.load_state_dict(torch.load("last.pt"), strict=False)
+            """,
+            reason="names of this model begin with module. without a wrapper",
+            reported=True,
+            suggested=True,
+        ),
+        Keep(
+            """\
+            from torch.nn.parallel import DistributedDataParallel as DDP
+
+            def convert(state, model):
+                if "visual.head.weight" in state:
+                    return without(state, "visual.")
+                elif "module.visual.head.weight" in state:
+                    prefix = "module.visual."
+                    return without(state, prefix)
+                return state
 
             model = DDP(net)
-            restart("last.pt", student=model)
+            convert({}, model)
             """,
-            reason="which of what it is given by name is wrapped, and nothing would tell of names that are not there",
+            reason="names with the prefix and without it are both read",
+        ),
+        Keep(
+            """\
+            from torch.nn.parallel import DistributedDataParallel as DDP
+
+            def cut(state):
+                if "module.head.weight" in state:
+                    del state["module.head.weight"]
+                return state
+
+            model = DDP(net)
+            cut({})
+            """,
+            reason="names without the prefix are not read here",
             reported=True,
         ),
         Keep(

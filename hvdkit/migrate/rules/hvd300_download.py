@@ -12,7 +12,7 @@ from hvdkit.migrate.facts.guards import Where, where_runs
 from hvdkit.migrate.facts.launched_processes import functions_below
 from hvdkit.migrate.facts.loops import backward_calls
 from hvdkit.migrate.facts.once import once
-from hvdkit.migrate.facts.samples import prepared
+from hvdkit.migrate.facts.samples import DOWNLOAD, asked_to_download, prepared, prepares_data
 from hvdkit.migrate.facts.training import only_single
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Edit, Finding
@@ -34,8 +34,8 @@ def check(facts: Facts) -> Iterator[Finding]:
     found: dict[Names, list[ast.stmt]] = {}
     asked = (site for site in (*facts.calls(*LIBRARIES), *_derived(facts)) if _downloads(site))
     for site in (*asked, *filter(_fetches, facts.calls(*UNASKED, *KEPT)), *_preparing(facts)):
-        if not only_single(facts, site.names):
-            continue
+        if not only_single(facts, site.names) or prepares_data(facts, site.names, site.node):
+            continue  # in what a data set prepares only one process of a host is there
         late = _made_late(facts, site)
         if late:
             message = f"this data set downloads itself {late}, on every rank at once"
@@ -61,7 +61,7 @@ def _derived(facts: Facts) -> Iterator[Site]:
 
 
 def _preparing(facts: Facts) -> Iterator[Site]:
-    """Calls of the project's own data sets of graphs, which process what they do not find."""
+    """Calls of the project's own data sets that process what they do not find, or are told to download."""
     classes = [
         owner
         for names in facts.files
@@ -70,12 +70,21 @@ def _preparing(facts: Facts) -> Iterator[Site]:
     ]
     for names in facts.files if classes else ():
         for call in (call for owner in classes for call in names.calls.get(owner.name, ())):
-            if any(value.node in classes for value in facts.flow.values(names, call.func)):
+            made = [v for v in facts.flow.values(names, call.func) if v.node in classes]
+            if any(
+                _is_told(call) or not asked_to_download(facts, value.names, value.node)
+                for value in made
+                if isinstance(value.node, ast.ClassDef)
+            ):
                 yield Site(names, call, getattr(call.func, "id", ""))
 
 
 def _downloads(site: Site) -> bool:
-    return is_on(keyword(site.node, "download"))
+    return _is_told(site.node)
+
+
+def _is_told(call: ast.Call) -> bool:
+    return is_on(keyword(call, DOWNLOAD))
 
 
 def _fetches(site: Site) -> bool:
@@ -150,6 +159,56 @@ RULE = Rule(
     safety="Safe: every rank makes the same data sets as before, and passes exactly one barrier.",
     check=check,
     changes=(
+        Change(
+            """\
+            import os
+            import torch
+            from torch.utils.data import Dataset
+            from torchvision.datasets import MNIST
+
+            class Coloured(Dataset):
+                def __init__(self, root, download=False):
+                    self.root = root
+                    if download:
+                        self.download()
+
+                def download(self):
+                    if not os.path.exists(self.root):
+                        torch.save(colours(MNIST(self.root, download=True)), self.root + "/coloured.pt")
+
+            rest = Coloured("rest")
+            data = Coloured("data", download=True)
+            model(data[0]).sum().backward()
+            optimizer.step()
+            """,
+            """\
+            import os
+            import horovod.torch as hvd
+            import torch
+            from torch.utils.data import Dataset
+            from torchvision.datasets import MNIST
+
+            class Coloured(Dataset):
+                def __init__(self, root, download=False):
+                    self.root = root
+                    if download:
+                        self.download()
+
+                def download(self):
+                    if not os.path.exists(self.root):
+                        torch.save(colours(MNIST(self.root, download=True)), self.root + "/coloured.pt")
+
+            rest = Coloured("rest")
+            if hvd.local_rank() != 0:
+                hvd.barrier()
+            data = Coloured("data", download=True)
+            if hvd.local_rank() == 0:
+                hvd.barrier()
+            model(data[0]).sum().backward()
+            optimizer.step()
+            """,
+            note="A data set of the project's own: what it downloads and saves inside, the other processes find.",
+        ),
         Change(
             """\
             import torch

@@ -8,9 +8,10 @@ from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.counted import counting_loops
 from hvdkit.migrate.facts.shares import drawn_whole
 from hvdkit.migrate.facts.training import only_single
+from hvdkit.migrate.graph_samples import is_of_graph
 from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
-from hvdkit.migrate.sampler_edits import sampler_edits, unshardable
+from hvdkit.migrate.sampler_edits import in_groups, sampler_edits, unshardable
 
 ADVICE = (
     "give each rank its own share of the data that it trains on, by hvd.rank() and hvd.size(), and leave whole what "
@@ -32,14 +33,16 @@ def check(facts: Facts) -> Iterator[Finding]:
         message = "each rank draws its own share of the training data"
         problem = unshardable(facts, loader)
         if not only_single(facts, names):
-            if not problem and drawn_whole(facts, loader):
+            if not problem and not is_of_graph(loader) and drawn_whole(facts, loader):
                 yield facts.suggested("HVD302", names, node, message, sampler_edits, facts, loader)
         elif problem:
             message = f"the training data must be sharded, but {problem}"
             yield facts.manual("HVD302", names, node, message, ADVICE)
         else:
             shared.append(loader.value)
-            yield facts.safe("HVD302", names, node, message, sampler_edits, facts, loader)
+            # That the groups make as many batches on each rank, only their class knows.
+            make = facts.suggested if in_groups(facts, loader) else facts.safe
+            yield make("HVD302", names, node, message, sampler_edits, facts, loader)
     for names, loop in counting_loops(facts, shared):
         message = "this adds up what the training loader gives, which is each rank's own share now"
         yield facts.manual("HVD302", names, loop, message, COUNTING)
@@ -48,7 +51,10 @@ def check(facts: Facts) -> Iterator[Finding]:
 RULE = Rule(
     id="HVD302",
     title="the training loader is sharded",
-    what="Gives the DataLoader that a training loop runs over a DistributedSampler; shuffle moves into it.",
+    what=(
+        "Gives the DataLoader that a training loop runs over a DistributedSampler; shuffle moves into it. PyTorch "
+        "Geometric's loaders of parts of one graph get one over the nodes or edges that they draw from."
+    ),
     why="Without it every rank trains on all of the data: N times the work for the same epochs.",
     safety=(
         "Safe: the batch size per process stays, shuffling stays on or off as it was. Loaders that only "
@@ -58,6 +64,184 @@ RULE = Rule(
     ),
     check=check,
     changes=(
+        Change(
+            """\
+            import data.scans
+            from torch.utils.data import DataLoader
+
+            more = DataLoader(extra, shuffle=True, sampler=None)
+            for x in data.scans.Scans().loader:
+                model(x).sum().backward()
+                optimizer.step()
+            for x in more:
+                model(x).sum().backward()
+            """,
+            """\
+            import data.scans
+            import horovod.torch as hvd
+            from torch.utils.data import DataLoader
+            from torch.utils.data.distributed import DistributedSampler
+
+            more_sampler = DistributedSampler(extra, num_replicas=hvd.size(), rank=hvd.rank(), shuffle=True)
+            more = DataLoader(extra, shuffle=False, sampler=more_sampler)
+            for x in data.scans.Scans().loader:
+                model(x).sum().backward()
+                optimizer.step()
+            for x in more:
+                model(x).sum().backward()
+            """,
+            note="A place for a sampler that is None; and a loader in a folder that is a package without an __init__.py.",
+            files=(
+                (
+                    "data/scans.py",
+                    "from torch.utils.data import DataLoader\n\n\nclass Scans:\n    def __init__(self):\n"
+                    "        self.loader = DataLoader(files, shuffle=True, sampler=None)\n",
+                ),
+            ),
+        ),
+        Change(
+            """\
+            from torch.utils.data import BatchSampler, DataLoader, RandomSampler
+
+            class Grouped(BatchSampler):
+                def __init__(self, sampler, groups, batch_size):
+                    self.sampler = sampler
+                    self.groups, self.batch_size = groups, batch_size
+
+                def __iter__(self):
+                    batches = in_groups(self.sampler, self.groups, self.batch_size)
+                    return iter(batches[: len(self)])
+
+                def __len__(self):
+                    return len(self.sampler) // self.batch_size
+
+            sampler = None
+            if args.group:
+                sampler = RandomSampler(data)
+                batches = Grouped(sampler, groups, 8)
+            loader = DataLoader(data, batch_sampler=batches)
+            for x in loader:
+                model(x).sum().backward()
+                optimizer.step()
+            """,
+            """\
+            import horovod.torch as hvd
+            from torch.utils.data import BatchSampler, DataLoader
+            from torch.utils.data.distributed import DistributedSampler
+
+            class Grouped(BatchSampler):
+                def __init__(self, sampler, groups, batch_size):
+                    self.sampler = sampler
+                    self.groups, self.batch_size = groups, batch_size
+
+                def __iter__(self):
+                    batches = in_groups(self.sampler, self.groups, self.batch_size)
+                    return iter(batches[: len(self)])
+
+                def __len__(self):
+                    return len(self.sampler) // self.batch_size
+
+            sampler = None
+            if args.group:
+                sampler = DistributedSampler(data, num_replicas=hvd.size(), rank=hvd.rank(), shuffle=True)
+                batches = Grouped(sampler, groups, 8)
+            loader = DataLoader(data, batch_sampler=batches)
+            for x in loader:
+                model(x).sum().backward()
+                optimizer.step()
+            """,
+            note="It groups what a sampler draws, by the length of that: as many batches on each rank.",
+            suggested=True,
+        ),
+        Change(
+            """\
+            import torch
+            from torch_geometric.loader import LinkNeighborLoader, NeighborLoader
+
+            options = {"batch_size": 64, "num_workers": 2}
+            data = dataset[0].to(device, "x", "y")
+            part = ("paper", data["paper"].train_mask)
+            loader = NeighborLoader(data, [10, 10], part, shuffle=True, batch_size=64)
+            links = LinkNeighborLoader(data, num_neighbors=[5], edge_label_index=("user", "likes", "paper"), batch_size=64)
+            whole = NeighborLoader(data, num_neighbors=[-1], input_nodes="paper", **options)
+            for batch in loader:
+                model(batch).sum().backward()
+                optimizer.step()
+            for batch in links:
+                model(batch).sum().backward()
+                optimizer.step()
+            for batch in whole:
+                print(model(batch))
+            """,
+            """\
+            import horovod.torch as hvd
+            import torch
+            from torch_geometric.loader import LinkNeighborLoader, NeighborLoader
+            from torch.utils.data.distributed import DistributedSampler
+
+            options = {"batch_size": 64, "num_workers": 2}
+            data = dataset[0].to(device, "x", "y")
+            part = ("paper", data["paper"].train_mask)
+            sampler = DistributedSampler(
+                torch.arange(data[part[0]].num_nodes)[part[1]], num_replicas=hvd.size(), rank=hvd.rank(), shuffle=True
+            )
+            loader = NeighborLoader(data, [10, 10], part, sampler=sampler, batch_size=64)
+            links_sampler = DistributedSampler(
+                range(data[("user", "likes", "paper")].num_edges), num_replicas=hvd.size(), rank=hvd.rank(), shuffle=False
+            )
+            links = LinkNeighborLoader(data, num_neighbors=[5], edge_label_index=("user", "likes", "paper"), batch_size=64, sampler=links_sampler)
+            whole = NeighborLoader(data, num_neighbors=[-1], input_nodes="paper", **options)
+            for batch in loader:
+                model(batch).sum().backward()
+                optimizer.step()
+            for batch in links:
+                model(batch).sum().backward()
+                optimizer.step()
+            for batch in whole:
+                print(model(batch))
+            """,
+            note="A loader of parts of one graph counts the nodes or edges that it is given: a sampler shares them out.",
+        ),
+        Change(
+            """\
+            import torch
+            from torch_geometric.loader import LinkNeighborLoader, NeighborLoader, RandomNodeLoader
+
+            parts = RandomNodeLoader(data, num_parts=10, shuffle=True)
+            nodes = NeighborLoader(data, input_nodes=data.train_mask, num_neighbors=[10])
+            users = NeighborLoader(many, input_nodes="user", num_neighbors=[10])
+            links = LinkNeighborLoader(many, [5], edge_label_index=(("user", "paper"), edges[:, order]), shuffle=True)
+            for batch in (*parts, *nodes, *users, *links):
+                model(batch).sum().backward()
+                optimizer.step()
+            """,
+            """\
+            import horovod.torch as hvd
+            import torch
+            from torch_geometric.loader import LinkNeighborLoader, NeighborLoader, RandomNodeLoader
+            from torch.utils.data.distributed import DistributedSampler
+
+            parts_sampler = DistributedSampler(
+                range(data.num_nodes), num_replicas=hvd.size(), rank=hvd.rank(), shuffle=True
+            )
+            parts = RandomNodeLoader(data, num_parts=10, sampler=parts_sampler)
+            nodes_sampler = DistributedSampler(
+                torch.arange(data.num_nodes)[data.train_mask], num_replicas=hvd.size(), rank=hvd.rank(), shuffle=False
+            )
+            nodes = NeighborLoader(data, input_nodes=data.train_mask, num_neighbors=[10], sampler=nodes_sampler)
+            users_sampler = DistributedSampler(
+                range(many["user"].num_nodes), num_replicas=hvd.size(), rank=hvd.rank(), shuffle=False
+            )
+            users = NeighborLoader(many, input_nodes="user", num_neighbors=[10], sampler=users_sampler)
+            links_sampler = DistributedSampler(
+                range(edges[:, order].size(1)), num_replicas=hvd.size(), rank=hvd.rank(), shuffle=True
+            )
+            links = LinkNeighborLoader(many, [5], edge_label_index=(("user", "paper"), edges[:, order]), sampler=links_sampler)
+            for batch in (*parts, *nodes, *users, *links):
+                model(batch).sum().backward()
+                optimizer.step()
+            """,
+        ),
         Change(
             """\
             import torch
@@ -610,6 +794,134 @@ RULE = Rule(
         ),
     ),
     keeps=(
+        *(
+            Keep(
+                f"""\
+            from torch.utils.data import BatchSampler, DataLoader, RandomSampler
+
+            class Grouped({base}):
+                def __init__(self, sampler, groups, batch_size):
+                    self.sampler = {kept}
+                    self.groups, self.batch_size = groups, batch_size
+
+                def __iter__(self):
+                    batches = in_groups(self.sampler, self.groups, self.batch_size)
+                    return iter(batches{upto})
+
+                def __len__(self):
+                    return {length} // self.batch_size
+
+            loader = DataLoader(data, batch_sampler=Grouped({given}, groups, 8))
+            for x in loader:
+                model(x).sum().backward()
+                optimizer.step()
+            """,
+                reason=reason,
+                reported=True,
+                suggested=True,
+            )
+            for base, kept, upto, length, given, reason in (
+                (
+                    "object",
+                    "sampler",
+                    "[: len(self)]",
+                    "len(self.sampler)",
+                    "RandomSampler(data)",
+                    "no batch sampler",
+                ),
+                (
+                    "BatchSampler",
+                    "list(sampler)",
+                    "[: len(self)]",
+                    "len(self.sampler)",
+                    "RandomSampler(data)",
+                    "the sampler is not kept",
+                ),
+                (
+                    "BatchSampler",
+                    "sampler",
+                    "",
+                    "len(self.sampler)",
+                    "RandomSampler(data)",
+                    "how many batches there are is not seen",
+                ),
+                (
+                    "BatchSampler",
+                    "sampler",
+                    "[: len(self)]",
+                    "len(self.groups)",
+                    "RandomSampler(data)",
+                    "the groups say how many batches there are",
+                ),
+                (
+                    "BatchSampler",
+                    "sampler",
+                    "[: len(self)]",
+                    "len(self.sampler)",
+                    "Balanced(data)",
+                    "what its sampler draws is not known",
+                ),
+            )
+        ),
+        *(
+            Keep(
+                f"""\
+            {imported}
+            from torch_geometric.loader import NeighborLoader
+
+            def train(data, nodes, graph):
+                loader = NeighborLoader({arguments}, batch_size=64)
+                for batch in loader:
+                    model(batch).sum().backward()
+                    optimizer.step()
+
+            train(dataset[0].cuda(), split(), (features, edges))
+            """,
+                reason=reason,
+                reported=True,
+            )
+            for imported, arguments, reason in (
+                ("import torch", "data, [10], nodes", "the nodes may be a pair of a kind and nodes"),
+                ("import torch", "data, [10], ('paper', 1, 2)", "three things are no kind and nodes"),
+                ("import torch", "data, [10], data.mask.cuda()", "the nodes are on another device"),
+                ("import torch", "data, [10], table.nodes", "what something else has may be such a pair"),
+                (
+                    "import torch",
+                    "data, [10], **{'input_nodes': nodes}",
+                    "which nodes they are was not followed",
+                ),
+                ("import torch", "(features, edges), [10]", "a graph without a name"),
+                ("import os", "data, [10], data.train_mask", "torch has no name in this file"),
+            )
+        ),
+        Keep(
+            """\
+            from torch.utils.data import DataLoader
+
+            loaders = {}
+            for part in ("train", "test"):
+                loaders[part] = DataLoader(data[part], batch_size=8, shuffle=part == "train")
+            for x in loaders["train"]:
+                model(x).sum().backward()
+                optimizer.step()
+            """,
+            reason="one call in a loop makes the loader that trains and the one that evaluates",
+            reported=True,
+        ),
+        Keep(
+            """\
+            import torch
+            from torch_geometric.loader import NeighborLoader
+
+            data = dataset[0].to(device)
+            loader = NeighborLoader(data, [10], data.train_mask, batch_size=64)
+            for batch in loader:
+                model(batch).sum().backward()
+                optimizer.step()
+            """,
+            reason="the mask is on another device than the numbers of nodes would be",
+            reported=True,
+        ),
         Keep(
             """\
             import torch

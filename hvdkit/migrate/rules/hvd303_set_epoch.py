@@ -17,7 +17,7 @@ from hvdkit.migrate.facts.spelling import spelled
 from hvdkit.migrate.facts.training import only_single
 from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
-from hvdkit.migrate.sampler_edits import unshardable
+from hvdkit.migrate.sampler_edits import in_groups, unshardable
 
 IN_BATCHES = (
     "call set_epoch(epoch) on the sampler that the batch sampler was given, at the start of each epoch"
@@ -62,7 +62,8 @@ def _finding(facts: Facts, loader: Loader, epoch: Loop | None, single: bool) -> 
     loader_name = spelled(facts.flow, epoch.names, epoch.node, [loader.value])
     number = epoch_number(epoch)
     batches = facts.flow.values(loader.names, loader.batch_sampler)
-    if any(value.name != BATCH_SAMPLER for value in batches):
+    in_own = in_groups(facts, loader)
+    if not in_own and any(value.name != BATCH_SAMPLER for value in batches):
         message = "the sampler stands in a batch sampler of the project's own"
         return facts.manual("HVD303", epoch.names, epoch.node, message, IN_BATCHES)
     # Beside a batch sampler the loader's own sampler is one that draws nothing.
@@ -78,7 +79,7 @@ def _finding(facts: Facts, loader: Loader, epoch: Loop | None, single: bool) -> 
     if _may_be_none(facts, epoch, loader_name):
         lines = [f"if {loader_name} is not None:", *(f"\t{line}" for line in lines)]
     message = "the sampler is told the epoch, so that every epoch has its own order"
-    make = facts.safe if single else facts.suggested
+    make = facts.safe if single and not in_own else facts.suggested
     return make(
         "HVD303", epoch.names, epoch.node, message, edits.at_start, epoch.names, epoch.node.body, lines
     )
@@ -102,7 +103,8 @@ def _always_told(facts: Facts, loader: Loader) -> bool:
     values = facts.flow.values(loader.names, loader.sampler)
     told = [value for value in values if value.name in words.SAMPLERS - {words.ORDERED_SAMPLER}]
     return (not told or len(told) == len(values)) and all(
-        facts.sharded(other) or _gets_sampler(facts, other, only_single(facts, other.names))
+        other.batch_sampler is None
+        and (facts.sharded(other) or _gets_sampler(facts, other, only_single(facts, other.names)))
         for other in _in_its_place(facts, loader)
     )
 
@@ -129,6 +131,68 @@ RULE = Rule(
     ),
     check=check,
     changes=(
+        Change(
+            """\
+            import torch
+            from torch.utils.data import BatchSampler, DataLoader, RandomSampler
+
+            class Grouped(BatchSampler):
+                def __init__(self, sampler, groups, batch_size):
+                    self.sampler = sampler
+                    self.groups, self.batch_size = groups, batch_size
+
+                def __iter__(self):
+                    batches = in_groups(self.sampler, self.groups, self.batch_size)
+                    return iter(batches[: len(self)])
+
+                def __len__(self):
+                    return len(self.sampler) // self.batch_size
+
+            sampler = None
+            if args.group:
+                sampler = RandomSampler(data)
+                loader = DataLoader(data, batch_sampler=Grouped(sampler, groups, 8))
+            else:
+                loader = DataLoader(data, batch_size=8, shuffle=True)
+            for epoch in range(3):
+                for x in loader:
+                    model(x).sum().backward()
+                    optimizer.step()
+            """,
+            """\
+            import torch
+            from torch.utils.data import BatchSampler, DataLoader, RandomSampler
+
+            class Grouped(BatchSampler):
+                def __init__(self, sampler, groups, batch_size):
+                    self.sampler = sampler
+                    self.groups, self.batch_size = groups, batch_size
+
+                def __iter__(self):
+                    batches = in_groups(self.sampler, self.groups, self.batch_size)
+                    return iter(batches[: len(self)])
+
+                def __len__(self):
+                    return len(self.sampler) // self.batch_size
+
+            sampler = None
+            if args.group:
+                sampler = RandomSampler(data)
+                loader = DataLoader(data, batch_sampler=Grouped(sampler, groups, 8))
+            else:
+                loader = DataLoader(data, batch_size=8, shuffle=True)
+            for epoch in range(3):
+                if hasattr(loader.batch_sampler.sampler, "set_epoch"):
+                    loader.batch_sampler.sampler.set_epoch(epoch)
+                if hasattr(loader.sampler, "set_epoch"):
+                    loader.sampler.set_epoch(epoch)
+                for x in loader:
+                    model(x).sum().backward()
+                    optimizer.step()
+            """,
+            note="A loader with a batch sampler has a sampler of its own that draws nothing.",
+            suggested=True,
+        ),
         Change(
             """\
             from torch.utils.data import DataLoader

@@ -7,10 +7,11 @@ from collections.abc import Iterator
 
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
-from hvdkit.migrate.facts.draws import drawn_apart
+from hvdkit.migrate.facts.draws import drawn_apart, made_apart
 from hvdkit.migrate.facts.experience import Seeding, seeding
 from hvdkit.migrate.facts.loops import Path
 from hvdkit.migrate.facts.training import own_loaders, seeds, training_paths, unfollowed_loaders
+from hvdkit.migrate.facts.whole_graph import one_batch, whole_graph
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
@@ -18,6 +19,12 @@ from hvdkit.migrate.rule import Change, Keep, Rule
 ADVICE = (
     "let each rank draw its own batches: add hvd.rank() to the seed of what is drawn at random, or take every "
     "hvd.size()-th batch from the hvd.rank()-th on"
+)
+
+ONE_BATCH = "each step computes the same batch, and every rank would compute all of it"
+ROWS = (
+    "where its rows do not depend on each other, give each rank its own, as many as the others have: "
+    "x[hvd.rank()::hvd.size()]; where they do, nothing can be divided, and this note can go"
 )
 
 UNFOLLOWED = (
@@ -47,13 +54,13 @@ def check(facts: Facts) -> Iterator[Finding]:
             yield facts.manual("HVD304", value.names, value.node, message, OWN)
         if any(path.loaders for path in paths):
             continue
-        if any(by_rank for _, _, by_rank in seeds(facts, program)):
+        if any(by_rank for _, _, by_rank in seeds(facts, program)) or whole_graph(facts, program):
             continue
         for path in paths[:1]:
             names, node = (
                 (path.loops[0].names, path.loops[0].node) if path.loops else (path.names, path.backward)
             )
-            if drawn_apart(facts, program, path):
+            if drawn_apart(facts, program, path) or made_apart(facts, program, path):
                 continue
             loaders = unfollowed_loaders(facts, program)
             if loaders and _may_draw(facts, path):
@@ -64,6 +71,9 @@ def check(facts: Facts) -> Iterator[Finding]:
             own = seeding(facts, path)
             if own is not None:
                 yield facts.suggested("HVD304", own.names, own.statements[-1], EXPERIENCE, _edits, facts, own)
+                continue
+            if one_batch(facts, path):
+                yield facts.manual("HVD304", names, node, ONE_BATCH, ROWS)
                 continue
             message = "no DataLoader feeds this training: every rank would compute the same batches"
             yield facts.manual("HVD304", names, node, message, ADVICE)
@@ -116,7 +126,8 @@ RULE = Rule(
         "Reports the training loop of a single-process program in which no DataLoader was found. Where the loop "
         "steps the environments of gym and its relatives, and one variable seeds all random numbers, gives each rank "
         "seeds of its own (with --suggested): for environments that are made below, and once more before training. "
-        "What is made in between, such as a network that is not trained, is alike on all ranks."
+        "What is made in between, such as a network that is not trained, is alike on all ranks. Where each step trains "
+        "on one graph as a whole there are no batches to divide, and nothing is to be done: the program's table says so."
     ),
     why="N ranks with the same seed compute the same gradients N times: no error, and nothing is gained.",
     safety=(
@@ -173,12 +184,17 @@ RULE = Rule(
             import gymnasium as gym
             import torch
 
-            args = parser.parse_args()
+            def options():
+                args = parser.parse_args()
+                args.batch = args.size // 4
+                return args
+
+            args = options()
             torch.manual_seed(args.seed)
             env = gym.make("CartPole-v1")
             for iteration in range(args.iterations):
                 obs, reward, *_ = env.step(policy(obs))
-                for epoch in range(args.epochs):
+                for number, start in enumerate(range(0, args.size, args.batch)):
                     ratio = model(torch.tensor(obs))
                     ratio.sum().backward()
                     optimizer.step()
@@ -191,14 +207,19 @@ RULE = Rule(
             import horovod.torch as hvd
             import torch
 
-            args = parser.parse_args()
+            def options():
+                args = parser.parse_args()
+                args.batch = args.size // 4
+                return args
+
+            args = options()
             torch.manual_seed(args.seed)
             args.seed += 1000 * hvd.rank()
             env = gym.make("CartPole-v1")
             torch.manual_seed(args.seed)
             for iteration in range(args.iterations):
                 obs, reward, *_ = env.step(policy(obs))
-                for epoch in range(args.epochs):
+                for number, start in enumerate(range(0, args.size, args.batch)):
                     ratio = model(torch.tensor(obs))
                     ratio.sum().backward()
                     optimizer.step()
@@ -209,6 +230,27 @@ RULE = Rule(
             """,
             suggested=True,
             note="PPO's early stop: what a mean decides is decided for all ranks at once.",
+        ),
+        Change(
+            """\
+            import torch
+
+            x, y = torch.load("all.pt")
+            for step in range(100):
+                loss = (model(x) - y).pow(2).mean()
+                loss.backward()
+                optimizer.step()
+            """,
+            f"""\
+            import torch
+
+            x, y = torch.load("all.pt")
+            # hvdkit: TODO[HVD304] {ROWS}
+            for step in range(100):
+                loss = (model(x) - y).pow(2).mean()
+                loss.backward()
+                optimizer.step()
+            """,
         ),
         Change(
             """\
@@ -267,6 +309,133 @@ RULE = Rule(
                 optimizer.step()
             """,
             reason="nothing seeds what chooses the batches: every process draws others",
+        ),
+        Keep(
+            """\
+            import torch
+            from torch_geometric.datasets import Planetoid
+
+            data = Planetoid("data", "Cora")[0]
+
+            def train(x, edges):
+                loss = torch.nn.functional.cross_entropy(model(x, edges)[data.train_mask], data.y[data.train_mask])
+                loss.backward()
+                optimizer.step()
+
+            for epoch in range(200):
+                train(data.x, data.edge_index)
+                print(f"epoch {epoch}")
+            """,
+            reason="each step computes the whole graph: no batch is drawn, and nothing can be divided",
+        ),
+        Keep(
+            """\
+            import torch
+            from torch_geometric.datasets import Planetoid
+            from tqdm import tqdm
+
+            data = Planetoid("data", "Cora")[0]
+            rounds = tqdm(range(200))
+            for epoch in rounds:
+                nodes = data.train_mask.nonzero()[epoch * 8 : epoch * 8 + 8]
+                model(data.x, data.edge_index)[nodes].sum().backward()
+                optimizer.step()
+            """,
+            reason="the number of the round chooses the nodes: those are batches",
+            reported=True,
+        ),
+        Keep(
+            """\
+            import torch
+            from torch_geometric.datasets import Planetoid
+
+            torch.manual_seed(1)
+            data = Planetoid("data", "Cora")[0]
+            for epoch in range(200):
+                nodes = torch.randperm(data.num_nodes)[:64]
+                model(data.x, data.edge_index)[nodes].sum().backward()
+                optimizer.step()
+            """,
+            reason="random numbers choose the nodes, alike on all ranks",
+            reported=True,
+        ),
+        Keep(
+            """\
+            import torch
+            from torch_geometric.datasets import Planetoid
+
+            data = Planetoid("data", "Cora")[0]
+            for epoch in range(200):
+                model(data.x, data.edge_index)[parts[epoch]].sum().backward()
+                optimizer.step()
+            """,
+            reason="so where that stands in the line of the backward pass",
+            reported=True,
+        ),
+        Keep(
+            """\
+            import torch
+            from torch_geometric.datasets import Planetoid
+
+            data = Planetoid("data", "Cora")[0]
+            at = 0
+            for step in range(200):
+                model(data.x, data.edge_index)[at : at + 8].sum().backward()
+                optimizer.step()
+                at += 8
+            """,
+            reason="a number that grows with each step chooses the nodes",
+            reported=True,
+        ),
+        Keep(
+            """\
+            import torch
+            from torch_geometric.datasets import FakeDataset
+
+            data = FakeDataset(1)[0]
+            for epoch in range(200):
+                model(data.x, data.edge_index).sum().backward()
+                optimizer.step()
+            """,
+            reason="this graph is drawn by each process: the ranks have other ones",
+            reported=True,
+        ),
+        Keep(
+            """\
+            import torch
+
+            x, device = torch.ones(4, 2), "cpu"
+            data = torch.randn(64, 2)
+            wanted = torch.randn(64, 1)
+            for step in range(100):
+                (model(data) - wanted).pow(2).mean().backward()
+                optimizer.step()
+            """,
+            reason="the data are random numbers that nothing seeds: every process has its own",
+        ),
+        *(
+            Keep(
+                f"""\
+            import torch
+
+            {truth}
+            data = torch.randn(64, 2)
+            for step in range(100):
+                (model(data) - {wanted}).pow(2).mean().backward()
+                optimizer.step()
+            """,
+                reason=reason,
+                reported=True,
+            )
+            for truth, wanted, reason in (
+                ("torch.manual_seed(1)", "0", "with one seed every rank has the same data"),
+                (
+                    "wanted = torch.load('truth.pt') @ torch.randn(2, 1)",
+                    "wanted",
+                    "each rank would fit another truth",
+                ),
+                ("weight = torch.randn(2, 1, requires_grad=True)", "data @ weight", "a weight is no data"),
+            )
         ),
         Keep(
             """\

@@ -53,7 +53,7 @@ RULE = Rule(
     title="a random split is the same on every rank",
     what=(
         "Gives train_test_split and random_split a fixed seed in a program that sets none, and sets one above the "
-        "shuffle() of a dataset of PyTorch Geometric. A torch.randperm() that is cut in two gets one as well."
+        "shuffle() of a dataset of PyTorch Geometric, and above its random splits of a graph. A torch.randperm() that is cut in two gets one as well."
     ),
     why=(
         "Each rank is a process with random numbers of its own: it would hold back other samples than the rest, "
@@ -133,6 +133,33 @@ RULE = Rule(
                 optimizer.step()
             """,
             note="What is held back is a part of what is shuffled.",
+            suggested=True,
+        ),
+        Change(
+            """\
+            import torch
+            import torch_geometric.transforms as T
+            from torch_geometric.datasets import Planetoid
+
+            split = T.Compose([T.NormalizeFeatures(), T.RandomLinkSplit(num_val=0.05, num_test=0.1)])
+            train, val, test = Planetoid("data", "Cora", transform=split)[0]
+            for epoch in range(100):
+                model.recon_loss(model.encode(train.x, train.edge_index), train.pos_edge_label_index).backward()
+                optimizer.step()
+            """,
+            """\
+            import torch
+            import torch_geometric.transforms as T
+            from torch_geometric.datasets import Planetoid
+
+            torch.manual_seed(0)
+            split = T.Compose([T.NormalizeFeatures(), T.RandomLinkSplit(num_val=0.05, num_test=0.1)])
+            train, val, test = Planetoid("data", "Cora", transform=split)[0]
+            for epoch in range(100):
+                model.recon_loss(model.encode(train.x, train.edge_index), train.pos_edge_label_index).backward()
+                optimizer.step()
+            """,
+            note="The edges that one rank tests on, another would have trained on.",
             suggested=True,
         ),
         Change(

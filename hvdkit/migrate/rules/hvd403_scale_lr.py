@@ -18,6 +18,7 @@ from hvdkit.migrate.facts.rates import (
 )
 from hvdkit.migrate.facts.starts import runs_in
 from hvdkit.migrate.facts.training import only_single
+from hvdkit.migrate.facts.whole_graph import trains_on_whole_graph
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
@@ -33,13 +34,13 @@ SHARED_ADVICE = "start from hvd.size() times the rate where a program of one pro
 def check(facts: Facts) -> Iterator[Finding]:
     later = list(rates_set_later(facts))
     for optimizer in constructions(facts):
-        if only_single(facts, optimizer.names):
+        if _grows(facts, optimizer.names):
             yield from _of_optimizer(facts, optimizer, [names for names, _ in later])
     for names, rate in group_rates(facts):
-        if only_single(facts, names) and not _scaled(rate) and not has_read(names, rate):
+        if _grows(facts, names) and not _scaled(rate) and not has_read(names, rate):
             yield facts.suggested("HVD403", names, rate, MESSAGE, _edits, facts, names, rate)
     for names, rate in later:
-        if _scaled(rate):
+        if _scaled(rate) or trains_on_whole_graph(facts, names):
             continue
         if not only_single(facts, names):
             if facts.options.suggested and _undoes(facts, names, rate):
@@ -49,6 +50,11 @@ def check(facts: Facts) -> Iterator[Finding]:
                 yield facts.manual("HVD403", names, rate, SET_AGAIN, SET_AGAIN_ADVICE)
         else:
             yield facts.suggested("HVD403", names, rate, MESSAGE, _edits, facts, names, rate)
+
+
+def _grows(facts: Facts, names: Names) -> bool:
+    """Whether a step of N ranks has N times the samples of one, in the programs of a file."""
+    return only_single(facts, names) and not trains_on_whole_graph(facts, names)
 
 
 def _undoes(facts: Facts, names: Names, rate: ast.expr) -> bool:
@@ -100,7 +106,8 @@ RULE = Rule(
         "Large Minibatch SGD) keeps the progress per epoch; it wants a warm-up of a few epochs."
     ),
     safety=(
-        "Suggested, never on its own: it changes what is computed. A DDP script is left alone, since its author "
+        "Suggested, never on its own: it changes what is computed. Where each step computes one whole graph, on "
+        "every rank alike, the rate stays. A DDP script is left alone, since its author "
         "chose the rate for the whole batch."
     ),
     check=check,
@@ -301,6 +308,21 @@ for i, x in enumerate(batches):
         ),
     ),
     keeps=(
+        Keep(
+            """\
+            import torch
+            from torch_geometric.datasets import Planetoid
+
+            data = Planetoid("data", "Cora")[0]
+            optimizer = torch.optim.Adam([{"params": model.parameters(), "lr": 0.01}], lr=0.01)
+            for epoch in range(200):
+                model(data.x, data.edge_index)[data.train_mask].sum().backward()
+                optimizer.step()
+                optimizer.param_groups[0]["lr"] = 0.01 / (epoch + 1)
+            """,
+            reason="each step computes the whole graph on every rank: it has no more samples than before",
+            suggested=True,
+        ),
         Keep(
             """\
             import torch

@@ -34,7 +34,7 @@ from hvdkit.migrate.project import Project, Reader, open_project, reopen
 from hvdkit.migrate.refusals import Refusal, applied, refused_files, stays, told
 from hvdkit.migrate.rule import Rule
 from hvdkit.migrate.rules import all_rules
-from hvdkit.migrate.source import Source, Unreadable, parse
+from hvdkit.migrate.source import Source, Unreadable, does_not_compile, parse
 from hvdkit.migrate.stopping import stopped_files
 
 LEFT = (Applicability.MANUAL, Applicability.REFUSED)
@@ -208,6 +208,8 @@ def _file(
         return replace(plain, problem=f"the rewritten text cannot be encoded ({error})")
     if isinstance(after, Unreadable):
         return replace(plain, problem=f"the rewritten text would not parse ({after.reason})")
+    if (wrong := does_not_compile(after)) and not does_not_compile(source):
+        return replace(plain, problem=f"the rewritten text would not compile ({wrong})")
     rewritten[source.path] = after
     return replace(plain, after=text)
 

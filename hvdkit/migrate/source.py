@@ -203,3 +203,14 @@ def parse(path: Path, raw: bytes) -> Source | Unreadable:
     if not RELIABLE and F_STRING.search(text):
         relocate(tree, text, source.offset, source.position)
     return source
+
+
+def does_not_compile(source: Source) -> str:
+    """What Python finds wrong in what it could parse, such as an argument that is given twice."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            compile(source.tree, str(source.path), "exec", dont_inherit=True)
+    except (SyntaxError, ValueError) as error:
+        return str(error)
+    return ""

@@ -67,7 +67,13 @@ def test_an_error_inside_a_rule_is_named_and_nothing_is_planned(
         make_plan([tmp_path], Options())
 
 
-def test_a_file_that_cannot_be_rewritten_leaves_its_program_whole(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("wrong", "problem"),
+    [("x = (", "would not parse"), ("f(a=1, a=2)", "would not compile (keyword argument repeated: a")],
+)
+def test_a_file_that_cannot_be_rewritten_leaves_its_program_whole(
+    wrong: str, problem: str, tmp_path: Path
+) -> None:
     (tmp_path / "helper.py").write_text("import torch\n\ndef step():\n    pass\n")
     (tmp_path / "train.py").write_text("import torch\nimport helper\n\nhelper.step()\n")
     (tmp_path / "other.py").write_text("import torch\n")
@@ -76,14 +82,14 @@ def test_a_file_that_cannot_be_rewritten_leaves_its_program_whole(tmp_path: Path
         for names in facts.files:
             broken = names.source.path.name == "helper.py"
             first = names.source.tree.body[0]
-            line = "x = (" if broken else "x = 1"
+            line = wrong if broken else "x = 1"
             if "x = 1" not in names.source.text:
                 yield facts.safe("HVD000", names, first, "a line", edits.before, names.source, first, [line])
 
     rule = Rule(id="HVD000", title="", what="", why="", safety="", check=check, changes=(), keeps=())
     done = run_pass([tmp_path], Options(), [rule])
     files = {file.path.name: file for file in done.files}
-    assert "would not parse" in files["helper.py"].problem
+    assert problem in files["helper.py"].problem
     assert not files["helper.py"].changed and not files["train.py"].changed
     assert files["other.py"].changed
     assert {refusal.reason for refusal in done.refused.values()} == {"helper.py cannot be rewritten"}

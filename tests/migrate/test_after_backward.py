@@ -50,7 +50,7 @@ def plan_of(folder: Path, loop: str, given: str = "") -> Plan:
     "loop",
     [
         """
-        with model.no_sync() if (i + 1) % 4 else nullcontext():
+        with model.no_sync() if ready(i) else nullcontext():
             loss = model(x).sum()
             loss.backward()
         """,
@@ -71,10 +71,27 @@ def plan_of(folder: Path, loop: str, given: str = "") -> Plan:
 def test_nobody_is_told_any_more_when_to_reduce(loop: str, tmp_path: Path) -> None:
     plan = plan_of(tmp_path, loop)
     (file,) = plan.files
-    assert not file.problem and MIGRATED in file.after.replace("\n\n", "\n")
+    assert not file.problem and MIGRATED in file.after
     assert "sync(" not in file.after and "require" not in file.after
     (row,) = (c for c in plan.programs[0].conditions if c.name == "every optimizer averages gradients")
     assert row.state is State.PROVEN
+
+
+@pytest.mark.parametrize(
+    ("choice", "test"),
+    [
+        ("model.no_sync() if (i + 1) % 4 else nullcontext()", "not ((i + 1) % 4)"),
+        ("nullcontext() if last else model.no_sync()", "last"),
+        ("model.no_sync() if not last and i else nullcontext()", "not (not last and i)"),
+        ("model.no_sync() if not last else nullcontext()", "last"),
+        ("model.no_sync() if wait else nullcontext()", "not wait"),
+    ],
+)
+def test_the_pass_that_ddp_reduces_in_is_the_one_that_is_averaged(
+    choice: str, test: str, tmp_path: Path
+) -> None:
+    (file,) = plan_of(tmp_path, f"with {choice}:\n    model(x).sum().backward()").files
+    assert f"backward()\n    if {test}:\n        handles = [" in file.after
 
 
 PLAIN = "model(x).sum().backward()"

@@ -28,7 +28,7 @@ from hvdkit.migrate.facts.optimizers import Optimizer
 from hvdkit.migrate.facts.programs import ProgramFacts
 from hvdkit.migrate.facts.spelling import spelled
 from hvdkit.migrate.facts.starts import run_by_nobody, runs_in
-from hvdkit.migrate.facts.syncing import Sync, context_of, sync_of
+from hvdkit.migrate.facts.syncing import NO_SYNC, Sync, choice_of, context_of, sync_of
 from hvdkit.migrate.facts.training import training_paths
 from hvdkit.migrate.facts.updates import weight_updates
 from hvdkit.migrate.facts.wraps import MAY_BE_UNUSED, Wrap, changes_average, find_wraps
@@ -44,7 +44,7 @@ class Pass:
     """A backward pass, and the models, as they are written there, whose gradients are averaged below it.
 
     statement: below which that is. unlike: whether one rank may have a gradient of a parameter that another
-    rank has not.
+    rank has not. unless: the test, as text, under which no_sync() leaves it to a later pass; empty for none.
     """
 
     names: Names
@@ -52,6 +52,7 @@ class Pass:
     statement: ast.stmt
     models: tuple[str, ...]
     unlike: bool
+    unless: str = ""
 
 
 class NotShown(Exception):
@@ -219,7 +220,8 @@ def _passes(facts: Facts, program: ProgramFacts, wraps: list[Wrap], every: list[
             if statement is None:
                 place = f"{names.source.path.name}:{call.lineno}"
                 raise NotShown(f"more follows it where no_sync() may hold ({place})")
-            yield Pass(names, call, statement, tuple(sorted(written)), unlike)
+            unless = _left_to_later(facts, names, statement)
+            yield Pass(names, call, statement, tuple(sorted(written)), unlike, unless)
 
 
 def _statement(names: Names, call: ast.Call) -> ast.stmt | None:
@@ -235,6 +237,31 @@ def _statement(names: Names, call: ast.Call) -> ast.stmt | None:
         if around.body[-1] is not statement:
             return None
         statement = around
+
+
+def _left_to_later(facts: Facts, names: Names, statement: ast.stmt) -> str:
+    """The test of `with model.no_sync() if test else nullcontext():`, where it may be asked again below.
+
+    Where the test is another one by then, or is not seen, all passes are averaged: that comes to the same.
+    """
+    if not isinstance(statement, ast.With) or len(statement.items) != 1:
+        return ""
+    context = statement.items[0].context_expr
+    mention = next((n for n in ast.walk(context) if isinstance(n, ast.Attribute) and n.attr == NO_SYNC), None)
+    if mention is None:
+        return ""
+    try:
+        choice = choice_of(names, mention, f"{facts.hvd(names)}.size() > 1")
+    except edits.CannotEdit:
+        return ""
+    asked = {part.id for part in ast.walk(context) if isinstance(part, ast.Name)}
+    changed = any(
+        isinstance(part, ast.Name) and part.id in asked and not isinstance(part.ctx, ast.Load)
+        for inside in statement.body
+        for part in ast.walk(inside)
+    )
+    called = any(isinstance(part, ast.Call) for part in ast.walk(ast.parse(choice.adds or "0")))
+    return "" if choice.node is not context or changed or called else choice.adds
 
 
 def _by_hand(facts: Facts, program: ProgramFacts) -> bool:

@@ -45,7 +45,20 @@ def _inline(facts: Facts, each: Pass) -> Edit:
         f"for {handle} in {handles}:",
         f"\t{hvd}.synchronize({handle})",
     ]
-    return edits.after(names.source, each.statement, lines)
+    return _below(each, lines)
+
+
+def _below(each: Pass, lines: list[str]) -> Edit:
+    """Lines below a backward pass, under the test under which DDP reduced there."""
+    if each.unless:
+        asked = ast.parse(each.unless, mode="eval").body
+        negated = isinstance(asked, ast.UnaryOp) and isinstance(asked.op, ast.Not)
+        simple = isinstance(asked, (ast.Name, ast.Attribute))
+        test = f"not {each.unless}" if simple else f"not ({each.unless})"
+        if negated:
+            test = ast.unparse(asked.operand)  # type: ignore[attr-defined]
+        lines = [f"if {test}:", *(f"\t{line}" for line in lines)]
+    return edits.after(each.names.source, each.statement, lines)
 
 
 def _called(facts: Facts, function: str, passes: list[Pass], each: Pass) -> list[Edit]:
@@ -53,7 +66,7 @@ def _called(facts: Facts, function: str, passes: list[Pass], each: Pass) -> list
     names = each.names
     params = [f"{model}.parameters()" for model in each.models]
     given = params[0] if len(params) == 1 else f"[{', '.join(f'*{one}' for one in params)}]"
-    found = [edits.after(names.source, each.statement, [f"{function}({given})"])]
+    found = [_below(each, [f"{function}({given})"])]
     if each is passes[0]:
         unlike = any(one.unlike for one in passes)
         lines = [*_function(facts.hvd(names), function, unlike), "", ""]

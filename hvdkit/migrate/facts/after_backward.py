@@ -83,7 +83,7 @@ def after_backward(facts: Facts) -> AfterBackward:
         found: list[Pass] = []
         for program in asked:
             try:
-                _refuse_unlike(facts, program, wraps[program])
+                _refuse_others(facts, program, wraps[program])
                 found += _passes(facts, program, wraps[program], every)
             except NotShown as problem:
                 failed.append(program)
@@ -210,9 +210,10 @@ def _passes(facts: Facts, program: ProgramFacts, wraps: list[Wrap], every: list[
     if passes and all(sync_of(*at) is Sync.NEVER for at in passes):
         raise NotShown("every backward pass of it is under no_sync()")
     models = frozenset().union(*(wrap.models for wrap in every))
+    reached = {call: reached_models(facts, names, call, models) for names, call in passes}
+    unseen = [wrap for wrap in wraps if not any(wrap.models & found for found in reached.values())]
     for names, call in passes:
-        reached = reached_models(facts, names, call, models)
-        through = [wrap for wrap in wraps if not reached or reached & wrap.models]
+        through = [w for w in wraps if not reached[call] or w in unseen or reached[call] & w.models]
         if through and sync_of(names, call) is not Sync.NEVER:
             written = {_name(facts, names, call, wrap, every) for wrap in through}
             unlike = any(is_on(keyword(wrap.node, name)) for wrap in through for name in MAY_BE_UNUSED)
@@ -269,7 +270,7 @@ def _by_hand(facts: Facts, program: ProgramFacts) -> bool:
     return any(site.names in program.files for site in hand_reductions(facts))
 
 
-def _refuse_unlike(facts: Facts, program: ProgramFacts, wraps: list[Wrap]) -> None:
+def _refuse_others(facts: Facts, program: ProgramFacts, wraps: list[Wrap]) -> None:
     """What else trains, or is no plain gradient."""
     for wrap in wraps:
         if argument := changes_average(wrap):

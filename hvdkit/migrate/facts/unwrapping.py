@@ -55,14 +55,18 @@ def unknown(facts: Facts, names: Names, node: ast.expr) -> bool:
 
 
 def own_module(facts: Facts, names: Names, node: ast.expr) -> Value | None:
-    """A value of the expression, not a wrapper, that has an attribute `module` of its own."""
-    for value in facts.flow.values(names, node):
+    """The first value of the expression, not a wrapper, that has an attribute `module` of its own."""
+    for value in sorted(facts.flow.values(names, node), key=_place):
         if value.kind == "made" and value.name.startswith(HOLDERS):
             return value
         if value.kind == "object" and isinstance(value.node, ast.ClassDef):
             if "module" in value.names.scopes[value.node].names or _stores_module(value):
                 return value
     return None
+
+
+def _place(value: Value) -> tuple[str, int, str]:
+    return str(value.names.source.path), getattr(value.node, "lineno", 0), value.name
 
 
 def _stores_module(value: Value) -> bool:

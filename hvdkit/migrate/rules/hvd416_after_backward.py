@@ -106,17 +106,19 @@ RULE = Rule(
     id="HVD416",
     title="gradients are averaged after backward()",
     what=(
-        "Where DDP wraps a model and the optimizer that trains it cannot be wrapped, since it is not found, is made by "
-        "another library, or steps copies of the parameters, averages the gradients of the model's parameters right "
-        "after each backward() in which DDP did, and leaves the optimizer as it is."
+        "Where DDP wraps a model and no optimizer can average its gradients (none is found, another library makes it, "
+        "it steps copies of the parameters or what DDP does not wrap, or apex patches it), averages them right after "
+        "each backward() in which DDP did, and leaves the optimizer as it is."
     ),
     why=(
         "This is what DDP does, said literally: when backward() returns, every gradient of the model is the average "
         "over the ranks. It asks nothing of the optimizer. Without it the program would be refused (HVD905)."
     ),
     safety=(
-        "Safe: only where every backward pass of the model is found, the model has a name there, and all ranks have "
-        "the same gradients. Passes that add up may each be averaged: the average of an average is itself. With two "
+        "Safe: only where every backward pass of the model is found and the model has a name there. Sparse gradients, "
+        "DDP over some of the ranks and backward passes inside libraries are refused (HVD905). With "
+        "find_unused_parameters a parameter that some rank used gets a gradient on all, and one that no rank used has "
+        "none, as under DDP. Passes that add up may each be averaged: the average of an average is itself. With two "
         "ranks in float32 the weights are bit-identical. It is slower than hvd.DistributedOptimizer, which is told."
     ),
     check=check,

@@ -121,7 +121,7 @@ def run_pass(
     if options.allows(AVERAGING) and (
         literally := said_literally(facts, _about_optimizers(facts, every, findings))
     ):
-        facts = Facts(project, options, literally)
+        facts = Facts(project, options, literally, facts)
         findings = run_rules(facts, rules)
     failed: dict[Names, FilePlan] = {}
     while True:

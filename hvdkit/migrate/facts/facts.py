@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import InitVar, dataclass, field, replace
 from functools import cached_property
 from pathlib import Path as FilePath
 from typing import Any, Callable, Union
@@ -88,14 +88,16 @@ class Facts:
     """Everything rules may ask about a project.
 
     literally: the entries of programs of which DDP is to be said literally, since no optimizer can average.
+    before: what was asked of the same project without that, whose values are the same.
     """
 
     project: Project
     options: Options = field(default_factory=Options)
     literally: frozenset[FilePath] = frozenset()
+    before: InitVar[Facts | None] = None
 
-    def __post_init__(self) -> None:
-        self.flow = Flow(self.project)
+    def __post_init__(self, before: Facts | None) -> None:
+        self.flow: Flow = Flow(self.project) if before is None else before.flow
         self._hvd: dict[Names, str] = {}
         self.answers: dict[object, Any] = {}  # what slow questions about one node were answered
 

@@ -68,6 +68,11 @@ class AfterBackward:
     passes: tuple[Pass, ...]
     problems: dict[ast.Call, str]
 
+    @property
+    def files(self) -> frozenset[Names]:
+        """The files of these programs: nothing in them is averaged by an optimizer."""
+        return frozenset().union(*(program.files for program in self.programs))
+
 
 @once
 def after_backward(facts: Facts) -> AfterBackward:
@@ -149,7 +154,7 @@ def without_optimizers(facts: Facts) -> Iterator[tuple[ProgramFacts, Wrap]]:
 def left_alone(facts: Facts, every: Iterable[Optimizer]) -> Iterator[Optimizer]:
     """The optimizers, of all, that are not wrapped, since the gradients they get are averages already."""
     done = [program for program in facts.programs if averaged_passes(facts, program)]
-    files = frozenset().union(*(program.files for program in (*after_backward(facts).programs, *done)))
+    files = after_backward(facts).files.union(*(program.files for program in done))
     return (optimizer for optimizer in every if optimizer.names in files)
 
 
@@ -192,11 +197,15 @@ def _sends_gradients(facts: Facts, names: Names, call: ast.Call) -> bool:
     return given and not words.HVD_IN_PLACE.isdisjoint(facts.flow.qualified(names, call.func))
 
 
+def _run_passes(facts: Facts, program: ProgramFacts) -> list[tuple[Names, ast.Call]]:
+    return [at for at in backward_calls(facts) if at[0] in program.files and runs_in(facts, program, *at)]
+
+
 def averaged_passes(facts: Facts, program: ProgramFacts) -> list[tuple[Names, ast.Call]]:
     """The backward passes below which gradients are averaged, where every other one only adds to these."""
     if not any(site.names in program.files for site in facts.calls(*words.HVD_IN_PLACE)):
         return []
-    mine = [at for at in backward_calls(facts) if at[0] in program.files and runs_in(facts, program, *at)]
+    mine = _run_passes(facts, program)
     averaged = [(names, call) for names, call in mine if averaged_below(facts, names, call)]
     functions = {names.function(call) for names, call in averaged}
     return averaged if all(names.function(call) in functions for names, call in mine) else []
@@ -204,7 +213,7 @@ def averaged_passes(facts: Facts, program: ProgramFacts) -> list[tuple[Names, as
 
 def _passes(facts: Facts, program: ProgramFacts, wraps: list[Wrap], every: list[Wrap]) -> Iterator[Pass]:
     """The backward passes of a program below which the gradients of its models are averaged."""
-    passes = [at for at in backward_calls(facts) if at[0] in program.files and runs_in(facts, program, *at)]
+    passes = _run_passes(facts, program)
     if not passes and _uses_gradients(facts, program):
         raise NotShown("the backward pass that makes its gradients was not found")
     if passes and all(sync_of(*at) is Sync.NEVER for at in passes):

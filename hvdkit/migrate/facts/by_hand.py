@@ -97,7 +97,7 @@ class ByHand:
 
     def _leave_literal(self) -> None:
         """In a program that is said literally all of it stays, and no optimizer averages beside it."""
-        literal = frozenset().union(*(p.files for p in after_backward(self._facts).programs))
+        literal = after_backward(self._facts).files
         every: list[Averaging | Hooking] = [*self.averagings, *self.hookings]
         self.problems += [
             (one.site, NotAveraged(one.site.names, one.site.node, IN_ALL))

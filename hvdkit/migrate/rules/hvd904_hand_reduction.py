@@ -24,7 +24,7 @@ UNLIKE = "Horovod's optimizer, which is faster, was not proven to do the same"
 
 
 def check(facts: Facts) -> Iterator[Finding]:
-    literal = frozenset().union(*(program.files for program in after_backward(facts).programs))
+    literal = after_backward(facts).files
     for site, problem in _left(facts):
         line = getattr(problem.node, "lineno", 1)
         reason = f"{problem} ({problem.names.source.path.name}:{line})"

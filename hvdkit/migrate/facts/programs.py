@@ -37,7 +37,7 @@ def find_programs(facts: Facts) -> list[ProgramFacts]:
     below = {names: facts.project.imports(names) for names in facts.files}
     imported = {module for modules in below.values() for module in modules}
     evidence = _evidence(facts)
-    passes, updates = list(backward_calls(facts)), list(weight_updates(facts))
+    passes, updates = list(backward_calls(facts)), weight_updates(facts)
     talks = [(site.names, site.node) for site in facts.calls(*TALKS)]
     starts = [(site.names, site.node) for site in facts.calls(words.INIT, *words.DDP)]
     found: list[tuple[Names, frozenset[Names], set[str], set[Names]]] = []

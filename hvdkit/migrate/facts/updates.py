@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from hvdkit.migrate.facts.once import once
 from hvdkit.migrate.names import Names
 
 if TYPE_CHECKING:
@@ -14,19 +15,19 @@ if TYPE_CHECKING:
 COUNTERS = ("torch.profiler.", "torch.optim.lr_scheduler.")
 
 
-def weight_updates(facts: Facts) -> Iterator[tuple[Names, ast.AST]]:
+@once
+def weight_updates(facts: Facts) -> list[tuple[Names, ast.AST]]:
     """Where an optimizer is made or steps, or weights are changed by hand.
 
     Without one of these a backward pass is a test of gradients, or looks at a model that is trained.
     """
-    for optimizer in facts.every_optimizer:
-        yield optimizer.names, optimizer.node
+    found: list[tuple[Names, ast.AST]] = [(each.names, each.node) for each in facts.every_optimizer]
     for names, call, receiver in facts.methods("step"):
         if may_step_weights(names, call) and not _counts_steps(facts, names, receiver):
-            yield names, call
+            found.append((names, call))
     for names in facts.files:
-        for statement in hand_updates(names):
-            yield names, statement
+        found += [(names, statement) for statement in hand_updates(names)]
+    return found
 
 
 def may_step_weights(names: Names, call: ast.Call) -> bool:

@@ -113,6 +113,14 @@ def test_a_library_that_asks_torch_distributed_still_counts_for_all_ranks(tmp_pa
 
 
 @pytest.mark.launch
+def test_objects_that_another_file_made_while_it_was_imported(tmp_path: Path) -> None:
+    before = run([*TORCHRUN, str(PROGRAMS / "brought" / "train.py")], tmp_path / "torch")
+    after = run([*HOROVODRUN, str(migrated("brought", tmp_path))], tmp_path / "horovod")
+    assert after == before
+    assert after[0] == after[1]
+
+
+@pytest.mark.launch
 def test_an_optimizer_that_is_made_again_for_the_same_model(tmp_path: Path) -> None:
     before = run([*TORCHRUN, str(PROGRAMS / "phases" / "train.py")], tmp_path / "torch")
     after = run([*HOROVODRUN, str(migrated("phases", tmp_path))], tmp_path / "horovod")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -44,6 +45,24 @@ def test_two_ranks_share_the_work(tmp_path: Path, target: str) -> None:
     assert ranks[0]["seen"]["0"] != ranks[0]["seen"]["1"]
     assert ranks[0]["seen"]["0"] != sorted(ranks[0]["seen"]["0"])  # shuffled, as it was
     assert [path.name for path in folder.glob("*.pt")] == ["model.pt"]
+
+
+@pytest.mark.launch
+@pytest.mark.parametrize("target", ["horovod", "hvdkit"])
+def test_what_is_made_on_import_knows_its_rank(tmp_path: Path, target: str) -> None:
+    program = shutil.copytree(PROGRAMS / "imported", tmp_path / "imported")
+    options = ["--write", "--allow-no-vcs", "--no-diff", "--suggested", "--target", target]
+    assert migrate(["migrate", str(program), *options]) == 0
+
+    env = {**os.environ, "RESULTS": str(tmp_path), "OMP_NUM_THREADS": "1"}
+    env["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{env['PATH']}"
+    command = ["horovodrun", "-np", "2", "--gloo", sys.executable, str(program / "train.py")]
+    done = subprocess.run(command, env=env, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stdout + done.stderr
+    (batches, weights), (others, same) = (json.loads(path.read_text()) for path in tmp_path.glob("*.json"))
+    assert weights == same
+    assert sorted(int(x) for batch in (*batches[:3], *others[:3]) for x in batch) == SAMPLES
+    assert done.stdout.count("epoch 1") == 1
 
 
 @pytest.mark.launch

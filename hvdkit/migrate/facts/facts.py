@@ -43,6 +43,8 @@ from hvdkit.migrate.project import Project
 # What makes the edits of a finding: a verb of hvdkit.migrate.edits, or a rule's own function.
 Maker = Callable[..., Union[Edit, Iterable[Edit]]]
 
+OBJECTS = frozenset(("made", "object", "literal", "param"))  # kinds of values that are no names in a module
+
 NOT_REWRITTEN = "not rewritten because"  # how the advice begins where an edit cannot be made
 
 
@@ -155,8 +157,25 @@ class Facts:
         """Calls `x.name(...)` with their receivers, module functions left out."""
         for names in self.files:
             for call in names.calls.get(name, ()):
-                if isinstance(call.func, ast.Attribute) and not names.qualified(call.func):
+                if isinstance(call.func, ast.Attribute) and self.of_object(names, call.func):
                     yield names, call, call.func.value
+
+    def of_object(self, names: Names, attribute: ast.Attribute) -> bool:
+        """Whether an attribute is an object's, and not a member of a module: `model.grad`, not `torch.ones`.
+
+        What one file of the project makes, and another takes from it, is an object there as well.
+        """
+        named = names.qualified(attribute)
+        if not named:
+            return True
+        if not any(name.startswith(".") or self.flow.is_own(names, name.partition(".")[0]) for name in named):
+            return False
+        holder: ast.expr = attribute
+        while isinstance(holder, ast.Attribute):  # `setup.loader.sampler.set_epoch`
+            holder = holder.value
+            if any(value.kind in OBJECTS for value in self.flow.values(names, holder)):
+                return True
+        return False
 
     @cached_property
     def graph(self) -> CallGraph:

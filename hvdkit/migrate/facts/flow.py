@@ -114,11 +114,11 @@ class Flow:
         """Qualified names of an expression, through the project's own modules too."""
         direct = names.qualified(node)
         if direct and not any(name.startswith(".") for name in direct):
-            if not any(self._is_own(names, name.partition(".")[0]) for name in direct):
+            if not any(self.is_own(names, name.partition(".")[0]) for name in direct):
                 return frozenset(direct)
         return frozenset(value.name for value in self.values(names, node) if value.kind == "name")
 
-    def _is_own(self, names: Names, top: str) -> bool:
+    def is_own(self, names: Names, top: str) -> bool:
         """Whether a module that a file imports is the project's own."""
         if (names, top) not in self._own:
             self._own[names, top] = self.project.find(top, names.source.path) is not None

@@ -46,7 +46,7 @@ class GradientUse:
 
     def _looks(self, names: Names, node: ast.AST, depth: int) -> bool:
         if isinstance(node, ast.Attribute):
-            return node.attr == "grad" and not names.qualified(node)
+            return node.attr == "grad" and self._facts.of_object(names, node)
         if not isinstance(node, ast.Call):
             return False
         if READERS & self._facts.flow.qualified(names, node.func):

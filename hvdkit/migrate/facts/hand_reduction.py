@@ -52,7 +52,7 @@ class Gradients:
             return False
         self._seen.add(node)
         if isinstance(node, ast.Attribute):
-            return (node.attr == "grad" and not names.qualified(node)) or (
+            return (node.attr == "grad" and self._facts.of_object(names, node)) or (
                 node.attr == "data" and self.among(names, node.value)
             )
         if isinstance(node, ast.Call):

@@ -15,8 +15,12 @@ from hvdkit.migrate.names import FUNCTIONS, Names
 from hvdkit.migrate.plan import Applicability, Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
 from hvdkit.migrate.rules import (
+    hvd112_device,
     hvd300_download,
+    hvd301_sampler,
     hvd302_shard_loader,
+    hvd305_split,
+    hvd401_optimizer,
     hvd601_save,
     hvd602_print,
     hvd603_summary_writer,
@@ -28,8 +32,12 @@ from hvdkit.migrate.rules import (
 )
 
 ASKING = (
+    hvd112_device,
     hvd300_download,
+    hvd301_sampler,
     hvd302_shard_loader,
+    hvd305_split,
+    hvd401_optimizer,
     hvd601_save,
     hvd602_print,
     hvd603_summary_writer,
@@ -73,6 +81,10 @@ def check(facts: Facts) -> Iterator[Finding]:
             message = "it shares functions with a program that trains, and they ask for their rank now"
             entry = program.entry
             yield facts.safe("HVD110", entry, entry.source.tree.body[0], message, _edit, facts, program)
+    for names in _imported_with(facts):
+        message = "what it makes while it is imported asks for its rank now"
+        make = (_below_imports, facts, names, _lines(facts, names))
+        yield facts.safe("HVD110", names, names.source.tree.body[0], message, *make)
 
 
 def _asks_ranks(facts: Facts, program: ProgramFacts) -> bool:
@@ -96,6 +108,7 @@ def _asking(facts: Facts) -> list[tuple[Names, ast.stmt]]:
         if facts.options.allows(rule.RULE.id)
         for finding in rule.check(facts)
         if finding.edits and (finding.applicability is Applicability.SAFE or facts.options.suggested)
+        if any(f"{facts.hvd(facts.project.files[finding.path])}." in edit.text for edit in finding.edits)
     }
     touched = {path for path, _ in lines}
     return [
@@ -107,15 +120,41 @@ def _asking(facts: Facts) -> list[tuple[Names, ast.stmt]]:
     ]
 
 
+@once
+def _asking_on_import(facts: Facts) -> frozenset[Names]:
+    """The files that ask for ranks while they are imported, and not first when something calls them."""
+    return frozenset(
+        names
+        for names, node in _asking(facts)
+        if names.function(node) is None
+        and not isinstance(node, HARMLESS)
+        and main_guard(names) not in (node, *names.ancestors(node))
+    )
+
+
+def _imported_with(facts: Facts) -> list[Names]:
+    """The files that ask for ranks while a program of one process imports them."""
+    asking = [names for names in _asking_on_import(facts) if only_single(facts, names)]
+    entries = {program.entry for program in facts.programs if program.kind == "single"}
+    return [names for names in facts.files if names in asking and names not in entries]
+
+
 def _edit(facts: Facts, program: ProgramFacts) -> Edit:
     names = program.entry
-    lines = [f"{facts.hvd(names)}.init()", *device_lines(facts, names)]
     guard = main_guard(names)
-    body = names.source.tree.body
-    if guard is not None and not any(_runs(names, statement) for statement in body if statement is not guard):
-        return edits.at_start(names, guard.body, lines)
+    others = [statement for statement in names.source.tree.body if statement is not guard]
+    if guard is None or names in _asking_on_import(facts) or any(_runs(names, other) for other in others):
+        return _below_imports(facts, names, _lines(facts, names))
+    return edits.at_start(names, guard.body, _lines(facts, names))
+
+
+def _lines(facts: Facts, names: Names) -> list[str]:
+    return [f"{facts.hvd(names)}.init()", *device_lines(facts, names)]
+
+
+def _below_imports(facts: Facts, names: Names, lines: list[str]) -> Edit:
     last = start_below(facts, names)
-    if last is None or last is body[-1]:
+    if last is None or last is names.source.tree.body[-1]:
         raise edits.CannotEdit("nothing follows the imports")
     return edits.after(names.source, last, ["", *lines])
 

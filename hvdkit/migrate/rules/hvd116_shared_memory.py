@@ -8,16 +8,17 @@ from collections.abc import Iterator
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.arguments import keyword
 from hvdkit.migrate.facts.launched_processes import functions_below, leads_to_init, processes
+from hvdkit.migrate.facts.flow import Value
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rule import Keep, Rule
 
 SHARES = ("share_memory_", "share_memory")  # methods of a tensor, and of a model
-# What is made to be handed to other processes.
-MADE = tuple(
-    f"{package}.{name}"
-    for package in ("multiprocessing", "torch.multiprocessing")
-    for name in (
+PACKAGES = ("multiprocessing", "torch.multiprocessing")
+CONTEXTS = frozenset(f"{package}.get_context" for package in PACKAGES)
+# What a package, or a context of it, makes to be handed to other processes.
+MADE = frozenset(
+    (
         "Array",
         "Barrier",
         "Event",
@@ -67,8 +68,22 @@ def _shared(
     for names, _, args in started:
         for argument in args.elts if isinstance(args, (ast.Tuple, ast.List)) else ():
             for value in facts.flow.values(names, argument):
-                if value.name in MADE and isinstance(value.node, ast.Call):
+                if isinstance(value.node, ast.Call) and _is_shared(facts, value):
                     yield value.names, value.node
+
+
+def _is_shared(facts: Facts, value: Value) -> bool:
+    """Whether what a call gives is made for several processes: `mp.Queue()`, or by a context or a manager."""
+    package, _, made = value.name.rpartition(".")
+    if package in PACKAGES:
+        return made in MADE
+    call = value.node
+    if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Attribute):
+        return False
+    holders = facts.flow.values(value.names, call.func.value)
+    if any(holder.name in CONTEXTS for holder in holders):
+        return call.func.attr in MADE
+    return any(holder.name.endswith(".Manager") and _is_shared(facts, holder) for holder in holders)
 
 
 RULE = Rule(
@@ -104,6 +119,25 @@ RULE = Rule(
                 mp.spawn(run, args=(history, losses), nprocs=2)
             """,
             reason="what rank 0 writes the other ranks would never see",
+            reported=True,
+        ),
+        Keep(
+            """\
+            import torch.distributed as dist
+            import torch.multiprocessing as mp
+
+            def run(rank, tasks, seen):
+                dist.init_process_group("gloo", rank=rank, world_size=2)
+                if rank == 0:
+                    tasks.put("start")
+                seen[rank] = tasks.get()
+
+            if __name__ == "__main__":
+                tasks = mp.get_context("spawn").Queue()
+                with mp.Manager() as manager:
+                    mp.spawn(run, args=(tasks, manager.dict()), nprocs=2)
+            """,
+            reason="rank 1 would wait for ever for what rank 0 puts into a queue of its own",
             reported=True,
         ),
         Keep(

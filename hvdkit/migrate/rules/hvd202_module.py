@@ -32,7 +32,9 @@ ADVICE = "drop .module here if this is the model that was wrapped: it is the mod
 def check(facts: Facts) -> Iterator[Finding]:
     for names in facts.files:
         for node in names.attributes.get("module", ()):
-            if names.qualified(node) or names.parents[node] in names.calls.get("import_module", ()):
+            if not facts.of_object(names, node) or names.parents[node] in names.calls.get(
+                "import_module", ()
+            ):
                 continue  # a library's, or the name of a module
             if not asked_first(names, node, node.value):
                 yield from _attribute(facts, names, node)

@@ -34,7 +34,7 @@ def check(facts: Facts) -> Iterator[Finding]:
         if "ddp" not in facts.kinds(names):
             continue
         for node in names.attributes.get(NO_SYNC, ()):
-            mentioned = isinstance(node.ctx, ast.Load) and not names.qualified(node)
+            mentioned = isinstance(node.ctx, ast.Load) and facts.of_object(names, node)
             if mentioned and not handed_on(names, node) and not _never_runs(facts, names, node):
                 yield facts.required("HVD405", names, node, WHY, _context, facts, names, node)
         for call in names.calls.get("hasattr", ()):

@@ -54,13 +54,8 @@ def _may_be_pending(facts: Facts, names: Names, call: ast.Call, group: Group) ->
         return False
     if _closed(facts, names, call, group):
         return False
-    block = edits.block(names, names.statement(call))
-    for step in group.steps:
-        statement = step.names.statement(step.call)
-        around = {statement, *step.names.ancestors(statement)}
-        if any(part in around for part in block) and not _is_tested(step.names, statement, block):
-            return False
-    return True
+    stepping = {step.names.statement(step.call) for step in group.steps}
+    return not any(_steps(part, stepping) for part in edits.block(names, names.statement(call)))
 
 
 def _closed(facts: Facts, names: Names, call: ast.Call, group: Group) -> bool:
@@ -122,14 +117,16 @@ def _taken(facts: Facts, names: Names, known: set[Variable], step: Step, test: a
     return bool(given) and all(value is not None and _variable(names, value) in known for value in given)
 
 
-def _is_tested(names: Names, statement: ast.stmt, block: list[ast.stmt]) -> bool:
-    """Whether a test decides, inside one of a block's statements, if a step is taken."""
-    for parent in (statement, *names.ancestors(statement)):
-        if parent in block:
-            return isinstance(parent, ast.If)
-        if isinstance(parent, ast.If):
-            return True
-    return False
+def _steps(statement: ast.stmt, stepping: set[ast.stmt]) -> bool:
+    """Whether a statement takes one of some steps, whichever way its tests go."""
+    if statement in stepping:
+        return True
+    blocks = [getattr(statement, "body", ())]
+    if isinstance(statement, ast.If):
+        blocks.append(statement.orelse)
+    elif isinstance(statement, (*FUNCTIONS, ast.ClassDef)):
+        return False
+    return all(any(_steps(part, stepping) for part in block) for block in blocks)
 
 
 def _synchronize(names: Names, call: ast.Call, receiver: ast.expr) -> Edit:
@@ -250,6 +247,27 @@ RULE = Rule(
         ),
     ),
     keeps=(
+        Keep(
+            """\
+            import torch
+            import torch.distributed as dist
+            from torch.nn.parallel import DistributedDataParallel as DDP
+
+            dist.init_process_group("nccl")
+            net = DDP(torch.nn.Linear(2, 1))
+            optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+            for batches in windows:
+                for number, x in enumerate(batches):
+                    net.require_backward_grad_sync = number == 3
+                    net(x).sum().backward()
+                if fast:
+                    optimizer.step()
+                else:
+                    optimizer.step()
+                optimizer.zero_grad()
+            """,
+            reason="whichever way the test goes, a step has closed the window",
+        ),
         Keep(
             """\
             import torch

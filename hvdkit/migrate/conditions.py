@@ -217,7 +217,8 @@ def _reductions(facts: Facts, program: ProgramFacts) -> tuple[State, str]:
 
 
 def _leftovers(facts: Facts, program: ProgramFacts) -> tuple[State, str]:
-    sites = [s for s in facts.calls("torch.distributed.", *words.WRAPS) if s.names in program.files]
+    calls = facts.calls("torch.distributed.", *words.WRAPS)
+    sites = [s for s in calls if s.names in program.files and s.name not in words.ASK_NO_GROUP]
     if sites:
         called = ", ".join(sorted({site.name.rpartition(".")[2] for site in sites}))
         return State.OPEN, f"{called} at {_places(sites)}"

@@ -22,7 +22,7 @@ HARMLESS = (
     "torch.cuda.is_bf16_supported",
     "torch.cuda.amp.",
 )
-SET_DEVICE = "torch.cuda.set_device"
+SET_DEVICE = ("torch.cuda.set_device", "torch.accelerator.set_device_index")
 
 
 def init_row(facts: Facts, program: ProgramFacts) -> Condition:
@@ -49,14 +49,14 @@ def init_row(facts: Facts, program: ProgramFacts) -> Condition:
 def device_row(facts: Facts, program: ProgramFacts) -> Condition:
     """Whether each process of a host works on a device of its own."""
     name = "each process has its own device"
-    chosen = [site for site in facts.calls(SET_DEVICE) if _is_run(facts, program, site)]
+    chosen = [site for site in facts.calls(*SET_DEVICE) if _is_run(facts, program, site)]
     moves = [site for site in _moves(facts) if site.node.args and site.names in program.files]
     for site in chosen:
         kinds = facts.ranks.of(site.names, site.node.args[0]) if site.node.args else frozenset()
         if "rank" in kinds and "local_rank" not in kinds:
             detail = f"set_device takes the rank among all hosts at {_place(site.names, site.node)}"
             return Condition(name, State.OPEN, detail)
-    for site in (*chosen, *moves):
+    for site in (*chosen, *moves, *facts.calls("torch.device")):
         inside = any(facts.ranks.inside(site.names, argument, "local_rank") for argument in site.node.args)
         if inside and _is_run(facts, program, site):
             return Condition(name, State.PROVEN, f"by local_rank at {_place(site.names, site.node)}")
@@ -93,7 +93,7 @@ def _above(first: Site, second: Site) -> bool:
 
 def _names_cuda(names: Names) -> bool:
     constants = names.of_kind(ast.Constant)
-    return "cuda" in names.attributes or any(
+    return any(name in names.attributes for name in ("cuda", "accelerator")) or any(
         isinstance(node.value, str) and "cuda" in node.value and len(node.value) < 20 for node in constants
     )
 

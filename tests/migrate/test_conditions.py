@@ -242,6 +242,34 @@ def test_horovod_is_initialised_by_those_who_call_what_uses_cuda(tmp_path: Path)
     assert rows[INIT].detail == "CUDA is used above it at start.py:5"
 
 
+@pytest.mark.parametrize(
+    ("choice", "state"),
+    [
+        ("torch.accelerator.set_device_index(hvd.local_rank())", State.PROVEN),
+        ("device = torch.device('cuda', hvd.local_rank())", State.PROVEN),
+        ("device = torch.device(f'cuda:{hvd.local_rank()}')", State.PROVEN),
+        ("torch.accelerator.set_device_index(hvd.rank())", State.OPEN),
+        ("device = torch.device('cuda', hvd.rank())", State.OPEN),
+    ],
+)
+def test_other_ways_to_choose_a_device(choice: str, state: State, tmp_path: Path) -> None:
+    text = GOOD.replace("torch.cuda.set_device(hvd.local_rank())", choice)
+    assert table(tmp_path, text)[DEVICE].state is state
+
+
+@pytest.mark.parametrize(
+    ("call", "state"),
+    [
+        ("torch.distributed.get_default_backend_for_device('cuda')", State.PROVEN),
+        ("torch.distributed.is_nccl_available()", State.PROVEN),
+        ("torch.distributed.get_rank()", State.OPEN),
+    ],
+)
+def test_what_asks_no_process_group_is_none_that_is_left(call: str, state: State, tmp_path: Path) -> None:
+    rows = table(tmp_path, GOOD.replace("    hvd.init()\n", f"    hvd.init()\n    answer = {call}\n"))
+    assert rows[LEFTOVERS].state is state
+
+
 def test_a_device_that_another_script_takes_is_not_this_ones(tmp_path: Path) -> None:
     data = """\
         import horovod.torch as hvd

@@ -71,6 +71,20 @@ INIT = "torch.distributed.init_process_group"
 LIBRARY_STARTS = ("timm.utils.init_distributed_device",)
 # The attributes of that argument -> Horovod's function.
 STARTED = {"rank": "rank", "local_rank": "local_rank", "world_size": "size"}
+# Questions of torch.distributed that are answered without a process group.
+ASK_NO_GROUP = frozenset(
+    f"torch.distributed.{name}"
+    for name in (
+        "get_default_backend_for_device",
+        "is_available",
+        "is_backend_available",
+        "is_gloo_available",
+        "is_mpi_available",
+        "is_nccl_available",
+        "is_ucc_available",
+        "is_xccl_available",
+    )
+)
 OWN_GROUP = "hvdkit: a process group of Horovod's ranks"  # INIT, for libraries (HVD115): it starts nothing
 
 # Optimizers that do not live in torch.optim; a project's own subclasses are found through their bases.

@@ -102,7 +102,9 @@ class Names:
         return {node: place for place, node in enumerate(self._order)}
 
     def walk(self, node: ast.AST) -> list[ast.AST]:
-        """A node and everything inside it, in the order of the file."""
+        """A node and everything inside it, in the order of the file; also one that hvdkit made up."""
+        if node not in self._places:
+            return [*ast.walk(node)]
         last = node
         while inside := children(last):
             last = inside[-1]

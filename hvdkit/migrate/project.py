@@ -59,6 +59,7 @@ class Project:
     _checkouts: dict[str, Path | None] = field(default_factory=dict)  # by the name that its files import
     _installs: dict[str, Path | None] = field(default_factory=dict)  # by the package that lies there
     _around_files: tuple[int, list[Path]] = (0, [])  # how many files there were, and their folders
+    _above_files: tuple[int, list[Path]] = (0, [])  # the same, with every folder around them
     _taken: dict[tuple[str, str], bool] = field(default_factory=dict)  # by the names of file and member
 
     def load(self, path: Path, force: bool = True) -> Names | None:
@@ -198,10 +199,11 @@ class Project:
         """A module of a package that is installed from a folder of the checkout: `pip install ./parts`."""
         top = name.partition(".")[0]
         if top not in self._installs:
-            inside = (folder for path in self.files for folder in path.parents[:-1])
-            self._installs[top] = next(
-                (f for f in sorted(set(inside)) if self._installs_package(f, top)), None
-            )
+            if self._above_files[0] != len(self.files):
+                above = {folder for path in self.files for folder in path.parents[:-1]}
+                self._above_files = len(self.files), sorted(above)
+            holding = (f for f in self._above_files[1] if self._installs_package(f, top))
+            self._installs[top] = next(holding, None)
         folder = self._installs[top]
         return self.folders.module(folder, name) if folder is not None else None
 

@@ -165,7 +165,7 @@ def _kept_alike(facts: Facts, names: Names, node: ast.Attribute) -> bool:
         for call in names.calls.get("register_buffer", ())
         if owner in names.ancestors(call) and call.args and isinstance(call.args[0], ast.Constant)
     }
-    same = [part for part in ast.walk(owner) if isinstance(part, ast.Attribute) and part.attr == node.attr]
+    same = [part for part in names.walk(owner) if isinstance(part, ast.Attribute) and part.attr == node.attr]
     stores = [part for part in same if isinstance(part.ctx, ast.Store)]
     building = [getattr(names.function(store), "name", "") in _BUILDING for store in stores]
     return node.attr in registered or (bool(stores) and all(building))

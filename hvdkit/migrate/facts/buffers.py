@@ -91,7 +91,7 @@ def changed_in_training(facts: Facts) -> Iterator[tuple[Names, ast.Call, str]]:
             if not any(runs_in(facts, program, names, call) for program in programs):
                 continue  # a model that other programs make
             if isinstance(first, ast.Constant) and isinstance(first.value, str):
-                changes = [part for part in ast.walk(owner) if _changes(facts, names, part, first.value)]
+                changes = [part for part in names.walk(owner) if _changes(facts, names, part, first.value)]
                 if not all(changed_alike(facts, names, part) for part in changes):
                     yield names, call, first.value
 

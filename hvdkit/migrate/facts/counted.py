@@ -39,8 +39,8 @@ def _runs_over(facts: Facts, names: Names, iterated: ast.expr, loaders: set[Valu
 
 def _adds_up(names: Names, loop: ast.For) -> bool:
     """Whether a loop, gone through to its end, adds to what was there before, by its batches alone."""
-    parts = [part for statement in loop.body for part in ast.walk(statement)]
-    stores = [part for part in (*ast.walk(loop.target), *parts) if isinstance(part, ast.Name)]
+    parts = [part for statement in loop.body for part in names.walk(statement)]
+    stores = [part for part in (*names.walk(loop.target), *parts) if isinstance(part, ast.Name)]
     inside = {part.id for part in stores if isinstance(part.ctx, ast.Store)}
     added = [part.target for part in parts if isinstance(part, ast.AugAssign)]
     sums = {target.id for target in added if isinstance(target, ast.Name)}

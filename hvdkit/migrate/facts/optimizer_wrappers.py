@@ -73,7 +73,7 @@ def _makes_gradients(value: Value) -> bool:
 
 def _copies(value: Value) -> bool:
     """Whether a class gives the optimizer other parameters than those of the model."""
-    for part in ast.walk(value.node):
+    for part in value.names.walk(value.node):
         if getattr(part, "attr", getattr(part, "id", "")) == "Parameter":
             return True
         into: ast.AST = part if isinstance(getattr(part, "ctx", None), ast.Store) else value.node

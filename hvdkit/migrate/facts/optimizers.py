@@ -335,13 +335,13 @@ def parameter_roots(
     seen.add(node)
     found: list[tuple[Names, ast.expr]] = []
     inside: set[ast.AST] = set()
-    for part in ast.walk(node):
+    for part in names.walk(node):
         if part in inside:
             continue
         if isinstance(part, ast.Call):
             if isinstance(part.func, ast.Attribute) and part.func.attr in PARAMETERS:
                 found.append((names, _parent(names, part.func.value)))
-                inside.update(ast.walk(part))
+                inside.update(names.walk(part))
             elif part.args and set(names.qualified(part.func)) & words.GROUP_FACTORIES:
                 found.append((names, part.args[0]))
             else:

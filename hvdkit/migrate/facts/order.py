@@ -49,7 +49,7 @@ def renewed(names: Names, use: ast.Name) -> Binding | None:
         binding
         for binding in above
         if binding.value is not None
-        and not any(isinstance(part, ast.Name) and part.id == use.id for part in ast.walk(binding.value))
+        and not any(isinstance(part, ast.Name) and part.id == use.id for part in names.walk(binding.value))
         and names.statement(binding.node) is not names.statement(use)
         and _always_before(names, names.statement(binding.node), use)
     ]

@@ -119,11 +119,9 @@ def has_main_guard(names: Names) -> bool:
 
 def main_guard(names: Names) -> ast.If | None:
     """The main guard of a file."""
-    for statement in names.source.tree.body:
-        if isinstance(statement, ast.If) and "__name__" in names.uses:
-            test = statement.test
-            if isinstance(test, ast.Compare) and any(
-                isinstance(part, ast.Name) and part.id == "__name__" for part in ast.walk(test)
-            ):
+    for use in names.uses.get("__name__", ()):
+        statement = names.statement(use)
+        if isinstance(statement, ast.If) and isinstance(statement.test, ast.Compare):
+            if names.parents[statement] is names.source.tree:
                 return statement
     return None

@@ -101,7 +101,7 @@ def named_by_sample(facts: Facts, names: Names, node: ast.AST) -> bool:
 
 
 def _of_sample(facts: Facts, names: Names, node: ast.AST, seen: set[ast.AST]) -> bool:
-    for part in ast.walk(node):
+    for part in names.walk(node):
         for binding in names.bindings(part.id, part) if isinstance(part, ast.Name) else ():
             if binding.node in seen:
                 continue

@@ -23,7 +23,7 @@ def set_from_batch(facts: Facts, program: ProgramFacts) -> Iterator[tuple[Names,
     for names in sorted(program.files, key=lambda names: names.source.path):
         for owner in names.of_kind(ast.ClassDef) if "Parameter" in names.source.text else ():
             parameters = _parameters(facts, names, owner)
-            statements = (part for part in ast.walk(owner) if isinstance(part, ast.stmt) and parameters)
+            statements = (part for part in names.walk(owner) if isinstance(part, ast.stmt) and parameters)
             for statement in statements:
                 attribute = _set(statement)
                 if attribute is None or attribute[0] not in parameters:
@@ -39,7 +39,7 @@ def _parameters(facts: Facts, names: Names, owner: ast.ClassDef) -> set[str]:
     """The attributes that a class gives an nn.Parameter."""
     return {
         target.attr
-        for part in ast.walk(owner)
+        for part in names.walk(owner)
         if isinstance(part, ast.Assign) and isinstance(part.value, ast.Call)
         if words.PARAMETER & facts.flow.qualified(names, part.value.func)
         for target in part.targets

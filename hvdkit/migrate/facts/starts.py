@@ -70,9 +70,7 @@ def runs_project(facts: Facts, names: Names, statement: ast.stmt) -> bool:
     """Whether a statement runs functions of the project, when its file is run or imported."""
     if isinstance(statement, (*FUNCTIONS, ast.ClassDef)):
         return False
-    return any(
-        isinstance(part, ast.Call) and facts.flow.functions(names, part) for part in ast.walk(statement)
-    )
+    return any(facts.flow.functions(names, call) for call in names.calls_in(statement))
 
 
 def runs_in(facts: Facts, program: ProgramFacts, names: Names, node: ast.AST) -> bool:

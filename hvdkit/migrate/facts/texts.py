@@ -138,7 +138,7 @@ def _bound(row: list[ast.stmt]) -> set[str]:
 def _stays_inside(names: Names, row: list[ast.stmt], name: str) -> bool:
     """Whether what the row calls `name` is used in it alone: elsewhere the name is bound again first."""
     owner = names.scope(row[0]).owner(name)
-    inside = {part for statement in row for part in ast.walk(statement)}
+    inside = {part for statement in row for part in names.walk(statement)}
     return all(
         use in inside or _bound_above(names, use, name, row)
         for use in names.uses.get(name, ())

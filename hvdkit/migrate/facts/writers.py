@@ -309,7 +309,7 @@ def handed(facts: Facts, names: Names, path: ast.Name) -> list[tuple[Names, ast.
 
 def _of_one_process(facts: Facts, names: Names, path: ast.AST, seen: set[ast.AST]) -> bool:
     """Whether a path is made from what another process has otherwise: os.getpid(), tempfile.mkdtemp()."""
-    for part in ast.walk(path):
+    for part in names.walk(path):
         if not isinstance(part, (ast.Name, ast.Call)) or part in seen:
             continue
         seen.add(part)
@@ -326,7 +326,7 @@ def needed_everywhere(facts: Facts, names: Names, node: ast.AST) -> bool:
 
     The script's own functions, a model, and what loads weights, takes from a list or draws random numbers.
     """
-    return any(isinstance(part, ast.Call) and _changes(facts, names, part) for part in ast.walk(node))
+    return any(_changes(facts, names, call) for call in names.calls_in(node))
 
 
 def _changes(facts: Facts, names: Names, call: ast.Call) -> bool:

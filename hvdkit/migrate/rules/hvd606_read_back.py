@@ -12,7 +12,7 @@ from hvdkit.migrate.facts.guards import Where, where_runs
 from hvdkit.migrate.facts.order import passed_once
 from hvdkit.migrate.facts.training import only_single
 from hvdkit.migrate.facts.writers import SAVES, own_file
-from hvdkit.migrate.names import Names
+from hvdkit.migrate.names import FunctionNode, Names
 from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
 
@@ -77,11 +77,15 @@ def _saves(facts: Facts, names: Names, call: ast.Call, depth: int = 0) -> bool:
         target = given(call, 1, "f")
         return target is None or not own_file(facts, names, target)
     functions = facts.flow.functions(names, call) if depth < MAX_CALLS else []
-    return any(
-        _saves(facts, where, part, depth + 1)
-        for where, function in functions
-        for part in where.calls_in(function)
-    )
+    return any(_function_saves(facts, *function, depth + 1) for function in functions)
+
+
+def _function_saves(facts: Facts, names: Names, function: FunctionNode, depth: int) -> bool:
+    key = (_function_saves, function, depth)
+    if key not in facts.answers:
+        calls = names.calls_in(function)
+        facts.answers[key] = any(_saves(facts, names, call, depth) for call in calls)
+    return bool(facts.answers[key])
 
 
 def _is_above(site: Site, names: Names, statement: ast.stmt) -> bool:

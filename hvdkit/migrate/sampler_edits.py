@@ -15,6 +15,7 @@ from hvdkit.migrate.facts.flow import Value
 from hvdkit.migrate.facts.made_alike import evaluates_too
 from hvdkit.migrate.facts.sharding import ITERABLE
 from hvdkit.migrate.facts.taken_by_count import taken_by_count
+from hvdkit.migrate.facts.training import only_single
 from hvdkit.migrate.graph_samples import drawn_from, is_of_graph
 from hvdkit.migrate.names import COMPREHENSIONS, Names
 from hvdkit.migrate.plan import Edit
@@ -22,6 +23,12 @@ from hvdkit.migrate.plan import Edit
 WIDE = 110  # columns
 RANDOM, SEQUENTIAL = "torch.utils.data.RandomSampler", "torch.utils.data.SequentialSampler"
 STREAMS = ("webdataset.", "torchdata.", "torchtext.datasets.")  # their data sets are iterators
+
+
+def gets_share(facts: Facts, loader: Loader) -> bool:
+    """Whether HVD302 gives each rank its own share of a loader's data."""
+    trains = facts.training(loader) and only_single(facts, loader.names)
+    return trains and not facts.sharded(loader) and not unshardable(facts, loader)
 
 
 def unshardable(facts: Facts, loader: Loader) -> str:

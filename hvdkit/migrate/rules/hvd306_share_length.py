@@ -1,0 +1,201 @@
+"""HVD306: what is added up over a rank's share is divided by the number of samples in it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from hvdkit.migrate import edits
+from hvdkit.migrate.facts import Facts
+from hvdkit.migrate.facts.means import whole_counts
+from hvdkit.migrate.plan import Finding
+from hvdkit.migrate.rule import Change, Keep, Rule
+from hvdkit.migrate.sampler_edits import gets_share
+
+MESSAGE = "the loop goes through this rank's share of the data now, and this counted all of it"
+
+
+def check(facts: Facts) -> Iterator[Finding]:
+    divided = [loader for loader in facts.loaders if gets_share(facts, loader)]
+    done = set()
+    for count in whole_counts(facts, divided):
+        if count.number not in done:
+            done.add(count.number)
+            source = count.names.source
+            text = f"len({source.segment(count.loader)}.sampler)"
+            make = (edits.replace, source, count.number, text)
+            yield facts.safe("HVD306", count.names, count.number, MESSAGE, *make)
+
+
+RULE = Rule(
+    id="HVD306",
+    title="a mean is taken over the rank's share",
+    what=(
+        "Where the loop over a training loader that gets a DistributedSampler adds something up, and that is divided by "
+        "the length of the whole data set, divides by len(loader.sampler); so does what the loop prints of its way."
+    ),
+    why=(
+        "The sum is over 1/N of the samples: divided by the number of all of them, losses and accuracies would be told "
+        "N times too small."
+    ),
+    safety=(
+        "Safe: in one process a sampler has as many samples as its data set. What is printed is the mean over the "
+        "share of rank 0; that over all ranks is hvd.allreduce(torch.tensor(mean)), which all ranks have to call. "
+        "Counts that no sum over the loader is divided by stay, such as the N of a prior in a loss."
+    ),
+    check=check,
+    changes=(
+        Change(
+            """\
+            import torch
+            from torch.utils.data import DataLoader
+
+            data = Digits("train")
+            loader = DataLoader(data, batch_size=8, shuffle=True)
+            for epoch in range(3):
+                total = right = 0.0
+                for number, (x, y) in enumerate(loader):
+                    loss = loss_of(model(x), y)
+                    loss.backward()
+                    optimizer.step()
+                    total += loss.item() * x.size(0)
+                    right = right + (model(x).argmax(1) == y).sum().item()
+                    print(f"[{number * len(x)}/{len(loader.dataset)}]")
+                total /= len(data)
+                print(total, 100.0 * right / float(len(loader.dataset)))
+            """,
+            """\
+            import torch
+            from torch.utils.data import DataLoader
+
+            data = Digits("train")
+            loader = DataLoader(data, batch_size=8, shuffle=True)
+            for epoch in range(3):
+                total = right = 0.0
+                for number, (x, y) in enumerate(loader):
+                    loss = loss_of(model(x), y)
+                    loss.backward()
+                    optimizer.step()
+                    total += loss.item() * x.size(0)
+                    right = right + (model(x).argmax(1) == y).sum().item()
+                    print(f"[{number * len(x)}/{len(loader.sampler)}]")
+                total /= len(loader.sampler)
+                print(total, 100.0 * right / float(len(loader.sampler)))
+            """,
+            note="Only this rule: HVD302 gives the loader its sampler.",
+        ),
+        Change(
+            """\
+            import torch
+            from torch.utils.data import DataLoader
+
+            data, rest = Digits("train"), Digits("test")
+            size = len(data)
+
+            def run(batches, train):
+                seen = []
+                for x in batches:
+                    loss = model(x).sum()
+                    seen.append(loss.item())
+                    if train:
+                        loss.backward()
+                        optimizer.step()
+                return sum(seen) / len(batches.dataset)
+
+            def fit(batches):
+                total = 0
+                for x in batches:
+                    loss = model(x).sum()
+                    loss.backward()
+                    optimizer.step()
+                    total += loss.item()
+                return total / size
+
+            loader = DataLoader(data)
+            print(run(loader, True), run(DataLoader(rest), False), fit(loader))
+            """,
+            """\
+            import torch
+            from torch.utils.data import DataLoader
+
+            data, rest = Digits("train"), Digits("test")
+            size = len(data)
+
+            def run(batches, train):
+                seen = []
+                for x in batches:
+                    loss = model(x).sum()
+                    seen.append(loss.item())
+                    if train:
+                        loss.backward()
+                        optimizer.step()
+                return sum(seen) / len(batches.sampler)
+
+            def fit(batches):
+                total = 0
+                for x in batches:
+                    loss = model(x).sum()
+                    loss.backward()
+                    optimizer.step()
+                    total += loss.item()
+                return total / len(batches.sampler)
+
+            loader = DataLoader(data)
+            print(run(loader, True), run(DataLoader(rest), False), fit(loader))
+            """,
+            note="The sampler of a loader that stays whole counts all samples, as its data set does.",
+        ),
+    ),
+    keeps=(
+        Keep(
+            """\
+            import torch
+            from torch.utils.data import DataLoader
+
+            loader = DataLoader(data, batch_size=8, shuffle=True)
+            test = DataLoader(rest, batch_size=8)
+            for x in loader:
+                loss = loss_of(model(x)) + prior(model) / len(loader.dataset)
+                loss.backward()
+                optimizer.step()
+            total = 0
+            for x in test:
+                total += loss_of(model(x)).item()
+            print(total / len(test.dataset), total / len(data))
+            """,
+            reason="the weight of a prior is that of all data, and what evaluates stays whole",
+        ),
+        Keep(
+            """\
+            import torch.distributed as dist
+            from torch.utils.data import DataLoader, DistributedSampler
+
+            dist.init_process_group("gloo")
+            loader = DataLoader(data, sampler=DistributedSampler(data))
+            total = 0
+            for x in loader:
+                loss = model(x).sum()
+                loss.backward()
+                optimizer.step()
+                total += loss.item()
+            print(total / len(loader.dataset))
+            """,
+            reason="what a DDP script tells of its shares it goes on telling",
+        ),
+        Keep(
+            """\
+            from torch.utils.data import DataLoader
+
+            loader = DataLoader(data)
+            total = samples = 0
+            for x in loader:
+                loss = model(x).sum()
+                loss.backward()
+                optimizer.step()
+                total += loss.item()
+                samples += len(x)
+            print(total / samples, total / len(loader), count(samples) / len(others))
+            """,
+            reason="what is counted in the loop, or in batches, is the share's already",
+        ),
+    ),
+)

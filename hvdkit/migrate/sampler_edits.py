@@ -13,6 +13,7 @@ from hvdkit.migrate.facts.batch_samplers import grouped
 from hvdkit.migrate.facts.facts import Loader
 from hvdkit.migrate.facts.flow import Value
 from hvdkit.migrate.facts.made_alike import evaluates_too
+from hvdkit.migrate.facts.phases import Phase, compared, phase_trained
 from hvdkit.migrate.facts.sharding import ITERABLE
 from hvdkit.migrate.facts.taken_by_count import taken_by_count
 from hvdkit.migrate.facts.training import only_single
@@ -39,11 +40,13 @@ def unshardable(facts: Facts, loader: Loader) -> str:
             "its data set is iterable and takes no sampler: what it yields has to be divided in its __iter__"
         )
     together = any(isinstance(parent, COMPREHENSIONS) for parent in loader.names.ancestors(loader.node))
-    if together or _one_of_many(loader) or evaluates_too(facts, loader):
+    if (together or _one_of_many(loader)) and phase_trained(facts, loader) is None:
+        return "one call makes this loader and those that evaluate"
+    if evaluates_too(facts, loader) and phase_trained(facts, loader) is None:
         return "one call makes this loader and those that evaluate"
     if taken_by_count(facts, loader.value):
         return "a loop takes batches by next() without asking how many there are, and a share has fewer"
-    if facts.options.target == "hvdkit":
+    if facts.options.target == "hvdkit" and phase_trained(facts, loader) is None:
         return ""
     if loader.batch_sampler is not None and not in_groups(facts, loader):
         return "it has a batch_sampler of its own"
@@ -90,6 +93,9 @@ def sampler_edits(facts: Facts, loader: Loader) -> list[Edit]:
     """A sampler above the loader, and in it in place of shuffle. Raises CannotEdit."""
     names, source = loader.names, loader.names.source
     hvd = facts.hvd(names)
+    phase = phase_trained(facts, loader)
+    if phase is not None:
+        return _of_phase(facts, loader, phase)
     if facts.options.target == "hvdkit":
         return edits.wrap(source, loader.node, f"{hvd}.distribute(", ")")
     if is_of_graph(loader):
@@ -116,6 +122,39 @@ def sampler_edits(facts: Facts, loader: Loader) -> list[Edit]:
         made.append(edits.replace(source, loader.dataset, name))
         dataset = name
     return _beside_loader(loader, dataset, hvd, lines, made)
+
+
+def _of_phase(facts: Facts, loader: Loader, phase: Phase) -> list[Edit]:
+    """A sampler for the loader of one phase, where a call makes those of all."""
+    source, hvd = loader.names.source, facts.hvd(loader.names)
+    dataset, written = loader.dataset, keyword(loader.node, "shuffle")
+    trains = f"{phase.variable} == {phase.name}"
+    if dataset is None or any(isinstance(part, ast.Call) for part in ast.walk(dataset)):
+        raise edits.CannotEdit("its data set is made inside it, for each phase")
+    if loader.shuffle is not written or any(item.arg is None for item in loader.node.keywords):
+        raise edits.CannotEdit("its arguments come by position, or from **, for each phase")
+    asked = "False" if written is None else source.segment(written)
+    only_then = written is not None and _is_test(loader.names, written, phase)
+    if facts.options.target == "hvdkit":
+        whole = source.segment(loader.node)
+        return [edits.replace(source, loader.node, f"{hvd}.distribute({whole}) if {trains} else {whole}")]
+    sampler = _sampler(source.segment(dataset), hvd, "True" if only_then else asked)
+    given = f"sampler={sampler} if {trains} else None"
+    if written is None:
+        return [edits.add_arguments(source, loader.node, [given])]
+    if not only_then and asked != "False":  # a loader with a sampler takes no shuffle=True
+        others = f"{phase.variable} != {phase.name}"
+        given = f"shuffle={others if asked == 'True' else f'({asked}) and {others}'}, {given}"
+    place = next(item for item in loader.node.keywords if item.value is written)
+    return [edits.replace(source, place, given)]
+
+
+def _is_test(names: Names, shuffle: ast.expr, phase: Phase) -> bool:
+    """Whether a loader shuffles in the phase that trains, and in no other."""
+    if isinstance(shuffle, ast.IfExp):
+        ways = [getattr(way, "value", None) for way in (shuffle.body, shuffle.orelse)]
+        return ways == [True, False] and _is_test(names, shuffle.test, phase)
+    return compared(names, shuffle, phase.variable) == phase.value
 
 
 def _beside_loader(loader: Loader, dataset: str, hvd: str, lines: list[str], made: list[Edit]) -> list[Edit]:

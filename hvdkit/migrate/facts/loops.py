@@ -55,8 +55,10 @@ class Path:
 
     @property
     def epoch(self) -> Loop | None:
-        """The loop around the batch loop."""
+        """The loop around the batch loop, and around one over phases: that says which loader it is."""
         outer = self.batch + 1
+        while 0 < outer < len(self.loops) and _chooses(self.loops[outer], self.loops[self.batch]):
+            outer += 1
         return self.loops[outer] if 0 < outer < len(self.loops) else None
 
 
@@ -186,6 +188,24 @@ class Loops:
                 continue
             for outer, calls in self._outward(where, call, (*seen, function)):
                 yield loops + outer, [(where, call), *calls]
+
+
+def _chooses(outer: Loop, batches: Loop) -> bool:
+    """Whether a loop says which loader another goes through: `for x in loaders[phase]`, by its phase."""
+    if (
+        outer.names is not batches.names
+        or isinstance(outer.node, ast.While)
+        or isinstance(batches.node, ast.While)
+    ):
+        return False
+    drawn = list(outer.names.walk(batches.node.iter))
+    for part in [part for part in drawn if isinstance(part, ast.Name)]:
+        drawn += [b.value for b in outer.names.bindings(part.id, part) if b.kind == "assign" and b.value]
+    keys = (part.slice for part in drawn if isinstance(part, ast.Subscript))
+    target = outer.node.target
+    return any(
+        isinstance(key, ast.Name) and isinstance(target, ast.Name) and key.id == target.id for key in keys
+    )
 
 
 def _only_looks(path: Path) -> bool:

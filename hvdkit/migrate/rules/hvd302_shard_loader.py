@@ -473,6 +473,85 @@ RULE = Rule(
         ),
         Change(
             """\
+            from torch.utils.data import DataLoader
+
+            loaders = {phase: DataLoader(data[phase], shuffle=True) for phase in ("train", "val")}
+            rest = {p: DataLoader(more[p], batch_size=8, shuffle=p == "train") for p in ("train", "val")}
+            parts = {}
+            for part in ("fit", "test"):
+                parts[part] = DataLoader(sets[part])
+            for phase in ("train", "val"):
+                training = phase == "train"
+                for x in loaders[phase]:
+                    loss = model(x)
+                    if training:
+                        loss.backward()
+                        optimizer.step()
+                for x in rest[phase]:
+                    loss = model(x)
+                    if phase == "train":
+                        loss.backward()
+                        optimizer.step()
+            for x in parts["fit"]:
+                model(x).backward()
+                optimizer.step()
+            """,
+            """\
+            import horovod.torch as hvd
+            from torch.utils.data import DataLoader
+            from torch.utils.data.distributed import DistributedSampler
+
+            loaders = {phase: DataLoader(data[phase], shuffle=phase != "train", sampler=DistributedSampler(data[phase], num_replicas=hvd.size(), rank=hvd.rank(), shuffle=True) if phase == "train" else None) for phase in ("train", "val")}
+            rest = {p: DataLoader(more[p], batch_size=8, sampler=DistributedSampler(more[p], num_replicas=hvd.size(), rank=hvd.rank(), shuffle=True) if p == "train" else None) for p in ("train", "val")}
+            parts = {}
+            for part in ("fit", "test"):
+                parts[part] = DataLoader(sets[part], sampler=DistributedSampler(sets[part], num_replicas=hvd.size(), rank=hvd.rank(), shuffle=False) if part == "fit" else None)
+            for phase in ("train", "val"):
+                training = phase == "train"
+                for x in loaders[phase]:
+                    loss = model(x)
+                    if training:
+                        loss.backward()
+                        optimizer.step()
+                for x in rest[phase]:
+                    loss = model(x)
+                    if phase == "train":
+                        loss.backward()
+                        optimizer.step()
+            for x in parts["fit"]:
+                model(x).backward()
+                optimizer.step()
+            """,
+            note="One call makes the loaders of all phases: that of the phase which trains is shared out.",
+        ),
+        Change(
+            """\
+            from torch.utils.data import DataLoader
+
+            loaders = {phase: DataLoader(data[phase], shuffle=True) for phase in ("train", "val")}
+            for phase in ("train", "val"):
+                for x in loaders[phase]:
+                    loss = model(x)
+                    if phase == "train":
+                        loss.backward()
+                        optimizer.step()
+            """,
+            """\
+            import hvdkit.torch as hvd
+            from torch.utils.data import DataLoader
+
+            loaders = {phase: hvd.distribute(DataLoader(data[phase], shuffle=True)) if phase == "train" else DataLoader(data[phase], shuffle=True) for phase in ("train", "val")}
+            for phase in ("train", "val"):
+                for x in loaders[phase]:
+                    loss = model(x)
+                    if phase == "train":
+                        loss.backward()
+                        optimizer.step()
+            """,
+            target="hvdkit",
+        ),
+        Change(
+            """\
             import torch
             from log import every
             from torch.utils.data import DataLoader
@@ -901,7 +980,7 @@ RULE = Rule(
             loaders = {}
             for part in ("train", "test"):
                 loaders[part] = DataLoader(data[part], batch_size=8, shuffle=part == "train")
-            for x in loaders["train"]:
+            for x in loaders[chosen]:
                 model(x).sum().backward()
                 optimizer.step()
             """,
@@ -1083,15 +1162,15 @@ RULE = Rule(
             """\
             from torch.utils.data import DataLoader
 
-            loaders = {phase: DataLoader(data[phase], shuffle=True) for phase in ("train", "val")}
-            for phase in ("train", "val"):
+            loaders = {phase: DataLoader(data[phase], shuffle=True) for phase in phases}
+            for phase in phases:
                 for x in loaders[phase]:
                     loss = model(x)
-                    if phase == "train":
+                    if trains(phase):
                         loss.backward()
                         optimizer.step()
             """,
-            reason="one call makes the loader that trains and the one that evaluates, which must see all data",
+            reason="one call makes the loader that trains and the one that evaluates: which trains is not known",
             reported=True,
         ),
         Keep(

@@ -11,6 +11,7 @@ from hvdkit.migrate.facts.epochs import epoch_loops, epoch_number, run_once, tol
 from hvdkit.migrate.facts.facts import Loader
 from hvdkit.migrate.facts.flow import Value
 from hvdkit.migrate.facts.loops import Loop
+from hvdkit.migrate.facts.phases import phase_trained, picks
 from hvdkit.migrate.facts.sharding import BATCH_SAMPLER, epoch_calls, in_order, orders_itself
 from hvdkit.migrate.facts.shares import drawn_whole
 from hvdkit.migrate.facts.spelling import spelled
@@ -59,7 +60,9 @@ def _finding(facts: Facts, loader: Loader, epoch: Loop | None, single: bool) -> 
     if epoch is None:
         message = "no loop over epochs was found around the loop over this loader"
         return facts.manual("HVD303", loader.names, loader.node, message, advice)
-    loader_name = spelled(facts.flow, epoch.names, epoch.node, [loader.value])
+    loader_name = _of_phase(facts, loader, epoch) or spelled(
+        facts.flow, epoch.names, epoch.node, [loader.value]
+    )
     number = epoch_number(epoch)
     batches = facts.flow.values(loader.names, loader.batch_sampler)
     in_own = in_groups(facts, loader)
@@ -83,6 +86,18 @@ def _finding(facts: Facts, loader: Loader, epoch: Loop | None, single: bool) -> 
     return make(
         "HVD303", epoch.names, epoch.node, message, edits.at_start, epoch.names, epoch.node.body, lines
     )
+
+
+def _of_phase(facts: Facts, loader: Loader, epoch: Loop) -> str | None:
+    """The loader of the phase that trains, out of those of all: `loaders["train"]`."""
+    phase = phase_trained(facts, loader)
+    if phase is None:
+        return None
+    for path in (path for path in facts.loops.paths if loader.value in path.loaders):
+        for names, pick in picks(facts, loader, path):
+            if names is epoch.names and names.function(pick) is names.function(epoch.node):
+                return f"{names.source.segment(pick.value)}[{phase.name}]"
+    return None
 
 
 def _may_be_none(facts: Facts, epoch: Loop, loader_name: str) -> bool:
@@ -131,6 +146,44 @@ RULE = Rule(
     ),
     check=check,
     changes=(
+        Change(
+            """\
+            from torch.utils.data import DataLoader
+
+            class Trainer:
+                def __init__(self, data):
+                    self.loaders = {part: DataLoader(data[part], shuffle=True) for part in ("train", "val")}
+
+                def fit(self):
+                    for epoch in range(3):
+                        for phase in ("train", "val"):
+                            batches = self.loaders[phase]
+                            for x in batches:
+                                loss = model(x).sum()
+                                if phase == "train":
+                                    loss.backward()
+                                    optimizer.step()
+            """,
+            """\
+            from torch.utils.data import DataLoader
+
+            class Trainer:
+                def __init__(self, data):
+                    self.loaders = {part: DataLoader(data[part], shuffle=True) for part in ("train", "val")}
+
+                def fit(self):
+                    for epoch in range(3):
+                        self.loaders["train"].sampler.set_epoch(epoch)
+                        for phase in ("train", "val"):
+                            batches = self.loaders[phase]
+                            for x in batches:
+                                loss = model(x).sum()
+                                if phase == "train":
+                                    loss.backward()
+                                    optimizer.step()
+            """,
+            note="The loop over phases, which stands around the batches, counts no epochs.",
+        ),
         Change(
             """\
             import torch

@@ -6,14 +6,22 @@ import ast
 from collections.abc import Iterator
 
 from hvdkit.migrate import edits
+from hvdkit.migrate.collective_edits import fresh
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.opened_everywhere import opened_everywhere
 from hvdkit.migrate.facts.starts import started
 from hvdkit.migrate.facts.texts import text_block
 from hvdkit.migrate.facts.training import only_single, trained_by
-from hvdkit.migrate.facts.writers import unguarded_writers, whole_statement
+from hvdkit.migrate.facts.writers import (
+    DUMPS,
+    OPEN,
+    Writer,
+    needed_everywhere,
+    unguarded_writers,
+    whole_statement,
+)
 from hvdkit.migrate.names import Names
-from hvdkit.migrate.plan import Finding
+from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
 
 
@@ -33,6 +41,11 @@ def check(facts: Facts) -> Iterator[Finding]:
             continue
         if not any(program.kind == "single" for program in trained_by(facts, names, writer.node)):
             continue  # no rank writes it, or every one wrote it before: the post-condition says so
+        computed = _computed_apart(facts, writer)
+        if computed is not None and started(facts, names, writer.node) == {True}:
+            message = "every rank computes what is written, as all may have to; rank 0 writes it"
+            yield facts.safe("HVD601", names, writer.node, message, _compute_above, facts, writer, computed)
+            continue
         short = writer.name.rpartition(".")[2]
         message = f"every rank would write the file of this {short}"
         advice = (
@@ -49,6 +62,32 @@ def check(facts: Facts) -> Iterator[Finding]:
             yield make("HVD601", names, row[0], message, edits.guard, names.source, row, condition)
 
 
+def _computed_apart(facts: Facts, writer: Writer) -> ast.expr | None:
+    """The one argument of a call that all ranks may have to compute: `save_image(generator(noise), path)`."""
+    names, call = writer.names, writer.node
+    statement = names.statement(call)
+    alone = isinstance(statement, ast.Expr) and statement.value is call and not writer.taken
+    if not alone or writer.opened is not None or writer.name in (*DUMPS, OPEN):
+        return None
+    arguments = [*call.args, *(item.value for item in call.keywords)]
+    needed = [argument for argument in arguments if needed_everywhere(facts, names, argument)]
+    if len(needed) != 1 or needed[0].lineno != needed[0].end_lineno or isinstance(needed[0], ast.Starred):
+        return None
+    # Nothing that is computed may change places, and no other rule may have an edit inside.
+    above = arguments[: arguments.index(needed[0])]
+    still = any(names.calls_in(argument) for argument in above) or "module" in ast.unparse(needed[0])
+    return None if still else needed[0]
+
+
+def _compute_above(facts: Facts, writer: Writer, computed: ast.expr) -> list[Edit]:
+    names, source = writer.names, writer.names.source
+    statement = names.statement(writer.node)
+    variable, indent = fresh(names, "written"), source.indent(statement.lineno)
+    above = f"{variable} = {source.segment(computed)}{source.newline}{indent}"
+    guarded = edits.enclose(source, [statement], f"{above}if {facts.hvd(names)}.rank() == 0:")
+    return [*guarded, edits.replace(source, computed, variable)]
+
+
 RULE = Rule(
     id="HVD601",
     title="files are written by rank 0",
@@ -60,11 +99,43 @@ RULE = Rule(
     why="N processes writing one file at once leave a broken one.",
     safety=(
         "Safe in a script that was single-process: the weights are the same on all ranks. Suggested in a DDP "
-        "script, where every rank wrote already. A call whose arguments run the script's own functions, those left out that only compute what they return, is left "
-        "to the person: all ranks may have to run those; so is a sound or a picture of cv2's, which may be read again."
+        "script, where every rank wrote already. Where an argument runs the script's own functions, and not such "
+        "that only compute what they return, all ranks go on computing it; several such arguments are left to the "
+        "person, and so is a sound or a picture of cv2's, which may be read again."
     ),
     check=check,
     changes=(
+        Change(
+            """\
+            import torch
+            from torchvision.utils import save_image
+
+            generator = torch.nn.Linear(4, 64)
+            for epoch in range(3):
+                loss = generator(noise).sum()
+                loss.backward()
+                optimizer.step()
+                save_image(generator(noise).view(16, 1, 8, 8), "images/%d.png" % epoch, nrow=4,
+                           normalize=True)
+            """,
+            """\
+            import horovod.torch as hvd
+            import torch
+            from torchvision.utils import save_image
+
+            generator = torch.nn.Linear(4, 64)
+            for epoch in range(3):
+                loss = generator(noise).sum()
+                loss.backward()
+                optimizer.step()
+                written = generator(noise).view(16, 1, 8, 8)
+                if hvd.rank() == 0:
+                    save_image(written, "images/%d.png" % epoch, nrow=4,
+                               normalize=True)
+            """,
+            note="The model runs on all ranks, as it may have a state that has to stay the same.",
+            files=(),
+        ),
         Change(
             """\
             import numpy as np
@@ -448,10 +519,34 @@ RULE = Rule(
             suggested=True,
             files=(("convert.py", "import torch\nfrom train import save\n\nsave(torch.nn.Linear(2, 1))\n"),),
         ),
-    ),
-    keeps=(
+        Change(
+            """\
+            import torch
+
+            def everything():
+                return {"model": model.state_dict()}
+
+            loss.backward()
+            optimizer.step()
+            torch.save(everything(), "model.pt")
+            """,
+            """\
+            import horovod.torch as hvd
+            import torch
+
+            def everything():
+                return {"model": model.state_dict()}
+
+            loss.backward()
+            optimizer.step()
+            written = everything()
+            if hvd.rank() == 0:
+                torch.save(written, "model.pt")
+            """,
+            note="The script's own function may be one that all ranks have to run.",
+        ),
         *(
-            Keep(
+            Change(
                 f"""\
             import torch
             from torchvision.utils import save_image
@@ -469,12 +564,31 @@ RULE = Rule(
             optimizer.step()
             save_image({call}, "images.png")
             """,
-                reason=reason,
-                reported=True,
+                f"""\
+            import horovod.torch as hvd
+            import torch
+            from torchvision.utils import save_image
+
+            def shown(x):
+                {line}
+                return x
+
+            class Shown:
+                @staticmethod
+                def of(x):
+                    return x
+
+            loss.backward()
+            optimizer.step()
+            written = {call}
+            if hvd.rank() == 0:
+                save_image(written, "images.png")
+            """,
+                note=f"All ranks go on running the function: {reason}.",
             )
             for line, call, reason in (
                 ("x += 1", "shown(images)", "it changes what it is given"),
-                ("x[0] = 1", "shown(images)", "so here"),
+                ("x[0] = 1", "shown(images)", "so it does here"),
                 ("x.add_(1)", "shown(images)", "and here"),
                 ("x = x + torch.rand(1)", "shown(images)", "it draws random numbers"),
                 ("torch.manual_seed(1)", "shown(images)", "it sets a seed"),
@@ -483,6 +597,22 @@ RULE = Rule(
                 ("pass", "shown(images)", "a statement that is none of those known"),
                 ("x = 2 * x", "Shown.of(images)", "a method may change its object"),
             )
+        ),
+    ),
+    keeps=(
+        Keep(
+            """\
+            import torch
+            from torchvision.utils import save_image
+
+            generator = torch.nn.Linear(4, 64)
+            loss.backward()
+            optimizer.step()
+            save_image(generator(noise), name(generator(noise)))
+            save_image(fp=next(names), tensor=generator(noise))
+            """,
+            reason="two arguments may have to be computed on all ranks; or one, after a call that may not move",
+            reported=True,
         ),
         Keep(
             """\
@@ -861,20 +991,6 @@ def save_on_master(*args, **kwargs):
             save(state)
             """,
             reason="a decorator tests the rank",
-        ),
-        Keep(
-            """\
-            import torch
-
-            def everything():
-                return {"model": model.state_dict()}
-
-            loss.backward()
-            optimizer.step()
-            torch.save(everything(), "model.pt")
-            """,
-            reason="the script's own function may be one that all ranks have to run",
-            reported=True,
         ),
         Keep(
             """\

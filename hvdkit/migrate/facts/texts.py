@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts.once import once
 from hvdkit.migrate.facts.training import trained_by
-from hvdkit.migrate.facts.writers import OPEN, OPENS, Writer, handed
+from hvdkit.migrate.facts.writers import Writer, handed, path_and_mode
 from hvdkit.migrate.names import Names
 
 if TYPE_CHECKING:
@@ -59,6 +59,7 @@ _METHODS = {
 }
 _MODULES = ("csv.", "datetime.", "json.", "math.", "os.path.", "pickle.dump", "pprint.", "time.", "yaml.")
 _EXISTS = {"os.path.exists", "os.path.isfile"}
+_ASKS = ("exists", "is_file")  # of a Path
 _TELLS = ("print", "format", "info")
 
 
@@ -73,7 +74,8 @@ def text_block(facts: Facts, writer: Writer) -> list[ast.stmt]:
     else:
         row = opened_to_closed(names, writer.node)
         body, opens = row[1:], [writer.node]
-    if not row or not all(isinstance(call, ast.Call) and _is_open(names, call) for call in opens):
+    paths = [path_and_mode(names, call)[0] if isinstance(call, ast.Call) else None for call in opens]
+    if not row or None in paths:
         return []
     if not all(_tells(facts, names, statement, 0) for statement in body):
         return []
@@ -81,8 +83,7 @@ def text_block(facts: Facts, writer: Writer) -> list[ast.stmt]:
         return []
     if not all(_stays_inside(names, row, name) for name in _bound(row)):
         return []
-    paths = [call.args[0] for call in opens if isinstance(call, ast.Call) and call.args]
-    return [] if any(is_read(facts, names, writer.node, path) for path in paths) else row
+    return [] if any(path and is_read(facts, names, writer.node, path) for path in paths) else row
 
 
 def opened_to_closed(names: Names, call: ast.Call) -> list[ast.stmt]:
@@ -95,11 +96,6 @@ def opened_to_closed(names: Names, call: ast.Call) -> list[ast.stmt]:
     closed = f"{opened.targets[0].id}.close()"
     last = next((i for i, statement in enumerate(below) if ast.unparse(statement) == closed), -1)
     return below[: last + 1] if len(opened.targets) == 1 else []
-
-
-def _is_open(names: Names, call: ast.Call) -> bool:
-    builtin = isinstance(call.func, ast.Name) and call.func.id == OPEN
-    return builtin or bool(OPENS.intersection(names.qualified(call.func)))
 
 
 def _tells(facts: Facts, names: Names, statement: ast.stmt, depth: int) -> bool:
@@ -217,10 +213,11 @@ def _reads(names: Names, node: ast.expr) -> bool:
     for call in names.ancestors(node):
         if not isinstance(call, ast.Call) or _fills_in(call, node):
             continue
-        if _is_open(names, call):
-            mode = call.args[1] if len(call.args) > 1 else None
+        path, mode = path_and_mode(names, call)
+        if path is not None and node in (path, *ast.walk(path)):
             return not (isinstance(mode, ast.Constant) and set(str(mode.value)) & set("wax"))
-        if set(names.qualified(call.func)) & _EXISTS:
+        method = call.func if isinstance(call.func, ast.Attribute) and call.func.value is node else None
+        if set(names.qualified(call.func)) & _EXISTS or getattr(method, "attr", "") in _ASKS:
             return False
         if (call.func.id if isinstance(call.func, ast.Name) else getattr(call.func, "attr", "")) in _TELLS:
             return False

@@ -203,7 +203,7 @@ def _opens(facts: Facts) -> Iterator[Writer]:
     }
     for names in facts.files:
         for call in names.calls.get(OPEN, ()):
-            path, mode = _path_and_mode(names, call)
+            path, mode = path_and_mode(names, call)
             if path is None or id(call) in filled or not isinstance(mode, ast.Constant):
                 continue
             if set(str(mode.value)) & set("wax") and not own_file(facts, names, path):
@@ -215,10 +215,12 @@ def _opens(facts: Facts) -> Iterator[Writer]:
                     yield Writer(names, dump.node, dump.name, where, opened=_opened(names, dump.node, target))
 
 
-def _path_and_mode(names: Names, call: ast.Call) -> tuple[ast.expr | None, ast.expr | None]:
-    """Of `open(path, "w")`, and of a Path's `path.open("w")`."""
+def path_and_mode(names: Names, call: ast.Call) -> tuple[ast.expr | None, ast.expr | None]:
+    """Of `open(path, "w")`, and of a Path's `path.open("w")`; neither, of another call."""
     if OPENS.intersection(names.qualified(call.func)):
         return (call.args[0] if call.args else None), given(call, 1, "mode")
+    if OPEN not in (getattr(call.func, "id", ""), getattr(call.func, "attr", "")):
+        return None, None
     if isinstance(call.func, ast.Name):
         own = not names.bindings(OPEN, call)
         return (call.args[0] if own and call.args else None), given(call, 1, "mode")

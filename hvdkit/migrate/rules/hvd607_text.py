@@ -50,6 +50,45 @@ RULE = Rule(
     changes=(
         Change(
             """\
+            import csv
+            from pathlib import Path
+
+            import torch
+
+            log = Path(args.out) / "log.csv"
+            if not log.exists():
+                with log.open("w", newline="") as file:
+                    csv.writer(file).writerow(["epoch", "loss"])
+            for epoch in range(3):
+                loss.backward()
+                optimizer.step()
+                with log.open("a", newline="") as file:
+                    csv.writer(file).writerow([epoch, loss.item()])
+            """,
+            """\
+            import csv
+            from pathlib import Path
+
+            import horovod.torch as hvd
+            import torch
+
+            log = Path(args.out) / "log.csv"
+            if not log.exists():
+                if hvd.rank() == 0:
+                    with log.open("w", newline="") as file:
+                        csv.writer(file).writerow(["epoch", "loss"])
+            for epoch in range(3):
+                loss.backward()
+                optimizer.step()
+                if hvd.rank() == 0:
+                    with log.open("a", newline="") as file:
+                        csv.writer(file).writerow([epoch, loss.item()])
+            """,
+            note="A Path opens as open() does.",
+            suggested=True,
+        ),
+        Change(
+            """\
             import codecs
             import torch
             from io import open
@@ -268,6 +307,22 @@ RULE = Rule(
         ),
     ),
     keeps=(
+        Keep(
+            """\
+            from pathlib import Path
+
+            import torch
+
+            log = Path("state.json")
+            loss.backward()
+            optimizer.step()
+            with log.open("w") as file:
+                file.write(str(loss.item()))
+            state = log.read_text()
+            """,
+            reason="the file is read",
+            suggested=True,
+        ),
         Keep(
             """\
             import torch

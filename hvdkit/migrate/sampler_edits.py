@@ -128,23 +128,27 @@ def _of_phase(facts: Facts, loader: Loader, phase: Phase) -> list[Edit]:
     """A sampler for the loader of one phase, where a call makes those of all."""
     source, hvd = loader.names.source, facts.hvd(loader.names)
     dataset, written = loader.dataset, keyword(loader.node, "shuffle")
-    trains = f"{phase.variable} == {phase.name}"
     if dataset is None or any(isinstance(part, ast.Call) for part in ast.walk(dataset)):
         raise edits.CannotEdit("its data set is made inside it, for each phase")
-    if loader.shuffle is not written or any(item.arg is None for item in loader.node.keywords):
-        raise edits.CannotEdit("its arguments come by position, or from **, for each phase")
+    taken = {item.arg for item in loader.node.keywords} & {None, "sampler", "batch_sampler"}
+    if loader.shuffle is not written or taken:
+        raise edits.CannotEdit(
+            "its arguments come by position, or from **, or have a sampler, for each phase"
+        )
     asked = "False" if written is None else source.segment(written)
     only_then = written is not None and _is_test(loader.names, written, phase)
     if facts.options.target == "hvdkit":
         whole = source.segment(loader.node)
-        return [edits.replace(source, loader.node, f"{hvd}.distribute({whole}) if {trains} else {whole}")]
+        return [
+            edits.replace(source, loader.node, f"{hvd}.distribute({whole}) if {phase.trains} else {whole}")
+        ]
     sampler = _sampler(source.segment(dataset), hvd, "True" if only_then else asked)
-    given = f"sampler={sampler} if {trains} else None"
+    given = f"sampler={sampler} if {phase.trains} else None"
     if written is None:
         return [edits.add_arguments(source, loader.node, [given])]
     if not only_then and asked != "False":  # a loader with a sampler takes no shuffle=True
-        others = f"{phase.variable} != {phase.name}"
-        given = f"shuffle={others if asked == 'True' else f'({asked}) and {others}'}, {given}"
+        others = phase.evaluates if asked == "True" else f"({asked}) and {phase.evaluates}"
+        given = f"shuffle={others}, {given}"
     place = next(item for item in loader.node.keywords if item.value is written)
     return [edits.replace(source, place, given)]
 
@@ -154,6 +158,8 @@ def _is_test(names: Names, shuffle: ast.expr, phase: Phase) -> bool:
     if isinstance(shuffle, ast.IfExp):
         ways = [getattr(way, "value", None) for way in (shuffle.body, shuffle.orelse)]
         return ways == [True, False] and _is_test(names, shuffle.test, phase)
+    if phase.value is True:
+        return isinstance(shuffle, ast.Name) and shuffle.id == phase.variable
     return compared(names, shuffle, phase.variable) == phase.value
 
 

@@ -1,14 +1,19 @@
-"""One call that makes the loaders of all phases: `{phase: DataLoader(data[phase]) for phase in phases}`."""
+"""One call that makes the loaders of all phases, those that evaluate, too.
+
+`{phase: DataLoader(data[phase]) for phase in phases}`, and `DataLoader(data, shuffle=train)` in a function.
+"""
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from hvdkit.migrate.facts.arguments import default, passed
 from hvdkit.migrate.facts.loops import Path
-from hvdkit.migrate.names import FUNCTIONS, Names
+from hvdkit.migrate.facts.once import once
+from hvdkit.migrate.names import FUNCTIONS, FunctionNode, Names
 
 if TYPE_CHECKING:
     from hvdkit.migrate.facts.facts import Facts, Loader
@@ -18,34 +23,135 @@ if TYPE_CHECKING:
 class Phase:
     """The phase that trains, of those that one call makes loaders for.
 
-    variable: what holds the phase where the loader is made. value: the phase. name: the same, as a literal.
+    variable: what holds the phase where the loader is made. value: the phase, a text or a truth value.
+    name: the same, as a literal. taken: where the loader of that phase is taken, as expressions.
     """
 
     variable: str
-    value: str
+    value: object
     name: str
+    taken: tuple[tuple[Names, ast.expr], ...]
+
+    @property
+    def trains(self) -> str:
+        """The test that is true where the loader is to be trained on."""
+        return self._asks("") if isinstance(self.value, bool) else f"{self.variable} == {self.name}"
+
+    @property
+    def evaluates(self) -> str:
+        """The opposite test."""
+        return self._asks("not ") if isinstance(self.value, bool) else f"{self.variable} != {self.name}"
+
+    def _asks(self, negated: str) -> str:
+        return f"{negated if self.value else 'not ' if not negated else ''}{self.variable}"
+
+
+@once
+def _phases(facts: Facts) -> dict[ast.Call, Phase | None]:
+    return {loader.node: _by_key(facts, loader) or _by_flag(facts, loader) for loader in facts.loaders}
 
 
 def phase_trained(facts: Facts, loader: Loader) -> Phase | None:
     """The one phase whose loader is trained on, where each pass says by a constant which it is."""
+    return _phases(facts)[loader.node]
+
+
+def _ways(facts: Facts, loader: Loader) -> list[Path]:
+    return [path for path in facts.loops.paths if loader.value in path.loaders]
+
+
+def _drawn(path: Path) -> Iterator[tuple[Names, ast.expr]]:
+    """What a way from a backward pass goes through, and what it hands from function to function."""
+    batches = path.loops[path.batch]
+    if not isinstance(batches.node, ast.While):
+        yield batches.names, batches.node.iter
+    for names, call in path.calls:
+        for given in (*call.args, *(keyword.value for keyword in call.keywords)):
+            yield names, given
+
+
+def _by_key(facts: Facts, loader: Loader) -> Phase | None:
+    """The phase in a comprehension, or in a loop that fills a dictionary: `loaders["train"]` is trained."""
     variable = _variable(loader)
-    paths = [path for path in facts.loops.paths if loader.value in path.loaders]
-    names = {_phase(facts, loader, path) for path in paths}
-    name = names.pop() if len(names) == 1 else None
-    if not variable or name is None:
+    if not variable:
         return None
-    written = (node for node in loader.names.of_kind(ast.Constant) if node.value == name)
-    return Phase(variable, name, next(map(loader.names.source.segment, written), repr(name)))
+    values: set[str | None] = set()
+    taken: list[tuple[Names, ast.expr]] = []
+    for path in _ways(facts, loader):
+        values.add(_phase(facts, loader, path))
+        taken += [(names, pick.value) for names, pick in picks(facts, loader, path)]
+    value = values.pop() if len(values) == 1 else None
+    return _phase_of(loader, variable, value, taken) if value is not None else None
+
+
+def _by_flag(facts: Facts, loader: Loader) -> Phase | None:
+    """The phase that a function is told by a constant: `loader = make_loader(data, train=True)`."""
+    function = loader.names.function(loader.node)
+    if not isinstance(function, ast.FunctionDef):
+        return None
+    sites = {call: where for where, call in facts.flow.call_sites(loader.names, function)}
+    taken: list[tuple[Names, ast.expr]] = []
+    trained: set[ast.Call] = set()
+    for path in _ways(facts, loader):
+        found = [
+            (names, part, call)
+            for names, drawn in _drawn(path)
+            for part in names.walk(drawn)
+            if isinstance(part, ast.expr)
+            for call in _made_by(facts, names, part, sites)
+        ]
+        if not found:
+            return None
+        taken += [(names, part) for names, part, _ in found]
+        trained.update(call for _, _, call in found)
+    if not trained or trained == sites.keys():
+        return None
+    for arg in (*function.args.args, *function.args.kwonlyargs):
+        told = {call: _told(loader.names, function, where, call, arg) for call, where in sites.items()}
+        constants = {told[call] for call in trained}
+        if (
+            None in told.values()
+            or len(constants) != 1
+            or constants & {told[c] for c in told if c not in trained}
+        ):
+            continue
+        bindings = loader.names.bindings(arg.arg, loader.node)
+        if [binding.kind for binding in bindings] == ["param"]:
+            return _phase_of(loader, arg.arg, constants.pop(), taken)
+    return None
+
+
+def _made_by(facts: Facts, names: Names, part: ast.AST, sites: Collection[ast.Call]) -> Iterator[ast.Call]:
+    """The calls, of some, that an expression is, or that its variable or attribute is given."""
+    held: list[ast.expr | None] = []
+    if isinstance(part, ast.Call):
+        held = [part]
+    elif isinstance(part, ast.Name):
+        held = [b.value for b in names.bindings(part.id, part) if b.kind == "assign" and not b.path]
+    elif isinstance(part, ast.Attribute):
+        held = [binding.value for _, binding in facts.flow.stored(names, part) if not binding.path]
+    return (each for each in held if isinstance(each, ast.Call) and each in sites)
+
+
+def _told(
+    names: Names, function: FunctionNode, where: Names, call: ast.Call, arg: ast.arg
+) -> bool | str | None:
+    """The text or truth value that a call gives for a parameter, or leaves to its default."""
+    given = passed(names, function, where, call, arg.arg) or default(function, arg)
+    value = given.value if isinstance(given, ast.Constant) else None
+    return value if isinstance(value, (bool, str)) else None
+
+
+def _phase_of(loader: Loader, variable: str, value: object, taken: Iterable[tuple[Names, ast.expr]]) -> Phase:
+    same = (node for node in loader.names.of_kind(ast.Constant) if node.value == value)
+    name = next(map(loader.names.source.segment, same), repr(value))
+    return Phase(variable, value, name, tuple(taken))
 
 
 def picks(facts: Facts, loader: Loader, path: Path) -> Iterator[tuple[Names, ast.Subscript]]:
     """Where a way from a backward pass takes the loader out of those of all phases: `loaders[phase]`."""
-    batches = path.loops[path.batch]
-    given = [argument for _, call in path.calls for argument in call.args]
-    files = [batches.names, *(names for names, call in path.calls for _ in call.args)]
-    drawn = getattr(batches.node, "iter", None)
-    for names, expression in zip(files, [drawn, *given]):
-        for part in names.walk(expression) if expression is not None else ():
+    for names, expression in _drawn(path):
+        for part in names.walk(expression):
             held = [part]
             if isinstance(part, ast.Name):
                 held = [b.value for b in names.bindings(part.id, part) if b.kind == "assign" and b.value]

@@ -158,6 +158,23 @@ def _reads_rate(names: Names, node: ast.AST) -> bool:
 
 
 def _is_other_dict(names: Names, holder: ast.expr) -> bool:
-    """Whether a variable is only ever given a dict that is written out."""
+    """Whether something with an "lr" is settings, and no group: not of param_groups, and never changed."""
     bound = names.bindings(holder.id, holder) if isinstance(holder, ast.Name) else []
-    return bool(bound) and all(isinstance(binding.value, (ast.Dict, ast.DictComp)) for binding in bound)
+    if bound and all(isinstance(binding.value, (ast.Dict, ast.DictComp)) for binding in bound):
+        return True
+    if _of_groups(holder) or any(
+        ast.dump(to) == ast.dump(holder) for to, _ in names.stores.get("['lr']", ())
+    ):
+        return False
+    if isinstance(holder, ast.Subscript):
+        return _is_other_dict(names, holder.value)
+    if isinstance(holder, ast.Attribute):
+        bound = [binding for _, binding in names.stores.get(holder.attr, ())]
+    return all(b.kind != "each" and not (b.value is not None and _of_groups(b.value)) for b in bound)
+
+
+def _of_groups(node: ast.AST) -> bool:
+    """Whether an expression asks for param_groups."""
+    return any(
+        "param_groups" in (getattr(part, "attr", ""), getattr(part, "value", "")) for part in ast.walk(node)
+    )

@@ -56,6 +56,21 @@ def on_import(facts: Facts, names: Names, node: ast.AST, depth: int = 0) -> bool
     return not entry or last is None or getattr(node, "lineno", 0) <= (last.end_lineno or last.lineno)
 
 
+def after_start(facts: Facts, names: Names, call: ast.Call) -> bool:
+    """Whether Horovod has started: HVD110 starts it below the imports, or first under the main guard."""
+    function = names.function(call)
+    if function is not None:
+        return any(runs_in(facts, program, names, call) for program in facts.programs) and not on_import(
+            facts, names, call
+        )
+    entry = any(program.entry is names and program.kind == "single" for program in facts.programs)
+    guard = main_guard(names)
+    if guard is not None:
+        return entry and guard in names.ancestors(call)
+    last = start_below(facts, names)
+    return entry and last is not None and call.lineno > (last.end_lineno or last.lineno)
+
+
 def start_below(facts: Facts, names: Names) -> ast.stmt | None:
     """The import that hvd.init() goes below: the last one, or the last before the project's own code runs."""
     imports = module_imports(names)

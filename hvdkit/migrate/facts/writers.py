@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from hvdkit.migrate import edits
-from hvdkit.migrate.facts.arguments import given, passed
+from hvdkit.migrate.facts.arguments import given, keyword, passed
 from hvdkit.migrate.facts.guards import Where, where_runs
 from hvdkit.migrate.facts.once import once
 from hvdkit.migrate.facts.pure import only_computes
@@ -130,6 +130,9 @@ def _written(facts: Facts) -> Iterator[Writer]:
             if target is not None and _of_one_rank(facts, site.names, target):
                 continue
             where = where_runs(facts, site.names, site.node)
+            mode = keyword(site.node, "mode") if log else None
+            if mode is not None and facts.ranks.inside(site.names, mode, "rank"):
+                where = Where.RANK_0  # `mode=None if hvd.rank() == 0 else "disabled"`
             opened = _opened(site.names, site.node, target)
             yield Writer(site.names, site.node, site.name, where, log, opened)
     for site in facts.calls(*DATA):

@@ -11,7 +11,7 @@ from hvdkit.migrate.facts.epochs import epoch_loops, epoch_number, run_once, tol
 from hvdkit.migrate.facts.facts import Loader
 from hvdkit.migrate.facts.flow import Value
 from hvdkit.migrate.facts.loops import Loop
-from hvdkit.migrate.facts.phases import phase_trained, picks
+from hvdkit.migrate.facts.phases import phase_trained
 from hvdkit.migrate.facts.sharding import BATCH_SAMPLER, epoch_calls, in_order, orders_itself
 from hvdkit.migrate.facts.shares import drawn_whole
 from hvdkit.migrate.facts.spelling import spelled
@@ -89,14 +89,14 @@ def _finding(facts: Facts, loader: Loader, epoch: Loop | None, single: bool) -> 
 
 
 def _of_phase(facts: Facts, loader: Loader, epoch: Loop) -> str | None:
-    """The loader of the phase that trains, out of those of all: `loaders["train"]`."""
+    """The loader of the phase that trains, out of those of all: `loaders["train"]`, or its own variable."""
     phase = phase_trained(facts, loader)
     if phase is None:
         return None
-    for path in (path for path in facts.loops.paths if loader.value in path.loaders):
-        for names, pick in picks(facts, loader, path):
-            if names is epoch.names and names.function(pick) is names.function(epoch.node):
-                return f"{names.source.segment(pick.value)}[{phase.name}]"
+    for names, taken in phase.taken:
+        if names is epoch.names and names.function(taken) is names.function(epoch.node):
+            held = names.source.segment(taken)
+            return held if loader.value in facts.flow.values(names, taken) else f"{held}[{phase.name}]"
     return None
 
 

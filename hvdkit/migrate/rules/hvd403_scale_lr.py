@@ -116,6 +116,39 @@ RULE = Rule(
             """\
             import torch
 
+            class Trainer:
+                def __init__(self, settings):
+                    self.settings = settings
+                    self.optimizer = torch.optim.SGD(model.parameters(), lr=settings["optim"]["lr"])
+                    rate = self.settings["lr"]
+                    self.schedule = torch.optim.lr_scheduler.OneCycleLR(self.optimizer, rate, total_steps=9)
+
+            trainer = Trainer(load())
+            loss.backward()
+            trainer.optimizer.step()
+            """,
+            """\
+            import horovod.torch as hvd
+            import torch
+
+            class Trainer:
+                def __init__(self, settings):
+                    self.settings = settings
+                    self.optimizer = torch.optim.SGD(model.parameters(), lr=settings["optim"]["lr"] * hvd.size())
+                    rate = self.settings["lr"]
+                    self.schedule = torch.optim.lr_scheduler.OneCycleLR(self.optimizer, rate * hvd.size(), total_steps=9)
+
+            trainer = Trainer(load())
+            loss.backward()
+            trainer.optimizer.step()
+            """,
+            note="Settings with an lr are no group of an optimizer: nobody asks that for its rate here.",
+            suggested=True,
+        ),
+        Change(
+            """\
+            import torch
+
             optimizer = torch.optim.SGD(model.parameters(), lr=args.lr, momentum=0.9)
             loss.backward()
             """,

@@ -9,9 +9,8 @@ from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.arguments import keyword
 from hvdkit.migrate.facts.guards import Where, where_runs
-from hvdkit.migrate.facts.programs import main_guard
 from hvdkit.migrate.facts.samples import reads_sample
-from hvdkit.migrate.facts.starts import on_import, runs_in, start_below
+from hvdkit.migrate.facts.starts import after_start
 from hvdkit.migrate.facts.texts import text_block
 from hvdkit.migrate.facts.training import only_single
 from hvdkit.migrate.facts.writers import needed_everywhere, unguarded_writers
@@ -51,26 +50,11 @@ def _prints(facts: Facts, names: Names, call: ast.Call) -> bool:
         own = bool(written or bars & {"tqdm.tqdm", "tqdm.trange"})
     else:
         own = call.func.id == "print" and not names.bindings("print", call)  # type: ignore[attr-defined]
-    if not whole or not own or not _after_start(facts, names, call):
+    if not whole or not own or not after_start(facts, names, call):
         return False
     if reads_sample(facts, names, call):
         return False  # a worker of the loader, which may have no Horovod, runs it for its rank's own samples
     return not needed_everywhere(facts, names, call) and where_runs(facts, names, call) is Where.ALL
-
-
-def _after_start(facts: Facts, names: Names, call: ast.Call) -> bool:
-    """Whether Horovod has started: HVD110 starts it below the imports, or first under the main guard."""
-    function = names.function(call)
-    if function is not None:
-        return any(runs_in(facts, program, names, call) for program in facts.programs) and not on_import(
-            facts, names, call
-        )
-    entry = any(program.entry is names and program.kind == "single" for program in facts.programs)
-    guard = main_guard(names)
-    if guard is not None:
-        return entry and guard in names.ancestors(call)
-    last = start_below(facts, names)
-    return entry and last is not None and call.lineno > (last.end_lineno or last.lineno)
 
 
 RULE = Rule(

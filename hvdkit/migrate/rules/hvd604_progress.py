@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
 
 from hvdkit.migrate import edits
-from hvdkit.migrate.facts import Facts
+from hvdkit.migrate.facts import Facts, Site
+from hvdkit.migrate.facts.arguments import keyword
 from hvdkit.migrate.facts.guards import Where, where_runs
+from hvdkit.migrate.facts.starts import after_start
 from hvdkit.migrate.facts.training import only_single
-from hvdkit.migrate.plan import Finding
+from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
 
 BARS = ("tqdm.tqdm", "tqdm.trange", "tqdm.notebook.tqdm", "tqdm.notebook.trange")
@@ -18,20 +21,38 @@ RUN = "wandb.init"
 def check(facts: Facts) -> Iterator[Finding]:
     for site in facts.calls(*BARS, RUN):
         names, call = site.names, site.node
-        option = "mode" if site.name == RUN else "disable"
-        given = {keyword.arg for keyword in call.keywords}
-        if not only_single(facts, names) or {option, None} & given:
+        if not only_single(facts, names) or where_runs(facts, names, call) is not Where.ALL:
             continue
-        if where_runs(facts, names, call) is not Where.ALL or names.function(call) is None:
-            continue  # at module level Horovod may not have started yet
-        hvd = facts.hvd(names)
-        if site.name == RUN:
-            argument = f'mode=None if {hvd}.rank() == 0 else "disabled"'
-            message = "the run is rank 0's; on other ranks its calls do nothing"
-        else:
-            argument = f"disable={hvd}.rank() != 0"
-            message = "the bar is shown by rank 0"
-        yield facts.safe("HVD604", names, call, message, edits.add_arguments, names.source, call, [argument])
+        if not after_start(facts, names, call):
+            continue
+        option = "mode" if site.name == RUN else "disable"
+        if any(item.arg is None for item in call.keywords):
+            if site.name == RUN:
+                advice = f'add mode="disabled" to what ** passes where {facts.hvd(names)}.rank() is not 0'
+                yield facts.manual("HVD604", names, call, "every rank would start a run", advice)
+        elif not facts.ranks.inside(names, given := keyword(call, option) or call.func, "rank"):
+            message = (
+                "the run is rank 0's; on other ranks its calls do nothing"
+                if site.name == RUN
+                else "the bar is shown by rank 0"
+            )
+            make = (_option, facts, site, option, given)
+            yield facts.safe("HVD604", names, call, message, *make)
+
+
+def _option(facts: Facts, site: Site, option: str, given: ast.expr) -> Edit:
+    """What is given for an option on rank 0, if anything, and what turns the others off."""
+    source, hvd = site.names.source, facts.hvd(site.names)
+    written = "" if given is site.node.func else source.segment(given)
+    if isinstance(given, (ast.IfExp, ast.BoolOp, ast.Lambda, ast.NamedExpr)):
+        written = f"({written})"
+    if option == "mode":
+        text = f'{written or None} if {hvd}.rank() == 0 else "disabled"'
+    else:
+        text = f"{written} or {hvd}.rank() != 0" if written else f"{hvd}.rank() != 0"
+    if written:
+        return edits.replace(source, given, text)
+    return edits.add_arguments(source, site.node, [f"{option}={text}"])
 
 
 RULE = Rule(
@@ -69,18 +90,44 @@ RULE = Rule(
                     wandb.log({"loss": 1})
             """,
         ),
+        Change(
+            """\
+            import torch
+            import wandb
+            from tqdm import tqdm
+
+            wandb.init(project="digits", mode="offline" if args.offline else "online")
+            for x in tqdm(loader, disable=quiet):
+                model(x).backward()
+                optimizer.step()
+            """,
+            """\
+            import horovod.torch as hvd
+            import torch
+            import wandb
+            from tqdm import tqdm
+
+            wandb.init(project="digits", mode=("offline" if args.offline else "online") if hvd.rank() == 0 else "disabled")
+            for x in tqdm(loader, disable=quiet or hvd.rank() != 0):
+                model(x).backward()
+                optimizer.step()
+            """,
+            note="What the script decides holds on rank 0; below the imports Horovod has started (HVD110).",
+        ),
     ),
     keeps=(
         Keep(
             """\
             import torch
-            from tqdm import tqdm
+            import wandb
 
-            def train(loader):
-                for x in tqdm(loader, disable=quiet):
-                    model(x).backward()
+            def train(options):
+                wandb.init(**options)
+                loss.backward()
+                optimizer.step()
             """,
-            reason="the script decides when it is shown",
+            reason="a mode may be among the options",
+            reported=True,
         ),
         Keep(
             """\

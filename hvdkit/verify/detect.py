@@ -77,6 +77,18 @@ def how_to_start(path: Path) -> Start:
     return Start(Launcher.SINGLE, tensorflow=tensorflow)
 
 
+def imports_own_package(path: Path) -> bool:
+    """Whether a script imports from the package that it lies in, which takes `python -m package.script`."""
+    package = path.parent.name
+    beside = any(path.parent.joinpath(name).exists() for name in (package, f"{package}.py"))
+    for node in ast.walk(read_tree(path)):
+        if isinstance(node, ast.ImportFrom) and node.level:
+            return True
+        if not beside and package in {name.split(".")[0] for name in _imported_by(node)}:
+            return True
+    return False
+
+
 def _traits(tree: ast.Module) -> Iterator[str]:
     """What in this module speaks for a launcher."""
     for node in ast.walk(tree):
@@ -119,7 +131,9 @@ def _local_modules(path: Path) -> Iterator[ast.Module]:
     todo = [path]
     while todo:
         for name in _imported(read_tree(todo.pop())):
-            stem = path.parent.joinpath(*name.split("."))
+            first, *_ = parts = name.split(".")
+            around = path.parent.parent if first == path.parent.name else path.parent
+            stem = around.joinpath(*parts)
             for candidate in (stem.with_suffix(".py"), stem / "__init__.py"):
                 if candidate.is_file() and candidate.resolve() not in seen:
                     seen.add(candidate.resolve())
@@ -129,10 +143,14 @@ def _local_modules(path: Path) -> Iterator[ast.Module]:
 
 def _imported(tree: ast.Module) -> Iterator[str]:
     for node in ast.walk(tree):
-        if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
-        elif isinstance(node, ast.ImportFrom) and node.level <= 1:
-            base = node.module or ""
-            if base:
-                yield base
-            yield from (f"{base}.{alias.name}".lstrip(".") for alias in node.names)
+        yield from _imported_by(node)
+
+
+def _imported_by(node: ast.AST) -> Iterator[str]:
+    if isinstance(node, ast.Import):
+        yield from (alias.name for alias in node.names)
+    elif isinstance(node, ast.ImportFrom) and node.level <= 1:
+        base = node.module or ""
+        if base:
+            yield base
+        yield from (f"{base}.{alias.name}".lstrip(".") for alias in node.names)

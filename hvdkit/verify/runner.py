@@ -18,7 +18,7 @@ from pathlib import Path
 from hvdkit.errors import HvdkitError
 from hvdkit.launch.horovodrun import find_horovodrun
 from hvdkit.verify import processes
-from hvdkit.verify.detect import Launcher, Start
+from hvdkit.verify.detect import Launcher, Start, imports_own_package
 from hvdkit.verify.hook.settings import Settings
 from hvdkit.verify.records import RecordError, Run, read_run
 
@@ -60,7 +60,7 @@ class Job:
 
 def command_line(job: Job) -> list[str]:
     """The command that starts a job. Raises LauncherError."""
-    script = [str(job.script), *job.arguments]
+    script = [*_started_as(job), *job.arguments]
     count = str(job.settings.world)
     if job.start.launcher is Launcher.HOROVOD:
         slots = ["-np", count, "-H", f"localhost:{count}", f"--{job.controller}"]
@@ -69,6 +69,15 @@ def command_line(job: Job) -> list[str]:
         address = ["--master-addr", "127.0.0.1", "--master-port", str(_free_port())]
         return [sys.executable, "-m", "torch.distributed.run", "--nproc-per-node", count, *address, *script]
     return [sys.executable, *script]
+
+
+def _started_as(job: Job) -> list[str]:
+    """The script as Python is given it: by its module's name where it imports from the package around it."""
+    if job.script.is_relative_to(job.work) and imports_own_package(job.script):
+        parts = job.script.relative_to(job.work).with_suffix("").parts
+        if len(parts) > 1 and all(part.isidentifier() for part in parts):
+            return ["-m", ".".join(parts)]
+    return [str(job.script)]
 
 
 def run_job(job: Job, progress: Callable[[str], None]) -> Run:
@@ -167,13 +176,13 @@ def _in_users_folder(job: Job, text: str) -> str:
 
 def _by_hand(job: Job) -> list[str]:
     """What a person types to start the script the same way."""
-    script = str(job.script).replace(str(job.work), str(job.here))
+    script = [part.replace(str(job.work), str(job.here)) for part in _started_as(job)]
     count = str(job.settings.world)
     starts = {
         Launcher.HOROVOD: ["horovodrun", "-np", count, f"--{job.controller}", "python"],
         Launcher.TORCHRUN: ["torchrun", "--nproc-per-node", count],
     }
-    return [*starts.get(job.start.launcher, ["python"]), script, *job.arguments]
+    return [*starts.get(job.start.launcher, ["python"]), *script, *job.arguments]
 
 
 def _environment(job: Job, token: str) -> dict[str, str]:

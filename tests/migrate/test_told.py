@@ -113,3 +113,32 @@ def test_a_broadcast_that_rank_0_alone_comes_to(tmp_path: Path) -> None:
     told_of = [finding.advice for finding in told(tmp_path, "HVD512", train=text) if finding.advice]
     assert len(told_of) == 1 and "only rank 0 comes here from train.py:11" in told_of[0]
     assert not any(finding.advice for finding in told(tmp_path, "HVD512", train=RESUMED.format(test="")))
+
+
+LAID_OUT = """\
+import torch
+
+model = torch.nn.Conv2d(3, 4, 2).to(memory_format=torch.channels_last)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+model(x).sum().backward()
+optimizer.step()
+"""
+
+
+@pytest.mark.parametrize("target", ["horovod", "hvdkit"])
+def test_channels_last_is_told_where_horovod_would_get_it(tmp_path, target):
+    (tmp_path / "train.py").write_text(LAID_OUT)
+    plan = make_plan([tmp_path / "train.py"], Options(target=target))
+    told = [f for file in plan.files for f in file.findings if f.rule == "HVD914"]
+    assert bool(told) is (target == "horovod")
+
+
+def test_channels_last_is_told_where_gradients_are_sent_as_they_are(tmp_path):
+    wrapped = LAID_OUT.replace("optimizer = torch.optim.SGD(", "optimizer = somewhere.make(").replace(
+        "optimizer = somewhere",
+        "model = torch.nn.parallel.DistributedDataParallel(model)\noptimizer = somewhere",
+    )
+    (tmp_path / "train.py").write_text(f"import somewhere\n{wrapped}")
+    plan = make_plan([tmp_path / "train.py"], Options(target="hvdkit"))
+    rules = {f.rule for file in plan.files for f in file.findings}
+    assert {"HVD416", "HVD914"} <= rules

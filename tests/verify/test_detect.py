@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from hvdkit.verify.detect import Launcher, ScriptError, Start, how_to_start
+from hvdkit.verify.detect import Launcher, ScriptError, Start, how_to_start, imports_own_package
 
 CASES = {
     "torchrun by environment": ("import os\nrank = int(os.environ['LOCAL_RANK'])\n", Launcher.TORCHRUN, ""),
@@ -64,3 +64,21 @@ def test_syntax_error_names_the_line(tmp_path):
     script.write_text("import torch\nfor\n")
     with pytest.raises(ScriptError, match="line 2: not Python"):
         how_to_start(script)
+
+
+PACKAGED = {
+    "relative": ("from .model import Net\n", True),
+    "by its name": ("import pkg.model\n", True),
+    "beside it": ("import model\nimport torch\n", False),
+}
+
+
+@pytest.mark.parametrize("name", PACKAGED)
+def test_scripts_inside_a_package(tmp_path, name):
+    text, packaged = PACKAGED[name]
+    (tmp_path / "pkg").mkdir()
+    (tmp_path / "pkg" / "model.py").write_text("import torch.multiprocessing as mp\nmp.spawn(f)\n")
+    script = tmp_path / "pkg" / "train.py"
+    script.write_text(text)
+    assert imports_own_package(script) is packaged
+    assert how_to_start(script).launcher is Launcher.SPAWN

@@ -42,7 +42,7 @@ def inside(folder: Path, script: str, **settings: object) -> str:
     environment = {
         **os.environ,
         **Settings(str(folder / "record"), 2, 5, **settings).to_environment(),
-        "PYTHONPATH": os.pathsep.join([str(SITE), str(folder)]),
+        "PYTHONPATH": os.pathsep.join([str(SITE), str(folder), os.environ.get("PYTHONPATH", "")]).rstrip(":"),
         "RANK": "1",
     }
     done = subprocess.run(
@@ -140,3 +140,46 @@ dist.destroy_process_group()
 def test_collectives_of_the_script(tmp_path):
     said = inside(tmp_path, COLLECTIVES)
     assert said == "[('allreduce', 2.0), ('allgather', 2.0), ('broadcast', 4.0)]\n"
+
+
+CAPITALS = """
+import os
+import torch.distributed as dist
+os.environ.update(MASTER_ADDR="127.0.0.1", MASTER_PORT="0", RANK="0", WORLD_SIZE="1")
+dist.init_process_group("NCCL")
+print(dist.get_backend())
+"""
+
+
+def test_nccl_in_capitals_on_the_cpu(tmp_path):
+    assert inside(tmp_path, CAPITALS, cpu=True) == "gloo\n"
+
+
+SPAWNED = """
+import random
+import numpy as np
+import torch
+import torch.multiprocessing as mp
+{seeds}
+
+def numbers(rank):
+    print(random.random(), np.random.rand(), torch.rand(1).item(), flush=True)
+
+if __name__ == "__main__":
+    import os
+    del os.environ["RANK"]
+    for rank in range(2):
+        mp.spawn(numbers, nprocs=rank + 1)
+"""
+
+
+def test_seeds_of_the_module_hold_in_spawned_children(tmp_path):
+    seeds = "random.seed(3); np.random.seed(4); torch.manual_seed(5)"
+    seeded = inside(tmp_path, SPAWNED.format(seeds=seeds)).splitlines()
+    own = (
+        "import random, torch\nimport numpy as np\n{}\n"
+        "print(random.random(), np.random.rand(), torch.rand(1).item())\n"
+    )
+    assert set(seeded) == {inside(tmp_path, own.format(seeds)).strip()}
+    plain = inside(tmp_path, SPAWNED.format(seeds="")).splitlines()
+    assert len(plain) == 3 and len(set(plain)) > 1

@@ -10,6 +10,7 @@ from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts import vocabulary as words
 from hvdkit.migrate.facts.averaging import never_averaged, was_averaged
 from hvdkit.migrate.facts.placing import Place
+from hvdkit.migrate.facts.shared_parameters import shares_parameters
 from hvdkit.migrate.facts.starts import runs_in
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Edit, Finding
@@ -26,6 +27,11 @@ from hvdkit.migrate.rule import Change, Keep, Rule
 APART = (
     "where all ranks are meant to hold the same weights of it, wrap it in DistributedDataParallel and run hvdkit "
     "migrate again; where each holds a part of one layer, stay with torch.distributed"
+)
+
+SHARED = (
+    "let one optimizer hold each parameter, or average by hand after each backward() and leave the optimizers plain: "
+    "hvd.allreduce_(p.grad, op=hvd.Average) for each gradient"
 )
 
 
@@ -47,6 +53,13 @@ def check(facts: Facts) -> Iterator[Finding]:
                 f"put hvd.DistributedOptimizer around the optimizers where they are made, and inside {other}"
             )
             yield facts.refused("HVD401", place.names, place.call, message, advice)
+        elif shared := shares_parameters(facts, place):
+            model, mate = shared
+            message = (
+                f"this optimizer and {mate.target} (line {mate.call.lineno}) both hold the parameters of {model}: "
+                "each of Horovod's would reduce every gradient of them, one that is averaged already, or wait for it"
+            )
+            yield facts.refused("HVD401", place.names, place.call, message, SHARED)
         elif place.call in averaged:
             message = "the optimizer averages the gradients over all ranks before each step"
             meeting = [other for other in mates if _meet(facts, place, other)]
@@ -1255,6 +1268,35 @@ RULE = Rule(
             """,
             note="The one that is picked from a table is wrapped, with the groups that it gets.",
         ),
+        Change(
+            """\
+            import torch
+
+            model = torch.nn.Linear(2, 1)
+            if muon:
+                biases = torch.optim.SGD([p for p in model.parameters() if p.ndim == 1], lr=0.1)
+                weights = torch.optim.Adam([p for p in model.parameters() if p.ndim > 1])
+            else:
+                every = torch.optim.Adam(model.parameters())
+            model(x).sum().backward()
+            """,
+            """\
+            import horovod.torch as hvd
+            import torch
+
+            model = torch.nn.Linear(2, 1)
+            if muon:
+                biases = torch.optim.SGD([p for p in model.parameters() if p.ndim == 1], lr=0.1)
+                biases = hvd.DistributedOptimizer(biases, named_parameters=model.named_parameters())
+                weights = torch.optim.Adam([p for p in model.parameters() if p.ndim > 1])
+                weights = hvd.DistributedOptimizer(weights, named_parameters=model.named_parameters())
+            else:
+                every = torch.optim.Adam(model.parameters())
+                every = hvd.DistributedOptimizer(every, named_parameters=model.named_parameters())
+            model(x).sum().backward()
+            """,
+            note="A model's parameters that are picked apart, or held in the other branch, are not shared.",
+        ),
     ),
     keeps=(
         Keep(
@@ -1417,6 +1459,37 @@ RULE = Rule(
             model = DDP(model)
             """,
             reason="hvd.DistributedOptimizer calls the constructor of what it is given, which is no optimizer's",
+            reported=True,
+        ),
+        Keep(
+            """\
+            import itertools
+            import torch
+
+            G, D = torch.nn.Linear(2, 2), torch.nn.Linear(2, 1)
+            opt_d = torch.optim.Adam(D.parameters())
+            opt_info = torch.optim.Adam(itertools.chain(G.parameters(), D.parameters()))
+            for x in batches:
+                D(x).sum().backward()
+                opt_d.step()
+                D(G(x)).sum().backward()
+                opt_info.step()
+            """,
+            reason="both optimizers hold D's parameters: the hooks of both would reduce each of its gradients",
+            reported=True,
+        ),
+        Keep(
+            """\
+            import torch
+
+            model = torch.nn.Sequential(torch.nn.Linear(2, 2), torch.nn.Linear(2, 1))
+            first = torch.optim.Adam(model.parameters())
+            second = torch.optim.SGD(model.head.parameters(), lr=0.1)
+            model(x).sum().backward()
+            first.step()
+            second.step()
+            """,
+            reason="one optimizer for each phase, and the second holds a part of what the first one holds",
             reported=True,
         ),
     ),

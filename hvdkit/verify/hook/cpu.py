@@ -191,15 +191,19 @@ def _map_distributed() -> None:
     def on_gloo(function: Any) -> Any:
         @functools.wraps(function)
         def call(*args: Any, **kwargs: Any) -> Any:
-            args = tuple("gloo" if isinstance(a, str) and "nccl" in a else a for a in args)
-            kwargs = {k: "gloo" if isinstance(v, str) and "nccl" in v else v for k, v in kwargs.items()}
-            return function(*args, **_without(kwargs, "device_id", "device_ids"))
+            kwargs = {k: _gloo(v) for k, v in _without(kwargs, "device_id", "device_ids").items()}
+            return function(*map(_gloo, args), **kwargs)
 
         return call
 
     for name in ("init_process_group", "new_group", "barrier"):
         for module in (dist, dist.distributed_c10d):
             setattr(module, name, on_gloo(getattr(module, name)))
+
+
+def _gloo(value: Any) -> Any:
+    """What is given, and Gloo for a backend with NCCL in it: torch takes its name in capitals, too."""
+    return "gloo" if isinstance(value, str) and "nccl" in value.lower() else value
 
 
 def _map_wrappers() -> None:

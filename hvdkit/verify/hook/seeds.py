@@ -8,6 +8,7 @@ missing broadcast shows.
 from __future__ import annotations
 
 import hashlib
+import os
 import random
 import sys
 from multiprocessing.process import BaseProcess, current_process
@@ -24,33 +25,46 @@ def start_seed(settings: Settings) -> int:
     return settings.seed + rank
 
 
-def seed_everything(seed: int) -> None:
-    """Set every generator whose library is imported."""
-    random.seed(seed)
-    seed_numpy(seed)
+def seed_everything(seed: int, unless_moved_from: int | None = None) -> None:
+    """Set every generator whose library is imported; but none that is no longer as another seed left it."""
+    before = unless_moved_from
+    if before is None or random.getstate() == random.Random(before).getstate():
+        random.seed(seed)
+    seed_numpy(seed, before)
     torch = sys.modules.get("torch")
-    if torch is not None:
+    if torch is not None and (before is None or torch.initial_seed() == before):
         torch.manual_seed(seed)
     tensorflow = sys.modules.get("tensorflow")
     if tensorflow is not None and hasattr(tensorflow, "random"):  # not while it is being imported
         tensorflow.random.set_seed(seed)
 
 
-def seed_numpy(seed: int) -> None:
+def seed_numpy(seed: int, unless_moved_from: int | None = None) -> None:
     """Set numpy's global generator, if the script has imported it."""
     numpy_random = sys.modules.get("numpy.random")
-    if numpy_random is not None:
-        numpy_random.seed(seed % 2**32)
+    if numpy_random is None:
+        return
+    if unless_moved_from is not None:
+        _, keys, place, *_ = numpy_random.RandomState(unless_moved_from % 2**32).get_state()
+        _, own, at, *_ = numpy_random.get_state()
+        if at != place or (own != keys).any():
+            return
+    numpy_random.seed(seed % 2**32)
 
 
 def seed_child_processes(settings: Settings) -> None:
-    """Seed a process that the script starts itself (mp.spawn, Process) by its place among its siblings."""
-    run = BaseProcess.run
+    """Seed a process that the script starts itself (mp.spawn, Process) by its place among its siblings.
+
+    A new interpreter has imported the script's module by then: what that has seeded stays so, as it would in
+    a process that runs the script itself.
+    """
+    run, installed = BaseProcess.run, os.getpid()
 
     def seeded(process: BaseProcess) -> None:
         # A loader worker seeds itself again right after this, from its parent's generator.
         if launcher_rank() is None:
-            seed_everything(start_seed(settings))
+            is_new = os.getpid() == installed  # a fork has its parent's state, and goes on with another
+            seed_everything(start_seed(settings), unless_moved_from=settings.seed if is_new else None)
         run(process)
 
     BaseProcess.run = seeded  # type: ignore[method-assign,assignment]

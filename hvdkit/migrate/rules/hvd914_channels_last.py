@@ -1,0 +1,106 @@
+"""HVD914: a model in channels_last: Horovod sends memory as it lies, and takes it only where it is contiguous."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from hvdkit.migrate.facts import Facts
+from hvdkit.migrate.facts.after_backward import after_backward
+from hvdkit.migrate.facts.arguments import keyword
+from hvdkit.migrate.facts.beginnings import is_module
+from hvdkit.migrate.names import Names
+from hvdkit.migrate.plan import Finding
+from hvdkit.migrate.rule import Keep, Rule
+
+LAYOUTS = {"torch.channels_last", "torch.channels_last_3d"}
+MESSAGE = (
+    "weights in channels_last are not contiguous: Horovod takes no such tensor, and the job stops at its first "
+    "broadcast or gradient"
+)
+REMOVE = "leave the model's memory_format as it is"
+WRITE = (
+    f"run hvdkit migrate with --target hvdkit, whose optimizer and broadcast take channels_last; or {REMOVE}"
+)
+
+
+def check(facts: Facts) -> Iterator[Finding]:
+    averaged = after_backward(facts).files
+    for names in facts.files:
+        if not facts.kinds(names) & {"ddp", "single"}:
+            continue
+        literally = names in averaged  # there each gradient is sent as it is, in either target
+        if facts.options.target == "hvdkit" and not literally:
+            continue
+        for call in names.calls.get("to", ()):
+            if _asks(facts, names, call) and _of_model(facts, names, call):
+                yield facts.manual("HVD914", names, call, MESSAGE, REMOVE if literally else WRITE)
+
+
+def _asks(facts: Facts, names: Names, call: ast.Call) -> bool:
+    layout = keyword(call, "memory_format")
+    return any(value.name in LAYOUTS for value in facts.flow.values(names, layout))
+
+
+def _of_model(facts: Facts, names: Names, call: ast.Call) -> bool:
+    """Whether it is a model that is laid out so; batches may be, since no one sends them."""
+    if not isinstance(call.func, ast.Attribute):
+        return False
+    models = facts.flow.unwrap(facts.flow.values(names, call.func.value))
+    trained = frozenset().union(*(optimizer.models for optimizer in facts.optimizers))
+    return bool(models & trained) or any(is_module(facts, model) for model in models)
+
+
+RULE = Rule(
+    id="HVD914",
+    title="models in channels_last are reported",
+    what="Marks model.to(memory_format=torch.channels_last) where plain Horovod would get the weights' gradients.",
+    why=(
+        "A gradient has the layout of its weight. Horovod raises `Tensor is required to be contiguous` for it; "
+        "hvdkit.torch sends such tensors contiguous and writes the result back. DDP takes either."
+    ),
+    safety="Nothing is edited; the marker is for the person.",
+    check=check,
+    changes=(),
+    keeps=(
+        Keep(
+            """\
+            import torch
+
+            model = torch.nn.Conv2d(3, 4, 2)
+            model = model.to(memory_format=torch.channels_last)
+            optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+            model(x).sum().backward()
+            optimizer.step()
+            """,
+            reason="its weights are not contiguous, and Horovod takes no such gradient",
+            reported=True,
+        ),
+        Keep(
+            """\
+            import torch
+
+            layout = torch.channels_last if args.channels_last else torch.contiguous_format
+            model = torch.nn.Conv2d(3, 4, 2).cuda().to(memory_format=layout)
+            optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+            model(x).sum().backward()
+            optimizer.step()
+            """,
+            reason="on one way its weights are not contiguous",
+            reported=True,
+        ),
+        Keep(
+            """\
+            import torch
+
+            model = torch.nn.Conv2d(3, 4, 2)
+            optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+            for x in loader:
+                x = x.to(memory_format=torch.channels_last)
+                model(x).sum().backward()
+                optimizer.step()
+            """,
+            reason="a batch is not sent, and gradients are laid out as the weights are",
+        ),
+    ),
+)

@@ -51,7 +51,7 @@ def _constant(loop: Loop, call: ast.Call) -> bool:
 
 def _told_a_constant(facts: Facts, loop: Loop, call: ast.Call) -> Finding:
     message = "the sampler hears the same number in every epoch: all of them have one order"
-    number = epoch_number(loop)
+    number = epoch_number(facts, loop)
     if number is None:
         return facts.manual("HVD813", loop.names, call, message, "call set_epoch() with the epoch's number")
     return facts.safe(
@@ -66,7 +66,7 @@ def _has_sampler(facts: Facts, loader: Loader) -> bool:
 
 def _finding(facts: Facts, loader: Loader, loop: Loop) -> Finding:
     message = "the sampler never hears of the epoch: every epoch has the same order"
-    number = epoch_number(loop)
+    number = epoch_number(facts, loop)
     name = spelled(facts.flow, loop.names, loop.node, [loader.value])
     if number is None or name is None:
         advice = "call loader.sampler.set_epoch(epoch) at the start of each epoch"

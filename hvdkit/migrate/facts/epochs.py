@@ -6,6 +6,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from hvdkit.migrate.facts.loops import Loop
+from hvdkit.migrate.names import Names
 
 if TYPE_CHECKING:
     from hvdkit.migrate.facts.facts import Facts, Loader
@@ -14,9 +15,11 @@ if TYPE_CHECKING:
 _PLACES = (ast.Name, ast.Attribute, ast.Subscript)
 
 
-def epoch_number(loop: Loop) -> str | None:
+def epoch_number(facts: Facts, loop: Loop) -> str | None:
     """What counts the epochs: a for loop's variable, or that which a while loop tests and adds 1 to."""
     node = loop.node
+    if not isinstance(node, ast.While) and _names_things(facts, loop.names, node.iter):
+        return None
     if isinstance(node, ast.While):
         tested = {ast.unparse(part) for part in ast.walk(node.test) if isinstance(part, _PLACES)}
         counted = (s.target for s in node.body if isinstance(s, ast.AugAssign) and isinstance(s.op, ast.Add))
@@ -27,6 +30,16 @@ def epoch_number(loop: Loop) -> str | None:
             if getattr(node.iter.func, "id", "") == "enumerate":
                 target = target.elts[0]
     return loop.names.source.segment(target) if isinstance(target, _PLACES) else None
+
+
+def _names_things(facts: Facts, names: Names, iterated: ast.expr) -> bool:
+    """Whether a loop runs over no numbers: `for loader in (one, two)`, `for phase in ["train"]`."""
+    return any(
+        not (isinstance(element, ast.Constant) and type(element.value) is int)
+        for value in facts.flow.values(names, iterated)
+        if isinstance(value.node, (ast.Tuple, ast.List, ast.Set, ast.Dict))
+        for element in (value.node.keys if isinstance(value.node, ast.Dict) else value.node.elts)
+    )
 
 
 def epoch_loops(facts: Facts, loader: Loader) -> list[Loop]:

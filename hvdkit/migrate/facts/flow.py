@@ -38,6 +38,7 @@ from hvdkit.migrate.names import ANY_KEY, FUNCTIONS, Binding, FunctionNode, Name
 from hvdkit.migrate.project import Project
 from hvdkit.migrate.source import Source
 
+PARTIAL = "functools.partial"
 MAX_NAME = 12  # steps followed into what a library gives: `node = node.next` has no end
 MAX_VAGUE = 100  # results of calls of nothing known, and parts of results, told apart in one answer
 MAX_INSIDE = 2  # tuples inside tuples told apart: `a, b = f(b, a)` in a loop doubles them with each one
@@ -330,6 +331,8 @@ class Flow:
                 found.add(Value("object", value.name, value.node, value.names))
             elif value.kind == "made" and value.name == NAMED_TUPLE:
                 found.update(self._record(names, node, value.node))
+            elif value.kind == "made" and value.name == PARTIAL:
+                found.update(self._sampler(names, node, value))
             elif value.kind == "name":
                 module = self._imported_by_name(names, node, value)
                 found.add(module or Value("made", value.name, node, names))
@@ -345,6 +348,13 @@ class Flow:
         if made is not None:
             self._places[made] = tuple(fields(made_by))
             yield Value("literal", "Tuple", made, names)
+
+    def _sampler(self, names: Names, node: ast.Call, partial: Value) -> Iterator[Value]:
+        """The sampler that a call of `partial(DistributedSampler, shuffle=False)` makes."""
+        bound = partial.node.args[:1] if isinstance(partial.node, ast.Call) else []
+        for value in self.values(partial.names, bound[0]) if bound else ():
+            if value.kind == "name" and value.name in words.SAMPLERS:
+                yield Value("made", value.name, node, names)
 
     def _parents(self, names: Names, node: ast.Call) -> frozenset[Value]:
         """What `super()` or `super(Class, self)` is: an object of the project's classes above its own."""

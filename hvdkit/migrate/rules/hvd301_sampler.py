@@ -8,10 +8,14 @@ from collections.abc import Iterator
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts, Site
 from hvdkit.migrate.facts.arguments import default, positional
+from hvdkit.migrate.facts.sampler_classes import Chosen, after_start, bound_early, chosen
 from hvdkit.migrate.facts.vocabulary import ASKING_SAMPLERS, SAMPLER
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
+
+EARLY = "make it where the ranks are known, after hvd.init(), and pass num_replicas=hvd.size() and rank=hvd.rank()"
+ADVICE = "pass num_replicas=hvd.size() and rank=hvd.rank() where the class is DistributedSampler"
 
 
 def check(facts: Facts) -> Iterator[Finding]:
@@ -21,6 +25,40 @@ def check(facts: Facts) -> Iterator[Finding]:
         if missing:
             message = f"DistributedSampler is given {' and '.join(missing)}: there is no process group to ask"
             yield facts.safe("HVD301", site.names, site.node, message, _edits, facts, site, missing)
+    for choice in chosen(facts):
+        yield from _of_chosen(facts, choice)
+    for names, call, position in bound_early(facts):
+        site = Site(names, call, SAMPLER)
+        if missing := _missing(facts, site, position - 1):
+            message = f"DistributedSampler is given {' and '.join(missing)}: there is no process group to ask"
+            if after_start(facts, names, call):
+                added = list(missing.values())
+                source = names.source
+                yield facts.safe("HVD301", names, call, message, edits.add_arguments, source, call, added)
+            else:
+                yield facts.manual("HVD301", names, call, message, EARLY)
+
+
+def _of_chosen(facts: Facts, choice: Chosen) -> Iterator[Finding]:
+    """A sampler of a class that a variable holds: the call is told, or the class where it is chosen."""
+    names, call = choice.names, choice.call
+    missing = _missing(facts, Site(names, call, SAMPLER), choice.first - 1)
+    if not missing:
+        return
+    message = f"DistributedSampler is given {' and '.join(missing)}: there is no process group to ask"
+    if choice.problem:
+        yield facts.manual("HVD301", names, call, f"{message}; {choice.problem}", ADVICE)
+    elif choice.choice is None:
+        added = list(missing.values())
+        yield facts.safe("HVD301", names, call, message, edits.add_arguments, names.source, call, added)
+    else:
+        yield facts.safe("HVD301", names, choice.choice, message, _told, facts, names, choice.choice, missing)
+
+
+def _told(facts: Facts, names: Names, choice: ast.expr, missing: dict[str, str]) -> list[Edit]:
+    """The class as a function that tells it, which the others it is chosen among are not to be told."""
+    added = ", ".join(missing.values())
+    return edits.wrap(names.source, choice, "(lambda data, **options: ", f"(data, {added}, **options))")
 
 
 def _derived(facts: Facts) -> Iterator[tuple[Site, int]]:
@@ -114,6 +152,62 @@ RULE = Rule(
     safety="Safe: the same shares in the same order as under DDP.",
     check=check,
     changes=(
+        Change(
+            """\
+            from torch.utils.data import DistributedSampler, RandomSampler
+
+            def sampler(train, distributed):
+                sampler_class = DistributedSampler if distributed else RandomSampler
+                return sampler_class(train)
+            """,
+            """\
+            import horovod.torch as hvd
+            from torch.utils.data import DistributedSampler, RandomSampler
+
+            def sampler(train, distributed):
+                sampler_class = (lambda data, **options: DistributedSampler(data, num_replicas=hvd.size(), rank=hvd.rank(), **options)) if distributed else RandomSampler
+                return sampler_class(train)
+            """,
+            note="RandomSampler, the other class, is not to be told: the class is, where it is chosen.",
+        ),
+        Change(
+            """\
+            from functools import partial
+            from torch.utils.data import DistributedSampler
+
+            class Scans:
+                sampler_class = DistributedSampler
+
+                def sampler(self, data):
+                    return self.sampler_class(data)
+
+            def sampler(data, given=None):
+                in_order = partial(DistributedSampler, shuffle=False)
+                return in_order(data) if given is None else given(data)
+
+            classes = {"shared": DistributedSampler}
+            samplers = sampler(data, DistributedSampler), classes["shared"](data)
+            """,
+            """\
+            from functools import partial
+            import horovod.torch as hvd
+            from torch.utils.data import DistributedSampler
+
+            class Scans:
+                sampler_class = DistributedSampler
+
+                def sampler(self, data):
+                    return self.sampler_class(data, num_replicas=hvd.size(), rank=hvd.rank())
+
+            def sampler(data, given=None):
+                in_order = partial(DistributedSampler, shuffle=False, num_replicas=hvd.size(), rank=hvd.rank())
+                return in_order(data) if given is None else given(data, num_replicas=hvd.size(), rank=hvd.rank())
+
+            classes = {"shared": DistributedSampler}
+            samplers = sampler(data, DistributedSampler), classes["shared"](data, num_replicas=hvd.size(), rank=hvd.rank())
+            """,
+            note="The class in an attribute, a parameter or a table, and one that functools.partial gives arguments.",
+        ),
         Change(
             """\
             from torch.utils.data.distributed import DistributedSampler
@@ -274,6 +368,20 @@ DistributedSampler(test, True, shuffle=False, num_replicas=hvd.size(), rank=hvd.
         ),
     ),
     keeps=(
+        Keep(
+            """\
+            from functools import partial
+            from torch.utils.data import DistributedSampler, RandomSampler
+
+            in_order = partial(DistributedSampler, shuffle=False)
+            classes = {"shared": DistributedSampler, "random": RandomSampler}
+
+            def sampler(data, kind):
+                return classes[kind](data) if kind else in_order(data)
+            """,
+            reason="one runs before hvd.init(), and of the table's classes only one takes a rank",
+            reported=True,
+        ),
         Keep(
             """\
             from torch.utils.data import DistributedSampler

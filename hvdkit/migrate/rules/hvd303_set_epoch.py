@@ -63,7 +63,7 @@ def _finding(facts: Facts, loader: Loader, epoch: Loop | None, single: bool) -> 
     loader_name = _of_phase(facts, loader, epoch) or spelled(
         facts.flow, epoch.names, epoch.node, [loader.value]
     )
-    number = epoch_number(epoch)
+    number = epoch_number(facts, epoch)
     batches = facts.flow.values(loader.names, loader.batch_sampler)
     in_own = in_groups(facts, loader)
     if not in_own and any(value.name != BATCH_SAMPLER for value in batches):
@@ -146,6 +146,40 @@ RULE = Rule(
     ),
     check=check,
     changes=(
+        Change(
+            """\
+            from torch.utils.data import DataLoader
+
+            first, second = DataLoader(one, shuffle=True), DataLoader(two, shuffle=True)
+            for epoch in range(3):
+                for loader in (first, second):
+                    for x in loader:
+                        model(x).sum().backward()
+                        optimizer.step()
+            for rate in [0.1, 0.01]:
+                for x in first:
+                    model(x).sum().backward()
+                    optimizer.step()
+            """,
+            """\
+            from torch.utils.data import DataLoader
+
+            first, second = DataLoader(one, shuffle=True), DataLoader(two, shuffle=True)
+            for epoch in range(3):
+                for loader in (first, second):
+                    first.sampler.set_epoch(first.sampler.epoch + 1)
+                    second.sampler.set_epoch(second.sampler.epoch + 1)
+                    for x in loader:
+                        model(x).sum().backward()
+                        optimizer.step()
+            for rate in [0.1, 0.01]:
+                first.sampler.set_epoch(first.sampler.epoch + 1)
+                for x in first:
+                    model(x).sum().backward()
+                    optimizer.step()
+            """,
+            note="Neither a loader nor a rate is a number to count by.",
+        ),
         Change(
             """\
             from torch.utils.data import DataLoader

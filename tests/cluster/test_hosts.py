@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import signal
 import time
 from collections.abc import Callable
 
+import psutil
 import pytest
 
 from .hosts import Cluster
@@ -83,7 +85,11 @@ def test_faults_of_the_network_are_real(cluster: Cluster) -> None:
 
 
 def names(cluster: Cluster, host: str) -> list[str]:
-    return [process.name() for process in cluster.processes(host)]
+    found = []
+    for process in cluster.processes(host):
+        with contextlib.suppress(psutil.NoSuchProcess):  # a service of an earlier test may end meanwhile
+            found.append(process.name())
+    return found
 
 
 def wait_for(condition: Callable[[], bool], seconds: float = 30) -> None:

@@ -61,12 +61,16 @@ def _leaves(parent: ast.If | ast.Try | ast.Match, below: ast.AST, above: set[int
 
 
 def _whole(place: Place) -> list[ast.expr]:
-    """The x of each `x.parameters()` that a place's optimizers were given all of."""
+    """The x of each `x.parameters()` that a place's optimizers were given all of, where they are made.
+
+    In a function that makes optimizers x is another model in each call of it.
+    """
+    here = place.names.function(place.call)
     return [
         root
         for optimizer in place.optimizers
         for names, root in optimizer.roots
-        if names is place.names and _is_whole(names, root)
+        if names is place.names and names.function(root) is here and _is_whole(names, root)
     ]
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.after_backward import after_backward
 from hvdkit.migrate.facts.arguments import keyword
-from hvdkit.migrate.facts.beginnings import is_module
+from hvdkit.migrate.facts.wraps import find_wraps
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rule import Keep, Rule
@@ -43,12 +43,12 @@ def _asks(facts: Facts, names: Names, call: ast.Call) -> bool:
 
 
 def _of_model(facts: Facts, names: Names, call: ast.Call) -> bool:
-    """Whether it is a model that is laid out so; batches may be, since no one sends them."""
+    """Whether it is a model that is trained; batches, and models that are only run, are not sent."""
     if not isinstance(call.func, ast.Attribute):
         return False
     models = facts.flow.unwrap(facts.flow.values(names, call.func.value))
-    trained = frozenset().union(*(optimizer.models for optimizer in facts.optimizers))
-    return bool(models & trained) or any(is_module(facts, model) for model in models)
+    stepped = any(models & optimizer.models for optimizer in facts.optimizers)
+    return stepped or any(models & wrap.models for wrap in find_wraps(facts))  # its optimizer may be unknown
 
 
 RULE = Rule(
@@ -101,6 +101,19 @@ RULE = Rule(
                 optimizer.step()
             """,
             reason="a batch is not sent, and gradients are laid out as the weights are",
+        ),
+        Keep(
+            """\
+            import torch
+
+            model = torch.nn.Conv2d(3, 4, 2)
+            optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+            teacher = torch.nn.Conv2d(3, 4, 2).to(memory_format=torch.channels_last)
+            for x in loader:
+                (model(x) - teacher(x)).square().sum().backward()
+                optimizer.step()
+            """,
+            reason="no optimizer steps the teacher: it has no gradients to send",
         ),
     ),
 )

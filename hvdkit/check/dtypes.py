@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from hvdkit.migrate.facts import Facts
-from hvdkit.migrate.facts.arguments import keyword
+from hvdkit.migrate.facts.values.arguments import keyword
 from hvdkit.migrate.names import Names
 
 INTEGERS = frozenset(

@@ -12,12 +12,12 @@ from dataclasses import dataclass
 from hvdkit.check.order import follows
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts import vocabulary as words
-from hvdkit.migrate.facts.arguments import keyword, unpacks
 from hvdkit.migrate.facts.facts import Site
-from hvdkit.migrate.facts.flow import Value
 from hvdkit.migrate.facts.once import once
+from hvdkit.migrate.facts.optimizers.steps import Step
 from hvdkit.migrate.facts.programs import ProgramFacts
-from hvdkit.migrate.facts.steps import Step
+from hvdkit.migrate.facts.values.arguments import keyword, unpacks
+from hvdkit.migrate.facts.values.flow import Value
 from hvdkit.migrate.names import FUNCTIONS, Names
 
 # Every rank has to come to each of these, in the same order.

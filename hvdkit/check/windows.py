@@ -10,10 +10,10 @@ from hvdkit.check.horovod import wrapped_steps, wrapped_under
 from hvdkit.check.order import block_of
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
-from hvdkit.migrate.facts.gradients import GradientUse
-from hvdkit.migrate.facts.naming import plain_target
 from hvdkit.migrate.facts.once import once
-from hvdkit.migrate.facts.steps import Step
+from hvdkit.migrate.facts.optimizers.gradients import GradientUse
+from hvdkit.migrate.facts.optimizers.naming import plain_target
+from hvdkit.migrate.facts.optimizers.steps import Step
 from hvdkit.migrate.names import FUNCTIONS, Names
 from hvdkit.migrate.plan import Edit
 

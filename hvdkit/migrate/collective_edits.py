@@ -1,6 +1,6 @@
 """How a call of torch.distributed is turned into Horovod's: in place, or by assigning what Horovod returns.
 
-Used by the rules HVD501 and up; which call may be turned is decided in facts/collectives.py.
+Used by the rules HVD501 and up; which call may be turned is decided in facts/collectives/collectives.py.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Union
 
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
-from hvdkit.migrate.facts.collectives import Collective
+from hvdkit.migrate.facts.collectives.collectives import Collective
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Edit
 

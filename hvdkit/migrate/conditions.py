@@ -12,25 +12,25 @@ from pathlib import Path
 from hvdkit.migrate.devices import device_row, init_row
 from hvdkit.migrate.facts import Facts, Site
 from hvdkit.migrate.facts import vocabulary as words
-from hvdkit.migrate.facts.after_backward import averaged_passes
-from hvdkit.migrate.facts.arguments import keyword
-from hvdkit.migrate.facts.coverage import unknown_steps
-from hvdkit.migrate.facts.draws import drawn_apart, made_apart
-from hvdkit.migrate.facts.guards import Where, where_runs
-from hvdkit.migrate.facts.hand_reduction import Gradients, hand_reductions
-from hvdkit.migrate.facts.named_passes import passes_by_name
-from hvdkit.migrate.facts.programs import ProgramFacts
-from hvdkit.migrate.facts.sharding import epoch_calls, in_order, orders_itself, picked, share
-from hvdkit.migrate.facts.starts import runs_in
-from hvdkit.migrate.facts.training import (
+from hvdkit.migrate.facts.averages.hand_reduction import Gradients, hand_reductions
+from hvdkit.migrate.facts.data.draws import drawn_apart, made_apart
+from hvdkit.migrate.facts.data.sharding import epoch_calls, in_order, orders_itself, picked, share
+from hvdkit.migrate.facts.data.training import (
     own_loaders,
     seeds,
     training_loaders,
     training_paths,
     unfollowed_loaders,
 )
-from hvdkit.migrate.facts.whole_graph import whole_graph
-from hvdkit.migrate.facts.writers import writers
+from hvdkit.migrate.facts.data.whole_graph import whole_graph
+from hvdkit.migrate.facts.files.writers import writers
+from hvdkit.migrate.facts.launch.guards import Where, where_runs
+from hvdkit.migrate.facts.launch.starts import runs_in
+from hvdkit.migrate.facts.models.coverage import unknown_steps
+from hvdkit.migrate.facts.optimizers.after_backward import averaged_passes
+from hvdkit.migrate.facts.optimizers.named_passes import passes_by_name
+from hvdkit.migrate.facts.programs import ProgramFacts
+from hvdkit.migrate.facts.values.arguments import keyword
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Condition, State
 from hvdkit.migrate.tensorflow_conditions import tensorflow_conditions

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 
 from hvdkit.migrate.facts import Facts, Site
 from hvdkit.migrate.facts import vocabulary as words
-from hvdkit.migrate.facts.launch_order import Order
+from hvdkit.migrate.facts.launch.launch_order import Order
+from hvdkit.migrate.facts.launch.starts import runs_in, starting_sites
 from hvdkit.migrate.facts.programs import ProgramFacts
-from hvdkit.migrate.facts.starts import runs_in, starting_sites
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Condition, State
 

@@ -10,8 +10,8 @@ import ast
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts import vocabulary as words
-from hvdkit.migrate.facts.arguments import given
 from hvdkit.migrate.facts.facts import Loader
+from hvdkit.migrate.facts.values.arguments import given
 from hvdkit.migrate.names import Names
 
 EDGES = "edge_label_index"

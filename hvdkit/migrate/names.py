@@ -1,7 +1,7 @@
 """What a name means in one file: scopes, bindings, import aliases and qualified names.
 
 One pass over the tree, no recursion (a chain of a thousand additions must not end it). Nothing here looks
-at other files or follows values; see facts/flow.py for that.
+at other files or follows values; see facts/values/flow.py for that.
 """
 
 from __future__ import annotations

@@ -8,8 +8,8 @@ from __future__ import annotations
 import ast
 
 from hvdkit.migrate.facts import Facts
-from hvdkit.migrate.facts.flow import Value
-from hvdkit.migrate.facts.placing import Place
+from hvdkit.migrate.facts.optimizers.placing import Place
+from hvdkit.migrate.facts.values.flow import Value
 from hvdkit.migrate.names import COMPREHENSIONS, FUNCTIONS, LOOPS, Names
 
 

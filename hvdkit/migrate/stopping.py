@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from hvdkit.migrate.facts import Facts
-from hvdkit.migrate.facts.stops import Stop, find_stops, outermost_stop
+from hvdkit.migrate.facts.launch.stops import Stop, find_stops, outermost_stop
 from hvdkit.migrate.names import Names, index
 from hvdkit.migrate.plan import Edit
 from hvdkit.migrate.source import Source, Stopped, parse

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterable
 
 from hvdkit.migrate.facts import Facts
-from hvdkit.migrate.facts.guards import Where, where_runs
+from hvdkit.migrate.facts.launch.guards import Where, where_runs
 from hvdkit.migrate.facts.programs import ProgramFacts
 from hvdkit.migrate.facts.tensorflow import vocabulary as words
 from hvdkit.migrate.facts.tensorflow.models import ModelCall, custom_step

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Callable
 
 from hvdkit.migrate import edits
-from hvdkit.migrate.facts.wrappers import RETURNS_SELF, is_wrapper
+from hvdkit.migrate.facts.values.wrappers import RETURNS_SELF, is_wrapper
 from hvdkit.migrate.names import COMPREHENSIONS, Names
 from hvdkit.migrate.plan import Edit
 

@@ -8,8 +8,8 @@ from textwrap import indent
 
 import pytest
 
-from hvdkit.migrate.facts.flow import Flow
-from hvdkit.migrate.facts.loader_classes import is_loader
+from hvdkit.migrate.facts.data.loader_classes import is_loader
+from hvdkit.migrate.facts.values.flow import Flow
 from hvdkit.migrate.project import open_project
 
 STANDS = {

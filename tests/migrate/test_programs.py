@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from hvdkit.migrate.facts import Facts
-from hvdkit.migrate.facts.buffers import changed_in_training
+from hvdkit.migrate.facts.models.buffers import changed_in_training
 from hvdkit.migrate.project import open_project
 
 TOOLS = """\

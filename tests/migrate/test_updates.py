@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from hvdkit.migrate.facts.updates import hand_updates
+from hvdkit.migrate.facts.optimizers.updates import hand_updates
 from hvdkit.migrate.project import open_project
 
 

@@ -10,7 +10,7 @@ from typing import Any, Callable
 from hvdkit.check.horovod import COLLECTIVES, MAX_CALLERS, called, short
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts import vocabulary as words
-from hvdkit.migrate.facts.guards import Where, tests, where_runs
+from hvdkit.migrate.facts.launch.guards import Where, tests, where_runs
 from hvdkit.migrate.names import FUNCTIONS, Names
 from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rule import Keep, Rule

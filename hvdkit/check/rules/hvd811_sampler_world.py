@@ -8,7 +8,7 @@ from hvdkit.check.horovod import horovod_files
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts import vocabulary as words
-from hvdkit.migrate.facts.arguments import unpacks
+from hvdkit.migrate.facts.values.arguments import unpacks
 from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
 

@@ -9,11 +9,11 @@ from hvdkit.check.horovod import horovod_files
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts import vocabulary as words
-from hvdkit.migrate.facts.epochs import epoch_loops, epoch_number, told_epoch
+from hvdkit.migrate.facts.code.loops import Loop
+from hvdkit.migrate.facts.data.epochs import epoch_loops, epoch_number, told_epoch
+from hvdkit.migrate.facts.data.sharding import epoch_calls, in_order
 from hvdkit.migrate.facts.facts import Loader
-from hvdkit.migrate.facts.loops import Loop
-from hvdkit.migrate.facts.sharding import epoch_calls, in_order
-from hvdkit.migrate.facts.spelling import spelled
+from hvdkit.migrate.facts.values.spelling import spelled
 from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
 

@@ -9,7 +9,7 @@ from hvdkit.check.horovod import argument, number, wraps
 from hvdkit.check.windows import Window, synchronized, windows
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
-from hvdkit.migrate.facts.arguments import unpacks
+from hvdkit.migrate.facts.values.arguments import unpacks
 from hvdkit.migrate.names import FUNCTIONS
 from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rule import Change, Keep, Rule

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from hvdkit.check.horovod import Wrapped, wrapped_models, wraps
 from hvdkit.check.order import always_before, maybe_before
 from hvdkit.migrate.facts import Facts
-from hvdkit.migrate.facts.freezing import Switch, switches
+from hvdkit.migrate.facts.models.freezing import Switch, switches
 from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rule import Keep, Rule
 

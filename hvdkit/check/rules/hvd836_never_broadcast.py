@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from hvdkit.check.horovod import BROADCASTS, Wrapped, calls_in, mentioned, programs, target, wraps
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
-from hvdkit.migrate.facts.training import seeds
+from hvdkit.migrate.facts.data.training import seeds
 from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
 

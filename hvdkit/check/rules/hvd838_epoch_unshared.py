@@ -9,7 +9,7 @@ from hvdkit.check.horovod import COLLECTIVES, horovod_files
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts import vocabulary as words
-from hvdkit.migrate.facts.guards import Where, where_runs
+from hvdkit.migrate.facts.launch.guards import Where, where_runs
 from hvdkit.migrate.names import Binding, Names
 from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from hvdkit.check.horovod import horovod_files
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
-from hvdkit.migrate.facts.guards import Where
-from hvdkit.migrate.facts.writers import Writer, writers
+from hvdkit.migrate.facts.files.writers import Writer, writers
+from hvdkit.migrate.facts.launch.guards import Where
 from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
 

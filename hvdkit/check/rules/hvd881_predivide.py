@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from hvdkit.check.horovod import called
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
-from hvdkit.migrate.facts.arguments import keyword
+from hvdkit.migrate.facts.values.arguments import keyword
 from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
 

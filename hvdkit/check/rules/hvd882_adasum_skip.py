@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from hvdkit.check.horovod import wraps
 from hvdkit.check.windows import skips, windows
 from hvdkit.migrate.facts import Facts
-from hvdkit.migrate.facts.arguments import keyword
+from hvdkit.migrate.facts.values.arguments import keyword
 from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rule import Keep, Rule
 

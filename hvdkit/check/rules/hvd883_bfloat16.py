@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from hvdkit.check.horovod import wrapped_models, wraps
 from hvdkit.migrate.facts import Facts
-from hvdkit.migrate.facts.arguments import keyword
+from hvdkit.migrate.facts.values.arguments import keyword
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rule import Keep, Rule

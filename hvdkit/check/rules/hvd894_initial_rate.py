@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from hvdkit.check.horovod import called
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts import vocabulary as words
-from hvdkit.migrate.facts.arguments import unpacks
+from hvdkit.migrate.facts.values.arguments import unpacks
 from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rule import Keep, Rule
 

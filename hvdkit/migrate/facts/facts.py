@@ -16,26 +16,26 @@ from typing import Any, Callable, Union
 
 from hvdkit.migrate import edits as edit
 from hvdkit.migrate.facts import vocabulary as words
-from hvdkit.migrate.facts.after_backward import left_alone
-from hvdkit.migrate.facts.arguments import keyword
-from hvdkit.migrate.facts.by_hand import ByHand
-from hvdkit.migrate.facts.call_graph import CallGraph
-from hvdkit.migrate.facts.flow import Flow, Value
-from hvdkit.migrate.facts.launch import Launch
-from hvdkit.migrate.facts.launch_reach import Reach
-from hvdkit.migrate.facts.library_talk import asking
-from hvdkit.migrate.facts.loader_classes import PARAMETERS, constructions
-from hvdkit.migrate.facts.loops import Loops
-from hvdkit.migrate.facts.optimizer_wrappers import Around, find_around
-from hvdkit.migrate.facts.optimizers import Optimizer, find_optimizers
-from hvdkit.migrate.facts.placing import Place, find_places
+from hvdkit.migrate.facts.averages.by_hand import ByHand
+from hvdkit.migrate.facts.code.call_graph import CallGraph
+from hvdkit.migrate.facts.code.loops import Loops
+from hvdkit.migrate.facts.data.loader_classes import PARAMETERS, constructions
+from hvdkit.migrate.facts.data.sharding import keywords, share
+from hvdkit.migrate.facts.launch.launch import Launch
+from hvdkit.migrate.facts.launch.launch_reach import Reach
+from hvdkit.migrate.facts.launch.library_talk import asking
+from hvdkit.migrate.facts.launch.rank_kinds import RankKinds
+from hvdkit.migrate.facts.launch.strategies import Use, find_uses
+from hvdkit.migrate.facts.optimizers.after_backward import left_alone
+from hvdkit.migrate.facts.optimizers.optimizer_wrappers import Around, find_around
+from hvdkit.migrate.facts.optimizers.optimizers import Optimizer, find_optimizers
+from hvdkit.migrate.facts.optimizers.placing import Place, find_places
+from hvdkit.migrate.facts.optimizers.steps import Steps
 from hvdkit.migrate.facts.programs import ProgramFacts, find_programs
-from hvdkit.migrate.facts.rank_kinds import RankKinds
-from hvdkit.migrate.facts.sharding import keywords, share
-from hvdkit.migrate.facts.steps import Steps
-from hvdkit.migrate.facts.strategies import Use, find_uses
 from hvdkit.migrate.facts.tensorflow import TensorFlow
 from hvdkit.migrate.facts.tensorflow import vocabulary as tensorflow
+from hvdkit.migrate.facts.values.arguments import keyword
+from hvdkit.migrate.facts.values.flow import Flow, Value
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Applicability, Edit, Finding
 from hvdkit.migrate.project import Project

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from hvdkit.migrate.facts import vocabulary as words
-from hvdkit.migrate.facts.loops import backward_calls
+from hvdkit.migrate.facts.code.loops import backward_calls
+from hvdkit.migrate.facts.optimizers.updates import weight_updates
 from hvdkit.migrate.facts.tensorflow.evidence import tensorflow_evidence
-from hvdkit.migrate.facts.updates import weight_updates
 from hvdkit.migrate.names import Names
 
 if TYPE_CHECKING:

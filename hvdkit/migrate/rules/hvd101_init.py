@@ -7,13 +7,13 @@ from collections.abc import Iterator
 
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts, Site
-from hvdkit.migrate.facts.launch import INIT_ARGUMENTS
-from hvdkit.migrate.facts.launch_needs import init_order
-from hvdkit.migrate.facts.launch_order import Place
-from hvdkit.migrate.facts.launch_reach import TRUE_CALLS
-from hvdkit.migrate.facts.library_talk import heard_by
-from hvdkit.migrate.facts.starts import runs_in, starting_sites
-from hvdkit.migrate.facts.training import training_paths
+from hvdkit.migrate.facts.data.training import training_paths
+from hvdkit.migrate.facts.launch.launch import INIT_ARGUMENTS
+from hvdkit.migrate.facts.launch.launch_needs import init_order
+from hvdkit.migrate.facts.launch.launch_order import Place
+from hvdkit.migrate.facts.launch.launch_reach import TRUE_CALLS
+from hvdkit.migrate.facts.launch.library_talk import heard_by
+from hvdkit.migrate.facts.launch.starts import runs_in, starting_sites
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule

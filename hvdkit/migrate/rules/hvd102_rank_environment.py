@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
-from hvdkit.migrate.facts.guards import caught
-from hvdkit.migrate.facts.ranks import RankRead, environment_reads, environment_stores, gathered_reads
+from hvdkit.migrate.facts.launch.guards import caught
+from hvdkit.migrate.facts.launch.ranks import RankRead, environment_reads, environment_stores, gathered_reads
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule

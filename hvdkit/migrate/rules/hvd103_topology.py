@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts, Site
 from hvdkit.migrate.facts import vocabulary as words
-from hvdkit.migrate.facts.collectives import is_world
-from hvdkit.migrate.facts.guards import in_jobs_only
-from hvdkit.migrate.facts.library_talk import decides_group
+from hvdkit.migrate.facts.collectives.collectives import is_world
+from hvdkit.migrate.facts.launch.guards import in_jobs_only
+from hvdkit.migrate.facts.launch.library_talk import decides_group
 from hvdkit.migrate.facts.once import once
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Finding

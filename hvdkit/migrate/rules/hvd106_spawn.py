@@ -7,9 +7,9 @@ from collections.abc import Iterator
 
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
-from hvdkit.migrate.facts.launch import Spawn
-from hvdkit.migrate.facts.launched_processes import leads_to_init
-from hvdkit.migrate.facts.starts import run_by_nobody
+from hvdkit.migrate.facts.launch.launch import Spawn
+from hvdkit.migrate.facts.launch.launched_processes import leads_to_init
+from hvdkit.migrate.facts.launch.starts import run_by_nobody
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule

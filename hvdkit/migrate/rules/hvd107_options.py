@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
-from hvdkit.migrate.facts.launch_options import Holder
-from hvdkit.migrate.facts.launch_settings import FLAG, Setting, settings
+from hvdkit.migrate.facts.launch.launch_options import Holder
+from hvdkit.migrate.facts.launch.launch_settings import FLAG, Setting, settings
 from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
 

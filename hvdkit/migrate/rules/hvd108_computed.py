@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts import vocabulary as words
-from hvdkit.migrate.facts.arguments import given
-from hvdkit.migrate.facts.launch import Origin, init_argument
-from hvdkit.migrate.facts.ranks import constant
+from hvdkit.migrate.facts.launch.launch import Origin, init_argument
+from hvdkit.migrate.facts.launch.ranks import constant
+from hvdkit.migrate.facts.values.arguments import given
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
-from hvdkit.migrate.facts.guards import caught
-from hvdkit.migrate.facts.mpi import mpi, translated
-from hvdkit.migrate.facts.ranks import (
+from hvdkit.migrate.facts.launch.guards import caught
+from hvdkit.migrate.facts.launch.mpi import mpi, translated
+from hvdkit.migrate.facts.launch.ranks import (
     JOBS,
     NODE_LISTS,
     environment_accesses,

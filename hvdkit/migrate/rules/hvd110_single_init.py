@@ -7,10 +7,10 @@ from collections.abc import Iterator
 
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
+from hvdkit.migrate.facts.data.training import only_single
+from hvdkit.migrate.facts.launch.starts import runs_in, runs_project, start_below
 from hvdkit.migrate.facts.once import once
 from hvdkit.migrate.facts.programs import ProgramFacts, main_guard
-from hvdkit.migrate.facts.starts import runs_in, runs_project, start_below
-from hvdkit.migrate.facts.training import only_single
 from hvdkit.migrate.names import FUNCTIONS, Names
 from hvdkit.migrate.plan import Applicability, Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule

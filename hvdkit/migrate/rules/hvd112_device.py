@@ -8,12 +8,12 @@ from collections.abc import Iterator
 
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts, Site
-from hvdkit.migrate.facts.arguments import keyword
-from hvdkit.migrate.facts.flow import Value
-from hvdkit.migrate.facts.launch_reach import around
+from hvdkit.migrate.facts.data.training import only_single
+from hvdkit.migrate.facts.launch.launch_reach import around
+from hvdkit.migrate.facts.launch.starts import on_import
 from hvdkit.migrate.facts.once import once
-from hvdkit.migrate.facts.starts import on_import
-from hvdkit.migrate.facts.training import only_single
+from hvdkit.migrate.facts.values.arguments import keyword
+from hvdkit.migrate.facts.values.flow import Value
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule

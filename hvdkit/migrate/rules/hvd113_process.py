@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts, Site
-from hvdkit.migrate.facts.arguments import keyword
-from hvdkit.migrate.facts.launched_processes import processes
-from hvdkit.migrate.facts.training import trained_by, training_paths
+from hvdkit.migrate.facts.data.training import trained_by, training_paths
+from hvdkit.migrate.facts.launch.launched_processes import processes
+from hvdkit.migrate.facts.values.arguments import keyword
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule

@@ -8,7 +8,7 @@ from hvdkit.migrate import edits
 from hvdkit.migrate.collective_edits import fresh, same_again
 from hvdkit.migrate.facts import Facts, Site
 from hvdkit.migrate.facts import vocabulary as words
-from hvdkit.migrate.facts.library_talk import heard_by
+from hvdkit.migrate.facts.launch.library_talk import heard_by
 from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
 

@@ -6,9 +6,9 @@ import ast
 from collections.abc import Iterator
 
 from hvdkit.migrate.facts import Facts
-from hvdkit.migrate.facts.arguments import keyword
-from hvdkit.migrate.facts.flow import Value
-from hvdkit.migrate.facts.launched_processes import functions_below, leads_to_init, processes
+from hvdkit.migrate.facts.launch.launched_processes import functions_below, leads_to_init, processes
+from hvdkit.migrate.facts.values.arguments import keyword
+from hvdkit.migrate.facts.values.flow import Value
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rule import Keep, Rule

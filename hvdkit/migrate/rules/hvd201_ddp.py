@@ -7,9 +7,9 @@ from collections.abc import Iterator
 
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts import vocabulary as words
-from hvdkit.migrate.facts.after_backward import after_backward
-from hvdkit.migrate.facts.arguments import is_on, keyword
-from hvdkit.migrate.facts.wraps import MAY_BE_UNUSED, Wrap, changes_average, core, find_wraps
+from hvdkit.migrate.facts.models.wraps import MAY_BE_UNUSED, Wrap, changes_average, core, find_wraps
+from hvdkit.migrate.facts.optimizers.after_backward import after_backward
+from hvdkit.migrate.facts.values.arguments import is_on, keyword
 from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
 from hvdkit.migrate.wrapping import take_away

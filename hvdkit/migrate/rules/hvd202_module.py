@@ -9,18 +9,18 @@ from collections.abc import Iterator
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts import vocabulary as words
-from hvdkit.migrate.facts.arguments import keyword
-from hvdkit.migrate.facts.filled_lists import elements
-from hvdkit.migrate.facts.syncing import NO_SYNC, for_ddp_only
-from hvdkit.migrate.facts.training import trained_by
-from hvdkit.migrate.facts.unwrapping import (
+from hvdkit.migrate.facts.data.training import trained_by
+from hvdkit.migrate.facts.models.syncing import NO_SYNC, for_ddp_only
+from hvdkit.migrate.facts.models.unwrapping import (
     asked_first,
     class_questions,
     own_module,
     unknown,
     wrapped,
 )
-from hvdkit.migrate.facts.wraps import find_wraps
+from hvdkit.migrate.facts.models.wraps import find_wraps
+from hvdkit.migrate.facts.values.arguments import keyword
+from hvdkit.migrate.facts.values.filled_lists import elements
 from hvdkit.migrate.names import FunctionNode, Names
 from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule

@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts import vocabulary as words
-from hvdkit.migrate.facts.coverage import may_train
-from hvdkit.migrate.facts.training import trained_by
-from hvdkit.migrate.facts.wraps import Wrap, core, find_wraps, own_data_parallel
+from hvdkit.migrate.facts.data.training import trained_by
+from hvdkit.migrate.facts.models.coverage import may_train
+from hvdkit.migrate.facts.models.wraps import Wrap, core, find_wraps, own_data_parallel
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule

@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts, Site
 from hvdkit.migrate.facts import vocabulary as words
-from hvdkit.migrate.facts.arguments import collected, parameters
-from hvdkit.migrate.facts.mentions import mentions
-from hvdkit.migrate.facts.wraps import core
+from hvdkit.migrate.facts.code.mentions import mentions
+from hvdkit.migrate.facts.models.wraps import core
+from hvdkit.migrate.facts.values.arguments import collected, parameters
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule

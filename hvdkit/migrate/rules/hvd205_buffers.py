@@ -7,9 +7,9 @@ from collections.abc import Iterator
 
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
-from hvdkit.migrate.facts.buffers import changed_in_training, evaluations, over_uneven_share
-from hvdkit.migrate.facts.guards import Where, sometimes_alone, where_runs
-from hvdkit.migrate.facts.starts import started
+from hvdkit.migrate.facts.launch.guards import Where, sometimes_alone, where_runs
+from hvdkit.migrate.facts.launch.starts import started
+from hvdkit.migrate.facts.models.buffers import changed_in_training, evaluations, over_uneven_share
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule

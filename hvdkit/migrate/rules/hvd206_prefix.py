@@ -7,8 +7,7 @@ from collections.abc import Iterator
 
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
-from hvdkit.migrate.facts.arguments import given, passed, positional
-from hvdkit.migrate.facts.checkpoint_names import (
+from hvdkit.migrate.facts.models.checkpoint_names import (
     holds_wrapped,
     loads_into_wrapped,
     meets_names,
@@ -16,9 +15,10 @@ from hvdkit.migrate.facts.checkpoint_names import (
     readers,
     state_loads,
 )
+from hvdkit.migrate.facts.models.unwrapping import question
+from hvdkit.migrate.facts.models.wraps import find_wraps
 from hvdkit.migrate.facts.once import once
-from hvdkit.migrate.facts.unwrapping import question
-from hvdkit.migrate.facts.wraps import find_wraps
+from hvdkit.migrate.facts.values.arguments import given, passed, positional
 from hvdkit.migrate.names import COMPREHENSIONS, Names
 from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
-from hvdkit.migrate.facts.after_backward import averaged_literally
-from hvdkit.migrate.facts.mentions import mentions
-from hvdkit.migrate.facts.unwrapping import wrapped
+from hvdkit.migrate.facts.code.mentions import mentions
+from hvdkit.migrate.facts.models.unwrapping import wrapped
+from hvdkit.migrate.facts.optimizers.after_backward import averaged_literally
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rule import Change, Keep, Rule

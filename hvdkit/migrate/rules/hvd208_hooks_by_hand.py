@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
-from hvdkit.migrate.facts.wraps import Wrap, core
+from hvdkit.migrate.facts.models.wraps import Wrap, core
 from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
 from hvdkit.migrate.rules.hvd201_ddp import broadcast_line

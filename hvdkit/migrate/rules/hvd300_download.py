@@ -7,13 +7,13 @@ from collections.abc import Iterator
 
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts, Site
-from hvdkit.migrate.facts.arguments import is_on, keyword
-from hvdkit.migrate.facts.guards import Where, where_runs
-from hvdkit.migrate.facts.launched_processes import functions_below
-from hvdkit.migrate.facts.loops import backward_calls
+from hvdkit.migrate.facts.code.loops import backward_calls
+from hvdkit.migrate.facts.data.samples import DOWNLOAD, asked_to_download, prepared, prepares_data
+from hvdkit.migrate.facts.data.training import only_single
+from hvdkit.migrate.facts.launch.guards import Where, where_runs
+from hvdkit.migrate.facts.launch.launched_processes import functions_below
 from hvdkit.migrate.facts.once import once
-from hvdkit.migrate.facts.samples import DOWNLOAD, asked_to_download, prepared, prepares_data
-from hvdkit.migrate.facts.training import only_single
+from hvdkit.migrate.facts.values.arguments import is_on, keyword
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule

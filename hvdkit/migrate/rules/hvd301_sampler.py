@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts, Site
-from hvdkit.migrate.facts.arguments import default, positional
-from hvdkit.migrate.facts.sampler_classes import Chosen, after_start, bound_early, chosen
+from hvdkit.migrate.facts.data.sampler_classes import Chosen, after_start, bound_early, chosen
+from hvdkit.migrate.facts.values.arguments import default, positional
 from hvdkit.migrate.facts.vocabulary import ASKING_SAMPLERS, SAMPLER
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Edit, Finding

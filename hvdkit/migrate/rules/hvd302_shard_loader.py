@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from hvdkit.migrate.facts import Facts
-from hvdkit.migrate.facts.counted import counting_loops
-from hvdkit.migrate.facts.shares import drawn_whole
-from hvdkit.migrate.facts.training import only_single
+from hvdkit.migrate.facts.data.counted import counting_loops
+from hvdkit.migrate.facts.data.shares import drawn_whole
+from hvdkit.migrate.facts.data.training import only_single
 from hvdkit.migrate.graph_samples import is_of_graph
 from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rule import Change, Keep, Rule

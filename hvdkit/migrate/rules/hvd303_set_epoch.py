@@ -7,15 +7,15 @@ from collections.abc import Iterator
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts import vocabulary as words
-from hvdkit.migrate.facts.epochs import epoch_loops, epoch_number, run_once, told_epoch
+from hvdkit.migrate.facts.code.loops import Loop
+from hvdkit.migrate.facts.data.epochs import epoch_loops, epoch_number, run_once, told_epoch
+from hvdkit.migrate.facts.data.phases import phase_trained
+from hvdkit.migrate.facts.data.sharding import BATCH_SAMPLER, epoch_calls, in_order, orders_itself
+from hvdkit.migrate.facts.data.shares import drawn_whole
+from hvdkit.migrate.facts.data.training import only_single
 from hvdkit.migrate.facts.facts import Loader
-from hvdkit.migrate.facts.flow import Value
-from hvdkit.migrate.facts.loops import Loop
-from hvdkit.migrate.facts.phases import phase_trained
-from hvdkit.migrate.facts.sharding import BATCH_SAMPLER, epoch_calls, in_order, orders_itself
-from hvdkit.migrate.facts.shares import drawn_whole
-from hvdkit.migrate.facts.spelling import spelled
-from hvdkit.migrate.facts.training import only_single
+from hvdkit.migrate.facts.values.flow import Value
+from hvdkit.migrate.facts.values.spelling import spelled
 from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
 from hvdkit.migrate.sampler_edits import in_groups, unshardable

@@ -7,11 +7,11 @@ from collections.abc import Iterator
 
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
-from hvdkit.migrate.facts.draws import drawn_apart, made_apart
-from hvdkit.migrate.facts.experience import Seeding, seeding
-from hvdkit.migrate.facts.loops import Path
-from hvdkit.migrate.facts.training import own_loaders, seeds, training_paths, unfollowed_loaders
-from hvdkit.migrate.facts.whole_graph import one_batch, whole_graph
+from hvdkit.migrate.facts.code.loops import Path
+from hvdkit.migrate.facts.data.draws import drawn_apart, made_apart
+from hvdkit.migrate.facts.data.experience import Seeding, seeding
+from hvdkit.migrate.facts.data.training import own_loaders, seeds, training_paths, unfollowed_loaders
+from hvdkit.migrate.facts.data.whole_graph import one_batch, whole_graph
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule

@@ -6,14 +6,14 @@ from collections.abc import Iterator
 
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
-from hvdkit.migrate.facts.splits import (
+from hvdkit.migrate.facts.data.splits import (
     GENERATOR,
     can_write,
     unseeded_orders,
     unseeded_shuffles,
     unseeded_splits,
 )
-from hvdkit.migrate.facts.training import training_paths
+from hvdkit.migrate.facts.data.training import training_paths
 from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
-from hvdkit.migrate.facts.means import whole_counts
+from hvdkit.migrate.facts.data.means import whole_counts
 from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
 from hvdkit.migrate.sampler_edits import gets_share

@@ -8,10 +8,10 @@ from collections.abc import Iterator
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts import vocabulary as words
-from hvdkit.migrate.facts.averaging import never_averaged, was_averaged
-from hvdkit.migrate.facts.placing import Place
-from hvdkit.migrate.facts.shared_parameters import shares_parameters
-from hvdkit.migrate.facts.starts import runs_in
+from hvdkit.migrate.facts.launch.starts import runs_in
+from hvdkit.migrate.facts.optimizers.averaging import never_averaged, was_averaged
+from hvdkit.migrate.facts.optimizers.placing import Place
+from hvdkit.migrate.facts.optimizers.shared_parameters import shares_parameters
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.reduction_names import (

@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts import vocabulary as words
-from hvdkit.migrate.facts.beginnings import plain_tensors, whole_models
-from hvdkit.migrate.facts.placing import Place
-from hvdkit.migrate.facts.training import only_single
+from hvdkit.migrate.facts.data.training import only_single
+from hvdkit.migrate.facts.optimizers.beginnings import plain_tensors, whole_models
+from hvdkit.migrate.facts.optimizers.placing import Place
 from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
 

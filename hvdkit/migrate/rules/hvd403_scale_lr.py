@@ -7,8 +7,11 @@ from collections.abc import Iterator
 
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
-from hvdkit.migrate.facts.optimizers import Optimizer, constructions
-from hvdkit.migrate.facts.rates import (
+from hvdkit.migrate.facts.data.training import only_single
+from hvdkit.migrate.facts.data.whole_graph import trains_on_whole_graph
+from hvdkit.migrate.facts.launch.starts import runs_in
+from hvdkit.migrate.facts.optimizers.optimizers import Optimizer, constructions
+from hvdkit.migrate.facts.optimizers.rates import (
     default_rate,
     group_rates,
     has_read,
@@ -16,9 +19,6 @@ from hvdkit.migrate.facts.rates import (
     rates_set_later,
     reads,
 )
-from hvdkit.migrate.facts.starts import runs_in
-from hvdkit.migrate.facts.training import only_single
-from hvdkit.migrate.facts.whole_graph import trains_on_whole_graph
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
-from hvdkit.migrate.facts.naming import optimizer_names, plain_target
-from hvdkit.migrate.facts.steps import Group, Step
-from hvdkit.migrate.facts.unfollowed import unfollowed_steps
-from hvdkit.migrate.facts.waits import (
+from hvdkit.migrate.facts.optimizers.naming import optimizer_names, plain_target
+from hvdkit.migrate.facts.optimizers.steps import Group, Step
+from hvdkit.migrate.facts.optimizers.unfollowed import unfollowed_steps
+from hvdkit.migrate.facts.optimizers.waits import (
     if_there,
     looked_at_before,
     reduced_above,

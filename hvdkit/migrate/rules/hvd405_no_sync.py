@@ -7,9 +7,7 @@ from collections.abc import Iterator
 
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
-from hvdkit.migrate.facts.after_backward import averaged_literally
-from hvdkit.migrate.facts.naming import optimizer_names
-from hvdkit.migrate.facts.syncing import (
+from hvdkit.migrate.facts.models.syncing import (
     NO_SYNC,
     SETTER,
     SWITCH,
@@ -21,7 +19,9 @@ from hvdkit.migrate.facts.syncing import (
     handed_on,
     is_nothing,
 )
-from hvdkit.migrate.facts.unwrapping import wrapped
+from hvdkit.migrate.facts.models.unwrapping import wrapped
+from hvdkit.migrate.facts.optimizers.after_backward import averaged_literally
+from hvdkit.migrate.facts.optimizers.naming import optimizer_names
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule

@@ -8,9 +8,9 @@ from typing import Optional
 
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
-from hvdkit.migrate.facts.arguments import passed
-from hvdkit.migrate.facts.steps import Group, Step
-from hvdkit.migrate.facts.waits import reduced_above
+from hvdkit.migrate.facts.optimizers.steps import Group, Step
+from hvdkit.migrate.facts.optimizers.waits import reduced_above
+from hvdkit.migrate.facts.values.arguments import passed
 from hvdkit.migrate.names import FUNCTIONS, Names, Scope
 from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule

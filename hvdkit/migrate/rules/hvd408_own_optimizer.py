@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
-from hvdkit.migrate.facts.optimizers import Optimizer
+from hvdkit.migrate.facts.optimizers.optimizers import Optimizer
 from hvdkit.migrate.names import FunctionNode, Names
 from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
-from hvdkit.migrate.facts.arguments import given
-from hvdkit.migrate.facts.guards import Where, where_runs
-from hvdkit.migrate.facts.training import only_single
+from hvdkit.migrate.facts.data.training import only_single
+from hvdkit.migrate.facts.launch.guards import Where, where_runs
+from hvdkit.migrate.facts.values.arguments import given
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
-from hvdkit.migrate.facts.averaging import was_averaged
-from hvdkit.migrate.facts.optimizer_wrappers import Around
+from hvdkit.migrate.facts.optimizers.averaging import was_averaged
+from hvdkit.migrate.facts.optimizers.optimizer_wrappers import Around
 from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
 

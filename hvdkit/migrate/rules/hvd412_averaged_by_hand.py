@@ -7,9 +7,9 @@ from collections.abc import Iterator
 
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
-from hvdkit.migrate.facts.by_hand import Averaging, guarded
-from hvdkit.migrate.facts.gradient_things import NEVER
-from hvdkit.migrate.facts.summing import without_gradients
+from hvdkit.migrate.facts.averages.by_hand import Averaging, guarded
+from hvdkit.migrate.facts.averages.gradient_things import NEVER
+from hvdkit.migrate.facts.averages.summing import without_gradients
 from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
 

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
-from hvdkit.migrate.facts.guards import Where, where_runs
-from hvdkit.migrate.facts.own_numbers import of_own_numbers
-from hvdkit.migrate.facts.training import only_single
+from hvdkit.migrate.facts.collectives.own_numbers import of_own_numbers
+from hvdkit.migrate.facts.data.training import only_single
+from hvdkit.migrate.facts.launch.guards import Where, where_runs
 from hvdkit.migrate.names import FUNCTIONS, LOOPS, Names
 from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
+from hvdkit.migrate.facts.models.syncing import REST, RESTING, SETTER
 from hvdkit.migrate.facts.once import once
-from hvdkit.migrate.facts.placing import Place
-from hvdkit.migrate.facts.remade import Again, made_again
-from hvdkit.migrate.facts.syncing import REST, RESTING, SETTER
+from hvdkit.migrate.facts.optimizers.placing import Place
+from hvdkit.migrate.facts.optimizers.remade import Again, made_again
 from hvdkit.migrate.names import FUNCTIONS, LOOPS, Names
 from hvdkit.migrate.plan import Applicability, Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule

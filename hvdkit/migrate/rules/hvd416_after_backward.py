@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from hvdkit.migrate import edits
 from hvdkit.migrate.collective_edits import fresh
 from hvdkit.migrate.facts import Facts
-from hvdkit.migrate.facts.after_backward import Pass, after_backward, averaged_below
+from hvdkit.migrate.facts.optimizers.after_backward import Pass, after_backward, averaged_below
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule

@@ -8,9 +8,9 @@ from hvdkit.migrate import edits
 from hvdkit.migrate.collective_edits import fresh
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts import vocabulary as words
-from hvdkit.migrate.facts.after_backward import after_backward
-from hvdkit.migrate.facts.before_steps import Average, before_steps
-from hvdkit.migrate.facts.coverage import trained_wraps
+from hvdkit.migrate.facts.models.coverage import trained_wraps
+from hvdkit.migrate.facts.optimizers.after_backward import after_backward
+from hvdkit.migrate.facts.optimizers.before_steps import Average, before_steps
 from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
 

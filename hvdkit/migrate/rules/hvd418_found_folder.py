@@ -7,9 +7,9 @@ from collections.abc import Iterator
 
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
-from hvdkit.migrate.facts.guards import Where, where_runs
-from hvdkit.migrate.facts.launch_needs import has_rank
-from hvdkit.migrate.facts.launched_processes import leads_to_init
+from hvdkit.migrate.facts.launch.guards import Where, where_runs
+from hvdkit.migrate.facts.launch.launch_needs import has_rank
+from hvdkit.migrate.facts.launch.launched_processes import leads_to_init
 from hvdkit.migrate.names import FUNCTIONS, FunctionNode, Names
 from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule

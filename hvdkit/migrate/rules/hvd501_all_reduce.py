@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from hvdkit.migrate import edits
 from hvdkit.migrate.collective_edits import in_place
 from hvdkit.migrate.facts import Facts
-from hvdkit.migrate.facts.collectives import (
+from hvdkit.migrate.facts.collectives.collectives import (
     Collective,
     collectives,
     passes_reduction,

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from hvdkit.migrate.collective_edits import in_place
 from hvdkit.migrate.facts import Facts
-from hvdkit.migrate.facts.collectives import Collective, collectives
+from hvdkit.migrate.facts.collectives.collectives import Collective, collectives
 from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
 

@@ -17,7 +17,7 @@ from hvdkit.migrate.collective_edits import (
     under,
 )
 from hvdkit.migrate.facts import Facts
-from hvdkit.migrate.facts.collectives import Collective, collectives
+from hvdkit.migrate.facts.collectives.collectives import Collective, collectives
 from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from hvdkit.migrate import edits
 from hvdkit.migrate.collective_edits import Part, at_once, fresh, process_set, same_again, under
 from hvdkit.migrate.facts import Facts
-from hvdkit.migrate.facts.collectives import Collective, collectives
+from hvdkit.migrate.facts.collectives.collectives import Collective, collectives
 from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
 

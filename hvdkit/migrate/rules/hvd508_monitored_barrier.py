@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
-from hvdkit.migrate.facts.arguments import given
-from hvdkit.migrate.facts.collectives import is_world
+from hvdkit.migrate.facts.collectives.collectives import is_world
+from hvdkit.migrate.facts.values.arguments import given
 from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
-from hvdkit.migrate.facts.collectives import NEW_GROUP, group_ranks
+from hvdkit.migrate.facts.collectives.collectives import NEW_GROUP, group_ranks
 from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
 

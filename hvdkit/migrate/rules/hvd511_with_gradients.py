@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from hvdkit.migrate import edits
 from hvdkit.migrate.collective_edits import fresh, same_again
 from hvdkit.migrate.facts import Facts, Site
-from hvdkit.migrate.facts.collectives import reduction
+from hvdkit.migrate.facts.collectives.collectives import reduction
 from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
 

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from hvdkit.migrate import edits
 from hvdkit.migrate.collective_edits import Part, same_again
 from hvdkit.migrate.facts import Facts
-from hvdkit.migrate.facts.guards import Where, where_runs
-from hvdkit.migrate.facts.mpi import LIBRARY, REDUCTIONS, Handed, Talk, mpi, translated
+from hvdkit.migrate.facts.launch.guards import Where, where_runs
+from hvdkit.migrate.facts.launch.mpi import LIBRARY, REDUCTIONS, Handed, Talk, mpi, translated
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule

@@ -8,11 +8,10 @@ from collections.abc import Iterator
 from hvdkit.migrate import edits
 from hvdkit.migrate.collective_edits import fresh
 from hvdkit.migrate.facts import Facts
-from hvdkit.migrate.facts.opened_everywhere import opened_everywhere
-from hvdkit.migrate.facts.starts import started
-from hvdkit.migrate.facts.texts import text_block
-from hvdkit.migrate.facts.training import only_single, trained_by
-from hvdkit.migrate.facts.writers import (
+from hvdkit.migrate.facts.data.training import only_single, trained_by
+from hvdkit.migrate.facts.files.opened_everywhere import opened_everywhere
+from hvdkit.migrate.facts.files.texts import text_block
+from hvdkit.migrate.facts.files.writers import (
     DUMPS,
     OPEN,
     Writer,
@@ -20,6 +19,7 @@ from hvdkit.migrate.facts.writers import (
     unguarded_writers,
     whole_statement,
 )
+from hvdkit.migrate.facts.launch.starts import started
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule

@@ -7,13 +7,13 @@ from collections.abc import Collection, Iterator
 
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
-from hvdkit.migrate.facts.arguments import keyword
-from hvdkit.migrate.facts.guards import Where, where_runs
-from hvdkit.migrate.facts.samples import reads_sample
-from hvdkit.migrate.facts.starts import after_start
-from hvdkit.migrate.facts.texts import text_block
-from hvdkit.migrate.facts.training import only_single
-from hvdkit.migrate.facts.writers import needed_everywhere, unguarded_writers
+from hvdkit.migrate.facts.data.samples import reads_sample
+from hvdkit.migrate.facts.data.training import only_single
+from hvdkit.migrate.facts.files.texts import text_block
+from hvdkit.migrate.facts.files.writers import needed_everywhere, unguarded_writers
+from hvdkit.migrate.facts.launch.guards import Where, where_runs
+from hvdkit.migrate.facts.launch.starts import after_start
+from hvdkit.migrate.facts.values.arguments import keyword
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rule import Change, Keep, Rule

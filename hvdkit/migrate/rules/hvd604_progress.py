@@ -7,10 +7,10 @@ from collections.abc import Iterator
 
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts, Site
-from hvdkit.migrate.facts.arguments import keyword
-from hvdkit.migrate.facts.guards import Where, where_runs
-from hvdkit.migrate.facts.starts import after_start
-from hvdkit.migrate.facts.training import only_single
+from hvdkit.migrate.facts.data.training import only_single
+from hvdkit.migrate.facts.launch.guards import Where, where_runs
+from hvdkit.migrate.facts.launch.starts import after_start
+from hvdkit.migrate.facts.values.arguments import keyword
 from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
 

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts, Site
-from hvdkit.migrate.facts.arguments import keyword
-from hvdkit.migrate.facts.guards import Where, caught, where_runs
+from hvdkit.migrate.facts.launch.guards import Where, caught, where_runs
 from hvdkit.migrate.facts.tensorflow.vocabulary import KINDS
+from hvdkit.migrate.facts.values.arguments import keyword
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule

@@ -7,11 +7,11 @@ from collections.abc import Iterator
 
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts, Site
-from hvdkit.migrate.facts.arguments import given
-from hvdkit.migrate.facts.guards import Where, where_runs
-from hvdkit.migrate.facts.order import passed_once
-from hvdkit.migrate.facts.training import only_single
-from hvdkit.migrate.facts.writers import SAVES, own_file
+from hvdkit.migrate.facts.data.training import only_single
+from hvdkit.migrate.facts.files.writers import SAVES, own_file
+from hvdkit.migrate.facts.launch.guards import Where, where_runs
+from hvdkit.migrate.facts.values.arguments import given
+from hvdkit.migrate.facts.values.order import passed_once
 from hvdkit.migrate.names import FunctionNode, Names
 from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rule import Change, Keep, Rule

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
-from hvdkit.migrate.facts.launch_needs import has_rank
-from hvdkit.migrate.facts.texts import text_block
-from hvdkit.migrate.facts.training import trained_by
-from hvdkit.migrate.facts.writers import unguarded_writers, whole_statement
+from hvdkit.migrate.facts.data.training import trained_by
+from hvdkit.migrate.facts.files.texts import text_block
+from hvdkit.migrate.facts.files.writers import unguarded_writers, whole_statement
+from hvdkit.migrate.facts.launch.launch_needs import has_rank
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rule import Change, Keep, Rule

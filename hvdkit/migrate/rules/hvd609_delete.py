@@ -7,12 +7,12 @@ from collections.abc import Iterator
 
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
-from hvdkit.migrate.facts.arguments import given
-from hvdkit.migrate.facts.guards import Where, caught, where_runs
-from hvdkit.migrate.facts.launch_needs import has_rank
-from hvdkit.migrate.facts.samples import reads_sample
-from hvdkit.migrate.facts.training import only_single, trained_by
-from hvdkit.migrate.facts.writers import needed_everywhere, own_file
+from hvdkit.migrate.facts.data.samples import reads_sample
+from hvdkit.migrate.facts.data.training import only_single, trained_by
+from hvdkit.migrate.facts.files.writers import needed_everywhere, own_file
+from hvdkit.migrate.facts.launch.guards import Where, caught, where_runs
+from hvdkit.migrate.facts.launch.launch_needs import has_rank
+from hvdkit.migrate.facts.values.arguments import given
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rule import Change, Keep, Rule

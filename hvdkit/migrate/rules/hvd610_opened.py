@@ -7,9 +7,9 @@ from collections.abc import Iterator
 
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
-from hvdkit.migrate.facts.opened_everywhere import Opened, opened_everywhere
-from hvdkit.migrate.facts.texts import text_block
-from hvdkit.migrate.facts.writers import unguarded_writers, whole_statement
+from hvdkit.migrate.facts.files.opened_everywhere import Opened, opened_everywhere
+from hvdkit.migrate.facts.files.texts import text_block
+from hvdkit.migrate.facts.files.writers import unguarded_writers, whole_statement
 from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
 

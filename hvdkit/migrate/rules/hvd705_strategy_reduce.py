@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
-from hvdkit.migrate.facts.arguments import keyword
 from hvdkit.migrate.facts.tensorflow.strategies import Use
+from hvdkit.migrate.facts.values.arguments import keyword
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule

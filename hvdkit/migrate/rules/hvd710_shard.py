@@ -7,12 +7,12 @@ from collections.abc import Iterator, Sequence
 
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
-from hvdkit.migrate.facts.flow import Value
 from hvdkit.migrate.facts.tensorflow import vocabulary as words
 from hvdkit.migrate.facts.tensorflow.datasets import Chain, Point, countless, disorder, operation, run_over
 from hvdkit.migrate.facts.tensorflow.iterators import drawn_steps, own_order
 from hvdkit.migrate.facts.tensorflow.models import ModelCall
 from hvdkit.migrate.facts.tensorflow.shares import is_cut, is_own_part
+from hvdkit.migrate.facts.values.flow import Value
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule

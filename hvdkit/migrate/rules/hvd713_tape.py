@@ -7,9 +7,9 @@ from collections.abc import Iterator
 
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
-from hvdkit.migrate.facts.arguments import given
-from hvdkit.migrate.facts.order import last_binding
 from hvdkit.migrate.facts.tensorflow.tapes import Applied, is_distributed
+from hvdkit.migrate.facts.values.arguments import given
+from hvdkit.migrate.facts.values.order import last_binding
 from hvdkit.migrate.names import Binding, Names
 from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
-from hvdkit.migrate.facts.guards import Where, where_runs
+from hvdkit.migrate.facts.launch.guards import Where, where_runs
 from hvdkit.migrate.facts.tensorflow import vocabulary as words
 from hvdkit.migrate.facts.tensorflow.models import ModelCall
 from hvdkit.migrate.names import Names

@@ -7,10 +7,10 @@ from collections.abc import Iterable, Iterator
 
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
-from hvdkit.migrate.facts.guards import Where
+from hvdkit.migrate.facts.files.writers import needed_everywhere, writers
+from hvdkit.migrate.facts.launch.guards import Where
 from hvdkit.migrate.facts.tensorflow.downloads import downloads, whole
 from hvdkit.migrate.facts.tensorflow.saving import DELETED, Saved, deletions, saves, summaries
-from hvdkit.migrate.facts.writers import needed_everywhere, writers
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
-from hvdkit.migrate.facts.guards import Where, where_runs
+from hvdkit.migrate.facts.files.writers import needed_everywhere
+from hvdkit.migrate.facts.launch.guards import Where, where_runs
 from hvdkit.migrate.facts.tensorflow.vocabulary import KINDS
-from hvdkit.migrate.facts.writers import needed_everywhere
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rule import Change, Keep, Rule

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from hvdkit.migrate.facts import Facts
-from hvdkit.migrate.facts.order import passed_once
 from hvdkit.migrate.facts.tensorflow.reading import read_back
+from hvdkit.migrate.facts.values.order import passed_once
 from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
 from hvdkit.migrate.tensorflow_edits import before, meeting

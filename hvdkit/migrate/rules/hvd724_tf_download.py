@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
-from hvdkit.migrate.facts.guards import Where, where_runs
+from hvdkit.migrate.facts.launch.guards import Where, where_runs
 from hvdkit.migrate.facts.tensorflow.downloads import downloads, whole
 from hvdkit.migrate.facts.tensorflow.vocabulary import KINDS
 from hvdkit.migrate.names import Names

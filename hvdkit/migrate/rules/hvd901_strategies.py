@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from hvdkit.migrate.facts import Facts
-from hvdkit.migrate.facts.stops import find_stops, outermost_stop, passed_by
-from hvdkit.migrate.facts.strategies import RESTARTS
+from hvdkit.migrate.facts.launch.stops import find_stops, outermost_stop, passed_by
+from hvdkit.migrate.facts.launch.strategies import RESTARTS
 from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
 

@@ -6,11 +6,11 @@ import ast
 from collections.abc import Iterator
 
 from hvdkit.migrate.facts import Facts, Site
-from hvdkit.migrate.facts.after_backward import after_backward
-from hvdkit.migrate.facts.gradient_things import NotAveraged
-from hvdkit.migrate.facts.kept_averages import stays
-from hvdkit.migrate.facts.mentions import mentions
-from hvdkit.migrate.facts.mpi import KINDS, MODULE, mpi, translated
+from hvdkit.migrate.facts.averages.gradient_things import NotAveraged
+from hvdkit.migrate.facts.averages.kept_averages import stays
+from hvdkit.migrate.facts.code.mentions import mentions
+from hvdkit.migrate.facts.launch.mpi import KINDS, MODULE, mpi, translated
+from hvdkit.migrate.facts.optimizers.after_backward import after_backward
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rule import Keep, Rule

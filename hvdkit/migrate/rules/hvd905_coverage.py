@@ -6,12 +6,17 @@ import ast
 from collections.abc import Iterator
 
 from hvdkit.migrate.facts import Facts
-from hvdkit.migrate.facts.after_backward import after_backward, without_optimizers
-from hvdkit.migrate.facts.before_steps import before_steps
-from hvdkit.migrate.facts.coverage import others_beside, trained_wraps, unknown_steps, without_optimizer
 from hvdkit.migrate.facts.facts import NOT_REWRITTEN
-from hvdkit.migrate.facts.starts import runs_in
-from hvdkit.migrate.facts.updates import copied_gradients
+from hvdkit.migrate.facts.launch.starts import runs_in
+from hvdkit.migrate.facts.models.coverage import (
+    others_beside,
+    trained_wraps,
+    unknown_steps,
+    without_optimizer,
+)
+from hvdkit.migrate.facts.optimizers.after_backward import after_backward, without_optimizers
+from hvdkit.migrate.facts.optimizers.before_steps import before_steps
+from hvdkit.migrate.facts.optimizers.updates import copied_gradients
 from hvdkit.migrate.plan import Applicability, Finding
 from hvdkit.migrate.rule import Keep, Rule
 from hvdkit.migrate.rules.hvd401_optimizer import check as wrap_optimizers

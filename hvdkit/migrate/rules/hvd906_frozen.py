@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from hvdkit.migrate.facts import Facts
-from hvdkit.migrate.facts.flow import Value
-from hvdkit.migrate.facts.freezing import Switch, switches
-from hvdkit.migrate.facts.starts import runs_in
-from hvdkit.migrate.facts.wraps import find_wraps
+from hvdkit.migrate.facts.launch.starts import runs_in
+from hvdkit.migrate.facts.models.freezing import Switch, switches
+from hvdkit.migrate.facts.models.wraps import find_wraps
+from hvdkit.migrate.facts.values.flow import Value
 from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rule import Keep, Rule
 

@@ -6,8 +6,8 @@ import ast
 from collections.abc import Iterator
 
 from hvdkit.migrate.facts import Facts
-from hvdkit.migrate.facts.optimizers import Optimizer
-from hvdkit.migrate.facts.placing import Place
+from hvdkit.migrate.facts.optimizers.optimizers import Optimizer
+from hvdkit.migrate.facts.optimizers.placing import Place
 from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rule import Keep, Rule
 

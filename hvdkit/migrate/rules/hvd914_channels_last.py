@@ -6,9 +6,9 @@ import ast
 from collections.abc import Iterator
 
 from hvdkit.migrate.facts import Facts
-from hvdkit.migrate.facts.after_backward import after_backward
-from hvdkit.migrate.facts.arguments import keyword
-from hvdkit.migrate.facts.wraps import find_wraps
+from hvdkit.migrate.facts.models.wraps import find_wraps
+from hvdkit.migrate.facts.optimizers.after_backward import after_backward
+from hvdkit.migrate.facts.values.arguments import keyword
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rule import Keep, Rule

@@ -5,9 +5,9 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from hvdkit.migrate.facts.arguments import keyword
 from hvdkit.migrate.facts.tensorflow.datasets import operation, run_over
 from hvdkit.migrate.facts.tensorflow.tapes import StepLoop
+from hvdkit.migrate.facts.values.arguments import keyword
 from hvdkit.migrate.names import Names
 
 if TYPE_CHECKING:

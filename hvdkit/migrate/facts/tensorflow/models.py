@@ -7,9 +7,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from hvdkit.migrate.facts.arguments import unpacks
-from hvdkit.migrate.facts.flow import Value
 from hvdkit.migrate.facts.tensorflow import vocabulary as words
+from hvdkit.migrate.facts.values.arguments import unpacks
+from hvdkit.migrate.facts.values.flow import Value
 from hvdkit.migrate.names import Names
 
 if TYPE_CHECKING:

@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from hvdkit.migrate.facts.arguments import given
-from hvdkit.migrate.facts.flow import Value
-from hvdkit.migrate.facts.guards import Where, where_runs
+from hvdkit.migrate.facts.files.writers import own_file
+from hvdkit.migrate.facts.launch.guards import Where, where_runs
 from hvdkit.migrate.facts.tensorflow.models import is_model
-from hvdkit.migrate.facts.writers import own_file
+from hvdkit.migrate.facts.values.arguments import given
+from hvdkit.migrate.facts.values.flow import Value
 from hvdkit.migrate.names import Names
 
 if TYPE_CHECKING:

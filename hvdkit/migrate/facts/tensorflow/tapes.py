@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from hvdkit.migrate.facts.order import last_binding
 from hvdkit.migrate.facts.tensorflow import vocabulary as words
+from hvdkit.migrate.facts.values.order import last_binding
 from hvdkit.migrate.names import FUNCTIONS, LOOPS, Names
 
 if TYPE_CHECKING:

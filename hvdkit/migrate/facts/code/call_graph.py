@@ -1,0 +1,162 @@
+"""Which code may run when a program runs: a function runs with what calls it or hands it on.
+
+Whose method a call runs cannot always be followed: on something unknown it may be any class's, by its name.
+"""
+
+from __future__ import annotations
+
+import ast
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from hvdkit.migrate.facts.programs import main_guard
+from hvdkit.migrate.facts.values.flow import Value
+from hvdkit.migrate.names import FunctionNode, Names
+from hvdkit.migrate.project import does_more_than_define
+
+if TYPE_CHECKING:
+    from hvdkit.migrate.facts.facts import Facts
+
+Way = tuple[Names, ast.AST]
+ONLY_WRAPS = (
+    "torch.",
+    "contextlib.",
+)  # libraries whose decorators give a function back to its own name alone
+
+
+class CallGraph:
+    """The ways to each function, looked for when they are asked for."""
+
+    def __init__(self, facts: Facts) -> None:
+        self._facts = facts
+        self._ways: dict[ast.AST, list[Way]] = {}
+        self._runs: dict[tuple[Names, frozenset[Names], ast.AST], bool] = {}
+
+    def runs(self, entry: Names, files: frozenset[Names], names: Names, node: ast.AST) -> bool:
+        """Whether a node may run in the program of an entry script and these files."""
+        key = (entry, files, names.function(node) or node)
+        if key not in self._runs:
+            self._runs[key] = self._is_reached(entry, files, names, node)
+        return self._runs[key]
+
+    def _is_reached(self, entry: Names, files: frozenset[Names], names: Names, node: ast.AST) -> bool:
+        seen: set[ast.AST] = set()
+        waiting: list[Way] = [(names, node)]
+        while waiting:
+            where, place = waiting.pop()
+            function = where.function(place)
+            if where not in files or function in seen:
+                continue
+            if function is None:
+                if begins_in(entry, where, place):
+                    return True
+                continue
+            seen.add(function)
+            ways = self.ways(where, function)
+            if self._is_given(entry, where, function, ways):
+                return True
+            waiting += ways
+        return False
+
+    def _is_given(self, entry: Names, names: Names, function: FunctionNode, ways: list[Way]) -> bool:
+        """Whether others may run a function: a package's console script, or what a library's file has."""
+        owner = names.parents[function]
+        whole = owner if isinstance(owner, ast.ClassDef) else function
+        name = getattr(whole, "name", "")
+        bindings = entry.module.names.get(name, ())
+        if not any(v.node is whole for binding in bindings for v in self._facts.flow.bound(entry, binding)):
+            return False
+        if whole is function:
+            return not does_more_than_define(entry) or (not ways and main_guard(entry) is None)
+        return not does_more_than_define(entry) or not any(name in where.uses for where in self._facts.files)
+
+    def ways(self, names: Names, function: FunctionNode) -> list[Way]:
+        """Calls that may run a function, and other places that name it; none where only a person may run it.
+
+        What Python or a library calls, and a method that nothing names, runs where its class is named.
+        """
+        if function not in self._ways:
+            self._ways[function] = self._find(names, function)
+        return self._ways[function]
+
+    def _find(self, names: Names, function: FunctionNode) -> list[Way]:
+        name = getattr(function, "name", "")
+        owner = names.parents[function]
+        if not name:
+            return [(names, function)]
+        if not isinstance(owner, ast.ClassDef):
+            return self._named(names, function, name) or _decorated(names, function)
+        if name == "forward" or (name.startswith("__") and name != "__init__"):
+            return self._class_named(names, owner)
+        return self._named(names, function, name) or self._class_named(names, owner)
+
+    def _class_named(self, names: Names, owner: ast.ClassDef) -> list[Way]:
+        """Where a class is named, or defined if a decorator may hand it on.
+
+        One that nothing names may be looked up by a text in its own script; a library's is for others.
+        """
+        if owner.decorator_list:
+            return [(names, owner)]
+        known = [(where, owner.name) for where in self._facts.files]
+        places: list[Way] = [
+            (where, node)
+            for where, name in (*known, *self._renamed.get(owner.name, ()))
+            for node in (*where.uses.get(name, ()), *where.attributes.get(name, ()))
+            if owner not in where.ancestors(node)
+            and any(value.node is owner for value in self._facts.flow.values(where, node))
+        ]
+        return places or ([] if names in self._for_others else [(names, owner)])
+
+    @cached_property
+    def _for_others(self) -> set[Names]:
+        """The files that others import, and that start nothing themselves."""
+        imported = {file for names in self._facts.files for file in self._facts.project.imports(names)}
+        return {names for names in imported if main_guard(names) is None}
+
+    @cached_property
+    def _renamed(self) -> dict[str, list[tuple[Names, str]]]:
+        """The files that import a name under another, with that."""
+        found: dict[str, list[tuple[Names, str]]] = {}
+        for where in self._facts.files:
+            for item in where.of_kind(ast.alias):
+                if item.asname is not None and item.asname != item.name:
+                    found.setdefault(item.name, []).append((where, item.asname))
+        return found
+
+    def _named(self, names: Names, function: FunctionNode, name: str) -> list[Way]:
+        named: dict[ast.AST, Names] = {}
+        for where, call in self._facts.flow.call_sites(names, function):
+            named[call] = where
+        for where in self._facts.files if name != "__init__" else ():
+            for node in (*where.uses.get(name, ()), *where.attributes.get(name, ())):
+                parent = where.parents[node]
+                place = parent if isinstance(parent, ast.Call) and parent.func is node else node
+                if place not in named and self._may_mean(where, node, names, function):
+                    named[place] = where
+        return [(where, node) for node, where in named.items()]
+
+    def _may_mean(self, where: Names, node: ast.expr, names: Names, function: FunctionNode) -> bool:
+        flow = self._facts.flow
+        if any(value.node is function for value in flow.values(where, node)):
+            return True
+        owner = names.parents[function]
+        if not isinstance(node, ast.Attribute) or not isinstance(owner, ast.ClassDef):
+            return False
+        receiver = flow.values(where, node.value)
+        family = {base for _, base in flow.classes(Value("class", owner.name, owner, names))}
+        return all(value.unknown for value in receiver) or any(value.node in family for value in receiver)
+
+
+def _decorated(names: Names, function: FunctionNode) -> list[Way]:
+    """Where a function is defined, if what decorates it may hand it on: torch.no_grad() does not."""
+    for decorator in getattr(function, "decorator_list", ()):
+        made_by = names.qualified(decorator.func if isinstance(decorator, ast.Call) else decorator)
+        if not any(name.startswith(ONLY_WRAPS) for name in made_by):
+            return [(names, function)]
+    return []
+
+
+def begins_in(entry: Names, names: Names, node: ast.AST) -> bool:
+    """Whether module-level code of a program's file runs in it: not under another script's main guard."""
+    guard = main_guard(names)
+    return names is entry or guard is None or guard not in names.ancestors(node)

@@ -1,0 +1,1 @@
+"""Calls of collectives, their handles, and which values are the same on all ranks."""

@@ -1,0 +1,246 @@
+"""Calls of torch.distributed's collectives: their arguments by name, group, reduction and handle.
+
+The rules HVD501 and up turn what is found here into Horovod's calls; nothing is decided here.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Callable
+
+from hvdkit.migrate.facts.collectives.handles import handle_waits
+from hvdkit.migrate.facts.values.arguments import default, keyword, passed, unpacks
+from hvdkit.migrate.facts.values.flow import Value
+from hvdkit.migrate.names import FUNCTIONS, Binding, Names
+
+if TYPE_CHECKING:
+    from hvdkit.migrate.facts.facts import Facts, Site
+
+# Parameters by position, as torch 2.x declares them (torch/distributed/distributed_c10d.py).
+SIGNATURES = {
+    "all_reduce": ("tensor", "op", "group", "async_op"),
+    "reduce": ("tensor", "dst", "op", "group", "async_op", "group_dst"),
+    "broadcast": ("tensor", "src", "group", "async_op", "group_src"),
+    "broadcast_object_list": ("object_list", "src", "group", "device", "group_src"),
+    "all_gather": ("tensor_list", "tensor", "group", "async_op"),
+    "all_gather_into_tensor": ("output_tensor", "input_tensor", "group", "async_op"),
+    "_all_gather_base": ("output_tensor", "input_tensor", "group", "async_op"),
+    "all_gather_object": ("object_list", "obj", "group"),
+    "gather": ("tensor", "gather_list", "dst", "group", "async_op", "group_dst"),
+    "gather_object": ("obj", "object_gather_list", "dst", "group", "group_dst"),
+    "scatter_object_list": (
+        "scatter_object_output_list",
+        "scatter_object_input_list",
+        "src",
+        "group",
+        "group_src",
+    ),
+    "reduce_scatter": ("output", "input_list", "op", "group", "async_op"),
+    "reduce_scatter_tensor": ("output", "input", "op", "group", "async_op"),
+    "_reduce_scatter_base": ("output", "input", "op", "group", "async_op"),
+    "all_to_all_single": (
+        "output",
+        "input",
+        "output_split_sizes",
+        "input_split_sizes",
+        "group",
+        "async_op",
+    ),
+}
+
+# torch's ReduceOp -> Horovod's of the same meaning. The bitwise ones and PREMUL_SUM have none.
+OPERATIONS = {"SUM": "Sum", "AVG": "Average", "MAX": "Max", "MIN": "Min", "PRODUCT": "Product"}
+_ENUMS = ("torch.distributed.ReduceOp.", "torch.distributed.reduce_op.")
+_WORLD = (
+    "torch.distributed.group.WORLD",
+    "torch.distributed.GroupMember.WORLD",
+    "horovod.torch.global_process_set",
+    "hvdkit.torch.global_process_set",
+)
+NEW_GROUP = "torch.distributed.new_group"
+_REDUCTIONS = frozenset(enum + name for enum in _ENUMS for name in OPERATIONS)
+# None is the default everywhere; 0 was the world's number before torch 1.0, and is nothing today.
+_NUMBERS = (None, 0)
+ADD_PROCESS_SET = frozenset(("horovod.torch.add_process_set", "hvdkit.torch.add_process_set"))
+
+
+@dataclass(frozen=True)
+class Collective:
+    """One call. problem: why it cannot be rewritten, "" when it can.
+
+    group: None for all ranks, else the expression of a process set. waits: the `.wait()` and
+    `.is_completed()` calls on its handle when it is asynchronous, None when it is not.
+    """
+
+    names: Names
+    node: ast.Call
+    function: str
+    given: Mapping[str, ast.expr]
+    group: ast.expr | None
+    waits: tuple[ast.Call, ...] | None
+    problem: str
+
+    @property
+    def statement(self) -> ast.stmt:
+        """The statement that holds the call."""
+        return self.names.statement(self.node)
+
+    @property
+    def in_tuple(self) -> bool:
+        """Whether commas make one statement of several calls: `all_reduce(a), all_reduce(b)`."""
+        return isinstance(self.names.parents[self.node], ast.Tuple)
+
+    @property
+    def whole(self) -> ast.expr | ast.stmt:
+        """What a call without a handle stands for: itself, with its own `.wait()`, or with `handle =`."""
+        if isinstance(self.statement, ast.Expr):
+            return self.node if self.in_tuple else self.statement.value
+        return self.statement
+
+
+def collectives(facts: Facts, *functions: str) -> Iterator[Collective]:
+    """The calls of some of torch.distributed's collectives."""
+    for site in facts.calls(*(f"torch.distributed.{name}" for name in functions)):
+        yield _collective(facts, site)
+
+
+def _collective(facts: Facts, site: Site) -> Collective:
+    function = site.name.rpartition(".")[2]
+    call, names = site.node, site.names
+    given = dict(zip(SIGNATURES[function], call.args))
+    given.update({item.arg: item.value for item in call.keywords if item.arg})
+    given = {name: value for name, value in given.items() if not _is(value, None)}
+    group = given.pop("group", None)
+    asynchronous = given.pop("async_op", None)
+    problem = ""
+    if unpacks(call):
+        problem = "its arguments are passed by * or **"
+    elif unknown := set(given) - set(SIGNATURES[function]) | ({"group_src", "group_dst"} & set(given)):
+        problem = f"Horovod has nothing like its {', '.join(sorted(unknown))}"
+    elif group is not None and not _known_group(facts, names, group):
+        problem = "it works on a group of ranks that is not known to be a process set"
+    waits: tuple[ast.Call, ...] | None = None
+    if asynchronous is not None and not _is(asynchronous, False):
+        found = handle_waits(names, call) if _is(asynchronous, True) else None
+        if found is None:
+            problem = (
+                problem or "it is asynchronous, and not every use of its handle is a wait() that was found"
+            )
+        waits = tuple(found or ())
+    elif not problem and not _statement(names, call):
+        problem = "its result is used, which torch gives as None"
+    world = group is None or is_world(facts, names, group)
+    return Collective(names, call, function, given, None if world else group, waits, problem)
+
+
+def reduction(facts: Facts, names: Names, node: ast.expr | None) -> str | None:
+    """Horovod's name for a ReduceOp that is written out; torch's default is the sum. None when unknown."""
+    if node is None:
+        return "Sum"
+    for name in sorted(facts.flow.qualified(names, node)) if isinstance(node, ast.Attribute) else ():
+        if name.startswith(_ENUMS):
+            return OPERATIONS.get(name.rpartition(".")[2])
+    return None
+
+
+def passes_reduction(facts: Facts, names: Names, node: ast.expr) -> bool:
+    """Whether an expression, a variable say, can only be ReduceOps that Horovod has."""
+    values = facts.flow.values(names, node)
+    return bool(values) and all(value.kind == "name" and value.name in _REDUCTIONS for value in values)
+
+
+def reduction_constants(facts: Facts) -> Iterator[tuple[Names, ast.Attribute, str]]:
+    """Every `ReduceOp.X` in the project that Horovod has, with its name there."""
+    for names in facts.files:
+        for torch_name, horovod_name in OPERATIONS.items():
+            for attribute in names.attributes.get(torch_name, ()):
+                if facts.flow.qualified(names, attribute) & _REDUCTIONS:
+                    yield names, attribute, horovod_name
+
+
+def _known_group(facts: Facts, names: Names, group: ast.expr) -> bool:
+    if is_world(facts, names, group):
+        return True
+    values = facts.flow.values(names, group) if followed(facts, names, group) else frozenset()
+    return bool(values) and all(value.kind == "made" and value.name in ADD_PROCESS_SET for value in values)
+
+
+def is_world(facts: Facts, names: Names, group: ast.expr) -> bool:
+    """Whether a group is None or the world, whichever way it is spelled.
+
+    A parameter that is the world where none is given, `if group is None: group = everybody()`, is it also
+    where nobody is seen to give one.
+    """
+    return only(facts, names, group, _is_all)
+
+
+def only(facts: Facts, names: Names, node: ast.expr, accepts: Callable[[Value], bool]) -> bool:
+    """Whether an expression is followed to its end, and all that it may be is accepted."""
+    values = facts.flow.values(names, node) if followed(facts, names, node) else frozenset()
+    given = [value for value in values if not left_at_none(facts, value)]
+    return bool(given) and all(map(accepts, given))
+
+
+def followed(facts: Facts, names: Names, node: ast.expr, seen: set[ast.AST] | None = None) -> bool:
+    """Whether all that is assigned to a variable or an attribute is known; what fills a list is not."""
+    seen = set() if seen is None else seen
+    if node in seen:
+        return True
+    seen.add(node)
+    if isinstance(node, ast.Name):
+        bound = [(names, binding) for binding in names.bindings(node.id, node)]
+    elif isinstance(node, ast.Attribute):
+        bound = facts.flow.stored(names, node)
+    else:
+        return bool(facts.flow.values(names, node))
+    return all(_binding_followed(facts, where, binding, seen) for where, binding in bound)
+
+
+def _binding_followed(facts: Facts, names: Names, binding: Binding, seen: set[ast.AST]) -> bool:
+    if binding.kind == "assign" and binding.value is not None and not binding.path:
+        return followed(facts, names, binding.value, seen)
+    if binding.kind != "param" or not isinstance(binding.node, ast.arg):
+        return bool(facts.flow.bound(names, binding))
+    function = names.parents[names.parents[binding.node]]
+    if not isinstance(function, FUNCTIONS):
+        return False
+    sites = facts.flow.call_sites(names, function)
+    given = ((where, passed(names, function, where, call, binding.node.arg)) for where, call in sites)
+    return all(value is None or followed(facts, where, value, seen) for where, value in given)
+
+
+def _is_all(value: Value) -> bool:
+    if value.kind == "literal":
+        return any(_is(value.node, number) for number in _NUMBERS)
+    return value.name in _WORLD or (value.name == NEW_GROUP and group_ranks(value.node) is None)
+
+
+def left_at_none(facts: Facts, value: Value) -> bool:
+    """Whether a value is a parameter that is None unless it is given, and nobody is seen to give it."""
+    if value.kind != "param":
+        return False
+    function = value.names.parents[value.names.parents[value.node]]
+    if not isinstance(function, FUNCTIONS) or not isinstance(value.node, ast.arg):
+        return False
+    unless = default(function, value.node)
+    return unless is not None and _is(unless, None) and not facts.flow.call_sites(value.names, function)
+
+
+def group_ranks(call: ast.AST) -> ast.expr | None:
+    """The ranks that a new_group call names; None for all ranks."""
+    if not isinstance(call, ast.Call):
+        return None
+    given = call.args[0] if call.args else keyword(call, "ranks")
+    return None if given is None or _is(given, None) else given
+
+
+def _statement(names: Names, call: ast.Call) -> bool:
+    """Whether nobody uses a call's result: alone, or as one of several between commas."""
+    parent = names.parents[call]
+    return isinstance(names.parents[parent] if isinstance(parent, ast.Tuple) else parent, ast.Expr)
+
+
+def _is(node: ast.AST, value: object) -> bool:
+    return isinstance(node, ast.Constant) and node.value is value

@@ -1,0 +1,235 @@
+"""How a loader gives each rank its own share of the data, and whether its sampler hears of the epochs."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from hvdkit.migrate.facts import vocabulary as words
+from hvdkit.migrate.facts.values.arguments import given, is_on
+from hvdkit.migrate.facts.values.flow import Flow, Value
+from hvdkit.migrate.names import FUNCTIONS, Names
+
+if TYPE_CHECKING:
+    from hvdkit.migrate.facts.facts import Facts, Loader
+
+BATCH_SAMPLER = "torch.utils.data.BatchSampler"
+ITERABLE = "torch.utils.data.IterableDataset"
+DISTRIBUTE = "hvdkit.torch.distribute"
+MAX_STEPS = 4
+
+
+def share(facts: Facts, loader: Loader) -> str:
+    """What gives each rank its own data, in two or three words; "" when nothing was found that does."""
+    names = loader.names
+    if loader.value.name in words.LIBRARY_LOADERS:
+        return f"{loader.value.name.partition('.')[0]}'s loader"
+    for expression in (loader.sampler, loader.batch_sampler):
+        found = _sampler(facts, names, facts.flow.values(names, expression))
+        if found:
+            return found
+    for value in facts.flow.values(names, loader.dataset):
+        if ITERABLE in facts.flow.bases(value) and _knows_rank(facts, value):
+            return "a data set that reads its rank's part"
+    if any(
+        loader.value in facts.flow.values(site.names, site.node.args[0])
+        for site in facts.calls(DISTRIBUTE)
+        if site.node.args
+    ):
+        return "hvd.distribute"
+    return ""
+
+
+def _sampler(facts: Facts, around: Names, values: frozenset[Value], steps: int = 0) -> str:
+    """As `share`, for the values of a sampler; around: the file of the loader that it is for."""
+    for value in sorted(values, key=_place):  # always the same one of several
+        if value.name in words.SAMPLERS:
+            return "DistributedSampler"
+        call = value.node
+        if value.name == BATCH_SAMPLER and isinstance(call, ast.Call) and call.args and steps < MAX_STEPS:
+            inner = _sampler(facts, around, facts.flow.values(value.names, call.args[0]), steps + 1)
+            if inner:
+                return inner
+        if value.kind == "object" and words.SAMPLERS & facts.flow.bases(value):
+            return "a DistributedSampler of the project's own"
+        if value.kind == "object" and _knows_rank(facts, value):
+            return "a sampler that knows its rank"
+        if value.kind == "object" and steps < MAX_STEPS and _given_sampler(facts, around, value, steps):
+            return "a sampler of the project's around a DistributedSampler"
+        if value.kind == "made" and isinstance(call, ast.Call) and _passes_rank(facts, value.names, call):
+            return "a sampler that is given its rank"
+    return ""
+
+
+def _place(value: Value) -> tuple[str, int, int]:
+    node = value.node
+    return str(value.names.source.path), getattr(node, "lineno", 0), getattr(node, "col_offset", 0)
+
+
+def _knows_rank(facts: Facts, value: Value) -> bool:
+    """Whether a project class asks for its rank, or is given one."""
+    return isinstance(value.node, ast.ClassDef) and facts.ranks.inside(value.names, value.node)
+
+
+def _passes_rank(facts: Facts, names: Names, call: ast.Call) -> bool:
+    given = [*call.args, *(keyword.value for keyword in call.keywords)]
+    return any("rank" in facts.ranks.of(names, argument) for argument in given)
+
+
+def _given_sampler(facts: Facts, around: Names, value: Value, steps: int) -> bool:
+    """Whether a program of the loader's file gives a class of the project a sharding sampler."""
+    programs = [program for program in facts.programs if around in program.files]
+    return any(
+        _sampler(facts, around, facts.flow.values(names, argument), steps + 1)
+        for names, argument in _arguments(facts, value)
+        if any(names in program.files for program in programs)
+    )
+
+
+def picked(facts: Facts, loader: Loader) -> bool:
+    """Whether the rank picks the loader's data: as an index, in a slice, or where a range begins."""
+    return any(
+        _picks(facts, names, argument)
+        for value in facts.flow.values(loader.names, loader.dataset)
+        for names, argument in _arguments(facts, value)
+    )
+
+
+def _picks(facts: Facts, names: Names, node: ast.expr) -> bool:
+    written = [node]
+    if isinstance(node, ast.Name):
+        bindings = names.bindings(node.id, node)
+        written = [b.value for b in bindings if b.kind == "assign" and b.value is not None and not b.path]
+    for part in (part for expression in written for part in names.walk(expression)):
+        chosen: list[ast.expr] = []
+        if isinstance(part, ast.Subscript):
+            chosen = (
+                [part.slice.lower] if isinstance(part.slice, ast.Slice) and part.slice.lower else [part.slice]
+            )
+        elif isinstance(part, ast.Call) and getattr(part.func, "id", "") == "range":
+            chosen = part.args[:1]
+        if any(facts.ranks.of(names, expression) == {"rank"} for expression in chosen):
+            return True
+    return False
+
+
+def _arguments(facts: Facts, value: Value) -> Iterator[tuple[Names, ast.expr]]:
+    """What a library's call, or every call of a project class, was given."""
+    if value.kind == "made" and isinstance(value.node, ast.Call):
+        calls = [(value.names, value.node)]
+    elif value.kind == "object":
+        made = value.names.scopes[value.node].names.get("__init__", ())
+        calls = [
+            site
+            for binding in made
+            if isinstance(binding.node, FUNCTIONS)
+            for site in facts.flow.call_sites(value.names, binding.node)
+        ]
+    else:
+        calls = []
+    for names, call in calls:
+        for argument in (*call.args, *(keyword.value for keyword in call.keywords)):
+            yield names, argument
+
+
+def keywords(flow: Flow, names: Names, call: ast.Call) -> dict[str, ast.expr]:
+    """A call's arguments by keyword, those of a dictionary in the source passed by ** among them."""
+    found: dict[str, ast.expr] = {}
+    for keyword in call.keywords:
+        if keyword.arg is not None:
+            found[keyword.arg] = keyword.value
+            continue
+        for value in flow.values(names, keyword.value):
+            if isinstance(value.node, ast.Dict):
+                for key, item in zip(value.node.keys, value.node.values):
+                    if isinstance(key, ast.Constant) and isinstance(key.value, str):
+                        found[key.value] = item
+    return found
+
+
+def epoch_calls(facts: Facts, loader: Loader) -> list[tuple[Names, ast.Call]]:
+    """The set_epoch calls on a loader's sampler or data set, or on what hvd.distribute made of the loader."""
+    own = (
+        facts.flow.values(loader.names, loader.sampler)
+        | facts.flow.values(loader.names, loader.batch_sampler)
+        | facts.flow.values(loader.names, loader.dataset)
+        | {loader.value}
+    )
+    for value in list(own):
+        if value.name == BATCH_SAMPLER and isinstance(value.node, ast.Call) and value.node.args:
+            own |= facts.flow.values(value.names, value.node.args[0])
+    found = []
+    for names, call, receiver in facts.methods("set_epoch"):
+        if any(_leads_to(facts, names, meant, own) for meant in _meant(names, receiver)):
+            found.append((names, call))
+    return found
+
+
+def _leads_to(facts: Facts, names: Names, expression: ast.expr, own: frozenset[Value]) -> bool:
+    """`loader.sampler` and `loader.batch_sampler.sampler` lead to a loader."""
+    while isinstance(expression, ast.Attribute) and not facts.flow.values(names, expression) & own:
+        expression = expression.value
+    values = facts.flow.unwrap(facts.flow.values(names, expression))
+    return bool(values & own) or _same_class(values, own)
+
+
+def _meant(names: Names, node: ast.expr) -> Iterator[ast.expr]:
+    """An expression, and what a variable was assigned: `sampler = loader.sampler if plain else other`."""
+    yield node
+    bindings = names.bindings(node.id, node) if isinstance(node, ast.Name) else []
+    for binding in bindings:
+        if binding.kind == "assign" and binding.value is not None and not binding.path:
+            value = binding.value
+            yield from (value.body, value.orelse) if isinstance(value, ast.IfExp) else (value,)
+
+
+def in_order(facts: Facts, loader: Loader) -> bool:
+    """Whether the loader's samples come in one order for ever: it does not shuffle, nor does its sampler."""
+    if loader.value.name in words.LIBRARY_LOADERS:
+        # timm's asks for set_epoch where it shuffles; the others know their epochs.
+        shuffles = given(loader.node, 3, "is_training") if loader.value.name.startswith("timm.") else None
+        return not is_on(shuffles)
+    samplers = [
+        value
+        for expression in (loader.sampler, loader.batch_sampler)
+        for value in facts.flow.values(loader.names, expression)
+        if value.name in words.SAMPLERS and isinstance(value.node, ast.Call)
+    ]
+    if samplers:
+        return all(_keeps_order(facts, value) for value in samplers)
+    unpacked = any(keyword.arg is None for keyword in loader.node.keywords)
+    off = not is_on(loader.shuffle)
+    return off and loader.sampler is None and loader.batch_sampler is None and not unpacked
+
+
+def _keeps_order(facts: Facts, sampler: Value) -> bool:
+    """Whether a sampler of a library, one of several that a loader may get, does not shuffle."""
+    call = sampler.node
+    told = keywords(facts.flow, sampler.names, call).get("shuffle") if isinstance(call, ast.Call) else None
+    off = isinstance(told, ast.Constant) and told.value is False
+    return off or sampler.name == words.ORDERED_SAMPLER
+
+
+def orders_itself(facts: Facts, loader: Loader) -> bool:
+    """Whether a class of the project orders the samples, and has no set_epoch.
+
+    Its sampler is none of PyTorch's for several processes; a class that makes batches is given no sampler.
+    """
+    samplers = facts.flow.values(loader.names, loader.sampler)
+    own = bool(samplers) and all(value.kind == "object" for value in samplers)
+    if own and not any(facts.flow.bases(value) & set(words.SAMPLERS) for value in samplers):
+        return not any(facts.flow.methods(value, "set_epoch") for value in samplers)
+    batches = facts.flow.values(loader.names, loader.batch_sampler)
+    owners = [owner for value in batches for _, owner in facts.flow.classes(value) if value.kind == "object"]
+    return bool(owners) and not any(
+        "sampler" in getattr(part, "arg", "") or getattr(part, "name", "") == "set_epoch"
+        for owner in owners
+        for part in ast.walk(owner)
+        if isinstance(part, (ast.arg, ast.FunctionDef))
+    )
+
+
+def _same_class(left: frozenset[Value], right: frozenset[Value]) -> bool:
+    classes = {value.node for value in left if value.kind == "object"}
+    return any(value.node in classes for value in right if value.kind == "object")

@@ -1,0 +1,93 @@
+"""What one program trains: its paths to a backward pass, and the loaders and seeds that go with them."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from hvdkit.migrate.facts.code.call_graph import begins_in
+from hvdkit.migrate.facts.code.loops import Path
+from hvdkit.migrate.facts.launch.starts import runs_in
+from hvdkit.migrate.facts.programs import ProgramFacts
+from hvdkit.migrate.facts.values.flow import Value
+from hvdkit.migrate.names import Names
+
+if TYPE_CHECKING:
+    from hvdkit.migrate.facts.facts import Facts, Loader
+
+SEEDS = ("torch.manual_seed", "torch.cuda.manual_seed", "torch.cuda.manual_seed_all", "numpy.random.seed")
+
+
+def training_paths(facts: Facts, program: ProgramFacts) -> list[Path]:
+    """The ways to a backward pass that begin in this program, not in another that shares its files."""
+    return [
+        path
+        for path in facts.loops.paths
+        if path.names in program.files and begins_in(program.entry, *_outermost(path))
+    ]
+
+
+def _outermost(path: Path) -> tuple[Names, ast.AST]:
+    return path.calls[-1] if path.calls else (path.names, path.backward)
+
+
+def training_loaders(facts: Facts, program: ProgramFacts) -> list[Loader]:
+    """The loaders that a program trains on, looked up once: many rules ask it of every loader."""
+    key = (training_loaders, program)
+    if key not in facts.answers:
+        facts.answers[key] = _training_loaders(facts, program)
+    found: list[Loader] = facts.answers[key]
+    return found
+
+
+def _training_loaders(facts: Facts, program: ProgramFacts) -> list[Loader]:
+    drawn = {value for path in training_paths(facts, program) for value in path.loaders}
+    # A helper that two scripts share is asked about both: only this program's own files count.
+    return [o for o in facts.loaders if o.value in drawn and o.names in program.files]
+
+
+def unfollowed_loaders(facts: Facts, program: ProgramFacts) -> list[Loader]:
+    """The loaders that a program makes, where no loop that trains was found to run over any of them."""
+    if training_loaders(facts, program) or own_loaders(facts, program):
+        return []
+    return [loader for loader in facts.loaders if runs_in(facts, program, loader.names, loader.node)]
+
+
+def own_loaders(facts: Facts, program: ProgramFacts) -> list[Value]:
+    """The project's own subclasses of DataLoader that a program trains on."""
+    drawn = {value for path in training_paths(facts, program) for value in path.loaders}
+    return sorted((v for v in drawn if v.kind == "object"), key=lambda v: (str(v.names.source.path), v.name))
+
+
+def trained_by(facts: Facts, names: Names, node: ast.AST) -> list[ProgramFacts]:
+    """The programs that train with PyTorch and come to a node."""
+    return [
+        program
+        for program in facts.programs
+        if program.kind in ("ddp", "single") and runs_in(facts, program, names, node)
+    ]
+
+
+def only_single(facts: Facts, names: Names) -> bool:
+    """Whether a file runs in programs of one process that train, and in none of several processes.
+
+    Those that train nothing, and share it, start Horovod as well (HVD110).
+    """
+    return facts.kinds(names) - {"none"} == {"single"}
+
+
+def seeds(facts: Facts, program: ProgramFacts) -> list[tuple[Names, ast.Call, bool]]:
+    """Calls that seed random numbers, and whether each rank gets another seed."""
+    return [
+        (site.names, site.node, any(_by_rank(facts, site.names, argument) for argument in site.node.args))
+        for site in facts.calls(*SEEDS)
+        if site.names in program.files
+    ]
+
+
+def _by_rank(facts: Facts, names: Names, seed: ast.expr) -> bool:
+    """Whether a rank is in a seed, or is added to what holds it: `args.seed += rank`."""
+    added = (
+        add.value for add in names.of_kind(ast.AugAssign) if ast.unparse(add.target) == ast.unparse(seed)
+    )
+    return facts.ranks.inside(names, seed) or any(facts.ranks.inside(names, value) for value in added)

@@ -1,0 +1,1 @@
+"""What a program writes, and which ranks write it."""

@@ -1,0 +1,1 @@
+"""How a program is started, what its ranks are, and which processes run which code."""

@@ -1,0 +1,63 @@
+"""What of a torch.distributed program has to run after Horovod is initialised, and where init goes for it."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from hvdkit.migrate.facts.launch.launch_order import Order
+from hvdkit.migrate.facts.launch.launch_settings import settings
+from hvdkit.migrate.facts.launch.launched_processes import processes
+from hvdkit.migrate.facts.launch.mpi import mpi, translated
+from hvdkit.migrate.facts.launch.ranks import environment_reads, launch_tests
+from hvdkit.migrate.facts.launch.starts import started
+from hvdkit.migrate.facts.models.wraps import find_wraps
+from hvdkit.migrate.facts.once import once
+from hvdkit.migrate.names import Names
+
+if TYPE_CHECKING:
+    from hvdkit.migrate.facts.facts import Facts
+
+
+@once
+def init_order(facts: Facts) -> Order:
+    """The places for hvd.init() in the project's torch.distributed programs."""
+    order = Order(facts)
+    needs: list[tuple[Names, ast.AST]] = []
+    for names in facts.files:
+        if "ddp" not in facts.kinds(names):
+            continue
+        needs += [(names, read.node) for read in environment_reads(names)]
+        needs += [(names, test.node) for test in launch_tests(names)]
+    needs += [(talk.names, talk.node) for talk in mpi(facts).talks if translated(facts, talk.names)]
+    if facts.launch.inits:
+        asking = [(optimizer.names, optimizer.node) for optimizer in facts.optimizers]
+        asking += [(wrap.names, wrap.node) for wrap in find_wraps(facts)]
+        needs += [(names, node) for names, node in asking if "ddp" in facts.kinds(names)]
+        needs += [(origin.names, origin.node) for origin, _ in facts.launch.rewritten()]
+        needs += [(spawn.names, spawn.node) for spawn in facts.launch.spawns]
+        needs += [(names, _loop(names, call)) for names, call, _ in processes(facts)]
+    # Functions that initialise come first: init at their start covers those who call them.
+    needs.sort(key=lambda need: (not order.initialises(*need), getattr(need[1], "lineno", 0)))
+    inside = sum(order.initialises(*need) for need in needs)
+    for names, node in needs[:inside]:
+        order.need(names, node)
+    for setting in settings(facts, facts.launch, facts.reach):
+        for holder in setting.holders:
+            order.need(holder.names, holder.statement, holder.after)
+    for names, node in needs[inside:]:
+        order.need(names, node)
+    order.settle()
+    return order
+
+
+def _loop(names: Names, call: ast.Call) -> ast.AST:
+    """The loop that starts processes, for it goes as a whole; else the call that starts one."""
+    return next((parent for parent in names.ancestors(call) if isinstance(parent, ast.For)), call)
+
+
+def has_rank(facts: Facts, names: Names, statement: ast.stmt) -> bool:
+    """Whether Horovod runs whenever a statement does: settings are often written before."""
+    if started(facts, names, statement) != {True}:
+        return False
+    return "ddp" not in facts.kinds(names) or init_order(facts).covers(names, statement)

@@ -1,0 +1,1 @@
+"""The models: how they are wrapped and looked through, their buffers, freezing and checkpoints."""

@@ -1,0 +1,142 @@
+"""Buffers of the models that DDP wraps: which evaluation needs rank 0's, and which ones training changes."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from hvdkit.migrate.facts.collectives.alike import changed_alike
+from hvdkit.migrate.facts.data.rank_shares import is_rank_share
+from hvdkit.migrate.facts.launch.starts import runs_in
+from hvdkit.migrate.facts.models.coverage import trained_wraps
+from hvdkit.migrate.facts.models.wraps import Wrap
+from hvdkit.migrate.facts.values.arguments import keyword
+from hvdkit.migrate.names import FUNCTIONS, FunctionNode, Names
+
+if TYPE_CHECKING:
+    from hvdkit.migrate.facts.facts import Facts
+
+# Models whose code is not the project's: they may hold BatchNorm layers. These hold no buffers that change.
+PLAIN = ("torch.nn.Linear", "torch.nn.Conv", "torch.nn.Transformer", "torch.nn.LSTM", "torch.nn.GRU")
+MAX_CALLERS = 6
+BUILDING = frozenset(("__init__", "reset_parameters", "_init_weights"))
+FORWARD = frozenset(("forward", "__call__"))
+NORMS = ("BatchNorm", "InstanceNorm", "register_buffer")
+
+
+def sending_wraps(facts: Facts) -> list[Wrap]:
+    """DDP calls of training programs that send rank 0's buffers before each forward pass."""
+    found = {id(wrap.node): wrap for _, wrap, _ in trained_wraps(facts)}
+    return [wrap for wrap in found.values() if not _switched_off(wrap)]
+
+
+def _switched_off(wrap: Wrap) -> bool:
+    for name in ("broadcast_buffers", "forward_sync_buffers"):
+        value = keyword(wrap.node, name)
+        if isinstance(value, ast.Constant) and value.value is False:
+            return True
+    return wrap.name.startswith("apex.")  # apex's DDP sends no buffers
+
+
+def has_buffers(facts: Facts, wrap: Wrap) -> bool:
+    """Whether the wrapped model may hold buffers that training changes."""
+    files = {names for program in facts.programs if wrap.names in program.files for names in program.files}
+    for model in wrap.models:
+        if model.kind != "object" and not model.name.startswith(PLAIN):
+            return True
+    text = [names.source.text for names in files] if wrap.models else []
+    return not wrap.models or any(norm in source for source in text for norm in NORMS)
+
+
+def evaluations(facts: Facts) -> Iterator[tuple[Names, ast.Call, ast.expr]]:
+    """`model.eval()` of a wrapped model whose buffers DDP kept equal on all ranks."""
+    wraps = {wrap.value for wrap in sending_wraps(facts) if has_buffers(facts, wrap)}
+    for names, call, receiver in facts.methods("eval"):
+        in_job = wraps and "ddp" in facts.kinds(names)
+        if (
+            in_job
+            and not call.args
+            and any(replace(value, call=None) in wraps for value in facts.flow.values(names, receiver))
+        ):
+            yield names, call, receiver
+
+
+def over_uneven_share(facts: Facts, names: Names, node: ast.AST, depth: int = 0) -> bool:
+    """Whether a node runs in a loop over `cases[rank::size]`, which is not as long on every rank."""
+    for parent in names.ancestors(node):
+        if isinstance(parent, ast.For) and is_rank_share(facts, names, parent.iter):
+            return True
+        if isinstance(parent, FUNCTIONS):
+            sites = facts.flow.call_sites(names, parent) if depth < MAX_CALLERS else []
+            return any(over_uneven_share(facts, *site, depth + 1) for site in sites)
+    return False
+
+
+def changed_in_training(facts: Facts) -> Iterator[tuple[Names, ast.Call, str]]:
+    """register_buffer calls of buffers that the module's own code changes after it was built.
+
+    A queue of what was gathered from all ranks is the same on each of them.
+    """
+    wrapping = {wrap.names for wrap in sending_wraps(facts)}
+    programs = [program for program in facts.programs if wrapping & program.files]
+    files = {names for program in programs for names in program.files}
+    for names in facts.files:
+        for call in names.calls.get("register_buffer", ()) if names in files else ():
+            first = call.args[0] if call.args else None
+            owner = next((p for p in names.ancestors(call) if isinstance(p, ast.ClassDef)), None)
+            if owner is None or not _may_be_wrapped(facts, owner):
+                continue
+            if not any(runs_in(facts, program, names, call) for program in programs):
+                continue  # a model that other programs make
+            if isinstance(first, ast.Constant) and isinstance(first.value, str):
+                changes = [part for part in names.walk(owner) if _changes(facts, names, part, first.value)]
+                if not all(changed_alike(facts, names, part) for part in changes):
+                    yield names, call, first.value
+
+
+def _may_be_wrapped(facts: Facts, owner: ast.ClassDef) -> bool:
+    """Whether a class is a model that DDP wraps, or may be a part of one: a loss made beside it is not."""
+    if any(model.node is owner for w in sending_wraps(facts) for model in w.models):
+        return True
+    made = [(names, call) for names in facts.files for call in names.calls.get(owner.name, ())]
+    inside = [any(isinstance(p, ast.ClassDef) for p in names.ancestors(call)) for names, call in made]
+    return not made or any(inside)
+
+
+def _changes(facts: Facts, names: Names, node: ast.AST, buffer: str) -> bool:
+    """Whether a node is self.buffer, written or changed in place by what runs after the model is built."""
+    if not (isinstance(node, ast.Attribute) and node.attr == buffer and isinstance(node.value, ast.Name)):
+        return False
+    function = next((p for p in names.ancestors(node) if isinstance(p, FUNCTIONS)), None)
+    if function is None or not _runs_later(facts, names, function, set()):
+        return False
+    whole: ast.AST = node
+    parent = names.parents[whole]
+    while isinstance(parent, (ast.Subscript, ast.Attribute)):
+        if isinstance(parent, ast.Attribute) and isinstance(names.parents.get(parent), ast.Call):
+            return parent.attr.endswith("_") and not parent.attr.startswith("_")
+        whole, parent = parent, names.parents[parent]
+    return isinstance(getattr(whole, "ctx", None), ast.Store)
+
+
+def _runs_later(facts: Facts, names: Names, function: FunctionNode, seen: set[FunctionNode]) -> bool:
+    """Whether more than constructors reach a function; handed on, as a hook is, it may run at any time."""
+    name = getattr(function, "name", "")
+    if name in BUILDING or function in seen:
+        return False
+    if name in FORWARD or not name:
+        return True
+    seen.add(function)
+    ways = facts.graph.ways(names, function)
+    if not ways:
+        return any(program.entry is names for program in facts.programs)  # a console script's
+    for where, place in ways:
+        if isinstance(place, ast.Call):
+            caller = where.function(place)
+            if caller is None or _runs_later(facts, where, caller, seen):
+                return True
+        elif not isinstance(place, ast.ClassDef):
+            return True
+    return False

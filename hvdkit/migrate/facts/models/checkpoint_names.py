@@ -1,0 +1,165 @@
+"""Where names out of a checkpoint meet a model that is wrapped, or was: calls of load_state_dict()."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from hvdkit.migrate.facts import vocabulary as words
+from hvdkit.migrate.facts.launch.ranks import constant
+from hvdkit.migrate.facts.models.unwrapping import wrapped, wrapped_later
+from hvdkit.migrate.facts.models.wraps import find_wraps
+from hvdkit.migrate.facts.once import once
+from hvdkit.migrate.facts.values.arguments import given
+from hvdkit.migrate.facts.values.flow import Value
+from hvdkit.migrate.names import Names
+
+if TYPE_CHECKING:
+    from hvdkit.migrate.facts.facts import Facts
+
+MODULES = {"torch.nn.Module", "torch.nn.modules.Module"}
+TRAINING = {"ddp", "single", "horovod"}
+
+
+def state_loads(names: Names) -> Iterator[tuple[ast.Call, ast.expr]]:
+    """The calls `model.load_state_dict(...)` of a file, with their models."""
+    for call in names.calls.get("load_state_dict", ()):
+        if isinstance(call.func, ast.Attribute):
+            yield call, call.func.value
+
+
+def meets_names(facts: Facts, names: Names, model: ast.expr) -> bool:
+    """Whether a model's names began with module. where it stands, and do so no more."""
+    if not wrapped(facts, names, model) or wrapped_later(facts, names, model):
+        return False
+    return not _is_inside(facts, names, model)
+
+
+def holds_wrapped(facts: Facts, names: Names, model: ast.expr) -> bool:
+    """Whether a model has a part whose wrapper goes, or is not known where such a model is trained.
+
+    `self.net = DDP(self.net)` in a module's own code: names of its checkpoints have module. inside.
+    """
+    holders = _holders(facts)
+    if not holders or _is_inside(facts, names, model):
+        return False
+    values = facts.flow.values(names, model)
+    if all(value.unknown for value in values):
+        return any(
+            holders.keys() & set(program.files) for program in facts.programs if names in program.files
+        )
+    made = {base for value in values if value.kind == "object" for _, base in facts.flow.classes(value)}
+    return any(made & classes for classes in holders.values())
+
+
+@once
+def _holders(facts: Facts) -> dict[Names, set[ast.AST]]:
+    """The modules of trainings that wrap what they keep as an attribute, by file."""
+    found: dict[Names, set[ast.AST]] = {}
+    for names in facts.files if find_wraps(facts) else ():
+        if not facts.kinds(names) & {"ddp", "single"}:
+            continue
+        for target, binding in (pair for pairs in names.stores.values() for pair in pairs):
+            owner = next((p for p in names.ancestors(target) if isinstance(p, ast.ClassDef)), None)
+            if owner is None or binding.value is None:
+                continue
+            if MODULES & facts.flow.bases(Value("class", owner.name, owner, names)):
+                if wrapped(facts, names, binding.value):
+                    found.setdefault(names, set()).add(owner)
+    return found
+
+
+def passes_over(names: Names, call: ast.Call) -> bool:
+    """Whether names that the model does not have, or lacks, are no error: strict=False, and a filter."""
+    strict = given(call, 1, "strict")
+    return (isinstance(strict, ast.Constant) and strict.value is False) or _fills_up(names, call)
+
+
+def loads_into_wrapped(facts: Facts) -> Iterator[tuple[Names, ast.Call]]:
+    """Loads of checkpoints as they are into a wrapped model, in programs that read what the training writes.
+
+    Such a program trains nothing and keeps its DataParallel; the training's goes, and module. with it.
+    """
+    if not writes_wrapped(facts):
+        return
+    for names in facts.files:
+        for call, model in () if facts.kinds(names) & TRAINING else state_loads(names):
+            function = names.function(call)
+            wraps = [value for value in facts.flow.values(names, model) if value.name in words.WRAPS]
+            above = [
+                wrap
+                for wrap in wraps
+                if wrap.names is not names
+                or names.function(wrap.node) is not function
+                or getattr(wrap.node, "lineno", 0) < call.lineno
+            ]
+            if (
+                above
+                and not _is_inside(facts, names, model)
+                and _as_written(names, given(call, 0, "state_dict"))
+            ):
+                yield names, call
+
+
+def readers(facts: Facts) -> set[Names]:
+    """Files of programs that train nothing, and load checkpoints whose names the training gives module."""
+    if not writes_wrapped(facts):
+        return set()
+    written = {constant(given(site.node, 1, "f")) for site in facts.calls("torch.save")}
+    return {
+        site.names
+        for site in facts.calls("torch.load")
+        if not facts.kinds(site.names) & TRAINING and constant(given(site.node, 0, "f")) in {None, *written}
+    }
+
+
+@once
+def writes_wrapped(facts: Facts) -> bool:
+    """Whether a training asks a model for its names that is wrapped there."""
+    return any(
+        meets_names(facts, names, model)
+        for names, _, model in facts.methods("state_dict")
+        if facts.kinds(names) & {"ddp", "single"}
+    )
+
+
+def _is_inside(facts: Facts, names: Names, model: ast.expr) -> bool:
+    """Whether a variable is given what a wrapper holds: `inner = model.module if several else model`."""
+    bindings = names.bindings(model.id, model) if isinstance(model, ast.Name) else []
+    values = [binding.value for binding in bindings if binding.kind == "assign" and not binding.path]
+    arms = [arm for value in values for arm in (getattr(value, "body", None), getattr(value, "orelse", None))]
+    return any(isinstance(each, ast.Attribute) and each.attr == "module" for each in (*values, *arms))
+
+
+def _fills_up(names: Names, call: ast.Call) -> bool:
+    """`known = model.state_dict(); known.update(what it has, too); model.load_state_dict(known)`."""
+    state = given(call, 0, "state_dict")
+    if not isinstance(state, ast.Name):
+        return False
+    bindings = names.bindings(state.id, state)
+    asked = any(
+        isinstance(binding.value, ast.Call) and getattr(binding.value.func, "attr", "") == "state_dict"
+        for binding in bindings
+    )
+    owner = names.scope(state).owner(state.id)
+    return asked and any(
+        isinstance(filled, ast.Name)
+        and filled.id == state.id
+        and names.scope(filled).owner(filled.id) is owner
+        for filled in (getattr(update.func, "value", None) for update in names.calls.get("update", ()))
+    )
+
+
+def _as_written(names: Names, state: ast.expr | None) -> bool:
+    """Whether names are loaded as a file has them: `torch.load(path)`, an entry of it, or a variable's."""
+    if isinstance(state, ast.Name):
+        values = [binding.value for binding in names.bindings(state.id, state)]
+        return bool(values) and all(value is not None and _is_read(names, value) for value in values)
+    return state is not None and _is_read(names, state)
+
+
+def _is_read(names: Names, state: ast.expr) -> bool:
+    if isinstance(state, ast.Subscript):
+        return isinstance(state.slice, ast.Constant) and isinstance(state.value, (ast.Name, ast.Call))
+    return isinstance(state, ast.Call) and "torch.load" in names.qualified(state.func)

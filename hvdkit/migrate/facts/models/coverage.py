@@ -1,0 +1,145 @@
+"""Whether the optimizer of every model that DDP wraps is known: without it, nobody averages gradients."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from hvdkit.migrate.facts import vocabulary as words
+from hvdkit.migrate.facts.code.loops import backward_calls, library_backwards
+from hvdkit.migrate.facts.data.training import training_paths
+from hvdkit.migrate.facts.launch.starts import run_by_nobody, runs_in
+from hvdkit.migrate.facts.models.wraps import Wrap, find_wraps
+from hvdkit.migrate.facts.once import once
+from hvdkit.migrate.facts.optimizers.named_passes import passes_by_name
+from hvdkit.migrate.facts.optimizers.optimizers import Optimizer, parameter_roots
+from hvdkit.migrate.facts.optimizers.placing import head_of
+from hvdkit.migrate.facts.optimizers.updates import hand_updates, may_step_weights
+from hvdkit.migrate.facts.programs import ProgramFacts
+from hvdkit.migrate.facts.values.flow import Value
+from hvdkit.migrate.names import Names
+
+if TYPE_CHECKING:
+    from hvdkit.migrate.facts.facts import Facts
+
+# Libraries whose objects have a step() and train nothing.
+NO_OPTIMIZERS = (
+    "torch.optim.lr_scheduler.",
+    "torch.optim.swa_utils.",
+    "torch.amp.",
+    "torch.cuda.amp.",
+    "torch.profiler.",
+    "torch.autograd.profiler.",
+    "timm.scheduler.",
+    *(
+        f"transformers.{path}{name}"
+        for path in ("", "optimization.")
+        for name in ("get_", "Warmup", "Constant")
+    ),
+)
+
+
+@once
+def trained_wraps(facts: Facts) -> list[tuple[ProgramFacts, Wrap, list[Optimizer]]]:
+    """Every DDP call of a program that trains, with the optimizers that may train its model."""
+    found: list[tuple[ProgramFacts, Wrap, list[Optimizer]]] = []
+    backwards = [*backward_calls(facts), *library_backwards(facts)]
+    wraps = [wrap for wrap in find_wraps(facts) if wrap.name in words.DDP]
+    lost = {names for names, call in backwards if run_by_nobody(facts, names, call)}
+    for program in facts.programs:
+        # An evaluation may share a file with the training, and with it the backward pass.
+        trains = any(
+            names in program.files and runs_in(facts, program, names, call) for names, call in backwards
+        )
+        trains = trains or passes_by_name(facts, program) or _steps_unseen(facts, program)
+        mine = [optimizer for optimizer in facts.optimizers if optimizer.names in program.files]
+        for wrap in wraps if trains or lost & program.files else ():
+            if wrap.names in program.files and (trains or run_by_nobody(facts, wrap.names, wrap.node)):
+                found.append((program, wrap, [each for each in mine if may_train(each, wrap)]))
+    return found
+
+
+def _steps_unseen(facts: Facts, program: ProgramFacts) -> bool:
+    """Whether something unknown takes steps in a program whose backward pass is not in the project either."""
+    if any(optimizer.names in program.files for optimizer in facts.optimizers):
+        return False
+    every = (*unknown_steps(facts, program), *unseen_steps(facts, program))
+    return any(runs_in(facts, program, names, step) for names, step in every)
+
+
+def without_optimizer(facts: Facts) -> Iterator[tuple[Names, ast.AST]]:
+    """The first step of each program of one process that trains by something unknown, or by hand, alone."""
+    for program in facts.programs:
+        mine = any(optimizer.names in program.files for optimizer in facts.optimizers)
+        if program.kind == "single" and not mine and training_paths(facts, program):
+            by_hand = [(names, node) for names in program.files for node in hand_updates(names)]
+            unseen = [at for at in unseen_steps(facts, program) if runs_in(facts, program, *at)]
+            seen = [*unknown_steps(facts, program), *sorted(by_hand, key=lambda at: at[1].lineno)]
+            yield from [*seen, *unseen][:1]
+
+
+def may_train(optimizer: Optimizer, wrap: Wrap) -> bool:
+    """Whether an optimizer may train the model that a call wraps."""
+    if _unknown(optimizer.models) or _unknown(wrap.models):
+        return True
+    return bool(optimizer.models & wrap.models)
+
+
+def _unknown(models: frozenset[Value]) -> bool:
+    return not models or any(model.kind == "param" for model in models)
+
+
+def unknown_steps(facts: Facts, program: ProgramFacts) -> list[tuple[Names, ast.Call]]:
+    """Calls of step() on something that is no optimizer, scheduler or scaler that is known."""
+    known = {optimizer.value for optimizer in facts.optimizers}
+    found = []
+    for names, call, receiver in facts.methods("step"):
+        if names not in program.files or isinstance(receiver, ast.Constant):
+            continue
+        if may_step_weights(names, call):
+            values = facts.flow.values(names, receiver)
+            if call.args and any(value.name == words.SCALER for value in values):
+                values = facts.flow.values(names, call.args[0])  # a GradScaler steps what it is given
+            if values and not any(value in known or _harmless(value) for value in values):
+                found.append((names, call))
+    return found
+
+
+def unseen_steps(facts: Facts, program: ProgramFacts) -> list[tuple[Names, ast.Call]]:
+    """Calls of step() without arguments on what cannot be followed: `D.optim.step()` of a D by name."""
+    return [
+        (names, call)
+        for names, call, receiver in facts.methods("step")
+        if names in program.files
+        and not call.args
+        and may_step_weights(names, call)
+        and not facts.flow.values(names, receiver)
+        and _is_set(names, receiver)
+    ]
+
+
+def _is_set(names: Names, receiver: ast.expr) -> bool:
+    """Whether something says what an expression begins with; where nothing does, the line fails anyhow."""
+    head = head_of(receiver)
+    return not isinstance(head, ast.Name) or bool(names.bindings(head.id, head))
+
+
+def others_beside(facts: Facts) -> Iterator[tuple[Names, ast.Call]]:
+    """Constructions by a library, from parameters, of what takes the steps of a known optimizer elsewhere."""
+    known = {optimizer.value for optimizer in facts.optimizers}
+    constructions = {optimizer.node for optimizer in facts.optimizers}
+    for step in facts.steps.steps:
+        for value in facts.flow.values(step.names, step.target) - known:
+            call = value.node
+            if value.kind != "made" or not isinstance(call, ast.Call) or not call.args:
+                continue
+            if call in constructions:  # of a class that comes from a table, one of its values
+                continue
+            around = facts.flow.unwrap(facts.flow.values(value.names, call.args[0])) & known
+            if not around and parameter_roots(facts, value.names, call.args[0]):
+                yield value.names, call
+
+
+def _harmless(value: Value) -> bool:
+    return value.kind in ("object", "param") or value.name.startswith(NO_OPTIMIZERS)

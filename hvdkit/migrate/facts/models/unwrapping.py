@@ -1,0 +1,130 @@
+"""Places that look through the wrapper of a model: x.module, and the questions whether there is one."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from hvdkit.migrate.facts import vocabulary as words
+from hvdkit.migrate.facts.models.wraps import removed
+from hvdkit.migrate.facts.values.flow import Value
+from hvdkit.migrate.names import Names
+
+if TYPE_CHECKING:
+    from hvdkit.migrate.facts.facts import Facts
+
+# Library objects with a `module` of their own.
+HOLDERS = ("torch.optim.swa_utils.AveragedModel", "timm.utils.", "torch_ema.")
+
+
+def wrapped(facts: Facts, names: Names, node: ast.expr) -> bool:
+    """Whether an expression may be a model whose wrapper this run takes away."""
+    values = facts.flow.values(names, node)
+    copies = [value for value in values if value.name == "copy.deepcopy" and value.node is not node]
+    return any(_goes(facts, value) for value in values) or any(
+        wrapped(facts, copy.names, copy.node.args[0])
+        for copy in copies
+        if isinstance(copy.node, ast.Call) and copy.node.args
+    )
+
+
+def _goes(facts: Facts, value: Value) -> bool:
+    """Whether a value is a wrapper that this run takes away: DataParallel only where something is trained."""
+    if value.name in words.DATA_PARALLEL & removed(facts):
+        return bool(facts.kinds(value.names) & {"ddp", "single"})
+    return value.name in words.DDP
+
+
+def wrapped_later(facts: Facts, names: Names, node: ast.expr) -> bool:
+    """Whether the wrapping of an expression's model stands below it in the same function."""
+    wraps = [value for value in facts.flow.values(names, node) if _goes(facts, value)]
+    function = names.function(node)
+    return bool(wraps) and all(
+        value.names is names
+        and names.function(value.node) is function
+        and getattr(value.node, "lineno", 0) > node.lineno
+        for value in wraps
+    )
+
+
+def unknown(facts: Facts, names: Names, node: ast.expr) -> bool:
+    """Whether nothing is known of an expression."""
+    values = facts.flow.values(names, node)
+    return all(value.kind == "param" or value.name.startswith("?.") for value in values)
+
+
+def own_module(facts: Facts, names: Names, node: ast.expr) -> Value | None:
+    """The first value of the expression, not a wrapper, that has an attribute `module` of its own."""
+    for value in sorted(facts.flow.values(names, node), key=_place):
+        if value.kind == "made" and value.name.startswith(HOLDERS):
+            return value
+        if value.kind == "object" and isinstance(value.node, ast.ClassDef):
+            if "module" in value.names.scopes[value.node].names or _stores_module(value):
+                return value
+    return None
+
+
+def _place(value: Value) -> tuple[str, int, str]:
+    return str(value.names.source.path), getattr(value.node, "lineno", 0), value.name
+
+
+def _stores_module(value: Value) -> bool:
+    stores = value.names.stores.get("module", ())
+    return any(isinstance(x, ast.Name) and value.node in value.names.ancestors(x) for x, _ in stores)
+
+
+def asked_first(names: Names, node: ast.AST, model: ast.expr) -> bool:
+    """Whether code runs only if the model turned out to have a wrapper: it is right without one."""
+    child = node
+    for parent in names.ancestors(node):
+        if isinstance(parent, (ast.If, ast.IfExp)) and child is not parent.test:
+            if any(question(part, model) for part in ast.walk(parent.test)):
+                return True
+        if any(_leaves_without(above, model) for above in _above(parent, child)):
+            return True
+        if isinstance(parent, ast.Try) and child in parent.body:
+            caught = [handler.type for handler in parent.handlers]
+            if any(isinstance(name, ast.Name) and name.id == "AttributeError" for name in caught):
+                return True
+        child = parent
+    return False
+
+
+def _above(parent: ast.AST, child: ast.AST) -> list[ast.stmt]:
+    """The statements above one in its block."""
+    for block in (getattr(parent, "body", None), getattr(parent, "orelse", None)):
+        if isinstance(block, list) and child in block:
+            return block[: block.index(child)]
+    return []
+
+
+def _leaves_without(node: ast.stmt, model: ast.expr) -> bool:
+    """`if not hasattr(model, "module"): break`."""
+    test = node.test if isinstance(node, ast.If) and isinstance(node.test, ast.UnaryOp) else None
+    if test is None or not isinstance(test.op, ast.Not) or not question(test.operand, model):
+        return False
+    return isinstance(node.body[-1], (ast.Break, ast.Continue, ast.Return, ast.Raise))  # type: ignore[attr-defined]
+
+
+def question(node: ast.AST, model: ast.expr | None = None) -> bool:
+    """Whether a node is hasattr(model, "module") or isinstance(model, ...)."""
+    if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and len(node.args) == 2):
+        return False
+    if model is not None and ast.dump(node.args[0]) != ast.dump(model):
+        return False
+    if node.func.id == "hasattr":
+        return isinstance(node.args[1], ast.Constant) and node.args[1].value == "module"
+    return node.func.id == "isinstance"
+
+
+def class_questions(facts: Facts) -> Iterator[tuple[Names, ast.Call]]:
+    """isinstance(x, DDP), also with a tuple of classes."""
+    for names in facts.files:
+        for call in names.calls.get("isinstance", ()):
+            if question(call) and any(
+                set(names.qualified(part)) & words.WRAPS
+                for part in ast.walk(call.args[1])
+                if isinstance(part, (ast.Name, ast.Attribute))
+            ):
+                yield names, call

@@ -1,0 +1,109 @@
+"""The places where a model is wrapped in DDP or DataParallel, and what is left once the wrappers are gone."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from hvdkit.migrate.facts import vocabulary as words
+from hvdkit.migrate.facts.once import once
+from hvdkit.migrate.facts.values.arguments import keyword
+from hvdkit.migrate.facts.values.flow import Value
+from hvdkit.migrate.names import Names
+
+if TYPE_CHECKING:
+    from hvdkit.migrate.facts.facts import Facts
+
+
+# DDP's arguments (torch's and apex's) that say what is averaged.
+MEANINGS = (
+    "process_group",
+    "device_mesh",
+    "param_to_hook_all_reduce",
+    "delay_all_reduce_named_params",
+    "mixed_precision",
+    "gradient_average",
+)
+# Arguments with which a parameter may go unused: torch's, and apex's.
+MAY_BE_UNUSED = ("find_unused_parameters", "delay_allreduce")
+POSITIONS = (
+    "module",
+    "device_ids",
+    "output_device",
+    "dim",
+    "broadcast_buffers",
+    "init_sync",
+    "process_group",
+)
+
+
+@dataclass(frozen=True)
+class Wrap:
+    """One wrapping call: the wrapper's name, the expression wrapped, and what that may be, unwrapped."""
+
+    names: Names
+    node: ast.Call
+    name: str
+    inner: ast.expr | None
+    models: frozenset[Value]
+
+    @property
+    def value(self) -> Value:
+        """The wrapped model as a value."""
+        return Value("made", self.name, self.node, self.names)
+
+
+@once
+def find_wraps(facts: Facts) -> list[Wrap]:
+    """Every DDP, apex DDP and DataParallel call."""
+    found = []
+    for site in facts.calls(*words.WRAPS):
+        call = site.node
+        inner = call.args[0] if call.args else keyword(call, "module")
+        models = facts.flow.unwrap(facts.flow.values(site.names, inner))
+        found.append(Wrap(site.names, call, site.name, inner, models))
+    return found
+
+
+def changes_average(wrap: Wrap) -> str:
+    """An argument of DDP that changes the arithmetic and is given a value of its own; empty for none."""
+    given = dict(zip(POSITIONS, wrap.node.args)) if wrap.name.startswith("torch.") else {}
+    given.update({keyword.arg: keyword.value for keyword in wrap.node.keywords if keyword.arg})
+    for name, value in given.items():
+        default = isinstance(value, ast.Constant) and value.value in (None, True, 1.0)
+        if name in MEANINGS and not default:
+            return name
+    return ""
+
+
+def own_data_parallel(facts: Facts) -> Iterator[tuple[Names, ast.Call]]:
+    """Calls of the project's own classes that derive from DataParallel."""
+    classes = {
+        node
+        for names in facts.files
+        for node in names.scopes
+        if isinstance(node, ast.ClassDef)
+        if words.DATA_PARALLEL & facts.flow.bases(Value("class", node.name, node, names))
+    }
+    for names in facts.files:
+        for call in (call for node in classes for call in names.calls.get(node.name, ())):
+            if any(value.node in classes for value in facts.flow.values(names, call.func)):
+                yield names, call
+
+
+def removed(facts: Facts) -> frozenset[str]:
+    """The wrappers that this run takes away, by the rules that were chosen."""
+    by_rule = {"HVD201": words.DDP, "HVD203": words.DATA_PARALLEL, "HVD204": words.SYNC_BATCH_NORM}
+    return frozenset().union(*(found for rule, found in by_rule.items() if facts.options.allows(rule)))
+
+
+def core(facts: Facts, names: Names, node: ast.expr) -> ast.expr:
+    """An expression without the wrapping calls around it that this run takes away."""
+    gone = removed(facts)
+    while isinstance(node, ast.Call) and node.args and set(names.qualified(node.func)) & gone:
+        if set(names.qualified(node.func)) & words.SYNC_BATCH_NORM and (node.keywords or node.args[1:]):
+            break  # left to the person
+        node = node.args[0]
+    return node

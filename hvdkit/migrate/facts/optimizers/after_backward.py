@@ -1,0 +1,322 @@
+"""DDP's models whose gradients are averaged right after backward(), since no optimizer can do it.
+
+That is what DDP does, said literally: when backward() returns, the gradients of all parameters of the
+model are the ranks' average, whatever reads them then. It needs nothing of the optimizer, which may be made
+by a name in a configuration, step copies of the parameters, or be patched by apex. An average of averages is
+the average again, and adding up and averaging may change places: so it may follow each of several passes that
+add up.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from hvdkit.migrate import edits
+from hvdkit.migrate.facts import vocabulary as words
+from hvdkit.migrate.facts.averages.hand_reduction import hand_reductions
+from hvdkit.migrate.facts.code.loops import backward_calls, library_backwards
+from hvdkit.migrate.facts.data.training import training_paths
+from hvdkit.migrate.facts.launch.starts import run_by_nobody, runs_in
+from hvdkit.migrate.facts.models.coverage import trained_wraps, unknown_steps
+from hvdkit.migrate.facts.models.losses import reached_models
+from hvdkit.migrate.facts.models.syncing import NO_SYNC, Sync, choice_of, context_of, sync_of
+from hvdkit.migrate.facts.models.wraps import MAY_BE_UNUSED, Wrap, changes_average, find_wraps
+from hvdkit.migrate.facts.once import once
+from hvdkit.migrate.facts.optimizers.before_steps import before_steps, sparse_gradients
+from hvdkit.migrate.facts.optimizers.optimizers import Optimizer
+from hvdkit.migrate.facts.optimizers.updates import weight_updates
+from hvdkit.migrate.facts.programs import ProgramFacts
+from hvdkit.migrate.facts.values.arguments import is_on, keyword
+from hvdkit.migrate.facts.values.flow import Value
+from hvdkit.migrate.facts.values.spelling import spelled
+from hvdkit.migrate.names import Names
+from hvdkit.migrate.project import does_more_than_define
+
+if TYPE_CHECKING:
+    from hvdkit.migrate.facts.facts import Facts
+
+
+@dataclass(frozen=True)
+class Pass:
+    """A backward pass, and the models, as they are written there, whose gradients are averaged below it.
+
+    statement: below which that is. unlike: whether one rank may have a gradient of a parameter that another
+    rank has not. unless: the test, as text, under which no_sync() leaves it to a later pass; empty for none.
+    """
+
+    names: Names
+    call: ast.Call
+    statement: ast.stmt
+    models: tuple[str, ...]
+    unlike: bool
+    unless: str = ""
+
+
+class NotShown(Exception):
+    """Why it cannot be shown that averaging after backward() does what DDP does."""
+
+
+@dataclass(frozen=True)
+class AfterBackward:
+    """wraps: the DDP calls that are said so, in programs; problems: why others, that were to be, are not."""
+
+    programs: tuple[ProgramFacts, ...]
+    wraps: frozenset[ast.Call]
+    passes: tuple[Pass, ...]
+    problems: dict[ast.Call, str]
+
+    @property
+    def files(self) -> frozenset[Names]:
+        """The files of these programs: nothing in them is averaged by an optimizer."""
+        return frozenset().union(*(program.files for program in self.programs))
+
+
+@once
+def after_backward(facts: Facts) -> AfterBackward:
+    """What is said so, of the programs for which that was asked and of those that share a model with them."""
+    wraps = {program: _wraps(facts, program) for program in facts.programs if program.kind == "ddp"}
+    asked = [program for program in wraps if program.entry.source.path in facts.literally]
+    asked = [program for program in asked if wraps[program] or _by_hand(facts, program)]
+    asked = _sharing(facts, asked, wraps)
+    problems: dict[ast.Call, str] = {}
+    while True:
+        failed = []
+        every = [wrap for program in asked for wrap in wraps[program]]
+        found: list[Pass] = []
+        for program in asked:
+            try:
+                _refuse_others(facts, program, wraps[program])
+                found += _passes(facts, program, wraps[program], every)
+            except NotShown as problem:
+                failed.append(program)
+                problems.update((wrap.node, str(problem)) for wrap in wraps[program])
+        if not failed:
+            return AfterBackward(tuple(asked), frozenset(w.node for w in every), _joined(found), problems)
+        lost = _sharing(facts, failed, wraps)
+        asked = [program for program in asked if program not in lost]
+
+
+def _joined(found: list[Pass]) -> tuple[Pass, ...]:
+    """Each backward pass once, with the models of all."""
+    by_call: dict[ast.Call, Pass] = {}
+    for one in found:
+        other = by_call.get(one.call, one)
+        models = tuple(sorted({*one.models, *other.models}))
+        by_call[one.call] = replace(one, models=models, unlike=one.unlike or other.unlike)
+    return tuple(by_call.values())
+
+
+def _wraps(facts: Facts, program: ProgramFacts) -> list[Wrap]:
+    """The models that DDP wraps in a program."""
+    here = [wrap for wrap in find_wraps(facts) if wrap.name in words.DDP and wrap.names in program.files]
+    return [wrap for wrap in here if runs_in(facts, program, wrap.names, wrap.node)]
+
+
+def _sharing(
+    facts: Facts, programs: list[ProgramFacts], wraps: dict[ProgramFacts, list[Wrap]]
+) -> list[ProgramFacts]:
+    """Programs, and those of DDP that wrap a model by the same call, or make optimizers in the same file."""
+    found = list(programs)
+    for program in found:
+        nodes = {wrap.node for wrap in wraps[program]}
+        files = _making_optimizers(facts, program)
+        found += [
+            other
+            for other in wraps
+            if other not in found
+            and (any(w.node in nodes for w in wraps[other]) or files & _making_optimizers(facts, other))
+        ]
+    return found
+
+
+def _making_optimizers(facts: Facts, program: ProgramFacts) -> frozenset[Names]:
+    return program.files & {optimizer.names for optimizer in facts.every_optimizer}
+
+
+def without_optimizers(facts: Facts) -> Iterator[tuple[ProgramFacts, Wrap]]:
+    """The models that DDP wraps, and something trains that is not known."""
+    for program, wrap, optimizers in trained_wraps(facts):
+        if before_steps(facts, program).averages:
+            continue  # one average for each step does it (HVD417)
+        if (
+            not optimizers
+            and wrap.node not in after_backward(facts).wraps
+            and _uses_gradients(facts, program)
+        ):
+            # A model that is wrapped and never trained, such as a teacher, has nobody who would train it.
+            if unknown_steps(facts, program) or not any(o.names in program.files for o in facts.optimizers):
+                yield program, wrap
+
+
+def left_alone(facts: Facts, every: Iterable[Optimizer]) -> Iterator[Optimizer]:
+    """The optimizers, of all, that are not wrapped, since the gradients they get are averages already."""
+    done = [program for program in facts.programs if averaged_passes(facts, program)]
+    files = after_backward(facts).files.union(*(program.files for program in done))
+    return (optimizer for optimizer in every if optimizer.names in files)
+
+
+def _uses_gradients(facts: Facts, program: ProgramFacts) -> bool:
+    """Whether weights change in a program, or gradients are read: else it only looks at what a model sees."""
+    libraries = [(names, call) for names, call in library_backwards(facts) if names in program.files]
+    uses = [
+        *weight_updates(facts),
+        *((names, node) for names in program.files for node in names.attributes.get("grad", ())),
+    ]
+    return bool(libraries) or any(
+        names in program.files and (runs_in(facts, program, names, node) or run_by_nobody(facts, names, node))
+        for names, node in uses
+    )
+
+
+def averaged_literally(facts: Facts, names: Names, model: ast.expr) -> bool:
+    """Whether an expression is a model of DDP whose gradients are averaged after a backward pass."""
+    wraps = after_backward(facts).wraps
+    return any(value.node in wraps for value in facts.flow.values(names, model))
+
+
+def averaged_below(facts: Facts, names: Names, call: ast.Call) -> bool:
+    """Whether gradients are averaged right below a backward pass, as HVD416 writes it."""
+    statement = _statement(names, call)
+    below = edits.following(names, statement) if statement is not None else None
+    return below is not None and any(
+        _sends_gradients(facts, names, inside)
+        or any(
+            _sends_gradients(facts, where, deeper)
+            for where, function in facts.flow.functions(names, inside)
+            for deeper in where.calls_in(function)
+        )
+        for inside in names.calls_in(below)
+    )
+
+
+def _sends_gradients(facts: Facts, names: Names, call: ast.Call) -> bool:
+    given = any(isinstance(part, ast.Attribute) and part.attr == "grad" for part in call.args)
+    return given and not words.HVD_IN_PLACE.isdisjoint(facts.flow.qualified(names, call.func))
+
+
+def _run_passes(facts: Facts, program: ProgramFacts) -> list[tuple[Names, ast.Call]]:
+    return [at for at in backward_calls(facts) if at[0] in program.files and runs_in(facts, program, *at)]
+
+
+def averaged_passes(facts: Facts, program: ProgramFacts) -> list[tuple[Names, ast.Call]]:
+    """The backward passes below which gradients are averaged, where every other one only adds to these."""
+    if not any(site.names in program.files for site in facts.calls(*words.HVD_IN_PLACE)):
+        return []
+    mine = _run_passes(facts, program)
+    averaged = [(names, call) for names, call in mine if averaged_below(facts, names, call)]
+    functions = {names.function(call) for names, call in averaged}
+    return averaged if all(names.function(call) in functions for names, call in mine) else []
+
+
+def _passes(facts: Facts, program: ProgramFacts, wraps: list[Wrap], every: list[Wrap]) -> Iterator[Pass]:
+    """The backward passes of a program below which the gradients of its models are averaged."""
+    passes = _run_passes(facts, program)
+    if not passes and _uses_gradients(facts, program):
+        raise NotShown("the backward pass that makes its gradients was not found")
+    if passes and all(sync_of(*at) is Sync.NEVER for at in passes):
+        raise NotShown("every backward pass of it is under no_sync()")
+    models = frozenset().union(*(wrap.models for wrap in every))
+    reached = {call: reached_models(facts, names, call, models) for names, call in passes}
+    unseen = [wrap for wrap in wraps if not any(wrap.models & found for found in reached.values())]
+    for names, call in passes:
+        through = [w for w in wraps if not reached[call] or w in unseen or reached[call] & w.models]
+        if through and sync_of(names, call) is not Sync.NEVER:
+            written = {_name(facts, names, call, wrap, every) for wrap in through}
+            unlike = any(is_on(keyword(wrap.node, name)) for wrap in through for name in MAY_BE_UNUSED)
+            statement = _statement(names, call)
+            if statement is None:
+                place = f"{names.source.path.name}:{call.lineno}"
+                raise NotShown(f"more follows it where no_sync() may hold ({place})")
+            unless = _left_to_later(facts, names, statement)
+            yield Pass(names, call, statement, tuple(sorted(written)), unlike, unless)
+
+
+def _statement(names: Names, call: ast.Call) -> ast.stmt | None:
+    """A backward pass, or the `with` around it that goes, since it says whether the pass reduces.
+
+    None where more follows in that `with`.
+    """
+    statement = names.statement(call)
+    while True:
+        around = names.parents[statement]
+        if not isinstance(around, ast.With) or context_of(names, around) is Sync.ALWAYS:
+            return statement
+        if around.body[-1] is not statement:
+            return None
+        statement = around
+
+
+def _left_to_later(facts: Facts, names: Names, statement: ast.stmt) -> str:
+    """The test of `with model.no_sync() if test else nullcontext():`, where it may be asked again below.
+
+    Where the test is another one by then, or is not seen, all passes are averaged: that comes to the same.
+    """
+    if not isinstance(statement, ast.With) or len(statement.items) != 1:
+        return ""
+    context = statement.items[0].context_expr
+    mention = next((n for n in ast.walk(context) if isinstance(n, ast.Attribute) and n.attr == NO_SYNC), None)
+    if mention is None:
+        return ""
+    try:
+        choice = choice_of(names, mention, f"{facts.hvd(names)}.size() > 1")
+    except edits.CannotEdit:
+        return ""
+    asked = {part.id for part in ast.walk(context) if isinstance(part, ast.Name)}
+    changed = any(
+        isinstance(part, ast.Name) and part.id in asked and not isinstance(part.ctx, ast.Load)
+        for inside in statement.body
+        for part in ast.walk(inside)
+    )
+    called = any(isinstance(part, ast.Call) for part in ast.walk(ast.parse(choice.adds or "0")))
+    return "" if choice.node is not context or changed or called else choice.adds
+
+
+def _by_hand(facts: Facts, program: ProgramFacts) -> bool:
+    """Whether a program sends gradients through collectives: these stay, and nothing else averages."""
+    return any(site.names in program.files for site in hand_reductions(facts))
+
+
+def _refuse_others(facts: Facts, program: ProgramFacts, wraps: list[Wrap]) -> None:
+    """What else trains, or is no plain gradient."""
+    for wrap in wraps:
+        if argument := changes_average(wrap):
+            raise NotShown(f"DDP's {argument} changes what is averaged")
+    for names, call in library_backwards(facts) if wraps else ():
+        if names in program.files and runs_in(facts, program, names, call):
+            raise NotShown(f"a library makes the backward pass at {names.source.path.name}:{call.lineno}")
+    for names, call in sparse_gradients(facts, program) if wraps else ():
+        raise NotShown(f"gradients are sparse at {names.source.path.name}:{call.lineno}")
+    making = _making_optimizers(facts, program)
+    for other in facts.programs:
+        runs = other.kind == "single" and does_more_than_define(other.entry)
+        if runs and making & other.files and training_paths(facts, other):
+            path = other.entry.source.path.name
+            raise NotShown(f"{path}, which runs without DDP, makes its optimizer in the same file")
+
+
+def _name(facts: Facts, names: Names, call: ast.Call, wrap: Wrap, wraps: list[Wrap]) -> str:
+    """The model as it is written at a backward pass."""
+    place = f"{names.source.path.name}:{call.lineno}"
+    name = spelled(facts.flow, names, call, _values(wrap))
+    if name is None:
+        raise NotShown(f"it has no name where backward() is called ({place})")
+    every = frozenset().union(*(_values(each) for each in wraps))
+    held = facts.flow.named(names, name, call) if name.isidentifier() else frozenset()
+    if facts.flow.unwrap(held) - facts.flow.unwrap(every):
+        raise NotShown(f"{name} may be another model where backward() is called ({place})")
+    others = {spelled(facts.flow, names, call, _values(each)) for each in wraps} - {None}
+    both = [
+        e
+        for e in wraps
+        if e.node is not wrap.node and name.isidentifier() and held & _values(e) - _values(wrap)
+    ]
+    if both and len(others) > 1:
+        raise NotShown(f"{name} may be either of two models where backward() is called ({place})")
+    return name
+
+
+def _values(wrap: Wrap) -> frozenset[Value]:
+    return wrap.models | {wrap.value}

@@ -1,0 +1,75 @@
+"""What all ranks have to start from, where an optimizer's models have no names of their own at its place."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from hvdkit.migrate.facts.optimizers.placing import Place, bound_in_test, head_of
+from hvdkit.migrate.facts.values.flow import Value
+from hvdkit.migrate.names import Names
+
+if TYPE_CHECKING:
+    from hvdkit.migrate.facts.facts import Facts
+
+_MODULES = ("torch.nn.", "torchvision.models.", "timm.")
+_TENSORS = ("torch.zeros", "torch.ones", "torch.full", "torch.randn", "torch.rand", "torch.tensor")
+
+
+def whole_models(facts: Facts, place: Place) -> dict[str, bool]:
+    """The models whose parts an optimizer trains, by name, and whether each may be None; {} when unknown."""
+    found: dict[str, bool] = {}
+    for optimizer in place.optimizers:
+        if not optimizer.roots or not optimizer.whole:
+            return {}
+        for where, root in optimizer.roots:
+            head = head_of(root)
+            same = where is place.names and where.function(root) is where.function(place.statement)
+            if not same or not isinstance(head, ast.Name):
+                return {}
+            if head.id == "self" and head is not root:
+                modules, none = _is_module_class(facts, where, root), False
+            else:
+                values = facts.flow.unwrap(facts.flow.named(where, head.id, place.statement))
+                others = {value for value in values if not value.is_none}
+                modules = bool(others) and all(is_module(facts, value) for value in others)
+                none = len(others) < len(values)
+            if not modules or bound_in_test(where, root, place.call):
+                return {}
+            found[head.id] = none
+    return found
+
+
+def is_module(facts: Facts, value: Value) -> bool:
+    if value.kind == "object":
+        return any(base.startswith("torch.nn.") for base in facts.flow.bases(value))
+    return value.kind == "made" and value.name.startswith(_MODULES)
+
+
+def _is_module_class(facts: Facts, names: Names, node: ast.AST) -> bool:
+    owner = next((parent for parent in names.ancestors(node) if isinstance(parent, ast.ClassDef)), None)
+    return owner is not None and any(
+        name.startswith("torch.nn.") for base in owner.bases for name in facts.flow.qualified(names, base)
+    )
+
+
+def plain_tensors(facts: Facts, place: Place) -> list[str]:
+    """The tensors that an optimizer is given in a list, each by its name: `Adam([target], lr=lr)`."""
+    given = place.call.args[0] if place.call.args else None
+    if not isinstance(given, ast.List) or not given.elts:
+        return []
+    names = place.names
+    found = [e.id for e in given.elts if isinstance(e, ast.Name) and _is_tensor(facts, names, e)]
+    return found if len(found) == len(given.elts) else []
+
+
+def _is_tensor(facts: Facts, names: Names, node: ast.Name) -> bool:
+    values = [binding.value for binding in names.bindings(node.id, node)]
+    return bool(values) and all(
+        isinstance(value, ast.Call)
+        and (
+            bool(facts.flow.qualified(names, value.func) & set(_TENSORS))
+            or (isinstance(value.func, ast.Attribute) and value.func.attr == "requires_grad_")
+        )
+        for value in values
+    )

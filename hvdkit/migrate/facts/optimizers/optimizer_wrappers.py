@@ -1,0 +1,84 @@
+"""Objects that are put around an optimizer and step it: apex LARC, Lookahead, and the project's own."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from hvdkit.migrate.facts import vocabulary as words
+from hvdkit.migrate.facts.values.flow import Value
+from hvdkit.migrate.names import Names
+
+if TYPE_CHECKING:
+    from hvdkit.migrate.facts.facts import Facts
+
+
+@dataclass(frozen=True)
+class Around:
+    """One construction of such an object.
+
+    inner: the argument that is the optimizer, one of `optimizers`. looks: whether its step() looks at the
+    gradients before the inner one steps, or may. copies: whether the inner one may step copies of the model's
+    parameters: Horovod's hooks are on those that it is given.
+    """
+
+    names: Names
+    node: ast.Call
+    inner: ast.expr
+    optimizers: frozenset[Value]
+    looks: bool
+    copies: bool
+
+
+def find_around(facts: Facts) -> Iterator[Around]:
+    """Every object of these kinds around an optimizer that the project constructs."""
+    libraries = (*words.GRADIENT_WRAPPERS, *words.WEIGHT_WRAPPERS, *words.OTHER_OPTIMIZER_WRAPPERS)
+    for site in facts.calls(*libraries):
+        looks = site.name not in words.WEIGHT_WRAPPERS
+        copies = site.name in words.OTHER_OPTIMIZER_WRAPPERS
+        yield from _given(facts, site.names, site.node, looks, copies)
+    for names in facts.files:
+        for call in names.class_calls:
+            if call.args or call.keywords:
+                own = [v for v in facts.flow.values(names, call.func) if _of_own_kind(facts, v)]
+                if own:
+                    yield from _given(facts, names, call, True, any(_copies(value) for value in own))
+
+
+def _given(facts: Facts, names: Names, call: ast.Call, looks: bool, copies: bool) -> Iterator[Around]:
+    """The argument of a construction that is an optimizer."""
+    known = {optimizer.value for optimizer in facts.optimizers}
+    for argument in (*call.args, *(keyword.value for keyword in call.keywords)):
+        mine = facts.flow.unwrap(facts.flow.values(names, argument)) & known
+        if mine:
+            yield Around(names, call, argument, mine, looks, copies)
+
+
+def _of_own_kind(facts: Facts, value: Value) -> bool:
+    """Whether a class of the project has a step() that looks at gradients, and is no trainer of its own."""
+    steps = facts.flow.methods(value, "step") if value.kind == "class" else []
+    if not steps or (_makes_gradients(value) and not _copies(value)):
+        return False
+    return any(facts.steps.looks_inside(where, method) for where, method in steps)
+
+
+def _makes_gradients(value: Value) -> bool:
+    """Whether a class runs backward passes: `def step(self, batch): ...; loss.backward(); ...`."""
+    return any(
+        value.node in value.names.ancestors(node) for node in value.names.attributes.get("backward", ())
+    )
+
+
+def _copies(value: Value) -> bool:
+    """Whether a class gives the optimizer other parameters than those of the model."""
+    for part in value.names.walk(value.node):
+        if getattr(part, "attr", getattr(part, "id", "")) == "Parameter":
+            return True
+        into: ast.AST = part if isinstance(getattr(part, "ctx", None), ast.Store) else value.node
+        while isinstance(into, ast.Subscript):  # `group["params"] = ...`, `group["params"][i] = ...`
+            if isinstance(into.slice, ast.Constant) and into.slice.value == "params":
+                return True
+            into = into.value
+    return False

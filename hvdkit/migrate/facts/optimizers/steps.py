@@ -1,0 +1,482 @@
+"""Where optimizers step, where their gradients are made, and whether anything looks at them in between.
+
+DDP has averaged the gradients when backward() returns; Horovod has not before step(). Where nothing looks at
+them between one backward and its step the two cannot be told apart. Everywhere else the reduction has to be
+waited for where DDP did it, right after backward. This module finds out which; rule HVD404 writes it.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Union
+
+from hvdkit.migrate.facts import vocabulary as words
+from hvdkit.migrate.facts.code.loops import backward_calls
+from hvdkit.migrate.facts.models.freezing import Switch, switches
+from hvdkit.migrate.facts.models.losses import reached_models
+from hvdkit.migrate.facts.models.syncing import Sync, says_when, sync_of
+from hvdkit.migrate.facts.optimizers.gradients import GradientUse, walk_here
+from hvdkit.migrate.facts.optimizers.leaves import passes_of
+from hvdkit.migrate.facts.values.flow import Value
+from hvdkit.migrate.names import FUNCTIONS, LOOPS, FunctionNode, Names
+
+if TYPE_CHECKING:
+    from hvdkit.migrate.facts.facts import Facts
+    from hvdkit.migrate.facts.optimizers.optimizers import Optimizer
+
+Region = Union[FunctionNode, ast.Module]
+MAX_CALLERS = 6
+
+LOOKED_AT = "the gradients are looked at before the step"
+ADD_UP = "several backward passes add up before a step"
+LEFT_OUT = "a step can be left out after a backward pass"
+OTHERS = "another model's backward pass goes through these parameters"
+UNSCALED = "apex unscales the gradients when amp.scale_loss() ends"
+SCALED = "the GradScaler looks at the gradients before it steps"
+AROUND = "an object around the optimizer looks at the gradients before it steps"
+
+
+@dataclass(frozen=True)
+class Step:
+    """`target.step()`, or `scaler.step(target)`. optimizers: what the target may be, wrappers removed."""
+
+    names: Names
+    call: ast.Call
+    target: ast.expr
+    optimizers: frozenset[Value]
+    scaled: bool
+
+
+@dataclass(frozen=True)
+class Backward:
+    """A backward pass as a function sees it. anchor: the call itself, or the one there that leads to it."""
+
+    names: Names
+    call: ast.Call
+    where: Names
+    anchor: ast.Call
+    sync: Sync
+
+
+@dataclass(frozen=True)
+class Group:
+    """Optimizers that share steps, the steps of one function, and how the gradients come to them.
+
+    reason: why the reduction must be waited for; empty where step() may do it. reduce_after: the backward
+    passes after which to wait. reduce_before: statements (with their file) before which to wait
+    instead, since whether the backward passes before them reduce depends on a test. postponed: whether some
+    backward passes leave the reduction to a later one. unreduced: whether all of them do, and no later one
+    is there.
+    """
+
+    optimizers: frozenset[Value]
+    steps: tuple[Step, ...]
+    reason: str
+    reduce_after: tuple[Backward, ...]
+    reduce_before: tuple[tuple[Names, ast.stmt], ...]
+    postponed: bool
+    unreduced: bool
+
+
+class Steps:
+    """The steps of a project, computed once."""
+
+    def __init__(self, facts: Facts) -> None:
+        self._facts = facts
+        self._gradients = GradientUse(facts)
+        self._called: dict[ast.AST, list[ast.Call]] = {}
+        self._reached: dict[ast.Call, frozenset[Value]] = {}
+        self._said: dict[Region, Sync] = {}
+
+    @cached_property
+    def steps(self) -> tuple[Step, ...]:
+        """Every step of an optimizer that the project constructs."""
+        known = {optimizer.value for optimizer in self._facts.optimizers}
+        found: list[Step] = []
+        for names, call, receiver in self._facts.methods("step"):
+            values = self._values(names, receiver)
+            scaled = any(value.name == words.SCALER for value in values) and bool(call.args)
+            target = call.args[0] if scaled else receiver
+            mine = self._values(names, target) & known
+            if mine:
+                found.append(Step(names, call, target, mine, scaled))
+        return tuple(found)
+
+    @cached_property
+    def groups(self) -> tuple[Group, ...]:
+        """The steps: those of the same optimizers in the same function taken together."""
+        sets: list[frozenset[Value]] = []
+        for step in self.steps:
+            joint = step.optimizers.union(*(members for members in sets if members & step.optimizers))
+            sets = [members for members in sets if not members & step.optimizers] + [joint]
+        return tuple(group for members in sets for group in self._windows(members, len(sets) > 1))
+
+    def looks_at_gradients(self, names: Names, function: ast.expr) -> bool:
+        """Whether a function that an expression names reads, writes or clips gradients."""
+        values = self._facts.flow.values(names, function)
+        return any(self.looks_inside(value.names, value.node) for value in values if value.kind == "function")
+
+    def looks_inside(self, names: Names, function: ast.AST) -> bool:
+        """Whether a function's own body reads, writes or clips gradients."""
+        body = getattr(function, "body", [])
+        parts = body if isinstance(body, list) else [body]
+        return any(self._gradients.looked_at(names, part) for part in parts)
+
+    def looks_before(self, names: Names, call: ast.Call) -> bool:
+        """Whether a statement between a step and the backward pass above it looks at gradients."""
+        return self._first_reader(names, call) is not None
+
+    def runs_backward(self, node: ast.AST) -> bool:
+        """Whether running a node makes a backward pass, itself or through the project's functions."""
+        backwards = {call for _, call in backward_calls(self._facts)}
+        return any(self._leads.get(call, set()) & backwards for call in self._calls_here(node))
+
+    @cached_property
+    def _looked_at_around(self) -> frozenset[Value]:
+        """Optimizers whose gradients an object around them looks at."""
+        return frozenset().union(*(a.optimizers for a in self._facts.around if a.looks))
+
+    @cached_property
+    def _leads(self) -> dict[ast.Call, set[ast.Call]]:
+        """Each call that runs a backward pass or a step -> the backward() and step() calls that it runs."""
+        found: dict[ast.Call, set[ast.Call]] = defaultdict(set)
+        origins = [*backward_calls(self._facts), *((step.names, step.call) for step in self.steps)]
+        for names, origin in origins:
+            waiting = [(names, origin, 0)]
+            for where, call, depth in waiting:
+                if origin in found[call]:
+                    continue
+                found[call].add(origin)
+                function = where.function(call)
+                if function is not None and depth < MAX_CALLERS:
+                    sites = [*self._facts.flow.call_sites(where, function), *self._given_to(function)]
+                    waiting += [(other, site, depth + 1) for other, site in sites]
+        return found
+
+    def _calls_here(self, node: ast.AST) -> list[ast.Call]:
+        """The calls that run with a node, those of functions defined inside it left out."""
+        if node not in self._called:
+            self._called[node] = [part for part in walk_here(node) if isinstance(part, ast.Call)]
+        return self._called[node]
+
+    def _given_to(self, function: FunctionNode) -> list[tuple[Names, ast.Call]]:
+        """The steps that evaluate a function: `optimizer.step(closure)`."""
+        return [
+            (step.names, step.call)
+            for step in self.steps
+            if (given := closure_of(step)) is not None
+            and any(value.node is function for value in self._facts.flow.values(step.names, given))
+        ]
+
+    def _values(self, names: Names, node: ast.AST) -> frozenset[Value]:
+        return self._facts.flow.unwrap(self._facts.flow.values(names, node))
+
+    # --- one group -----------------------------------------------------------------------------
+
+    def _windows(self, members: frozenset[Value], one_of_several: bool) -> Iterator[Group]:
+        """One group per function in which these optimizers' backward passes and steps meet."""
+        own = {step.call for step in self.steps if step.optimizers & members}
+        rivals = members if one_of_several else frozenset()
+        meeting: dict[Region, list[tuple[Names, ast.Call, Step]]] = defaultdict(list)
+        for step in self.steps:
+            if step.optimizers & members:
+                names, region, anchor = self._together(step, own, rivals)
+                meeting[region].append((names, anchor, step))
+        for region, steps in meeting.items():
+            backwards = self._in_region(steps[0][0], region, own, rivals)
+            beside = self._beside({step.call for _, _, step in steps}, backwards, rivals)
+            yield self._group(members, own, backwards, steps, beside)
+
+    def _group(
+        self,
+        members: frozenset[Value],
+        own: set[ast.Call],
+        backwards: Sequence[Backward],
+        steps: Sequence[tuple[Names, ast.Call, Step]],
+        beside: tuple[Backward, ...],
+    ) -> Group:
+        around = bool(members & self._looked_at_around)
+        reasons = [AROUND] if around else []
+        reducing = tuple(b for b in backwards if b.sync is Sync.ALWAYS)
+        tested = any(b.sync is Sync.TESTED for b in backwards)
+        places: list[tuple[Names, ast.stmt]] = []
+        for names, anchor, step in steps:
+            first = self._first_reader(names, anchor)
+            if step.scaled:
+                reasons.append(SCALED)
+            elif backwards and not reducing and first is not None:
+                reasons.append(LOOKED_AT)
+            places.append((names, first or names.statement(anchor)))
+        reasons += [self._open(steps[0][0], backward.anchor, own) for backward in reducing]
+        if beside:
+            reasons.append(OTHERS)
+        reason = next((reason for reason in reasons if reason), "")
+        before = dict.fromkeys(places) if reason and (tested or (backwards and not reducing)) else {}
+        own_steps = tuple(step for _, _, step in steps)
+        postponed = len(reducing) < len(backwards)
+        unreduced = bool(backwards) and all(backward.sync is Sync.NEVER for backward in backwards)
+        after = reducing + beside
+        return Group(members, own_steps, reason, after, tuple(before), postponed, unreduced)
+
+    def _together(
+        self, step: Step, own: set[ast.Call], rivals: frozenset[Value]
+    ) -> tuple[Names, Region, ast.Call]:
+        """The innermost function, from the step's own outwards, that holds a backward pass besides it."""
+        waiting = [(step.names, step.call, 0)]
+        if self._leads[step.call] - own:  # with a closure, the step makes its backward passes itself
+            waiting = []
+        for names, anchor, depth in waiting:
+            region = region_of(names, anchor)
+            if self._in_region(names, region, own, rivals):
+                return names, region, anchor
+            if not isinstance(region, ast.Module) and depth < MAX_CALLERS:
+                sites = self._facts.flow.call_sites(names, region)
+                waiting += [(where, site, depth + 1) for where, site in sites]
+        return step.names, region_of(step.names, step.call), step.call
+
+    def _in_region(
+        self, names: Names, region: Region, own: set[ast.Call], rivals: frozenset[Value]
+    ) -> list[Backward]:
+        """Backward passes that a function makes, itself or through a call that does not step as well.
+
+        rivals: the optimizers asked about, where others make gradients too; those of others are left out.
+        """
+        by_call = {call: where for where, call in backward_calls(self._facts)}
+        found: list[Backward] = []
+        for node in self._calls_here(region):
+            origins = self._leads.get(node, set())
+            if origins & own:
+                continue
+            for origin in sorted(origins & by_call.keys(), key=lambda call: call.lineno):
+                where = by_call[origin]
+                said = sync_of(where, origin)
+                sync = sync_of(names, node) if said is Sync.ALWAYS else said
+                sync = self._callers_say(names, region) if sync is Sync.ALWAYS else sync
+                found.append(Backward(where, origin, names, node, sync))
+        found = [backward for backward in found if not self._too_early(names, backward.anchor, own)]
+        return [backward for backward in found if not rivals or self._reaches(backward, rivals)]
+
+    @cached_property
+    def _any_says_when(self) -> bool:
+        """Whether anything in the project says which backward passes reduce."""
+        return any(says_when(names) for names in self._facts.files)
+
+    def _callers_say(self, names: Names, region: Region) -> Sync:
+        """Whether a function's backward passes reduce, by where it is called: `with model.no_sync(): f()`."""
+        if not self._any_says_when or isinstance(region, ast.Module):
+            return Sync.ALWAYS
+        if region not in self._said:
+            self._said[region] = Sync.ALWAYS  # of a function that calls itself, the other calls decide
+            every = set()
+            for where, site in self._facts.flow.call_sites(names, region):
+                said = sync_of(where, site)
+                above = region_of(where, site)
+                every.add(self._callers_say(where, above) if said is Sync.ALWAYS else said)
+            self._said[region] = every.pop() if len(every) == 1 else Sync.TESTED if every else Sync.ALWAYS
+        return self._said[region]
+
+    def _beside(
+        self, steps: set[ast.Call], known: Sequence[Backward], rivals: frozenset[Value]
+    ) -> tuple[Backward, ...]:
+        """Backward passes for others' steps that go through rivals' parameters, in a loop with their steps.
+
+        What one call runs, its own pass or another's, are two kinds of one thing: they never meet.
+        """
+        by_call = {call: where for where, call in backward_calls(self._facts)}
+        seen = {backward.call for backward in known}
+        found: dict[ast.Call, Backward] = {}
+        for runs in self._loops if rivals else ():
+            stepping = [origins for origins in runs if origins & steps]
+            apart = set().union(*runs) - set().union(*stepping) if stepping else set()
+            for origin in apart & by_call.keys() - seen:
+                where = by_call[origin]
+                backward = Backward(where, origin, where, origin, sync_of(where, origin))
+                others = self._steps_others(where, origin, rivals)
+                if others and self._reaches(backward, rivals) and not self._frozen(where, origin, rivals):
+                    found[origin] = backward
+        return tuple(sorted(found.values(), key=lambda backward: backward.call.lineno))
+
+    def _steps_others(self, names: Names, backward: ast.Call, members: frozenset[Value]) -> bool:
+        """Whether the function around a backward pass steps other optimizers than these, and not these."""
+        region = region_of(names, backward)
+        here = [s for s in self.steps if s.names is names and region_of(names, s.call) is region]
+        return bool(here) and not any(step.optimizers & members for step in here)
+
+    def _frozen(self, names: Names, backward: ast.Call, members: frozenset[Value]) -> bool:
+        """Whether the function around a backward pass freezes all that these optimizers train, above it."""
+        region = region_of(names, backward)
+        mine = [optimizer for optimizer in self._facts.optimizers if optimizer.value in members]
+        trained = frozenset().union(*(optimizer.models for optimizer in mine))
+        frozen = frozenset().union(
+            *(
+                switch.models
+                for switch in self._switches
+                if switch.value is False
+                and switch.names is names
+                and region_of(names, switch.at) is region
+                and switch.at.lineno < backward.lineno
+            )
+        )
+        return bool(trained) and trained <= frozen
+
+    @cached_property
+    def _switches(self) -> tuple[Switch, ...]:
+        return tuple(switches(self._facts))
+
+    @cached_property
+    def _loops(self) -> tuple[list[set[ast.Call]], ...]:
+        """For each loop, the backward() and step() calls that each call in it leads to, again and again."""
+        found: dict[ast.AST, dict[ast.Call, set[ast.Call]]] = defaultdict(dict)
+        for names in self._facts.files:
+            for call in {call for calls in names.calls.values() for call in calls} & self._leads.keys():
+                for parent in names.ancestors(call):
+                    if isinstance(parent, LOOPS):
+                        found[parent][call] = self._leads[call]
+        return tuple(list(runs.values()) for runs in found.values())
+
+    def _too_early(self, names: Names, anchor: ast.Call, own: set[ast.Call]) -> bool:
+        """Whether a backward pass has run, once, when the optimizers that take these steps are made."""
+        stepped = frozenset().union(*(step.optimizers for step in self.steps if step.call in own))
+        made = [optimizer for optimizer in self._facts.optimizers if optimizer.value in stepped]
+        if made and all(o.names is names and self._once_above(names, anchor, o.node) for o in made):
+            return True
+        here = [s for s in self.steps if s.call in own and s.names is names]
+        return any(
+            isinstance(step.target, ast.Name) and self._unmade(names, anchor, step.target, made)
+            for step in here
+            if region_of(names, step.call) is region_of(names, anchor)
+        )
+
+    def _unmade(self, names: Names, anchor: ast.Call, target: ast.Name, made: Sequence[Optimizer]) -> bool:
+        """Whether all that gives a variable its optimizer is a helper's call below, which makes it there."""
+        makers = {optimizer.names.function(optimizer.node) for optimizer in made}
+        bindings = names.bindings(target.id, target)
+        return bool(bindings) and all(
+            binding.kind == "assign"
+            and isinstance(call := binding.value, ast.Call)
+            and self._once_above(names, anchor, call)
+            and not makers.isdisjoint(function for _, function in self._facts.flow.functions(names, call))
+            for binding in bindings
+        )
+
+    def _once_above(self, names: Names, anchor: ast.Call, below: ast.AST) -> bool:
+        """Whether a call stands above a node in the same function, and in no loop that comes back to it."""
+        around = set(names.ancestors(anchor))
+        return (
+            region_of(names, below) is region_of(names, anchor)
+            and anchor.lineno < getattr(below, "lineno", 0)
+            and not any(isinstance(p, LOOPS) and p in around for p in names.ancestors(below))
+        )
+
+    def _reaches(self, backward: Backward, members: frozenset[Value]) -> bool:
+        """Whether a backward pass makes gradients for these optimizers, among several."""
+        alone = [self._passes.get(value) for value in members]
+        if all(passes is not None for passes in alone):
+            return any(backward.call in passes for passes in alone if passes is not None)
+        if backward.call not in self._reached:
+            self._reached[backward.call] = reached_models(self._facts, backward.names, backward.call)
+        models = self._reached[backward.call]
+        mine = [optimizer for optimizer in self._facts.optimizers if optimizer.value in members]
+        trained = frozenset().union(*(optimizer.models for optimizer in mine))
+        return not models or not trained or bool(models & trained)
+
+    @cached_property
+    def _passes(self) -> dict[Value, frozenset[ast.Call] | None]:
+        """The backward passes that reach the tensors of each optimizer that trains no model."""
+        return {o.value: passes_of(self._facts, o) for o in self._facts.optimizers if not o.roots}
+
+    # --- from one backward to its step ---------------------------------------------------------
+
+    def _open(self, names: Names, anchor: ast.Call, own: set[ast.Call]) -> str:
+        """Why step() may not do the reduction of a backward pass; empty when it may."""
+        statement: ast.AST = names.statement(anchor)
+        while True:
+            parent = names.parents[statement]
+            verdict = self._scan(names, _below(parent, statement), own)
+            if verdict is not None:
+                return verdict
+            if self._unscales(names, parent):
+                return UNSCALED
+            if not isinstance(parent, (ast.If, ast.With, ast.AsyncWith, ast.Try)):
+                return ADD_UP if isinstance(parent, LOOPS) else LEFT_OUT
+            statement = parent
+
+    def _unscales(self, names: Names, node: ast.AST) -> bool:
+        """Whether leaving a `with` divides the gradients by the scale of the loss."""
+        items = node.items if isinstance(node, ast.With) else []
+        calls = [item.context_expr for item in items if isinstance(item.context_expr, ast.Call)]
+        return any("apex.amp.scale_loss" in self._facts.flow.qualified(names, call.func) for call in calls)
+
+    def _scan(self, names: Names, statements: Iterable[ast.stmt], own: set[ast.Call]) -> str | None:
+        """What follows: the step (""), a reason against leaving the reduction to it, or neither (None)."""
+        backwards = {call for _, call in backward_calls(self._facts)}
+        for statement in statements:
+            runs = set().union(*(self._leads.get(call, ()) for call in self._calls_here(statement)))
+            if runs & backwards and not runs & own:
+                return OTHERS if len(self.steps) > len(own) else ADD_UP
+            if self._gradients.looked_at(names, statement):
+                return LOOKED_AT
+            if runs & own:
+                return self._stepping(names, statement, own)
+            if any(isinstance(part, (ast.Continue, ast.Break, ast.Return)) for part in walk_here(statement)):
+                return LEFT_OUT
+        return None
+
+    def _stepping(self, names: Names, statement: ast.stmt, own: set[ast.Call]) -> str:
+        """Whether a statement that holds the step always runs it."""
+        if isinstance(statement, (ast.With, ast.AsyncWith)):
+            inside = self._scan(names, statement.body, own)
+            return LEFT_OUT if inside is None else inside
+        if isinstance(statement, ast.If):
+            branches = [self._scan(names, block, own) for block in (statement.body, statement.orelse)]
+            return next((LEFT_OUT if branch is None else branch for branch in branches if branch != ""), "")
+        return LEFT_OUT if isinstance(statement, (ast.While, ast.Try)) else ""
+
+    def _first_reader(self, names: Names, anchor: ast.Call) -> ast.stmt | None:
+        """The first statement of the step's block, after any backward pass, that looks at gradients."""
+        statement = names.statement(anchor)
+        backwards = {call for _, call in backward_calls(self._facts)}
+        first = None
+        for earlier in reversed(_above(names.parents[statement], statement)):
+            if any(self._leads.get(call, set()) & backwards for call in self._calls_here(earlier)):
+                break
+            if self._gradients.looked_at(names, earlier):
+                first = earlier
+        return first
+
+
+def closure_of(step: Step) -> ast.expr | None:
+    """What a step is given to evaluate."""
+    if step.scaled:
+        return None
+    keyword = next((k.value for k in step.call.keywords if k.arg == "closure"), None)
+    given = step.call.args[0] if step.call.args else keyword
+    return None if isinstance(given, ast.Constant) else given
+
+
+def region_of(names: Names, node: ast.AST) -> Region:
+    """The function that a node runs in, else the module."""
+    function = names.function(node)
+    return function if isinstance(function, FUNCTIONS) else names.source.tree
+
+
+def _block(parent: ast.AST, statement: ast.AST) -> Sequence[ast.stmt]:
+    for name in ("body", "orelse", "finalbody", "handlers"):
+        block = getattr(parent, name, None)
+        if isinstance(block, list) and statement in block:
+            return block
+    return ()
+
+
+def _below(parent: ast.AST, statement: ast.AST) -> Sequence[ast.stmt]:
+    block = list(_block(parent, statement))
+    return block[block.index(statement) + 1 :] if statement in block else ()
+
+
+def _above(parent: ast.AST, statement: ast.stmt) -> Sequence[ast.stmt]:
+    block = list(_block(parent, statement))
+    return block[: block.index(statement)] if statement in block else ()

@@ -1,0 +1,46 @@
+"""Steps of something unknown, in a program whose optimizer was not followed to where it steps."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from hvdkit.migrate.facts.launch.starts import runs_in
+from hvdkit.migrate.facts.once import once
+from hvdkit.migrate.facts.optimizers.updates import may_step_weights
+from hvdkit.migrate.names import Names
+
+if TYPE_CHECKING:
+    from hvdkit.migrate.facts.facts import Facts
+
+
+@once
+def unfollowed_steps(facts: Facts) -> list[tuple[Names, ast.Call]]:
+    """Those before which gradients are looked at: a plain step() waits for the averages itself."""
+    stepped = {value for step in facts.steps.steps for value in step.optimizers}
+    found: dict[ast.Call, Names] = {}
+    for program in facts.programs:
+        lost = [o for o in facts.optimizers if o.names in program.files and o.value not in stepped]
+        if program.kind not in ("ddp", "single") or not lost:
+            continue
+        for names, call, receiver in facts.methods("step"):
+            if names not in program.files or not may_step_weights(names, call):
+                continue
+            scaled = _scaled(names, call, receiver)
+            if not _unknown(facts, names, call.args[0] if scaled else receiver):
+                continue
+            if (scaled or facts.steps.looks_before(names, call)) and runs_in(facts, program, names, call):
+                found[call] = names
+    return [(names, call) for call, names in found.items()]
+
+
+def _scaled(names: Names, call: ast.Call, receiver: ast.expr) -> bool:
+    """Whether a step is one of a GradScaler, which scales a loss beside it."""
+    scales = (
+        other.func.value for other in names.calls.get("scale", ()) if isinstance(other.func, ast.Attribute)
+    )
+    return bool(call.args) and any(ast.dump(scaler) == ast.dump(receiver) for scaler in scales)
+
+
+def _unknown(facts: Facts, names: Names, target: ast.expr) -> bool:
+    return all(value.unknown for value in facts.flow.values(names, target))

@@ -1,0 +1,138 @@
+"""Where a program already waits for its gradients: `optimizer.synchronize()` beside a statement."""
+
+from __future__ import annotations
+
+import ast
+from itertools import takewhile
+from typing import TYPE_CHECKING
+
+from hvdkit.migrate import edits
+from hvdkit.migrate.facts.optimizers.gradients import GradientUse
+from hvdkit.migrate.facts.optimizers.naming import optimizer_names
+from hvdkit.migrate.facts.optimizers.steps import Backward, Group, Step
+from hvdkit.migrate.names import FUNCTIONS, Names
+
+if TYPE_CHECKING:
+    from hvdkit.migrate.facts.facts import Facts
+
+
+SKIP = "skip_synchronize"
+
+
+def waiting_place(facts: Facts, backward: Backward, group: Group) -> tuple[Names, ast.Call]:
+    """The call after which to wait: backward(), or its caller where the optimizer has no name beside it."""
+    if optimizer_names(facts, backward.names, backward.call, [group]):
+        return backward.names, backward.call
+    return backward.where, backward.anchor
+
+
+def looked_at_before(facts: Facts, backward: Backward) -> ast.stmt | None:
+    """What looks at gradients below a backward pass in its function, where only the caller can wait."""
+    names, looks = backward.names, GradientUse(facts, certain=True)
+    child: ast.AST = names.statement(backward.call)
+    for parent in names.ancestors(child):
+        if isinstance(child, ast.stmt):
+            block = edits.block(names, child)
+            found = (below for below in block[block.index(child) + 1 :] if looks.looked_at(names, below))
+            if (below := next(found, None)) is not None:
+                return below
+        if isinstance(parent, FUNCTIONS):
+            break
+        child = parent
+    return None
+
+
+def reduced_below(facts: Facts, names: Names, call: ast.Call, group: Group) -> bool:
+    """Whether the statements right below a call wait for these gradients."""
+    statement = edits.following(names, names.statement(call))
+    while statement is not None and _wait(statement) is not None:
+        if _is_for(facts, names, statement, group):
+            return True
+        statement = edits.following(names, statement)
+    return False
+
+
+def reduced_above(facts: Facts, names: Names, statement: ast.stmt, group: Group) -> bool:
+    """Whether the statement right above, or above its `skip_synchronize()`, waits for these gradients."""
+    parent = names.parents[statement]
+    if isinstance(parent, ast.With) and any(_is_call(item.context_expr, SKIP) for item in parent.items):
+        statement = parent
+    block = edits.block(names, statement)
+    above = block[: block.index(statement)]
+    return bool(above) and _wait(above[-1]) is not None and _is_for(facts, names, above[-1], group)
+
+
+def if_there(facts: Facts, name: str, at: ast.AST, group: Group) -> str:
+    """The test around each step of an optimizer that may be None, where a place stands outside it; or "".
+
+    name: the optimizer as it is written at the place.
+    """
+    steps = [step for step in group.steps if ast.unparse(step.target) == name]
+    tests = {_asked_for(step, at, name) for step in steps}
+    test = tests.pop() if len(tests) == 1 else ""
+    if test or any(_runs_with(step, at) for step in steps) or _always_zeroed(facts, group):
+        return test
+    none = any(value.is_none for step in steps for value in facts.flow.values(step.names, step.target))
+    return f"{name} is not None" if none else ""
+
+
+def _runs_with(step: Step, at: ast.AST) -> bool:
+    """Whether no test that a place stands outside of decides over a step."""
+    outside = {*step.names.ancestors(step.call)} - {*step.names.ancestors(at)}
+    return not any(isinstance(parent, ast.If) for parent in outside)
+
+
+def _always_zeroed(facts: Facts, group: Group) -> bool:
+    """Whether a function asks an optimizer for zero_grad() under no test: None is no optimizer there."""
+    return any(
+        group.optimizers & facts.flow.values(names, receiver)
+        and not any(isinstance(parent, ast.If) for parent in takewhile(_inside, names.ancestors(call)))
+        for names, call, receiver in facts.methods("zero_grad")
+    )
+
+
+def _inside(parent: ast.AST) -> bool:
+    return not isinstance(parent, FUNCTIONS)
+
+
+def _asked_for(step: Step, at: ast.AST, name: str) -> str:
+    """`optimizer is not None` or `optimizer`, where that decides over a step and not over a place."""
+    inside = step.names.function(step.call) or step.names.source.tree
+    if inside not in step.names.ancestors(at):
+        return ""
+    around = [step.call, *step.names.ancestors(step.call)]
+    for child, parent in zip(around, around[1:]):
+        if isinstance(parent, ast.If) and child in parent.body and parent not in step.names.ancestors(at):
+            test = ast.unparse(parent.test)
+            if test in (name, f"{name} is not None", f"{name} != None"):
+                return test
+    return ""
+
+
+def _wait(statement: ast.stmt) -> ast.Call | None:
+    """The `optimizer.synchronize()` that a statement is, or that is all it does if the optimizer is there."""
+    if isinstance(statement, ast.If) and len(statement.body) == 1 and not statement.orelse:
+        statement = statement.body[0]
+    call = statement.value if isinstance(statement, ast.Expr) else None
+    return call if isinstance(call, ast.Call) and _is_call(call, "synchronize") else None
+
+
+def skips(names: Names, call: ast.Call) -> bool:
+    """Whether a step stands under skip_synchronize() already."""
+    return any(
+        _is_call(item.context_expr, SKIP)
+        for parent in names.ancestors(call)
+        if isinstance(parent, ast.With)
+        for item in parent.items
+    )
+
+
+def _is_call(node: ast.expr, method: str) -> bool:
+    return isinstance(node, ast.Call) and getattr(node.func, "attr", "") == method
+
+
+def _is_for(facts: Facts, names: Names, statement: ast.stmt, group: Group) -> bool:
+    call = _wait(statement)
+    if call is None or not isinstance(call.func, ast.Attribute):
+        return False
+    return bool(facts.flow.unwrap(facts.flow.values(names, call.func.value)) & group.optimizers)

@@ -1,0 +1,1 @@
+"""What expressions may be: values followed through assignments, calls, attributes and files."""

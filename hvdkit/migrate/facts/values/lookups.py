@@ -1,0 +1,44 @@
+"""Functions of the project that make what a name in a configuration says, from a module that they are given.
+
+`def init_obj(self, name, module, *args): return getattr(module, self[name]["type"])(*args)`, called as
+`config.init_obj("optimizer", torch.optim, parameters)` in the many projects that began with pytorch-template.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from hvdkit.migrate.facts.values.arguments import positional
+from hvdkit.migrate.names import FunctionNode, Names
+
+OPTIMIZER = "torch.optim.?"  # the name of what is made from torch.optim
+
+
+def module_asked(names: Names, function: FunctionNode) -> str | None:
+    """The parameter of such a function that is the module; None where it is no such function."""
+    results = names.returns.get(function, ())
+    made = results[0] if len(results) == 1 else None
+    asks = made.func if isinstance(made, ast.Call) else None
+    if not isinstance(asks, ast.Call) or not isinstance(asks.func, ast.Name) or asks.func.id != "getattr":
+        return None
+    module = asks.args[0] if asks.args else None
+    if not isinstance(module, ast.Name) or [b.kind for b in names.bindings(module.id, module)] != ["param"]:
+        return None
+    return module.id
+
+
+def handed_on(names: Names, function: FunctionNode, call: ast.Call) -> ast.expr | None:
+    """The first argument of a call that such a function's `*args` hand on to what it makes."""
+    bound = isinstance(names.parents.get(function), ast.ClassDef)
+    position = len(positional(function)) - bound
+    return call.args[position] if function.args.vararg and position < len(call.args) else None
+
+
+def calls_with_optimizers(names: Names) -> Iterator[ast.Call]:
+    """Calls that are given torch.optim itself."""
+    for alias in names.imported("torch"):
+        for whole, qualified in names.readings(alias):
+            parent = names.parents[whole]
+            if qualified == "torch.optim" and isinstance(parent, ast.Call) and whole in parent.args:
+                yield parent

@@ -8,6 +8,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 from hvdkit.migrate.devices import device_row, init_row
 from hvdkit.migrate.facts import Facts, Site
@@ -244,11 +245,11 @@ ALWAYS = {
 }
 
 
-def _places(found: Iterable[object], most: int = 3) -> str:
+def _places(found: Iterable[Any], most: int = 3) -> str:
     """`train.py:12, util.py:3 and 2 more`, of anything that has names and a node."""
     places: list[str] = []
     for item in found:
-        names, node = item if isinstance(item, tuple) else (item.names, item.node)  # type: ignore[attr-defined]
+        names, node = (item.names, item.node) if hasattr(item, "node") else item
         places.append(f"{names.source.path.name}:{node.lineno}")
     unique = list(dict.fromkeys(places))
     more = f" and {len(unique) - most} more" if len(unique) > most else ""

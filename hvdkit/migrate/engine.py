@@ -32,7 +32,7 @@ from hvdkit.migrate.plan import (
 )
 from hvdkit.migrate.project import Project, Reader, open_project, reopen
 from hvdkit.migrate.refusals import Refusal, applied, refused_files, stays, told
-from hvdkit.migrate.rule import Rule
+from hvdkit.migrate.rule import Rule, findings
 from hvdkit.migrate.rules import all_rules
 from hvdkit.migrate.source import Source, Unreadable, does_not_compile, parse
 from hvdkit.migrate.stopping import stopped_files
@@ -167,7 +167,7 @@ def run_rules(facts: Facts, rules: Iterable[Rule]) -> dict[Path, list[Finding]]:
 
 def _checked(rule: Rule, facts: Facts) -> list[Finding]:
     try:
-        return list(rule.check(facts))
+        return findings(rule, facts)
     except Exception as error:
         place = traceback.extract_tb(error.__traceback__)[-1]
         raise RuleFailed(

@@ -58,6 +58,14 @@ class Rule:
     keeps: tuple[Keep, ...]
 
 
+def findings(rule: Rule, facts: Facts) -> list[Finding]:
+    """What a rule says of a project, looked for once: a rule may ask what the others will write."""
+    if rule.id not in facts.answers:
+        facts.answers[rule.id] = list(rule.check(facts))
+    found: list[Finding] = facts.answers[rule.id]
+    return found
+
+
 def rules_in(package: str, path: Iterable[str]) -> tuple[Rule, ...]:
     """The rules of a package in the order of their numbers: the RULE of each module named hvdNNN_..."""
     modules = sorted(module.name for module in pkgutil.iter_modules(path) if module.name.startswith("hvd"))

@@ -13,7 +13,7 @@ from hvdkit.migrate.facts.once import once
 from hvdkit.migrate.facts.programs import ProgramFacts, main_guard
 from hvdkit.migrate.names import FUNCTIONS, Names
 from hvdkit.migrate.plan import Applicability, Edit, Finding
-from hvdkit.migrate.rule import Change, Keep, Rule
+from hvdkit.migrate.rule import Change, Keep, Rule, findings
 from hvdkit.migrate.rules import (
     hvd112_device,
     hvd300_download,
@@ -106,7 +106,7 @@ def _asking(facts: Facts) -> list[tuple[Names, ast.stmt]]:
         (finding.path, finding.line_in_program)
         for rule in ASKING
         if facts.options.allows(rule.RULE.id)
-        for finding in rule.check(facts)
+        for finding in findings(rule.RULE, facts)
         if finding.edits and (finding.applicability is Applicability.SAFE or facts.options.suggested)
         if any(f"{facts.hvd(facts.project.files[finding.path])}." in edit.text for edit in finding.edits)
     }

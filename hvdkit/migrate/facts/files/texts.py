@@ -93,9 +93,16 @@ def opened_to_closed(names: Names, call: ast.Call) -> list[ast.stmt]:
         return []
     below = edits.block(names, opened)
     below = below[below.index(opened) :]
-    closed = f"{opened.targets[0].id}.close()"
-    last = next((i for i, statement in enumerate(below) if ast.unparse(statement) == closed), -1)
+    last = next((i for i, each in enumerate(below) if _closes(each, opened.targets[0].id)), -1)
     return below[: last + 1] if len(opened.targets) == 1 else []
+
+
+def _closes(statement: ast.stmt, file: str) -> bool:
+    """`file.close()`."""
+    call = statement.value if isinstance(statement, ast.Expr) else None
+    method = call.func if isinstance(call, ast.Call) and not call.args and not call.keywords else None
+    closes = isinstance(method, ast.Attribute) and method.attr == "close"
+    return closes and isinstance(method.value, ast.Name) and method.value.id == file  # type: ignore[union-attr]
 
 
 def _tells(facts: Facts, names: Names, statement: ast.stmt, depth: int) -> bool:

@@ -47,7 +47,7 @@ class RankKinds:
 
     def of(self, names: Names, node: ast.AST) -> frozenset[str]:
         """Everything that an expression may be; a variable that is computed from itself adds nothing."""
-        return self._memo.ask(node, lambda: self._kinds(names, node))
+        return self._memo.ask(node, self._kinds, names, node)
 
     def _or_unknown(self, found: Iterable[str]) -> frozenset[str]:
         return self._memo.otherwise(frozenset(found), lambda: frozenset([UNKNOWN]))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from hvdkit.migrate.facts.collectives.alike import changed_alike
@@ -58,7 +57,7 @@ def evaluations(facts: Facts) -> Iterator[tuple[Names, ast.Call, ast.expr]]:
         if (
             in_job
             and not call.args
-            and any(replace(value, call=None) in wraps for value in facts.flow.values(names, receiver))
+            and any(value._replace(call=None) in wraps for value in facts.flow.values(names, receiver))
         ):
             yield names, call, receiver
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from hvdkit.migrate.facts import vocabulary as words
@@ -59,7 +59,7 @@ def find_optimizers(facts: Facts) -> list[Optimizer]:
                     found.append(_optimizer(facts, names, call, value, way, taken))
     found = [optimizer for optimizer in found if not _around_another(facts, optimizer, found)]
     inside = _made_inside(facts, found)
-    found = [optimizer for optimizer in found if replace(optimizer.value, call=None) not in inside]
+    found = [optimizer for optimizer in found if optimizer.value._replace(call=None) not in inside]
     return sorted(found, key=lambda o: (str(o.names.source.path), o.node.lineno, o.node.col_offset))
 
 
@@ -88,7 +88,7 @@ def _optimizer(
     given = _parameters(facts, names, call, value)
     known = [value]
     if told_apart(facts.flow, value):
-        known += [replace(value, call=(where, site)) for _, where, site in way]
+        known += [value._replace(call=(where, site)) for _, where, site in way]
     value = known[-1]
     roots = _roots(facts, names, given, value, way)
     whole = _whole(facts, names, given)
@@ -143,7 +143,7 @@ def _made_inside(facts: Facts, found: list[Optimizer]) -> frozenset[Value]:
         if optimizer.value.name in words.OPTIMIZER_FACTORIES:
             for names, function in facts.flow.functions(optimizer.names, optimizer.node):
                 made = (facts.flow.values(names, value) for value in names.returns.get(function, ()))
-                inside.update(replace(value, call=None) for values in made for value in values)
+                inside.update(value._replace(call=None) for values in made for value in values)
     return frozenset(inside)
 
 

@@ -27,7 +27,7 @@ class Callers:
 
     def of(self, names: Names, function: FunctionNode) -> list[CallSite]:
         """Calls in the project that may run a function, spawning calls included, in file order."""
-        self._memo.ask(("sites", function), lambda: self._look(names, function))
+        self._memo.ask(("sites", function), self._look, names, function)
         sites = [(where, call) for call, where in self._sites[function].items()]
         if len(sites) < 2:
             return sites
@@ -48,7 +48,7 @@ class Callers:
             self._memo.ask("parameter calls", self._ask_parameters)
             self._memo.ask("attribute calls", self._ask_attributes)
         for key in wanted:
-            self._memo.ask(("calls", key), lambda key=key: self._ask_named(key))  # type: ignore[misc]
+            self._memo.ask(("calls", key), self._ask_named, key)
         return self._memo.ask("starters", self._ask_starters)
 
     def _ask_named(self, name: str) -> frozenset[Value]:
@@ -60,7 +60,7 @@ class Callers:
     def _ask_starters(self) -> frozenset[Value]:
         for names in self._files:
             for call, target in starting_calls(names):
-                self._ask_started(names, call, target)
+                self._memo.ask(("starts", call), self._ask_started, names, call, target)
         return frozenset()
 
     def _ask_instances(self) -> frozenset[Value]:
@@ -96,21 +96,18 @@ class Callers:
         return frozenset()
 
     def _ask_call(self, names: Names, call: ast.Call) -> None:
-        def compute() -> frozenset[Value]:
-            for _, function in self._flow.functions(names, call):
+        self._memo.ask(("runs", call), self._run, names, call)
+
+    def _run(self, names: Names, call: ast.Call) -> frozenset[Value]:
+        for _, function in self._flow.functions(names, call):
+            self._found(function, names, call)
+        return frozenset()
+
+    def _ask_started(self, names: Names, call: ast.Call, target: ast.expr) -> frozenset[Value]:
+        for value in self._flow.values(names, target):
+            for _, function in self._flow.run_by(value):
                 self._found(function, names, call)
-            return frozenset()
-
-        self._memo.ask(("runs", call), compute)
-
-    def _ask_started(self, names: Names, call: ast.Call, target: ast.expr) -> None:
-        def compute() -> frozenset[Value]:
-            for value in self._flow.values(names, target):
-                for _, function in self._flow.run_by(value):
-                    self._found(function, names, call)
-            return frozenset()
-
-        self._memo.ask(("starts", call), compute)
+        return frozenset()
 
     def _found(self, function: ast.AST, names: Names, call: ast.Call) -> None:
         if call not in self._sites[function]:

@@ -10,8 +10,8 @@ from __future__ import annotations
 import ast
 import builtins
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import NamedTuple
 
 from hvdkit.migrate.canonical import canonical
 from hvdkit.migrate.facts import vocabulary as words
@@ -50,8 +50,7 @@ MAX_VAGUE = 100  # results of calls of nothing known, and parts of results, told
 MAX_INSIDE = 2  # tuples inside tuples told apart: `a, b = f(b, a)` in a loop doubles them with each one
 
 
-@dataclass(frozen=True)
-class Value:
+class Value(NamedTuple):
     """One thing that an expression may be. Nodes are compared by identity.
 
     kind: "name" (a library's object, by qualified name), "made" (what a call of `name` gave),
@@ -76,6 +75,15 @@ class Value:
         return self.kind == "param" or self.name.startswith("?")
 
 
+class _Variable(NamedTuple):
+    """A variable with those of its bindings that can have happened where it is used."""
+
+    names: Names
+    owner: Scope | None
+    name: str
+    bindings: tuple[Binding, ...]
+
+
 class Flow:
     """The values of a project's expressions, remembered."""
 
@@ -93,7 +101,8 @@ class Flow:
         # The tuples that calls of namedtuples' classes make, and the names of their places.
         self._records: dict[ast.Call, ast.Tuple | None] = {}
         self._places: dict[ast.AST, tuple[str, ...]] = {}
-        self._seen_from: dict[tuple[str, ast.AST], tuple[Names, Scope | None, str, tuple[Binding, ...]]] = {}
+        self._variables: dict[_Variable, _Variable] = {}  # each once, so that its id says which it is
+        self._seen_from: dict[tuple[str, ast.AST], _Variable] = {}
 
     # --- questions -----------------------------------------------------------------------------
 
@@ -103,15 +112,15 @@ class Flow:
             return frozenset()
         if isinstance(node, ast.Name):
             return self.named(names, node.id, node)
-        return self._memo.ask((names, node), lambda: self._expression(names, node))
+        return self._memo.ask(node, self._expression, names, node)
 
     def named(self, names: Names, name: str, at: ast.AST) -> frozenset[Value]:
         """Everything that a variable, seen from a node, may be."""
-        if (name, at) not in self._seen_from:
-            bindings = reaching(names, name, at)
-            self._seen_from[name, at] = (names, names.scope(at).owner(name), name, bindings)
-        key = self._seen_from[name, at]
-        return self._memo.ask(key, lambda: self._name(names, name, key[-1], key[1] is names.module))
+        variable = self._seen_from.get((name, at))
+        if variable is None:
+            seen = _Variable(names, names.scope(at).owner(name), name, reaching(names, name, at))
+            variable = self._seen_from[name, at] = self._variables.setdefault(seen, seen)
+        return self._memo.ask(id(variable), self._name, variable)
 
     def made(self, names: Names, node: ast.AST | None) -> set[str]:
         """Qualified names of the library calls that may have made an expression's value."""
@@ -192,13 +201,12 @@ class Flow:
             return frozenset([Value("literal", "List", node, names)])
         return frozenset()
 
-    def _name(
-        self, names: Names, name: str, bindings: tuple[Binding, ...], of_module: bool
-    ) -> frozenset[Value]:
+    def _name(self, variable: _Variable) -> frozenset[Value]:
+        names, owner, name, bindings = variable
         if not bindings:
             return self._starred(names, name)
         found = frozenset().union(*(self.bound(names, binding) for binding in bindings))
-        if of_module:  # which `module.name = value` in another file may set
+        if owner is names.module:  # which `module.name = value` in another file may set
             module = Value("module", "", names.source.tree, names)
             found |= self._stores.values(name, [module])
         return found
@@ -241,7 +249,7 @@ class Flow:
             return frozenset([Value("class", getattr(binding.node, "name", ""), binding.node, names)])
         parameter = binding.node
         if binding.kind == "param" and isinstance(parameter, ast.arg):
-            return self._memo.ask((names, parameter), lambda: self._parameter(names, parameter))
+            return self._memo.ask(parameter, self._parameter, names, parameter)
         return frozenset()
 
     def _imported(self, names: Names, binding: Binding) -> frozenset[Value]:
@@ -265,14 +273,13 @@ class Flow:
 
     def _member(self, module: Names, name: str) -> frozenset[Value]:
         """A module-level name of a project file."""
+        return self._memo.ask((module, name), self._in_module, module, name)
 
-        def compute() -> frozenset[Value]:
-            bindings = module.module.names.get(name)
-            if bindings:
-                return frozenset().union(*(self.bound(module, binding) for binding in bindings))
-            return self._starred(module, name)
-
-        return self._memo.ask((module, module.module, name), compute)
+    def _in_module(self, module: Names, name: str) -> frozenset[Value]:
+        bindings = module.module.names.get(name)
+        if bindings:
+            return frozenset().union(*(self.bound(module, binding) for binding in bindings))
+        return self._starred(module, name)
 
     def _attribute(self, names: Names, holder: ast.expr, attribute: str) -> frozenset[Value]:
         found: set[Value] = set()
@@ -370,7 +377,7 @@ class Flow:
             given = self.values(names, node.args[0])
             of = [(value.names, value.node) for value in given if isinstance(value.node, ast.ClassDef)]
         above = [value for where, one in of for base in one.bases for value in self.values(where, base)]
-        return frozenset(replace(value, kind="object") for value in above if value.kind == "class")
+        return frozenset(value._replace(kind="object") for value in above if value.kind == "class")
 
     def _imported_by_name(self, names: Names, node: ast.Call, function: Value) -> Value | None:
         """The file of the project that `import_module("train.run")` gives."""
@@ -396,7 +403,7 @@ class Flow:
             made = made_for_callers(self, function.names, calls)
             for result in function.names.returns.get(function.node, ()):
                 for value in self.values(function.names, result):
-                    yield replace(value, call=(names, node)) if value in made else value
+                    yield value._replace(call=(names, node)) if value in made else value
             return
         for asked in self.values(names, passed(function.names, function.node, names, node, module)):
             if asked.kind == "name":
@@ -422,7 +429,7 @@ class Flow:
         for wrap in back.wraps:
             for value in self.values(function.names, wrap):
                 if value.node is wrap:
-                    yield replace(value, call=(names, call))
+                    yield value._replace(call=(names, call))
 
     def _subscript(self, names: Names, node: ast.Subscript) -> frozenset[Value]:
         bases = self.values(names, node.value)
@@ -582,12 +589,12 @@ class Flow:
     def unwrap(self, values: Iterable[Value]) -> frozenset[Value]:
         """Values with every wrapper replaced by what it wraps."""
 
-        def compute(value: Value) -> frozenset[Value]:
-            return self._memo.ask(("inner", value), lambda: self.inner(value))
-
         found: set[Value] = set()
         for value in values:
-            found |= compute(value) if value.kind == "made" and is_wrapper(value.name) else {value}
+            if value.kind == "made" and is_wrapper(value.name):
+                found |= self._memo.ask(("inner", value), self.inner, value)
+            else:
+                found.add(value)
         return frozenset(found)
 
 

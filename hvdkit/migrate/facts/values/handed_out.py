@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from hvdkit.migrate.facts import vocabulary as words
@@ -112,7 +112,7 @@ def told_apart(flow: Flow, value: Value) -> bool:
 
 def _constructs(flow: Flow, names: Names, call: ast.Call, value: Value) -> bool:
     """Whether a call is that of a value's own class."""
-    made = replace(value, kind="class")
+    made = value._replace(kind="class")
     return value.kind == "object" and value.call is None and made in flow.values(names, call.func)
 
 

@@ -19,10 +19,14 @@ MAX_DEPTH = 60  # open questions above each other; further ones wait, for Python
 
 @dataclass(eq=False)
 class _Question(Generic[T]):
-    """A question without its final answer. position: in the stack of those; first: the lowest it reads."""
+    """A question without its final answer: compute(*given).
+
+    position: in the stack of those that are open; first: the lowest that it reads.
+    """
 
     key: object
-    compute: Callable[[], frozenset[T]]
+    compute: Callable[..., frozenset[T]]
+    given: tuple[object, ...]
     position: int
     first: int
     answer: frozenset[T] = frozenset()
@@ -44,15 +48,15 @@ class Memo(Generic[T]):
         self._asking: list[_Question[T]] = []  # those whose computation runs
         self._again: list[int] = []  # heap of -position of the questions to compute again
 
-    def ask(self, key: object, compute: Callable[[], frozenset[T]]) -> frozenset[T]:
-        """The answer to a question; inside a computation it may be what is known of it so far."""
+    def ask(self, key: object, compute: Callable[..., frozenset[T]], *given: object) -> frozenset[T]:
+        """What compute(*given) answers to a question; inside a computation, what is known of it so far."""
         done = self._done.get(key)
         if done is not None:
             return done
         question = self._open.get(key)
         if question is None:
             position = len(self._stack)
-            question = self._open[key] = _Question(key, compute, position, position)
+            question = self._open[key] = _Question(key, compute, given, position, position)
             self._stack.append(question)
             if len(self._asking) < MAX_DEPTH:
                 self._answer(question)
@@ -107,7 +111,7 @@ class Memo(Generic[T]):
     def _compute(self, question: _Question[T]) -> None:
         self._asking.append(question)
         try:
-            found = question.compute()
+            found = question.compute(*question.given)
         finally:
             self._asking.pop()
         answer = question.answer if found <= question.answer else self._shorten(question.answer | found)

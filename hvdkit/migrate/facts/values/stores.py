@@ -54,28 +54,25 @@ class Stores:
         return key in self._keys
 
     def _at(self, key: str, thing: Thing) -> frozenset[Value]:
-        def compute() -> frozenset[Value]:
-            self._memo.ask(("stores", key), lambda: self._look(key))
-            stored = list(self._table[key, thing].items())
-            return frozenset().union(*(self._flow.bound(names, binding) for binding, names in stored))
+        return self._memo.ask(("stored", key, thing), self._stored, key, thing)
 
-        return self._memo.ask(("stored", key, thing), compute)
+    def _stored(self, key: str, thing: Thing) -> frozenset[Value]:
+        self._memo.ask(("stores", key), self._look, key)
+        stored = list(self._table[key, thing].items())
+        return frozenset().union(*(self._flow.bound(names, binding) for binding, names in stored))
 
     def _look(self, key: str) -> frozenset[Value]:
         for names in list(self._flow.project.files.values()):  # following a name may load a file
             for target, binding in names.stores.get(key, ()):
-                self._ask_store(key, names, target, binding)
+                self._memo.ask(("store", binding.node), self._ask_store, key, names, target, binding)
         return frozenset()
 
-    def _ask_store(self, key: str, names: Names, target: ast.expr, binding: Binding) -> None:
-        def compute() -> frozenset[Value]:
-            for thing in self._things(self._flow.values(names, target)):
-                if binding not in self._table[key, thing]:
-                    self._table[key, thing][binding] = names
-                    self._memo.grown(("stored", key, thing))
-            return frozenset()
-
-        self._memo.ask(("store", binding.node), compute)
+    def _ask_store(self, key: str, names: Names, target: ast.expr, binding: Binding) -> frozenset[Value]:
+        for thing in self._things(self._flow.values(names, target)):
+            if binding not in self._table[key, thing]:
+                self._table[key, thing][binding] = names
+                self._memo.grown(("stored", key, thing))
+        return frozenset()
 
     def _things(self, values: Iterable[Value]) -> set[Thing]:
         found: set[Thing] = set()

@@ -2,8 +2,8 @@
 
     pip install libcst paconvert astor black isort && python benchmarks/migrate.py DIR...
 
-Each folder is one project. Files are split into those that hvdkit rewrites and those that it leaves; for
-each group lines per second of CPU time on one core are printed, and the ratio to each peer that is
+Each folder is one project. All of its files are taken, and then those that hvdkit rewrites and those that it
+leaves; for each group lines per second of CPU time on one core are printed, and the ratio to each peer that is
 installed. Nothing is written into the folders. The first column is a limit, not a peer: Python's own
 parser, once over each file. LibCST does what a codemod needs at the least: parse, resolve the qualified name
 of every call, and give the code back. PaConvert is a finished codemod, from PyTorch to Paddle, on Python's
@@ -96,6 +96,7 @@ def main() -> int:
     everything = [[path for path in python_files(folder) if path.suffix == ".py"] for folder in args.folders]
     strange = {path for plan in plans for path, _, _ in plan.unreadable}
     groups = {
+        "whole": [[path for path in project if path not in strange] for project in everything],
         "rewritten": [[path for path in project if path in rewritten] for project in everything],
         "left alone": [
             [path for path in project if path not in rewritten | strange] for project in everything

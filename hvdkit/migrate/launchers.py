@@ -26,6 +26,7 @@ LAUNCHER = re.compile(
     r"|(?P<mpi>(?:\S*/)?mpi(?:run|exec)(?=\s))"
     r"|(?P<python>(?:\S*/)?\$?\{?python[\d.]*\}?)(?P<flags>(?:\s+-[uOB])*)\s+-m\s+torch\.distributed\.(?:launch|run)(?=\s)"
 )
+WORDS = ("torchrun", "torch.distributed", "mpirun", "mpiexec")  # one of which stands in each of those
 SETTING = re.compile(r"""(?:[A-Za-z_]\w*=(?:[^\s"']|"[^"]*"|'[^']*')*\s+)+$""")
 # Options of the launcher that stand alone; all others take a value.
 ALONE = frozenset(("standalone", "use_env", "no_python", "module", "m", "h", "help"))
@@ -105,7 +106,7 @@ def _in_text(path: Path, text: str, known: set[str]) -> Iterator[LaunchLine]:
 
 def _changed(line: str, known: set[str]) -> Iterator[tuple[str, str]]:
     """The launcher's command in a line, if there is one for a known script, and what to write instead."""
-    match = LAUNCHER.search(line)
+    match = LAUNCHER.search(line) if any(word in line for word in WORDS) else None
     instead = None
     if match is not None and match.group("mpi"):
         instead = instead_of_mpirun(line[match.end() :], known)

@@ -3,8 +3,8 @@
     pip install libcst paconvert astor black isort && python benchmarks/migrate.py DIR...
 
 Each folder is one project. All of its files are taken, and then those that hvdkit rewrites and those that it
-leaves; for each group lines per second of CPU time on one core are printed, and the ratio to each peer that is
-installed. Nothing is written into the folders. The first column is a limit, not a peer: Python's own
+leaves; for each group lines per second of CPU time on one core are printed, and the ratio to each peer that
+is installed. Nothing is written into the folders. The first column is a limit, not a peer: Python's own
 parser, once over each file. LibCST does what a codemod needs at the least: parse, resolve the qualified name
 of every call, and give the code back. PaConvert is a finished codemod, from PyTorch to Paddle, on Python's
 ast: one file at a time, by tables of names, comments and layout lost; its formatting of the result is left

@@ -147,6 +147,21 @@ class Names:
         return [(call, qualified) for call, qualified in every if qualified]
 
     @cached_property
+    def library_calls(self) -> list[ast.Call]:
+        """The calls of what may be a library's: of what is imported, and of what an `import *` may bring."""
+        if not self.stars:
+            return [call for call, _ in self.named_calls]
+        return [
+            call for call in self.of_kind(ast.Call) if self.qualified(call.func) or self._unbound(call.func)
+        ]
+
+    def _unbound(self, node: ast.expr) -> bool:
+        """Whether the name that an a.b.c begins with has no value in the file."""
+        while isinstance(node, ast.Attribute):
+            node = node.value
+        return isinstance(node, ast.Name) and not self.bindings(node.id, node)
+
+    @cached_property
     def class_calls(self) -> list[ast.Call]:
         """The calls of what has a class's name: a capital first."""
         return [call for name, calls in self.calls.items() if name[:1].isupper() for call in calls]

@@ -119,8 +119,7 @@ class Facts:
     def _calls(self) -> dict[str, list[Site]]:
         found: dict[str, list[Site]] = defaultdict(list)
         for names in self.files:
-            calls = names.of_kind(ast.Call) if names.stars else [call for call, _ in names.named_calls]
-            for call in calls:
+            for call in names.library_calls:
                 for name in self.flow.qualified(names, call.func):
                     filed = name
                     if name == words.INIT or name in words.LIBRARY_STARTS:

@@ -49,7 +49,15 @@ def passes_self(names: Names, function: FunctionNode, where: Names, call: ast.Ca
     receiver = call.func.value if isinstance(call.func, ast.Attribute) else None
     owner = next((parent for parent in where.ancestors(call) if isinstance(parent, ast.ClassDef)), None)
     bases = owner.bases if receiver is not None and owner is not None else []
-    return not any(ast.dump(base) == ast.dump(receiver) for base in bases)  # type: ignore[arg-type]
+    return not any(_written_alike(base, receiver) for base in bases)
+
+
+def _written_alike(one: ast.expr | None, other: ast.expr | None) -> bool:
+    while isinstance(one, ast.Attribute) and isinstance(other, ast.Attribute) and one.attr == other.attr:
+        one, other = one.value, other.value
+    if isinstance(one, ast.Name) or isinstance(other, ast.Name):
+        return getattr(one, "id", "") == getattr(other, "id", None)
+    return one is not None and other is not None and ast.dump(one) == ast.dump(other)
 
 
 def _spread(where: Names, arg: ast.expr) -> list[ast.expr]:

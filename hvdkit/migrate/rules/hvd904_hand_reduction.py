@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from pathlib import Path
 
 from hvdkit.migrate.facts import Facts, Site
 from hvdkit.migrate.facts.averages.gradient_things import NotAveraged
@@ -12,23 +13,35 @@ from hvdkit.migrate.facts.code.mentions import mentions
 from hvdkit.migrate.facts.launch.mpi import KINDS, MODULE, mpi, translated
 from hvdkit.migrate.facts.optimizers.after_backward import after_backward
 from hvdkit.migrate.names import Names
-from hvdkit.migrate.plan import Finding
-from hvdkit.migrate.rule import Keep, Rule
+from hvdkit.migrate.plan import Applicability, Finding
+from hvdkit.migrate.rule import Keep, Rule, findings
+from hvdkit.migrate.rules import hvd501_all_reduce, hvd503_all_gather, hvd505_reduce, hvd506_reduce_scatter
 
 ADVICE = (
     "write its calls with torch.distributed or Horovod (bcast is hvd.broadcast_object, gather is "
     "hvd.allgather_object) and run hvdkit migrate again"
 )
 STAYS = "what is done to gradients here stays as it is, and no optimizer of Horovod's averages beside it"
+WRITING = (hvd501_all_reduce, hvd503_all_gather, hvd505_reduce, hvd506_reduce_scatter)
+WAIT = (
+    "reduce gradients in calls that wait (or whose handle's wait() stands in the same function), or wrap the model in "
+    "DistributedDataParallel instead, and run hvdkit migrate again"
+)
 UNLIKE = "Horovod's optimizer, which is faster, was not proven to do the same"
 
 
 def check(facts: Facts) -> Iterator[Finding]:
     literal = after_backward(facts).files
+    unwritten = _unwritten(facts)
     for site, problem in _left(facts):
         line = getattr(problem.node, "lineno", 1)
         reason = f"{problem} ({problem.names.source.path.name}:{line})"
-        if site.names in literal or stays(facts, site):
+        stays_so = site.names in literal or stays(facts, site)
+        if stays_so and (reason_left := unwritten.get(_place(site))):
+            message = f"what is done to gradients here would have to stay as it is, and {reason_left}"
+            yield facts.refused("HVD904", site.names, site.node, message, WAIT)
+            continue
+        if stays_so:
             yield facts.safe("HVD904", site.names, site.node, STAYS, tuple).knowing(f"{UNLIKE}: {reason}")
             continue
         function = site.names.function(site.node)
@@ -43,6 +56,21 @@ def check(facts: Facts) -> Iterator[Finding]:
         )
         yield facts.refused("HVD904", site.names, site.node, message, advice)
     yield from _beside_mpi(facts)
+
+
+def _unwritten(facts: Facts) -> dict[tuple[Path, int, int], str]:
+    """The collectives that no rule writes with Horovod, by their places, with what is said of them."""
+    said = (finding for rule in WRITING for finding in findings(rule.RULE, facts))
+    left = (Applicability.MANUAL, Applicability.REFUSED)
+    return {
+        (finding.path, finding.line_in_program, finding.column - 1): finding.message
+        for finding in said
+        if finding.applicability in left
+    }
+
+
+def _place(site: Site) -> tuple[Path, int, int]:
+    return site.names.source.path, site.node.lineno, site.node.col_offset
 
 
 def _beside_mpi(facts: Facts) -> Iterator[Finding]:
@@ -86,6 +114,31 @@ RULE = Rule(
     check=check,
     changes=(),
     keeps=(
+        Keep(
+            """\
+            import torch
+            import torch.distributed as dist
+
+            class Shards:
+                def __init__(self, params):
+                    self.params = list(params)
+
+                def step(self):
+                    for param in self.params:
+                        part = torch.empty_like(param.grad[: len(param) // dist.get_world_size()])
+                        sent = dist.reduce_scatter_tensor(part, param.grad, async_op=True).get_future()
+                        sent.wait()
+                        param.data[: len(part)] -= 0.1 * part
+
+            dist.init_process_group("gloo")
+            model = torch.nn.Linear(4, 4)
+            optimizer = Shards(model.parameters())
+            model(torch.ones(2, 4)).sum().backward()
+            optimizer.step()
+            """,
+            reason="a collective that cannot be written with Horovod is given gradients: no half of it is migrated",
+            reported=True,
+        ),
         Keep(
             """\
             import torch

@@ -262,10 +262,6 @@ BAD_HELPERS = {
         "dist.all_reduce(p.grad, op=dist.ReduceOp.MAX)\np.grad /= dist.get_world_size()",
         "their all_reduce is not known to sum",
     ),
-    "a group": (
-        "dist.all_reduce(p.grad, group=dist.new_group([0, 1]))\np.grad /= dist.get_world_size()",
-        "it works on a group of ranks that is not known to be a process set",
-    ),
     "asynchronous": (
         "work = dist.all_reduce(p.grad, async_op=True)\nwork.wait()\np.grad /= dist.get_world_size()",
         "their all_reduce is asynchronous",
@@ -494,6 +490,15 @@ def test_what_is_done_to_all(body: str, reason: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize(("loop", "reason"), BAD_LOOPS.values(), ids=BAD_LOOPS.keys())
 def test_when_it_is_done(loop: str, reason: str, tmp_path: Path) -> None:
     assert reason in kept(plan_of(tmp_path, loop=loop))
+
+
+def test_what_cannot_be_written_is_refused(tmp_path: Path) -> None:
+    """The process group would be gone, and a call that asks for it would stay."""
+    reduced = "dist.all_reduce(p.grad, group=dist.new_group([0, 1]))"
+    plan = plan_of(tmp_path, f"def average(model):\n    for p in model.parameters():\n        {reduced}\n")
+    (said,) = (finding.message for finding in plan.findings if finding.rule == "HVD904")
+    assert "it works on a group of ranks that is not known to be a process set" in said
+    assert not plan.changed and all(program.refused for program in plan.programs)
 
 
 def test_an_optimizer_of_more_than_is_averaged(tmp_path: Path) -> None:

@@ -61,12 +61,18 @@ SETTINGS = frozenset(
 )
 
 
+TOO_LATE = "this asks for its rank above the imports, and hvd.init() has to stand below them"
+MOVE = "move the imports above this line, and run hvdkit migrate again"
+
+
 def check(facts: Facts) -> Iterator[Finding]:
     others = any(_is_script(facts, program.entry) for program in facts.programs)
     for program in facts.programs:
         if not _is_script(facts, program.entry) and others:
             continue
-        if program.kind == "single":
+        if program.kind == "single" and (early := _asked_above(facts, program.entry)):
+            yield facts.refused("HVD110", program.entry, early, TOO_LATE, MOVE)
+        elif program.kind == "single":
             message = "Horovod starts first, and each process takes the GPU of its local rank"
             yield facts.safe(
                 "HVD110",
@@ -85,6 +91,28 @@ def check(facts: Facts) -> Iterator[Finding]:
         message = "what it makes while it is imported asks for its rank now"
         make = (_below_imports, facts, names, _lines(facts, names))
         yield facts.safe("HVD110", names, names.source.tree.body[0], message, *make)
+
+
+def _asked_above(facts: Facts, names: Names) -> ast.stmt | None:
+    """What asks for its rank, when a script is run, above the import that hvd.init() goes below."""
+    last = start_below(facts, names)
+    above = (
+        [] if last is None else [node for node in _module_level(facts, names) if node.lineno < last.lineno]
+    )
+    return next(iter(above), None)
+
+
+def _module_level(facts: Facts, names: Names) -> list[ast.stmt]:
+    """The statements of a file that ask for ranks while it is run or imported, but for those under its guard."""
+    guard = main_guard(names)
+    return [
+        node
+        for where, node in _asking(facts)
+        if where is names
+        and names.function(node) is None
+        and not isinstance(node, HARMLESS)
+        and guard not in (node, *names.ancestors(node))
+    ]
 
 
 def _asks_ranks(facts: Facts, program: ProgramFacts) -> bool:
@@ -123,13 +151,7 @@ def _asking(facts: Facts) -> list[tuple[Names, ast.stmt]]:
 @once
 def _asking_on_import(facts: Facts) -> frozenset[Names]:
     """The files that ask for ranks while they are imported, and not first when something calls them."""
-    return frozenset(
-        names
-        for names, node in _asking(facts)
-        if names.function(node) is None
-        and not isinstance(node, HARMLESS)
-        and main_guard(names) not in (node, *names.ancestors(node))
-    )
+    return frozenset(names for names, _ in _asking(facts) if _module_level(facts, names))
 
 
 def _imported_with(facts: Facts) -> list[Names]:
@@ -318,6 +340,38 @@ RULE = Rule(
         Change(
             """\
             import torch
+
+            net = torch.nn.Linear(2, 1)
+            optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+            net(torch.ones(2)).sum().backward()
+            optimizer.step()
+
+            import math
+
+            math.sqrt(2)
+            """,
+            """\
+            import horovod.torch as hvd
+            import torch
+
+            hvd.init()
+            if torch.cuda.is_available():
+                torch.cuda.set_device(hvd.local_rank())
+
+            net = torch.nn.Linear(2, 1)
+            optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+            net(torch.ones(2)).sum().backward()
+            optimizer.step()
+
+            import math
+
+            math.sqrt(2)
+            """,
+            note="But above what asks for ranks, as in a notebook whose cells import what they need.",
+        ),
+        Change(
+            """\
+            import torch
             from model import make
 
             net = make()
@@ -343,7 +397,7 @@ RULE = Rule(
                 net(x).backward()
                 optimizer.step()
             """,
-            note="But above what runs the project's own code, which may ask for its rank.",
+            note="And above what runs the project's own code, which may ask for its rank.",
             files=(
                 (
                     "model.py",

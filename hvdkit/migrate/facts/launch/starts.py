@@ -8,12 +8,19 @@ from typing import TYPE_CHECKING
 from hvdkit.migrate.facts import vocabulary as words
 from hvdkit.migrate.facts.launch.pools import in_pool
 from hvdkit.migrate.facts.programs import ProgramFacts, main_guard, module_imports
-from hvdkit.migrate.names import FUNCTIONS, Names
+from hvdkit.migrate.names import FUNCTIONS, LOOPS, Names
 
 if TYPE_CHECKING:
     from hvdkit.migrate.facts.facts import Facts, Site
 
 MAX_CALLERS = 4
+# Calls that a migrated script may guard by its rank, or that make what is divided by the number of ranks.
+ASKING = ("torch.", "torchvision.", "tensorflow.", "wandb.", "tqdm.")
+SETTINGS = (
+    *("torch.set_", "torch.backends.", "torch.device", "torch.manual_seed", "torch.multiprocessing.set_"),
+    *("torch.cuda.is_available", "torch.cuda.device_count", "torch.cuda.manual_seed"),
+)
+BUILTINS = ("print", "open")
 
 
 def starting_sites(facts: Facts, program: ProgramFacts) -> list[Site]:
@@ -72,13 +79,31 @@ def after_start(facts: Facts, names: Names, call: ast.Call) -> bool:
 
 
 def start_below(facts: Facts, names: Names) -> ast.stmt | None:
-    """The import that hvd.init() goes below: the last one, or the last before the project's own code runs."""
+    """The import that hvd.init() goes below: the last one, or the last before what may ask for ranks runs.
+
+    torch is imported above it: an import may stand anywhere, in a notebook in each cell.
+    """
     imports = module_imports(names)
-    first = next((s for s in names.source.tree.body if runs_project(facts, names, s)), None)
-    torch = names.module.names.get("torch", ())
-    if first is not None and all(getattr(binding.node, "lineno", 0) < first.lineno for binding in torch):
+    torch = min((getattr(b.node, "lineno", 0) for b in names.module.names.get("torch", ())), default=0)
+    below = (s for s in names.source.tree.body if s.lineno > torch and s not in imports)
+    first = next((s for s in below if _may_ask(facts, names, s)), None)
+    if first is not None:
         imports = [statement for statement in imports if statement.lineno < first.lineno] or imports
     return next(reversed(imports), None)
+
+
+def _may_ask(facts: Facts, names: Names, statement: ast.stmt) -> bool:
+    """Whether a statement does something, when its file is run, that may ask for ranks later on."""
+    if isinstance(statement, (*FUNCTIONS, ast.ClassDef)):
+        return False
+    if any(isinstance(node, (*LOOPS, ast.With)) for node in names.walk(statement)):
+        return True
+    called = [(call, names.qualified(call.func)) for call in names.calls_in(statement)]
+    return runs_project(facts, names, statement) or any(
+        any(name.startswith(ASKING) and not name.startswith(SETTINGS) for name in qualified)
+        or (isinstance(call.func, ast.Name) and call.func.id in BUILTINS and not qualified)
+        for call, qualified in called
+    )
 
 
 def runs_project(facts: Facts, names: Names, statement: ast.stmt) -> bool:

@@ -77,7 +77,6 @@ def main():
 
         if hvd.rank() == 0:
             print(f"epoch {epoch + 1}: loss {train_loss.result():.4f}")
-        if hvd.rank() == 0:
             print(f"test accuracy {100 * test_accuracy.result():.2f}%")
 
     if hvd.rank() == 0:

@@ -99,7 +99,6 @@ def main():
 
         if hvd.rank() == 0:
             checkpoint.save(os.path.join(args.checkpoints, "ckpt"))
-        if hvd.rank() == 0:
             print(f"epoch {epoch + 1}: loss {train_loss:.4f}")
         test_accuracy_of_all = hvd.allreduce(test_accuracy.result(), op=hvd.Average)
         if hvd.rank() == 0:

@@ -82,7 +82,6 @@ def main():
         accuracy = evaluate(model, test_loader)
         if hvd.rank() == 0:
             print(f"epoch {epoch}: loss {total / len(train_loader):.4f} test accuracy {accuracy:.4f}")
-        if hvd.rank() == 0:
             torch.save(
                 {
                     "model": model.state_dict(),

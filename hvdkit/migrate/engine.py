@@ -17,6 +17,7 @@ from hvdkit.migrate.blocks import fill
 from hvdkit.migrate.conditions import conditions
 from hvdkit.migrate.facts import Facts, Options
 from hvdkit.migrate.imports import import_edits
+from hvdkit.migrate.joining import joined
 from hvdkit.migrate.launchers import launch_calls, launch_lines
 from hvdkit.migrate.literally import ABOUT_OPTIMIZERS, AVERAGING, said_literally
 from hvdkit.migrate.names import Names, index
@@ -199,7 +200,8 @@ def _file(
         if changes:
             # Imports first, so that they stand above what a rule puts below the last of them.
             changes = fill(names, [*import_edits(facts, names, changes), *changes])
-        text = source.rewritten([*changes, *(_inside(source, marker, changes) for marker in markers)])
+        notes = [_inside(source, marker, changes) for marker in markers]
+        text = source.rewritten(joined(source, [*changes, *notes]))
     except (EditConflict, NotANotebook, edits.CannotEdit) as error:
         return replace(plain, problem=f"its edits cannot be combined ({error})")
     try:

@@ -1,0 +1,54 @@
+"""Blocks that several rules put around statements that follow one another become one.
+
+A print below a torch.save, each with its own `if hvd.rank() == 0:`, are written under a single one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from hvdkit.migrate.plan import Edit
+from hvdkit.migrate.source import Source
+
+
+def joined(source: Source, changes: Sequence[Edit]) -> list[Edit]:
+    """The changes without the headers of blocks that go on right above, under the same header."""
+    headers = sorted(edit for edit in dict.fromkeys(changes) if _is_header(edit))
+    if len(headers) < 2:
+        return list(changes)
+    indented = {source.line_at(edit.start) for edit in changes if _is_indentation(edit)}
+    gone: set[Edit] = set()
+    for place, header in enumerate(headers):
+        above = next((h for h in reversed(headers[:place]) if _indent(h) == _indent(header)), None)
+        if above is None or above.text != header.text or above.start == header.start:
+            continue
+        first, last = source.line_at(above.start), source.line_at(header.start) - 1
+        goes_on = all(_is_inside(source, line, _indent(header), indented) for line in range(first, last + 1))
+        one_cell = source.cell_line(first)[0] == source.cell_line(last + 1)[0]
+        if goes_on and one_cell and not _put_between(source, header, set(changes) - {above, header}):
+            gone.add(header)
+    return [edit for edit in changes if edit not in gone]
+
+
+def _is_header(edit: Edit) -> bool:
+    """`if hvd.rank() == 0:` on a line of its own, put above a statement."""
+    return edit.start == edit.end and edit.text.endswith("\n") and edit.text.strip().startswith("if ")
+
+
+def _is_indentation(edit: Edit) -> bool:
+    return edit.start == edit.end and bool(edit.text) and not edit.text.strip(" \t")
+
+
+def _indent(header: Edit) -> str:
+    return header.text[: len(header.text) - len(header.text.lstrip())]
+
+
+def _is_inside(source: Source, line: int, indent: str, indented: set[int]) -> bool:
+    """Whether a line belongs to a block that a rule has put around lines as deep as these."""
+    return line in indented and source.indent(line).startswith(indent)
+
+
+def _put_between(source: Source, header: Edit, others: Iterable[Edit]) -> bool:
+    """Whether lines come between a header and the statement above it."""
+    start = source.starts[source.line_at(header.start) - 2]
+    return any(start <= edit.start <= header.start and "\n" in edit.text for edit in others)

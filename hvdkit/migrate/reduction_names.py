@@ -127,7 +127,7 @@ def _owners(place: Place) -> list[str]:
 
 
 def _kept_in_loop(place: Place) -> bool:
-    """Whether each round of a loop keeps what it makes: `optimizers[name] = Adam(...)`, `.append(Adam(...))`."""
+    """Whether each round of a loop keeps what it makes: `every[name] = Adam(...)`, `.append(Adam(...))`."""
     names = place.names
     loop = next((parent for parent in names.ancestors(place.call) if isinstance(parent, LOOPS)), None)
     if loop is None or names.function(loop) is not _function(place):
@@ -135,9 +135,7 @@ def _kept_in_loop(place: Place) -> bool:
     if isinstance(place.statement, ast.Assign):
         return any(isinstance(target, ast.Subscript) for target in place.statement.targets)
     around = names.parents[place.call]
-    return (
-        isinstance(around, ast.Call) and isinstance(around.func, ast.Attribute) and around.func.attr == "append"
-    )
+    return isinstance(around, ast.Call) and getattr(around.func, "attr", "") == "append"
 
 
 def _collected(place: Place) -> bool:

@@ -230,7 +230,7 @@ def bound_in_test(names: Names, root: ast.expr, optimizer: ast.AST) -> bool:
 def _as_is(facts: Facts, names: Names, root: ast.expr) -> str | None:
     """A variable, attribute or entry as text; loop variables stand for another model each time.
 
-    `.module` of a model that DDP or DataParallel wraps is left out, wherever it stands: the migrated one has none.
+    `.module` of a model that DDP or DataParallel wraps is left out, wherever it stands: it goes.
     """
     node, parts = root, []
     while isinstance(node, (ast.Attribute, ast.Subscript)):

@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 
 MAX_CALLS = 3
 DRAWS = "torch.nn.init."
+IN_PLACE = frozenset(
+    ("normal_", "uniform_", "random_", "bernoulli_", "exponential_", "log_normal_", "cauchy_")
+)
 
 
 def drawn_below(facts: Facts, names: Names, statement: ast.stmt, models: Iterable[str]) -> ast.stmt | None:
@@ -67,7 +70,7 @@ def _has_draws(facts: Facts, names: Names, function: ast.AST, depth: int) -> boo
             return True
         if isinstance(call.func, ast.Attribute):
             data = call.func.value
-            if call.func.attr.endswith("_") and isinstance(data, ast.Attribute) and data.attr == "data":
+            if call.func.attr in IN_PLACE and isinstance(data, ast.Attribute) and data.attr == "data":
                 return True
             given = call.args[0] if call.func.attr == "apply" and call.args else None
             if given is not None and _initialises(facts, names, given):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -243,18 +243,33 @@ def _may_construct(names: Names) -> dict[ast.Call, None]:
 
 
 def _constructed(facts: Facts, names: Names, call: ast.Call) -> list[Value]:
-    """The values of a call that constructs an optimizer: of one class, or of those of a test or a table."""
+    """The values of a call that constructs an optimizer: of one class, or of those of tests or a table."""
     choice = _choice(names, call)
     if choice is not None:
         classes = [*facts.flow.values(names, choice.body), *facts.flow.values(names, choice.orelse)]
     else:
-        table = facts.flow.values(names, call.func) if isinstance(call.func, ast.Subscript) else ()
-        classes = sorted(table, key=lambda value: value.name)
+        several = isinstance(call.func, ast.Subscript) or _assigned_in_tests(names, call.func)
+        classes = _in_order(facts.flow.values(names, call.func)) if several else []
     made = [made for made in (_of_class(facts, names, call, value) for value in classes) if made is not None]
     if choice is not None or (made and len(made) == len(classes)):
         return made if len(made) == len(classes) else []
     value = _construction(facts, names, call)
     return [] if value is None else [value]
+
+
+def _assigned_in_tests(names: Names, made: ast.expr) -> bool:
+    """Whether a variable gets its class in an if/elif chain: `make = Adam`, `make = SGD`."""
+    bindings = names.bindings(made.id, made) if isinstance(made, ast.Name) else []
+    plain = all(binding.kind == "assign" and not binding.path for binding in bindings)
+    return plain and len({id(names.parents[names.statement(binding.node)]) for binding in bindings}) > 1
+
+
+def _in_order(values: Iterable[Value]) -> list[Value]:
+    """Values in an order that every run has."""
+    return sorted(
+        values,
+        key=lambda v: (v.name, getattr(v.node, "lineno", 0), str(v.names.source.path if v.names else "")),
+    )
 
 
 def _together(names: Names, given: ast.expr) -> ast.expr:
@@ -295,7 +310,7 @@ def _construction(facts: Facts, names: Names, call: ast.Call) -> Value | None:
         return next((v for v in facts.flow.values(names, call) if v.node is call), None)
     if not is_class:
         return None
-    every = (_of_class(facts, names, call, value) for value in facts.flow.values(names, call.func))
+    every = (_of_class(facts, names, call, value) for value in _in_order(facts.flow.values(names, call.func)))
     return next((made for made in every if made is not None), None)
 
 

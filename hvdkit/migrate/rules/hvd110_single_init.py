@@ -257,6 +257,38 @@ RULE = Rule(
         ),
         Change(
             """\
+            import torch
+            import torchvision
+
+            data = torchvision.datasets.MNIST("data", download=True)
+
+            import matplotlib
+
+            model = torch.nn.Linear(2, 1)
+            model(torch.ones(2)).sum().backward()
+            optimizer.step()
+            """,
+            """\
+            import horovod.torch as hvd
+            import torch
+            import torchvision
+
+            hvd.init()
+            if torch.cuda.is_available():
+                torch.cuda.set_device(hvd.local_rank())
+
+            data = torchvision.datasets.MNIST("data", download=True)
+
+            import matplotlib
+
+            model = torch.nn.Linear(2, 1)
+            model(torch.ones(2)).sum().backward()
+            optimizer.step()
+            """,
+            note="More is imported below what one rank of a host downloads, as in a notebook.",
+        ),
+        Change(
+            """\
             import warnings
 
             warnings.filterwarnings("ignore")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from hvdkit.migrate.facts import vocabulary as words
 from hvdkit.migrate.facts.launch.pools import in_pool
 from hvdkit.migrate.facts.programs import ProgramFacts, main_guard, module_imports
+from hvdkit.migrate.facts.values.arguments import is_on, keyword
 from hvdkit.migrate.names import FUNCTIONS, Names
 
 if TYPE_CHECKING:
@@ -72,13 +73,25 @@ def after_start(facts: Facts, names: Names, call: ast.Call) -> bool:
 
 
 def start_below(facts: Facts, names: Names) -> ast.stmt | None:
-    """The import that hvd.init() goes below: the last one, or the last before the project's own code runs."""
+    """The import that hvd.init() goes below: the last before ranks are asked or the project's own code runs."""
     imports = module_imports(names)
-    first = next((s for s in names.source.tree.body if runs_project(facts, names, s)), None)
+    body = names.source.tree.body
+    first = next((s for s in body if runs_project(facts, names, s) or _asks_rank(facts, names, s)), None)
     torch = names.module.names.get("torch", ())
     if first is not None and all(getattr(binding.node, "lineno", 0) < first.lineno for binding in torch):
         imports = [statement for statement in imports if statement.lineno < first.lineno] or imports
     return next(reversed(imports), None)
+
+
+def _asks_rank(facts: Facts, names: Names, statement: ast.stmt) -> bool:
+    """Whether a statement makes what each rank has its own of, or what one of them downloads.
+
+    Notebooks, and scripts like them, import more below.
+    """
+    if isinstance(statement, (*FUNCTIONS, ast.ClassDef)):
+        return False
+    made = {made.node for made in (*facts.loaders, *facts.every_optimizer)}
+    return any(call in made or is_on(keyword(call, "download")) for call in names.calls_in(statement))
 
 
 def runs_project(facts: Facts, names: Names, statement: ast.stmt) -> bool:

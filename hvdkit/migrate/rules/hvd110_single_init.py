@@ -61,10 +61,17 @@ SETTINGS = frozenset(
 )
 
 
+NOBODY = "no script was found that runs this training, which asks for its rank: one that makes it by name may be there"
+START = "call hvd.init() and torch.cuda.set_device(hvd.local_rank()) first in the script that runs it"
+
+
 def check(facts: Facts) -> Iterator[Finding]:
     others = any(_is_script(facts, program.entry) for program in facts.programs)
     for program in facts.programs:
         if not _is_script(facts, program.entry) and others:
+            if program.kind == "single" and _started_by_nobody(facts, program):
+                first = program.entry.source.tree.body[0]
+                yield facts.manual("HVD110", program.entry, first, NOBODY, START)
             continue
         if program.kind == "single":
             message = "Horovod starts first, and each process takes the GPU of its local rank"
@@ -85,6 +92,15 @@ def check(facts: Facts) -> Iterator[Finding]:
         message = "what it makes while it is imported asks for its rank now"
         make = (_below_imports, facts, names, _lines(facts, names))
         yield facts.safe("HVD110", names, names.source.tree.body[0], message, *make)
+
+
+def _started_by_nobody(facts: Facts, program: ProgramFacts) -> bool:
+    """Whether a file that only defines things will ask for ranks, and is in no script's program that trains."""
+    asks = any(names is program.entry for names, _ in _asking(facts))
+    return asks and not any(
+        other.kind != "none" and program.entry in other.files and _is_script(facts, other.entry)
+        for other in facts.programs
+    )
 
 
 def _asks_ranks(facts: Facts, program: ProgramFacts) -> bool:

@@ -1,9 +1,8 @@
 """Taking a wrapping call such as DDP(model) away: what is left, and where lines about the model can stand.
 
 The call may be the value of an assignment or a return, stand in a tuple, list, dict or comprehension that is
-assigned, in one branch of a conditional expression, or be an argument, also of setattr. Everything else raises
-CannotEdit.
-What the lines say is the business of the rule that takes the call away.
+assigned, in one branch of a conditional expression, or be an argument, also of setattr. Everything else
+raises CannotEdit. What the lines say is the business of the rule that takes the call away.
 """
 
 from __future__ import annotations

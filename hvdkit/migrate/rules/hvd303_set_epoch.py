@@ -95,7 +95,9 @@ def _inside(facts: Facts, loader: Loader, epoch: Loop, name: str | None) -> str 
     use = next((use for use in uses if epoch.node in epoch.names.ancestors(use)), None)
     last = last_binding(epoch.names, use) if use is not None else None
     held = facts.flow.values(epoch.names, last.value) if last is not None and last.value is not None else ()
-    owners = [value for value in held if value.kind == "object" and words.LOADER not in facts.flow.bases(value)]
+    owners = [
+        value for value in held if value.kind == "object" and words.LOADER not in facts.flow.bases(value)
+    ]
     if not owners or len(owners) < len(held):
         return name
     attribute = attribute_holding(facts.flow, owners[0], {loader.value}) if len(owners) == 1 else None

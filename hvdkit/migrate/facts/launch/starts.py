@@ -73,7 +73,7 @@ def after_start(facts: Facts, names: Names, call: ast.Call) -> bool:
 
 
 def start_below(facts: Facts, names: Names) -> ast.stmt | None:
-    """The import that hvd.init() goes below: the last before ranks are asked or the project's own code runs."""
+    """The import that hvd.init() goes below: the last before ranks are asked, or the project runs."""
     imports = module_imports(names)
     body = names.source.tree.body
     first = next((s for s in body if runs_project(facts, names, s) or _asks_rank(facts, names, s)), None)

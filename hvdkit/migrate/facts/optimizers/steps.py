@@ -23,7 +23,7 @@ from hvdkit.migrate.facts.optimizers.leaves import passes_of
 from hvdkit.migrate.facts.optimizers.passes import Backward, Group, Region, Step, region_of
 from hvdkit.migrate.facts.optimizers.repeated import repeated
 from hvdkit.migrate.facts.values.flow import Value
-from hvdkit.migrate.names import LOOPS, FunctionNode, Names
+from hvdkit.migrate.names import FUNCTIONS, LOOPS, FunctionNode, Names
 
 if TYPE_CHECKING:
     from hvdkit.migrate.facts.facts import Facts
@@ -84,8 +84,20 @@ class Steps:
         return any(self._gradients.looked_at(names, part) for part in parts)
 
     def looks_before(self, names: Names, call: ast.Call) -> bool:
-        """Whether a statement between a step and the backward pass above it looks at gradients."""
-        return self._first_reader(names, call) is not None
+        """Whether a statement between a step and the backward pass above it looks at gradients.
+
+        The step may stand in blocks of its own: `for optimizer in optimizers: optimizer.step()`.
+        """
+        statement: ast.AST = names.statement(call)
+        while isinstance(statement, ast.stmt) and not isinstance(statement, FUNCTIONS):
+            parent = names.parents[statement]
+            for above in reversed(_above(parent, statement)):
+                if self.runs_backward(above):
+                    return False
+                if self._gradients.looked_at(names, above):
+                    return True
+            statement = parent
+        return False
 
     def runs_backward(self, node: ast.AST) -> bool:
         """Whether running a node makes a backward pass, itself or through the project's functions."""

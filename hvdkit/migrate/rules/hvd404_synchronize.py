@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.optimizers.naming import optimizer_names, plain_target
+from hvdkit.migrate.facts.optimizers.paired import paired
 from hvdkit.migrate.facts.optimizers.passes import Group, Step
 from hvdkit.migrate.facts.optimizers.repeated import repeated
 from hvdkit.migrate.facts.optimizers.unfollowed import unfollowed_steps
@@ -43,7 +44,7 @@ NAME_IT = "give the optimizer to this function, too, or look at the gradients wh
 
 def check(facts: Facts) -> Iterator[Finding]:
     for group in facts.steps.groups:
-        if _shared(facts, group) and not _all_step(facts, group):
+        if _shared(facts, group) and not _all_step(facts, group) and not paired(facts, group):
             step = group.steps[0]
             if facts.kinds(step.names) & {"ddp", "single"}:
                 message = (
@@ -218,6 +219,63 @@ RULE = Rule(
     ),
     check=check,
     changes=(
+        Change(
+            """\
+            import torch
+
+            def train(batches, net, optimizer):
+                for x in batches:
+                    optimizer.zero_grad()
+                    net(x).sum().backward()
+                    torch.nn.utils.clip_grad_norm_(net.parameters(), 1.0)
+                    optimizer.step()
+
+            class Net(torch.nn.Linear):
+                pass
+
+            small = torch.nn.Linear(2, 1)
+            large = torch.nn.Linear(2, 8)
+            small_optimizer = torch.optim.Adam(small.parameters())
+            large_optimizer = torch.optim.Adam(large.parameters())
+            train(batches, small, small_optimizer)
+            train(batches, large, large_optimizer)
+            own = Net(2, 1)
+            own_optimizer = torch.optim.Adam(own.parameters())
+            train(batches, own, own_optimizer)
+            same = Net(2, 1)
+            same_optimizer = torch.optim.Adam(same.parameters())
+            train(batches, same, same_optimizer)
+            """,
+            """\
+            import torch
+
+            def train(batches, net, optimizer):
+                for x in batches:
+                    optimizer.zero_grad()
+                    net(x).sum().backward()
+                    optimizer.synchronize()
+                    torch.nn.utils.clip_grad_norm_(net.parameters(), 1.0)
+                    with optimizer.skip_synchronize():
+                        optimizer.step()
+
+            class Net(torch.nn.Linear):
+                pass
+
+            small = torch.nn.Linear(2, 1)
+            large = torch.nn.Linear(2, 8)
+            small_optimizer = torch.optim.Adam(small.parameters())
+            large_optimizer = torch.optim.Adam(large.parameters())
+            train(batches, small, small_optimizer)
+            train(batches, large, large_optimizer)
+            own = Net(2, 1)
+            own_optimizer = torch.optim.Adam(own.parameters())
+            train(batches, own, own_optimizer)
+            same = Net(2, 1)
+            same_optimizer = torch.optim.Adam(same.parameters())
+            train(batches, same, same_optimizer)
+            """,
+            note="One function for two models: each call has the optimizer that goes with its model.",
+        ),
         Change(
             """\
             import torch

@@ -90,7 +90,7 @@ def _asks_rank(facts: Facts, names: Names, statement: ast.stmt) -> bool:
     """
     if isinstance(statement, (*FUNCTIONS, ast.ClassDef)):
         return False
-    made = {made.node for made in (*facts.loaders, *facts.every_optimizer)}
+    made = {loader.node for loader in facts.loaders} | {each.node for each in facts.every_optimizer}
     return any(call in made or is_on(keyword(call, "download")) for call in names.calls_in(statement))
 
 

@@ -57,7 +57,7 @@ def paired(facts: Facts, group: Group) -> bool:
 def _named_apart(
     facts: Facts, names: Names, site: ast.Call, mine: frozenset[Value], others: frozenset[Value]
 ) -> bool:
-    """Whether a call is given the variable of its optimizer's model alone: two of one class have two names."""
+    """Whether a call is given its optimizer's model alone, by its variable: two of one class have two."""
     given = {argument.id for argument in site.args if isinstance(argument, ast.Name)}
     own, apart = _variables(facts, names, mine), _variables(facts, names, others)
     return own is not None and apart is not None and own <= given and not apart & given

@@ -14,7 +14,13 @@ from hvdkit.migrate.facts.optimizers.beginnings import plain_tensors, whole_mode
 from hvdkit.migrate.facts.optimizers.placing import Place
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Edit, Finding
+from hvdkit.migrate.reduction_names import prefix
 from hvdkit.migrate.rule import Change, Keep, Rule
+
+BUFFERS = (
+    "the parameters that the optimizer holds are sent; a model that could not be followed may have buffers, too, that "
+    "are drawn at random: send those with hvd.broadcast_parameters(dict(model.named_buffers()), root_rank=0)"
+)
 
 
 def check(facts: Facts) -> Iterator[Finding]:
@@ -40,6 +46,12 @@ def check(facts: Facts) -> Iterator[Finding]:
             message = "all ranks start from rank 0's tensors"
             yield facts.required("HVD402", place.names, place.call, message, _tensors, facts, place, tensors)
             continue
+        if place.models is None and place.target is not None and not _drawn_somewhere(facts, place):
+            message = "all ranks start from rank 0's weights"
+            yield facts.required("HVD402", place.names, place.call, message, _held, facts, place).knowing(
+                BUFFERS
+            )
+            continue
         if place.models is None:
             message = "the model of this optimizer has no name here to broadcast by"
             advice = "call hvd.broadcast_parameters(model.state_dict(), root_rank=0) before training starts"
@@ -63,6 +75,20 @@ def _tensors(facts: Facts, place: Place, tensors: list[str]) -> Edit:
     return _placed(
         place, [f"{facts.hvd(place.names)}.broadcast_parameters([{pairs}], root_rank=0)"], place.statement
     )
+
+
+def _held(facts: Facts, place: Place) -> Edit:
+    """What the optimizer trains, where no model has a name here that it could be asked from."""
+    hvd, target = facts.hvd(place.names), place.target
+    parameters = f'p for group in {target}.param_groups for p in group["params"]'
+    pairs = f'(f"{prefix(target or "")}.{{i}}", p) for i, p in enumerate({parameters})'
+    line = f"{hvd}.broadcast_parameters([{pairs}], root_rank=0)"
+    return _placed(place, [line], place.statement)
+
+
+def _drawn_somewhere(facts: Facts, place: Place) -> bool:
+    """Whether weights are drawn below, of whatever model: it may be this one."""
+    return drawn_below(facts, place.names, place.statement, None) is not None
 
 
 def _placed(place: Place, lines: list[str], statement: ast.stmt) -> Edit:
@@ -324,6 +350,41 @@ RULE = Rule(
         ),
         Change(
             """\
+            import torch
+
+            def main(vae):
+                net = torch.nn.Linear(2, 1)
+                rest = list(net.parameters())
+                if vae:
+                    encoder = torch.nn.Linear(2, 2)
+                    rest += list(encoder.parameters())
+                optimizer = torch.optim.SGD(rest, lr=0.1)
+                net(x).sum().backward()
+                optimizer.step()
+
+            main(True)
+            """,
+            """\
+            import horovod.torch as hvd
+            import torch
+
+            def main(vae):
+                net = torch.nn.Linear(2, 1)
+                rest = list(net.parameters())
+                if vae:
+                    encoder = torch.nn.Linear(2, 2)
+                    rest += list(encoder.parameters())
+                optimizer = torch.optim.SGD(rest, lr=0.1)
+                hvd.broadcast_parameters([(f"optimizer.{i}", p) for i, p in enumerate(p for group in optimizer.param_groups for p in group["params"])], root_rank=0)
+                net(x).sum().backward()
+                optimizer.step()
+
+            main(True)
+            """,
+            note="There may be no encoder: what the optimizer holds is sent.",
+        ),
+        Change(
+            """\
             import copy
             import torch
 
@@ -399,6 +460,9 @@ RULE = Rule(
             """\
             import torch
 
+            def initialise(layer):
+                torch.nn.init.normal_(layer.weight)
+
             def main(vae):
                 net = torch.nn.Linear(2, 1)
                 rest = list(net.parameters())
@@ -406,12 +470,13 @@ RULE = Rule(
                     encoder = torch.nn.Linear(2, 2)
                     rest += list(encoder.parameters())
                 optimizer = torch.optim.SGD(rest, lr=0.1)
+                net.apply(initialise)
                 net(x).sum().backward()
                 optimizer.step()
 
             main(True)
             """,
-            reason="there may be no encoder",
+            reason="there may be no encoder, and weights are drawn below the optimizer",
             reported=True,
         ),
         Keep(
@@ -424,20 +489,6 @@ RULE = Rule(
             model(x).sum().backward()
             """,
             reason="HVD201 puts the broadcast where DDP did it",
-        ),
-        Keep(
-            """\
-            import torch
-
-            weight = torch.nn.Parameter(torch.ones(2))
-            optimizer = torch.optim.SGD([weight], lr=0.1)
-            for x in torch.utils.data.DataLoader(data):
-                optimizer.zero_grad()
-                (weight * x).sum().backward()
-                optimizer.step()
-            """,
-            reason="the optimizer's parameters have no module with a name here",
-            reported=True,
         ),
     ),
 )

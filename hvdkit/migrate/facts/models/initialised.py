@@ -22,12 +22,15 @@ IN_PLACE = frozenset(
 )
 
 
-def drawn_below(facts: Facts, names: Names, statement: ast.stmt, models: Iterable[str]) -> ast.stmt | None:
+def drawn_below(
+    facts: Facts, names: Names, statement: ast.stmt, models: Iterable[str] | None
+) -> ast.stmt | None:
     """The last statement below one, in its block or in one around it, that draws weights of models anew.
 
-    models: as they are written there. What is below a backward pass, or in another function, is not asked.
+    models: as they are written there; None for any. What is below a backward pass, or in another function, is
+    not asked.
     """
-    written, last = tuple(models), None
+    written, last = None if models is None else tuple(models), None
     for at in (statement, *names.ancestors(statement)):
         if isinstance(at, (ast.Module, ast.ClassDef, *FUNCTIONS)):
             break
@@ -42,11 +45,11 @@ def drawn_below(facts: Facts, names: Names, statement: ast.stmt, models: Iterabl
     return last
 
 
-def _draws(facts: Facts, names: Names, call: ast.Call, models: tuple[str, ...]) -> bool:
+def _draws(facts: Facts, names: Names, call: ast.Call, models: tuple[str, ...] | None) -> bool:
     """Whether a call draws weights of models, itself or in a function that gets them."""
     receiver = call.func.value if isinstance(call.func, ast.Attribute) else None
     parts = [part for part in (receiver, *call.args, *(k.value for k in call.keywords)) if part is not None]
-    if not any(_may_be_of(names, part, models) for part in parts):
+    if models is not None and not any(_may_be_of(names, part, models) for part in parts):
         return False
     if isinstance(call.func, ast.Attribute) and call.func.attr == "apply" and not names.qualified(call.func):
         return any(_initialises(facts, names, given) for given in call.args[:1])

@@ -14,7 +14,7 @@ from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts import vocabulary as words
 from hvdkit.migrate.facts.facts import Site
 from hvdkit.migrate.facts.once import once
-from hvdkit.migrate.facts.optimizers.steps import Step
+from hvdkit.migrate.facts.optimizers.passes import Step
 from hvdkit.migrate.facts.programs import ProgramFacts
 from hvdkit.migrate.facts.values.arguments import keyword, unpacks
 from hvdkit.migrate.facts.values.flow import Value

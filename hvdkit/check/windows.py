@@ -13,7 +13,7 @@ from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.once import once
 from hvdkit.migrate.facts.optimizers.gradients import GradientUse
 from hvdkit.migrate.facts.optimizers.naming import plain_target
-from hvdkit.migrate.facts.optimizers.steps import Step
+from hvdkit.migrate.facts.optimizers.passes import Step
 from hvdkit.migrate.names import FUNCTIONS, Names
 from hvdkit.migrate.plan import Edit
 

@@ -1,4 +1,4 @@
-"""Command lines beside the scripts that start them with torch's launchers or mpirun, and the horovodrun line.
+"""Command lines beside the scripts that start them with torch's launchers, mpirun or srun, and horovodrun's.
 
 Shell scripts, batch files, Makefiles and READMEs are read and never edited: what a line means to its cluster
 is not ours to know. So are the commands that Python files run.
@@ -27,11 +27,24 @@ LAUNCHER = re.compile(
     r"|(?P<python>(?:\S*/)?\$?\{?python[\d.]*\}?)(?P<flags>(?:\s+-[uOB])*)\s+-m\s+torch\.distributed\.(?:launch|run)(?=\s)"
 )
 WORDS = ("torchrun", "torch.distributed", "mpirun", "mpiexec")  # one of which stands in each of those
+# srun in front of python itself; where it starts another launcher, that one's line is the one to change.
+SRUN = re.compile(r"(?:\S*/)?srun(?=\s)")
+PYTHON = re.compile(r"(?:\S*/)?\$?\{?python[\d.]*\}?")
 SETTING = re.compile(r"""(?:[A-Za-z_]\w*=(?:[^\s"']|"[^"]*"|'[^']*')*\s+)+$""")
 # Options of the launcher that stand alone; all others take a value.
 ALONE = frozenset(("standalone", "use_env", "no_python", "module", "m", "h", "help"))
 # mpirun's options that horovodrun has, and how many values those have that it can do without.
 MPI_OPTIONS = {"n": "-np", "np": "-np", "H": "-H", "host": "-H", "hostfile": "--hostfile"}
+# srun's options that say how many processes there are; of the others, the short ones that take a value.
+SRUN_COUNTS = {
+    "n": "ntasks",
+    "ntasks": "ntasks",
+    "N": "nodes",
+    "nodes": "nodes",
+    "ntasks-per-node": "per_host",
+}
+SRUN_VALUES = frozenset("AcCdDeGiJmoOpqtwx")
+SRUN_ALONE = frozenset(("l", "u", "v", "K", "label", "unbuffered", "exclusive", "overlap", "exact"))
 MPI_NOT_NEEDED = {"allow-run-as-root": 0, "oversubscribe": 0, "x": 1}
 
 
@@ -108,9 +121,12 @@ def _changed(line: str, known: set[str]) -> Iterator[tuple[str, str]]:
     """The launcher's command in a line, if there is one for a known script, and what to write instead."""
     match = LAUNCHER.search(line) if any(word in line for word in WORDS) else None
     instead = None
-    if match is not None and match.group("mpi"):
+    if match is None:
+        match = SRUN.search(line)
+        instead = instead_of_srun(line[match.end() :], known) if match is not None else None
+    elif match.group("mpi"):
         instead = instead_of_mpirun(line[match.end() :], known)
-    elif match is not None:
+    else:
         instead = horovodrun(line[match.end() :], match.group("flags") or "", known)
     if match is not None and instead is not None:
         setting = SETTING.search(line[: match.start()])
@@ -133,6 +149,37 @@ def instead_of_mpirun(arguments: str, known: set[str]) -> str | None:
             return None
     started = any(_starts(token, False, known) for token in tokens)
     return " ".join(["horovodrun", *found, *tokens]) if started and "-np" in found else None
+
+
+def instead_of_srun(arguments: str, known: set[str]) -> str | None:
+    """The horovodrun line for srun's arguments; None where it starts no known script, or something around it.
+
+    What srun is not told it takes from the job.
+    """
+    tokens = TOKEN.findall(re.split(r"[`|;&>]", arguments)[0])
+    counts: dict[str, str] = {}
+    while tokens and tokens[0].startswith("-"):
+        option = tokens.pop(0)
+        name, equals, value = option.lstrip("-").partition("=")
+        if not option.startswith("--") and len(name) > 1:
+            name, equals, value = name[0], "=", name[1:]
+        if name not in SRUN_ALONE and not equals:
+            if len(name) == 1 and name not in SRUN_VALUES and name not in SRUN_COUNTS:
+                return None
+            value = tokens.pop(0) if tokens else ""
+        if name in SRUN_COUNTS:
+            counts[SRUN_COUNTS[name]] = value
+    if not tokens or PYTHON.fullmatch(tokens[0]) is None:
+        return None
+    script = next((token for token in tokens[1:] if not token.startswith("-")), "")
+    if not _starts(script, False, known):
+        return None
+    per_host = counts.get("per_host", "$SLURM_NTASKS_PER_NODE")
+    processes = counts.get("ntasks") or (
+        _product(counts["nodes"], per_host) if len(counts) > 1 else "$SLURM_NTASKS"
+    )
+    hosts = _hosts(counts.get("nodes", "HOSTS"), per_host)
+    return " ".join(["horovodrun", "-np", processes, *hosts, *tokens])
 
 
 def horovodrun(arguments: str, flags: str, known: set[str]) -> str | None:

@@ -1,8 +1,8 @@
 """Jupyter notebooks: the code cells as one program, and edits back into the cells that they fall in.
 
 Only the source strings of changed cells are replaced in the file's JSON text; outputs, metadata, key order
-and layout stay byte for byte. Magics (`%time`, `!ls`, a `%%bash` cell) are blanked by text of equal length,
-so that an offset in the program is an offset in a cell.
+and layout stay byte for byte. Magics (`%time`, `!ls`, a `%%bash` cell, the first line of a `%%time` cell) are
+blanked by text of equal length, so that an offset in the program is an offset in a cell.
 """
 
 from __future__ import annotations
@@ -21,6 +21,8 @@ from hvdkit.migrate.plan import Edit, apply_edits
 SEPARATOR = "\n\n"
 MAGIC = re.compile(r"^([ \t]*)([%!?][^\n]*|[^\n#'\"]*\?{1,2}[ \t]*)$", re.MULTILINE)
 ASSIGNED_MAGIC = re.compile(r"^([ \t]*[\w, \t]+=[ \t]*)([%!][^\n]*)$", re.MULTILINE)
+# Cell magics that run the cell as Python, in the notebook's own variables, and time or catch what it prints.
+AROUND_PYTHON = re.compile(r"\s*%%(time|capture|prun)\b[^\n]*(\n|\Z)")
 _DECODER = json.JSONDecoder()
 _SPACE = re.compile(r"[ \t\r\n]*")
 
@@ -112,7 +114,10 @@ def parse_notebook(text: str) -> Notebook:
 def blanked(code: str) -> str:
     """A cell's code with its magics replaced by Python of the same length that does nothing."""
     if code.lstrip().startswith("%%"):
-        return re.sub(r"[^\n]", " ", code)
+        around = AROUND_PYTHON.match(code)
+        if around is None:
+            return re.sub(r"[^\n]", " ", code)
+        return re.sub(r"[^\n]", " ", around.group()) + blanked(code[around.end() :])
 
     def nothing(found: re.Match[str]) -> str:
         width = len(found.group(2))

@@ -43,7 +43,8 @@ def made_again(facts: Facts, place: Place, several: bool) -> bool:
     around = tuple(place.names.ancestors(place.call))
     if place.target is None:
         loop = any(isinstance(parent, LOOPS) for parent in around)
-        return any(isinstance(parent, COMPREHENSIONS) for parent in around) or (several and loop)
+        kept = any(isinstance(parent, COMPREHENSIONS) for parent in around) or _kept_in_loop(place)
+        return kept or (several and loop)
     return (_collected(place) and not numbered(place)) or _handed_to_several(facts, place)
 
 
@@ -123,6 +124,18 @@ def _owners(place: Place) -> list[str]:
     """The classes and functions around a place, outermost first."""
     around = [p for p in place.names.ancestors(place.call) if isinstance(p, (ast.ClassDef, *FUNCTIONS))]
     return [getattr(owner, "name", "lambda") for owner in reversed(around)]
+
+
+def _kept_in_loop(place: Place) -> bool:
+    """Whether each round of a loop keeps what it makes: `every[name] = Adam(...)`, `.append(Adam(...))`."""
+    names = place.names
+    loop = next((parent for parent in names.ancestors(place.call) if isinstance(parent, LOOPS)), None)
+    if loop is None or names.function(loop) is not _function(place):
+        return False
+    if isinstance(place.statement, ast.Assign):
+        return any(isinstance(target, ast.Subscript) for target in place.statement.targets)
+    around = names.parents[place.call]
+    return isinstance(around, ast.Call) and getattr(around.func, "attr", "") == "append"
 
 
 def _collected(place: Place) -> bool:

@@ -1,8 +1,8 @@
 """Taking a wrapping call such as DDP(model) away: what is left, and where lines about the model can stand.
 
 The call may be the value of an assignment or a return, stand in a tuple, list, dict or comprehension that is
-assigned, in one branch of a conditional expression, or be an argument. Everything else raises CannotEdit.
-What the lines say is the business of the rule that takes the call away.
+assigned, in one branch of a conditional expression, or be an argument, also of setattr. Everything else
+raises CannotEdit. What the lines say is the business of the rule that takes the call away.
 """
 
 from __future__ import annotations
@@ -50,6 +50,8 @@ def take_away(names: Names, call: ast.Call, inner: ast.expr, core: ast.expr, lin
             return _returned(names, statement, call, inner, core, place, lines)
         target = _target(names, statement, place)
     except edits.CannotEdit:
+        if _sets_again(names, statement, call, core):
+            return _instead(names, statement, lines(source.segment(core)))
         if _early(names, call) and isinstance(inner, (ast.Name, ast.Attribute)):
             text = lines(source.segment(inner))
             above = [edits.before(source, statement, text)] if text else []
@@ -57,12 +59,30 @@ def take_away(names: Names, call: ast.Call, inner: ast.expr, core: ast.expr, lin
         raise
     said = _said(names, place, target, lines)
     if place.each is None and not place.steps and _is_same(names, statement, call, core, target):
-        if not said:
-            return [edits.delete(names, statement)]
-        edits.own_lines(source, statement)
-        return [edits.replace(source, statement, _indented(names, statement, said))]
+        return _instead(names, statement, said)
     below = [edits.after(source, statement, said)] if said else []
     return [*edits.unwrap(source, call, inner), *below]
+
+
+def _instead(names: Names, statement: ast.stmt, said: Sequence[str]) -> list[Edit]:
+    """What is said about a model in place of a statement that did nothing but wrap it."""
+    if not said:
+        return [edits.delete(names, statement)]
+    edits.own_lines(names.source, statement)
+    return [edits.replace(names.source, statement, _indented(names, statement, said))]
+
+
+def _sets_again(names: Names, statement: ast.stmt, call: ast.Call, core: ast.expr) -> bool:
+    """Whether a statement is `setattr(x, name, DDP(getattr(x, name)))`."""
+    outer = statement.value if isinstance(statement, ast.Expr) else None
+    if not isinstance(outer, ast.Call) or not isinstance(core, ast.Call) or len(core.args) != 2:
+        return False
+    builtin = [(outer.func, "setattr"), (core.func, "getattr")]
+    if not all(isinstance(f, ast.Name) and f.id == n and not names.bindings(n, f) for f, n in builtin):
+        return False
+    pure = not any(isinstance(part, ast.Call) for given in core.args for part in ast.walk(given))
+    same = [ast.dump(given) for given in outer.args[:2]] == [ast.dump(given) for given in core.args]
+    return pure and same and outer.args[2:] == [call] and not outer.keywords and not core.keywords
 
 
 def _place(names: Names, call: ast.Call) -> _Place:

@@ -250,6 +250,8 @@ def test_horovod_is_initialised_by_those_who_call_what_uses_cuda(tmp_path: Path)
         ("device = torch.device(f'cuda:{hvd.local_rank()}')", State.PROVEN),
         ("torch.accelerator.set_device_index(hvd.rank())", State.OPEN),
         ("device = torch.device('cuda', hvd.rank())", State.OPEN),
+        ("local = hvd.rank() - 4 * (hvd.rank() // 4)\n    torch.cuda.set_device(local)", State.PROVEN),
+        ("local = hvd.rank() - 4 * (hvd.rank() // 8)\n    torch.cuda.set_device(local)", State.OPEN),
     ],
 )
 def test_other_ways_to_choose_a_device(choice: str, state: State, tmp_path: Path) -> None:

@@ -41,6 +41,15 @@ DDP = "import torch.distributed as dist\n\ndist.init_process_group('gloo')\n"
             "horovodrun -np GPUS_PER_HOST python -m pack.train --x",
         ),
         ("torchrun --nproc_per_node=${2:-2} ${1:-train.py}", "horovodrun -np ${2:-2} python ${1:-train.py}"),
+        (
+            "srun python -u train.py --lr 1",
+            "horovodrun -np $SLURM_NTASKS -H HOST1:$SLURM_NTASKS_PER_NODE,... python -u train.py --lr 1",
+        ),
+        (
+            "srun -l -N2 --ntasks-per-node=4 --mpi=pmix -c 8 python3 ./train.py > log",
+            "horovodrun -np 8 -H HOST1:4,HOST2:4 python3 ./train.py",
+        ),
+        ("srun -N 1 -n 2 python train.py", "horovodrun -np 2 python train.py"),
         ("mpiexec -n 8 python train.py --lr 1", "horovodrun -np 8 python train.py --lr 1"),
         (
             "mpirun -np $N -x PATH --hostfile h python train.py",
@@ -62,6 +71,9 @@ def test_the_horovodrun_line(line: str, instead: str, tmp_path: Path) -> None:
         "# torchrun train.py",
         "mpirun -np 8 --map-by socket python train.py",
         "mpirun python train.py",
+        "srun python other.py",
+        "srun bash -c 'python train.py'",
+        "srun -Z 3 python train.py",
         "python train.py",
         "deepspeed train.py",
         "pip install torchrun",

@@ -57,6 +57,11 @@ def test_an_insertion_below_a_cells_last_line_stays_in_it() -> None:
     assert cells[1]["source"] == "%%bash\nls"
 
 
+def test_a_timed_cell_is_python() -> None:
+    assert blanked("%%time\nx = 5").split() == ["x", "=", "5"]
+    assert blanked("%%timeit\nx = 5").split() == []  # runs in a function of its own
+
+
 @pytest.mark.parametrize(
     "code",
     [
@@ -64,6 +69,7 @@ def test_an_insertion_below_a_cells_last_line_stays_in_it() -> None:
         "!pip install x  # why",
         "if True:\n    !ls",
         "%%bash\nls | wc -l",
+        "%%time\n%matplotlib inline\nx = 5",
         "files = !ls *.py",
         "torch.nn.Linear?",
         "x = 5 % 3\nprint('100%!')",

@@ -63,12 +63,17 @@ SETTINGS = frozenset(
 
 TOO_LATE = "this asks for its rank above the imports, and hvd.init() has to stand below them"
 MOVE = "move the imports above this line, and run hvdkit migrate again"
+NOBODY = "no script was found that runs this training, which asks for its rank: one that makes it by name may be there"
+START = "call hvd.init() and torch.cuda.set_device(hvd.local_rank()) first in the script that runs it"
 
 
 def check(facts: Facts) -> Iterator[Finding]:
     others = any(_is_script(facts, program.entry) for program in facts.programs)
     for program in facts.programs:
         if not _is_script(facts, program.entry) and others:
+            if program.kind == "single" and _started_by_nobody(facts, program):
+                first = program.entry.source.tree.body[0]
+                yield facts.manual("HVD110", program.entry, first, NOBODY, START)
             continue
         if program.kind == "single" and (early := _asked_above(facts, program.entry)):
             yield facts.refused("HVD110", program.entry, early, TOO_LATE, MOVE)
@@ -96,14 +101,12 @@ def check(facts: Facts) -> Iterator[Finding]:
 def _asked_above(facts: Facts, names: Names) -> ast.stmt | None:
     """What asks for its rank, when a script is run, above the import that hvd.init() goes below."""
     last = start_below(facts, names)
-    above = (
-        [] if last is None else [node for node in _module_level(facts, names) if node.lineno < last.lineno]
-    )
-    return next(iter(above), None)
+    asking = _module_level(facts, names) if last is not None else []
+    return next((node for node in asking if last is not None and node.lineno < last.lineno), None)
 
 
 def _module_level(facts: Facts, names: Names) -> list[ast.stmt]:
-    """The statements of a file that ask for ranks while it is run or imported, but for those under its guard."""
+    """The statements that ask for ranks while a file is run or imported, not those under its main guard."""
     guard = main_guard(names)
     return [
         node
@@ -113,6 +116,15 @@ def _module_level(facts: Facts, names: Names) -> list[ast.stmt]:
         and not isinstance(node, HARMLESS)
         and guard not in (node, *names.ancestors(node))
     ]
+
+
+def _started_by_nobody(facts: Facts, program: ProgramFacts) -> bool:
+    """Whether a file that only defines things will ask for ranks, and is in no script's program that trains."""
+    asks = any(names is program.entry for names, _ in _asking(facts))
+    return asks and not any(
+        other.kind != "none" and program.entry in other.files and _is_script(facts, other.entry)
+        for other in facts.programs
+    )
 
 
 def _asks_ranks(facts: Facts, program: ProgramFacts) -> bool:
@@ -276,6 +288,38 @@ RULE = Rule(
             """,
             target="hvdkit",
             note="hvdkit.torch.init() pins the device itself.",
+        ),
+        Change(
+            """\
+            import torch
+            import torchvision
+
+            data = torchvision.datasets.MNIST("data", download=True)
+
+            import matplotlib
+
+            model = torch.nn.Linear(2, 1)
+            model(torch.ones(2)).sum().backward()
+            optimizer.step()
+            """,
+            """\
+            import horovod.torch as hvd
+            import torch
+            import torchvision
+
+            hvd.init()
+            if torch.cuda.is_available():
+                torch.cuda.set_device(hvd.local_rank())
+
+            data = torchvision.datasets.MNIST("data", download=True)
+
+            import matplotlib
+
+            model = torch.nn.Linear(2, 1)
+            model(torch.ones(2)).sum().backward()
+            optimizer.step()
+            """,
+            note="More is imported below what one rank of a host downloads, as in a notebook.",
         ),
         Change(
             """\

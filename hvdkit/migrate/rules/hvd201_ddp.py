@@ -100,6 +100,27 @@ RULE = Rule(
             import torch
             from torch.nn.parallel import DistributedDataParallel as DDP
 
+            class Trainer:
+                def __init__(self):
+                    for name in ("encoder", "decoder"):
+                        setattr(self, name, DDP(getattr(self, name), device_ids=[0]))
+            """,
+            """\
+            import horovod.torch as hvd
+            import torch
+
+            class Trainer:
+                def __init__(self):
+                    for name in ("encoder", "decoder"):
+                        hvd.broadcast_parameters(getattr(self, name).state_dict(), root_rank=0)
+            """,
+            note="A model that is set again under a name that is computed.",
+        ),
+        Change(
+            """\
+            import torch
+            from torch.nn.parallel import DistributedDataParallel as DDP
+
             model = torch.nn.Linear(2, 1)
             model = DDP(model, device_ids=[0])  # one device per process
             """,

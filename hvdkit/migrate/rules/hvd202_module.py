@@ -14,6 +14,7 @@ from hvdkit.migrate.facts.models.syncing import NO_SYNC, for_ddp_only
 from hvdkit.migrate.facts.models.unwrapping import (
     asked_first,
     class_questions,
+    none_has_module,
     own_module,
     unknown,
     wrapped,
@@ -61,18 +62,38 @@ def _attribute(facts: Facts, names: Names, node: ast.Attribute) -> Iterator[Find
         if isinstance(node.value, ast.Name) and node.value.id != "self" and _loses_wrappers(facts, names):
             if unknown(facts, names, node.value) and not _of_record(names, node.value):
                 message = "what this .module belongs to could not be followed"
-                yield facts.manual("HVD202", names, node, message, ADVICE)
+                yield _if_there(facts, names, node, message)
         return
     other = own_module(facts, names, node.value)
     if other is not None:
         message = f"this may be the wrapped model or a {other.name}, which has a .module of its own"
-        yield facts.manual("HVD202", names, node, message, ADVICE)
+        yield _if_there(facts, names, node, message)
     elif isinstance(node.ctx, ast.Load):
         yield facts.safe("HVD202", names, node, GONE, _edit, facts, names, node)
     else:
         message = "the model inside the wrapper is replaced here, and the wrapper goes"
         advice = "assign to the variable that holds the model instead"
         yield facts.manual("HVD202", names, node, message, advice)
+
+
+def _if_there(facts: Facts, names: Names, node: ast.Attribute, message: str) -> Finding:
+    """`x.module` of what may be a model that was wrapped, or something else: asked for where it is there."""
+    parts = [*ast.walk(node.value)]
+    plain = all(isinstance(part, (ast.Name, ast.Attribute, ast.expr_context)) for part in parts)
+    builtin = not names.bindings("getattr", node)
+    if not plain or not builtin or not isinstance(node.ctx, ast.Load) or not none_has_module(facts):
+        return facts.manual("HVD202", names, node, message, ADVICE)
+    text = names.source.segment(node.value)
+    return facts.safe(
+        "HVD202",
+        names,
+        node,
+        message,
+        edits.replace,
+        names.source,
+        node,
+        f'getattr({text}, "module", {text})',
+    )
 
 
 def _of_record(names: Names, use: ast.Name) -> bool:
@@ -170,7 +191,8 @@ RULE = Rule(
     title="model.module becomes model",
     what=(
         "Drops .module where the object is a model that DDP or DataParallel wrapped, through any alias, attribute, "
-        "collection or call. Tests for the wrapper, and a .module that cannot be followed, are reported."
+        "collection or call. Where it may be something else that has a .module, and the model has none, it is asked for: "
+        'getattr(x, "module", x). Tests for the wrapper, and a .module that cannot be followed, are reported.'
     ),
     why="Without DDP there is no wrapper to look through; the attribute would not exist.",
     safety=(
@@ -179,6 +201,37 @@ RULE = Rule(
     ),
     check=check,
     changes=(
+        Change(
+            """\
+            import torch
+            from torch.nn.parallel import DistributedDataParallel as DDP
+
+            class Average:
+                def __init__(self, net):
+                    self.module = net
+
+            def state(net):
+                return net.module.state_dict()
+
+            model = DDP(torch.nn.Linear(2, 1))
+            state(model), state(Average(model))
+            """,
+            """\
+            import torch
+            from torch.nn.parallel import DistributedDataParallel as DDP
+
+            class Average:
+                def __init__(self, net):
+                    self.module = net
+
+            def state(net):
+                return getattr(net, "module", net).state_dict()
+
+            model = DDP(torch.nn.Linear(2, 1))
+            state(model), state(Average(model))
+            """,
+            note="The helper gets the model, which has no .module itself, and something that keeps its own.",
+        ),
         Change(
             """\
             import torch
@@ -420,6 +473,11 @@ RULE = Rule(
             import torch
             from torch.nn.parallel import DistributedDataParallel as DDP
 
+            class Net(torch.nn.Module):
+                def __init__(self):
+                    super().__init__()
+                    self.module = torch.nn.Linear(2, 1)
+
             class Average:
                 def __init__(self, net):
                     self.module = net
@@ -427,10 +485,10 @@ RULE = Rule(
             def state(net):
                 return net.module.state_dict()
 
-            model = DDP(torch.nn.Linear(2, 1))
+            model = DDP(Net())
             state(model), state(Average(model))
             """,
-            reason="the helper is called with the wrapped model and with something that keeps its .module",
+            reason="one of them keeps its .module, and the model has one, too",
             reported=True,
         ),
         Keep(
@@ -523,11 +581,11 @@ RULE = Rule(
             from timm.utils import ModelEmaV2
             from torch.nn.parallel import DistributedDataParallel as DDP
 
-            model = DDP(torch.nn.Linear(2, 1))
+            model = DDP(get_model())
             chosen = ModelEmaV2(model) if ema else model
             print(chosen.module)
             """,
-            reason="a library's class has a .module of its own",
+            reason="a library's class has a .module of its own, and it is not known whether the model has one",
             reported=True,
         ),
     ),

@@ -15,7 +15,8 @@ from hvdkit.migrate.facts.data.shares import drawn_whole
 from hvdkit.migrate.facts.data.training import only_single
 from hvdkit.migrate.facts.facts import Loader
 from hvdkit.migrate.facts.values.flow import Value
-from hvdkit.migrate.facts.values.spelling import spelled
+from hvdkit.migrate.facts.values.order import last_binding
+from hvdkit.migrate.facts.values.spelling import attribute_holding, spelled
 from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
 from hvdkit.migrate.sampler_edits import in_groups, unshardable
@@ -60,8 +61,8 @@ def _finding(facts: Facts, loader: Loader, epoch: Loop | None, single: bool) -> 
     if epoch is None:
         message = "no loop over epochs was found around the loop over this loader"
         return facts.manual("HVD303", loader.names, loader.node, message, advice)
-    loader_name = _of_phase(facts, loader, epoch) or spelled(
-        facts.flow, epoch.names, epoch.node, [loader.value]
+    loader_name = _of_phase(facts, loader, epoch) or _inside(
+        facts, loader, epoch, spelled(facts.flow, epoch.names, epoch.node, [loader.value])
     )
     number = epoch_number(facts, epoch)
     batches = facts.flow.values(loader.names, loader.batch_sampler)
@@ -86,6 +87,21 @@ def _finding(facts: Facts, loader: Loader, epoch: Loop | None, single: bool) -> 
     return make(
         "HVD303", epoch.names, epoch.node, message, edits.at_start, epoch.names, epoch.node.body, lines
     )
+
+
+def _inside(facts: Facts, loader: Loader, epoch: Loop, name: str | None) -> str | None:
+    """The loader that a variable holds, or that an object of the project's own around it keeps by then."""
+    uses = epoch.names.uses.get(name or "", ())
+    use = next((use for use in uses if epoch.node in epoch.names.ancestors(use)), None)
+    last = last_binding(epoch.names, use) if use is not None else None
+    held = facts.flow.values(epoch.names, last.value) if last is not None and last.value is not None else ()
+    owners = [
+        value for value in held if value.kind == "object" and words.LOADER not in facts.flow.bases(value)
+    ]
+    if not owners or len(owners) < len(held):
+        return name
+    attribute = attribute_holding(facts.flow, owners[0], {loader.value}) if len(owners) == 1 else None
+    return f"{name}.{attribute}" if attribute is not None else None
 
 
 def _of_phase(facts: Facts, loader: Loader, epoch: Loop) -> str | None:
@@ -179,6 +195,46 @@ RULE = Rule(
                     optimizer.step()
             """,
             note="Neither a loader nor a rate is a number to count by.",
+        ),
+        Change(
+            """\
+            from torch.utils.data import DataLoader
+
+            class OnDevice:
+                def __init__(self, loader, device):
+                    self.loader, self.device = loader, device
+
+                def __iter__(self):
+                    for x in self.loader:
+                        yield x.to(self.device)
+
+            batches = DataLoader(data, shuffle=True)
+            batches = OnDevice(batches, device)
+            for epoch in range(3):
+                for x in batches:
+                    model(x).sum().backward()
+                    optimizer.step()
+            """,
+            """\
+            from torch.utils.data import DataLoader
+
+            class OnDevice:
+                def __init__(self, loader, device):
+                    self.loader, self.device = loader, device
+
+                def __iter__(self):
+                    for x in self.loader:
+                        yield x.to(self.device)
+
+            batches = DataLoader(data, shuffle=True)
+            batches = OnDevice(batches, device)
+            for epoch in range(3):
+                batches.loader.sampler.set_epoch(epoch)
+                for x in batches:
+                    model(x).sum().backward()
+                    optimizer.step()
+            """,
+            note="An object of the script's own around the loader has no sampler; what it keeps has.",
         ),
         Change(
             """\

@@ -180,6 +180,33 @@ RULE = Rule(
             """\
             import torch
 
+            net = torch.nn.DataParallel(torch.nn.Sequential(torch.nn.Linear(2, 2), torch.nn.Linear(2, 1)))
+            optimizer = torch.optim.SGD(net.module[0].parameters(), lr=0.1)
+            optimizer.add_param_group({"params": net.module[1].parameters(), "lr": 0.2})
+            for x in batches:
+                optimizer.zero_grad()
+                net(x).sum().backward()
+                optimizer.step()
+            """,
+            """\
+            import horovod.torch as hvd
+            import torch
+
+            net = torch.nn.DataParallel(torch.nn.Sequential(torch.nn.Linear(2, 2), torch.nn.Linear(2, 1)))
+            optimizer = torch.optim.SGD(net.module[0].parameters(), lr=0.1)
+            optimizer.add_param_group({"params": net.module[1].parameters(), "lr": 0.2})
+            optimizer = hvd.DistributedOptimizer(optimizer, named_parameters=[*net[0].named_parameters(prefix="net[0]"), *net[1].named_parameters(prefix="net[1]")])
+            for x in batches:
+                optimizer.zero_grad()
+                net(x).sum().backward()
+                optimizer.step()
+            """,
+            note="DataParallel's .module goes as well (HVD203, HVD202).",
+        ),
+        Change(
+            """\
+            import torch
+
             model = torch.nn.Linear(2, 1)
             optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
             loss = model(x).sum()
@@ -1347,6 +1374,28 @@ RULE = Rule(
             optimizer = torch.optim.SGD([{"params": backbone.parameters()}, {"params": head.parameters()}], lr=0.1)
             """,
             reason="each rank holds the weights of classes of its own: an average of them is of no use",
+            reported=True,
+        ),
+        Keep(
+            """\
+            import torch
+
+            class Solver(torch.nn.Module):
+                def __init__(self, networks):
+                    super().__init__()
+                    self.networks, self.optimizers = networks, {}
+                    for key in networks:
+                        self.optimizers[key] = torch.optim.Adam(networks[key].parameters())
+
+                def train_both(self, batches):
+                    for x in batches:
+                        self.optimizers["maker"].zero_grad()
+                        self.networks["critic"](self.networks["maker"](x)).sum().backward()
+                        self.optimizers["maker"].step()
+
+            Solver({"maker": torch.nn.Linear(2, 2), "critic": torch.nn.Linear(2, 1)}).train_both(batches)
+            """,
+            reason="each round keeps its own in a dict: their gradients would have the same names",
             reported=True,
         ),
         Keep(

@@ -3,16 +3,24 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts import vocabulary as words
 from hvdkit.migrate.facts.data.training import only_single
+from hvdkit.migrate.facts.models.initialised import drawn_below
 from hvdkit.migrate.facts.optimizers.beginnings import plain_tensors, whole_models
 from hvdkit.migrate.facts.optimizers.placing import Place
+from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Edit, Finding
+from hvdkit.migrate.reduction_names import prefix
 from hvdkit.migrate.rule import Change, Keep, Rule
+
+BUFFERS = (
+    "the parameters that the optimizer holds are sent; a model that could not be followed may have buffers, too, that "
+    "are drawn at random: send those with hvd.broadcast_parameters(dict(model.named_buffers()), root_rank=0)"
+)
 
 
 def check(facts: Facts) -> Iterator[Finding]:
@@ -38,6 +46,12 @@ def check(facts: Facts) -> Iterator[Finding]:
             message = "all ranks start from rank 0's tensors"
             yield facts.required("HVD402", place.names, place.call, message, _tensors, facts, place, tensors)
             continue
+        if place.models is None and place.target is not None and not _drawn_somewhere(facts, place):
+            message = "all ranks start from rank 0's weights"
+            yield facts.required("HVD402", place.names, place.call, message, _held, facts, place).knowing(
+                BUFFERS
+            )
+            continue
         if place.models is None:
             message = "the model of this optimizer has no name here to broadcast by"
             advice = "call hvd.broadcast_parameters(model.state_dict(), root_rank=0) before training starts"
@@ -48,22 +62,49 @@ def check(facts: Facts) -> Iterator[Finding]:
 
 def _whole(facts: Facts, place: Place, models: dict[str, bool]) -> Edit:
     hvd, lines = facts.hvd(place.names), []
+    statement = _below_draws(facts, place, models)
     for model, may_be_none in sorted(models.items()):
         lines += [f"if {model} is not None:"] if may_be_none else []
         indent = "\t" if may_be_none else ""
         lines.append(f"{indent}{hvd}.broadcast_parameters({model}.state_dict(), root_rank=0)")
-    return _placed(place, lines)
+    return _placed(place, lines, statement)
 
 
 def _tensors(facts: Facts, place: Place, tensors: list[str]) -> Edit:
     pairs = ", ".join(f'("{tensor}", {tensor})' for tensor in tensors)
-    return _placed(place, [f"{facts.hvd(place.names)}.broadcast_parameters([{pairs}], root_rank=0)"])
+    return _placed(
+        place, [f"{facts.hvd(place.names)}.broadcast_parameters([{pairs}], root_rank=0)"], place.statement
+    )
 
 
-def _placed(place: Place, lines: list[str]) -> Edit:
-    if isinstance(place.statement, ast.Return):
-        return edits.before(place.names.source, place.statement, lines)
-    return edits.after(place.names.source, place.statement, lines)
+def _held(facts: Facts, place: Place) -> Edit:
+    """What the optimizer trains, where no model has a name here that it could be asked from."""
+    hvd, target = facts.hvd(place.names), place.target
+    parameters = f'p for group in {target}.param_groups for p in group["params"]'
+    pairs = f'(f"{prefix(target or "")}.{{i}}", p) for i, p in enumerate({parameters})'
+    line = f"{hvd}.broadcast_parameters([{pairs}], root_rank=0)"
+    return _placed(place, [line], place.statement)
+
+
+def _drawn_somewhere(facts: Facts, place: Place) -> bool:
+    """Whether weights are drawn below, of whatever model: it may be this one."""
+    return drawn_below(facts, place.names, place.statement, None) is not None
+
+
+def _placed(place: Place, lines: list[str], statement: ast.stmt) -> Edit:
+    if isinstance(statement, ast.Return):
+        return edits.before(place.names.source, statement, lines)
+    return edits.after(place.names.source, statement, lines)
+
+
+def _below_draws(facts: Facts, place: Place, models: Iterable[str]) -> ast.stmt:
+    """The statement after which the ranks are made alike: the last that draws weights, each rank its own."""
+    drawn = drawn_below(facts, place.names, place.statement, models)
+    if drawn is None:
+        return place.statement
+    if drawn not in edits.block(place.names, place.statement):
+        raise edits.CannotEdit(f"line {drawn.lineno} draws weights anew, where the optimizer may not be made")
+    return drawn
 
 
 def _edit(facts: Facts, place: Place, models: tuple[str, ...]) -> Edit:
@@ -71,15 +112,16 @@ def _edit(facts: Facts, place: Place, models: tuple[str, ...]) -> Edit:
     form = f"{hvd}.broadcast_parameters({{}}.state_dict(), root_rank=0)"
     if facts.options.target == "hvdkit":
         form = f"{hvd}.broadcast({{}})"
-    return _placed(place, [form.format(model) for model in (*models, *_copies(place, models))])
+    statement = _below_draws(facts, place, models)
+    copies = _copies(place.names, statement, models)
+    return _placed(place, [form.format(model) for model in (*models, *copies)], statement)
 
 
-def _copies(place: Place, models: tuple[str, ...]) -> list[str]:
+def _copies(names: Names, last: ast.stmt, models: tuple[str, ...]) -> list[str]:
     """Models that took over the weights of these, above: they have each rank's own, from before the broadcast."""
-    names, segment = place.names, place.names.source.segment
-    block = edits.block(names, place.statement)
+    segment, block = names.source.segment, edits.block(names, last)
     found: list[str] = []
-    for statement in block[: block.index(place.statement)]:
+    for statement in block[: block.index(last)]:
         for call in names.calls_in(statement):
             given = call.args[0] if call.args else None
             copied: ast.expr | None = None
@@ -306,9 +348,7 @@ RULE = Rule(
             """,
             note="Tensors that are no model's.",
         ),
-    ),
-    keeps=(
-        Keep(
+        Change(
             """\
             import torch
 
@@ -324,7 +364,119 @@ RULE = Rule(
 
             main(True)
             """,
-            reason="there may be no encoder",
+            """\
+            import horovod.torch as hvd
+            import torch
+
+            def main(vae):
+                net = torch.nn.Linear(2, 1)
+                rest = list(net.parameters())
+                if vae:
+                    encoder = torch.nn.Linear(2, 2)
+                    rest += list(encoder.parameters())
+                optimizer = torch.optim.SGD(rest, lr=0.1)
+                hvd.broadcast_parameters([(f"optimizer.{i}", p) for i, p in enumerate(p for group in optimizer.param_groups for p in group["params"])], root_rank=0)
+                net(x).sum().backward()
+                optimizer.step()
+
+            main(True)
+            """,
+            note="There may be no encoder: what the optimizer holds is sent.",
+        ),
+        Change(
+            """\
+            import copy
+            import torch
+
+            def initialise(layer):
+                if isinstance(layer, torch.nn.Linear):
+                    torch.nn.init.normal_(layer.weight)
+
+            class Trainer(torch.nn.Module):
+                def __init__(self):
+                    super().__init__()
+                    self.net = torch.nn.Linear(2, 1)
+                    self.optimizer = torch.optim.SGD(self.net.parameters(), lr=0.1)
+                    self.apply(initialise)
+                    self.average = copy.deepcopy(self.net)
+
+                def update(self, x):
+                    self.net(x).sum().backward()
+                    self.optimizer.step()
+
+            Trainer().update(x)
+            """,
+            """\
+            import copy
+            import horovod.torch as hvd
+            import torch
+
+            def initialise(layer):
+                if isinstance(layer, torch.nn.Linear):
+                    torch.nn.init.normal_(layer.weight)
+
+            class Trainer(torch.nn.Module):
+                def __init__(self):
+                    super().__init__()
+                    self.net = torch.nn.Linear(2, 1)
+                    self.optimizer = torch.optim.SGD(self.net.parameters(), lr=0.1)
+                    self.apply(initialise)
+                    hvd.broadcast_parameters(self.net.state_dict(), root_rank=0)
+                    self.average = copy.deepcopy(self.net)
+
+                def update(self, x):
+                    self.net(x).sum().backward()
+                    self.optimizer.step()
+
+            Trainer().update(x)
+            """,
+            note="Weights that are drawn below the optimizer: each rank draws its own.",
+        ),
+    ),
+    keeps=(
+        Keep(
+            """\
+            import torch
+
+            class Trainer(torch.nn.Module):
+                def __init__(self, train):
+                    super().__init__()
+                    self.net = torch.nn.Linear(2, 1)
+                    if train:
+                        self.optimizer = torch.optim.SGD(self.net.parameters(), lr=0.1)
+                    for layer in self.children():
+                        torch.nn.init.normal_(layer.weight)
+
+                def update(self, x):
+                    self.net(x).sum().backward()
+                    self.optimizer.step()
+
+            Trainer(True).update(x)
+            """,
+            reason="the weights are drawn below the test: a broadcast beside the optimizer would come too early",
+            reported=True,
+        ),
+        Keep(
+            """\
+            import torch
+
+            def initialise(layer):
+                torch.nn.init.normal_(layer.weight)
+
+            def main(vae):
+                net = torch.nn.Linear(2, 1)
+                rest = list(net.parameters())
+                if vae:
+                    encoder = torch.nn.Linear(2, 2)
+                    rest += list(encoder.parameters())
+                optimizer = torch.optim.SGD(rest, lr=0.1)
+                net.apply(initialise)
+                net(x).sum().backward()
+                optimizer.step()
+
+            main(True)
+            """,
+            reason="there may be no encoder, and weights are drawn below the optimizer",
             reported=True,
         ),
         Keep(
@@ -337,20 +489,6 @@ RULE = Rule(
             model(x).sum().backward()
             """,
             reason="HVD201 puts the broadcast where DDP did it",
-        ),
-        Keep(
-            """\
-            import torch
-
-            weight = torch.nn.Parameter(torch.ones(2))
-            optimizer = torch.optim.SGD([weight], lr=0.1)
-            for x in torch.utils.data.DataLoader(data):
-                optimizer.zero_grad()
-                (weight * x).sum().backward()
-                optimizer.step()
-            """,
-            reason="the optimizer's parameters have no module with a name here",
-            reported=True,
         ),
     ),
 )

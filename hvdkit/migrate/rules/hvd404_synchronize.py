@@ -8,7 +8,9 @@ from collections.abc import Iterator
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.optimizers.naming import optimizer_names, plain_target
-from hvdkit.migrate.facts.optimizers.steps import Group, Step
+from hvdkit.migrate.facts.optimizers.paired import paired
+from hvdkit.migrate.facts.optimizers.passes import Group, Step
+from hvdkit.migrate.facts.optimizers.repeated import repeated
 from hvdkit.migrate.facts.optimizers.unfollowed import unfollowed_steps
 from hvdkit.migrate.facts.optimizers.waits import (
     if_there,
@@ -32,12 +34,17 @@ MADE_HERE = (
 )
 
 TOO_EARLY = "gradients are looked at here, right after backward(), and the optimizer that has to average them first has no name"
+AGAIN = (
+    "several backward passes run here before the caller can wait for the first one's gradients, where Horovod's hooks "
+    "stop, and the optimizer has no name"
+)
+WAIT_THERE = "give the optimizer to this function, too, and call its synchronize() after each backward()"
 NAME_IT = "give the optimizer to this function, too, or look at the gradients where it is called"
 
 
 def check(facts: Facts) -> Iterator[Finding]:
     for group in facts.steps.groups:
-        if _shared(facts, group) and not _all_step(facts, group):
+        if _shared(facts, group) and not _all_step(facts, group) and not paired(facts, group):
             step = group.steps[0]
             if facts.kinds(step.names) & {"ddp", "single"}:
                 message = (
@@ -76,6 +83,10 @@ def check(facts: Facts) -> Iterator[Finding]:
             looks = looked_at_before(facts, backward) if call is not backward.call else None
             if looks is not None and facts.kinds(names) & {"ddp", "single"}:
                 yield facts.refused("HVD404", backward.names, looks, TOO_EARLY, NAME_IT)
+            if call is not backward.call and repeated(backward, group.reduce_after):
+                tell = facts.manual if _waits_beside(facts, group) else facts.refused
+                if facts.kinds(names) & {"ddp", "single"}:
+                    yield tell("HVD404", backward.names, backward.call, AGAIN, WAIT_THERE)
             if facts.kinds(names) & {"ddp", "single"} and not reduced_below(facts, names, call, group):
                 message = f"{group.reason}: every rank waits here until they are averaged, as DDP does"
                 yield facts.required("HVD404", names, call, message, _after_call, facts, names, call, group)
@@ -91,6 +102,11 @@ def check(facts: Facts) -> Iterator[Finding]:
                 yield facts.required("HVD404", step.names, step.call, message, _skip, step)
     for names, call in unfollowed_steps(facts):
         yield facts.refused("HVD404", names, call, UNFOLLOWED, MADE_HERE)
+
+
+def _waits_beside(facts: Facts, group: Group) -> bool:
+    """Whether another pass for these steps is waited for beside it: the rest belongs to an option."""
+    return any(waiting_place(facts, other, group)[1] is other.call for other in group.reduce_after)
 
 
 def _awaited(facts: Facts, group: Group) -> bool:
@@ -203,6 +219,125 @@ RULE = Rule(
     ),
     check=check,
     changes=(
+        Change(
+            """\
+            import torch
+
+            def train(batches, net, optimizer):
+                for x in batches:
+                    optimizer.zero_grad()
+                    net(x).sum().backward()
+                    torch.nn.utils.clip_grad_norm_(net.parameters(), 1.0)
+                    optimizer.step()
+
+            class Net(torch.nn.Linear):
+                pass
+
+            small = torch.nn.Linear(2, 1)
+            large = torch.nn.Linear(2, 8)
+            small_optimizer = torch.optim.Adam(small.parameters())
+            large_optimizer = torch.optim.Adam(large.parameters())
+            train(batches, small, small_optimizer)
+            train(batches, large, large_optimizer)
+            own = Net(2, 1)
+            own_optimizer = torch.optim.Adam(own.parameters())
+            train(batches, own, own_optimizer)
+            same = Net(2, 1)
+            same_optimizer = torch.optim.Adam(same.parameters())
+            train(batches, same, same_optimizer)
+            """,
+            """\
+            import torch
+
+            def train(batches, net, optimizer):
+                for x in batches:
+                    optimizer.zero_grad()
+                    net(x).sum().backward()
+                    optimizer.synchronize()
+                    torch.nn.utils.clip_grad_norm_(net.parameters(), 1.0)
+                    with optimizer.skip_synchronize():
+                        optimizer.step()
+
+            class Net(torch.nn.Linear):
+                pass
+
+            small = torch.nn.Linear(2, 1)
+            large = torch.nn.Linear(2, 8)
+            small_optimizer = torch.optim.Adam(small.parameters())
+            large_optimizer = torch.optim.Adam(large.parameters())
+            train(batches, small, small_optimizer)
+            train(batches, large, large_optimizer)
+            own = Net(2, 1)
+            own_optimizer = torch.optim.Adam(own.parameters())
+            train(batches, own, own_optimizer)
+            same = Net(2, 1)
+            same_optimizer = torch.optim.Adam(same.parameters())
+            train(batches, same, same_optimizer)
+            """,
+            note="One function for two models: each call has the optimizer that goes with its model.",
+        ),
+        Change(
+            """\
+            import torch
+
+            class Gan:
+                def __init__(self):
+                    self.maker, self.critic = torch.nn.Linear(2, 2), torch.nn.Linear(2, 1)
+                    self.makes = torch.optim.Adam(self.maker.parameters())
+                    self.judges = torch.optim.Adam(self.critic.parameters())
+
+                def begin(self, x):
+                    self.critic(self.maker(x)).sum().backward()
+
+                def update(self, x):
+                    self.judges.zero_grad()
+                    self.critic(x).sum().backward()
+                    self.judges.step()
+                    self.makes.zero_grad()
+                    self.critic(self.maker(x)).sum().backward()
+                    self.makes.step()
+
+            gan = Gan()
+            for number, x in enumerate(batches):
+                if number == 0:
+                    gan.begin(x)
+                gan.update(x)
+            """,
+            """\
+            import torch
+
+            class Gan:
+                def __init__(self):
+                    self.maker, self.critic = torch.nn.Linear(2, 2), torch.nn.Linear(2, 1)
+                    self.makes = torch.optim.Adam(self.maker.parameters())
+                    self.judges = torch.optim.Adam(self.critic.parameters())
+
+                def begin(self, x):
+                    self.critic(self.maker(x)).sum().backward()
+                    self.judges.synchronize()
+                    self.makes.synchronize()
+
+                def update(self, x):
+                    self.judges.zero_grad()
+                    self.critic(x).sum().backward()
+                    self.judges.synchronize()
+                    with self.judges.skip_synchronize():
+                        self.judges.step()
+                    self.makes.zero_grad()
+                    self.critic(self.maker(x)).sum().backward()
+                    self.judges.synchronize()
+                    self.makes.synchronize()
+                    with self.makes.skip_synchronize():
+                        self.makes.step()
+
+            gan = Gan()
+            for number, x in enumerate(batches):
+                if number == 0:
+                    gan.begin(x)
+                gan.update(x)
+            """,
+            note="A pass that no step follows starts the hooks as well.",
+        ),
         Change(
             """\
             import torch
@@ -1221,6 +1356,45 @@ RULE = Rule(
         ),
     ),
     keeps=(
+        Keep(
+            """\
+            import torch
+
+            class Trainer:
+                def __init__(self, net):
+                    self.net, self.optimizers = net, {}
+                    self.optimizers["net"] = torch.optim.SGD(net.parameters(), lr=0.1)
+
+                def update(self, x):
+                    optimizers = [self.optimizers[key] for key in self.optimizers.keys()]
+                    self.net(x).sum().backward()
+                    torch.nn.utils.clip_grad_norm_(self.net.parameters(), 1.0)
+                    for optimizer in optimizers:
+                        optimizer.step()
+
+            Trainer(torch.nn.Linear(2, 1)).update(x)
+            """,
+            reason="the gradients are clipped above a loop over optimizers that could not be followed",
+            reported=True,
+        ),
+        Keep(
+            """\
+            import torch
+
+            def passes(net, x):
+                net(x).sum().backward()
+                net(-x).sum().backward()
+
+            net = torch.nn.Linear(2, 1)
+            optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+            for x in batches:
+                optimizer.zero_grad()
+                passes(net, x)
+                optimizer.step()
+            """,
+            reason="the second pass would meet gradients that are under way, and there is no optimizer to wait with",
+            reported=True,
+        ),
         Keep(
             """\
             import torch

@@ -8,7 +8,7 @@ from typing import Optional
 
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
-from hvdkit.migrate.facts.optimizers.steps import Group, Step
+from hvdkit.migrate.facts.optimizers.passes import Group, Step
 from hvdkit.migrate.facts.optimizers.waits import reduced_above
 from hvdkit.migrate.facts.values.arguments import passed
 from hvdkit.migrate.names import FUNCTIONS, Names, Scope

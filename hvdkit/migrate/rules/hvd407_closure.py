@@ -8,7 +8,8 @@ from collections.abc import Iterator
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.optimizers.optimizers import constructions
-from hvdkit.migrate.facts.optimizers.steps import Step, closure_of
+from hvdkit.migrate.facts.optimizers.passes import Step
+from hvdkit.migrate.facts.optimizers.steps import closure_of
 from hvdkit.migrate.facts.values.arguments import collected, keyword, received, unpacks
 from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule

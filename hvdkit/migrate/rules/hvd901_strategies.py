@@ -161,6 +161,16 @@ RULE = Rule(
     keeps=(
         Keep(
             """\
+            import apex
+            import torch
+
+            model = torch.nn.Linear(2, 1)
+            optimizer = apex.contrib.optimizers.FP16_Optimizer(torch.optim.SGD(model.parameters(), lr=0.1))
+            """,
+            reason="copies in float32, which HVD910 tells: of apex's optimizers the distributed ones shard",
+        ),
+        Keep(
+            """\
             import torch
             from torch.distributed.fsdp import FullyShardedDataParallel as FSDP
 

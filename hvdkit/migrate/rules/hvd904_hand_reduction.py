@@ -15,14 +15,14 @@ from hvdkit.migrate.facts.optimizers.after_backward import after_backward
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Applicability, Finding
 from hvdkit.migrate.rule import Keep, Rule, findings
-from hvdkit.migrate.rules import hvd501_all_reduce, hvd503_all_gather, hvd505_reduce, hvd506_reduce_scatter
+from hvdkit.migrate.rules import all_rules
 
 ADVICE = (
     "write its calls with torch.distributed or Horovod (bcast is hvd.broadcast_object, gather is "
     "hvd.allgather_object) and run hvdkit migrate again"
 )
 STAYS = "what is done to gradients here stays as it is, and no optimizer of Horovod's averages beside it"
-WRITING = (hvd501_all_reduce, hvd503_all_gather, hvd505_reduce, hvd506_reduce_scatter)
+WRITING = ("HVD501", "HVD503", "HVD505", "HVD506")  # the rules that write collectives with Horovod
 WAIT = (
     "reduce gradients in calls that wait (or whose handle's wait() stands in the same function), or wrap the model in "
     "DistributedDataParallel instead, and run hvdkit migrate again"
@@ -60,7 +60,7 @@ def check(facts: Facts) -> Iterator[Finding]:
 
 def _unwritten(facts: Facts) -> dict[tuple[Path, int, int], str]:
     """The collectives that no rule writes with Horovod, by their places, with what is said of them."""
-    said = (finding for rule in WRITING for finding in findings(rule.RULE, facts))
+    said = (finding for rule in all_rules() if rule.id in WRITING for finding in findings(rule, facts))
     left = (Applicability.MANUAL, Applicability.REFUSED)
     return {
         (finding.path, finding.line_in_program, finding.column - 1): finding.message

@@ -34,7 +34,7 @@ def check(facts: Facts) -> Iterator[Finding]:
 
 
 def _parts(names: Names, saved: ast.expr) -> Iterator[ast.expr]:
-    """What is saved: itself, or the items of a dictionary that is written here or in its variable."""
+    """What is saved: itself, or the items of a dictionary or list that is written here or in its variable."""
     written = [saved]
     for binding in names.bindings(saved.id, saved) if isinstance(saved, ast.Name) else ():
         if binding.kind == "assign" and binding.value is not None and not binding.path:
@@ -42,6 +42,8 @@ def _parts(names: Names, saved: ast.expr) -> Iterator[ast.expr]:
     for expression in written:
         if isinstance(expression, ast.Dict):
             yield from expression.values
+        elif isinstance(expression, (ast.List, ast.Tuple)):
+            yield from expression.elts
         elif isinstance(expression, ast.Call) and getattr(expression.func, "id", "") == "dict":
             yield from (keyword.value for keyword in expression.keywords)
         elif isinstance(expression, (ast.Name, ast.Attribute)):
@@ -76,6 +78,18 @@ RULE = Rule(
                 save(epoch, model, optimizer)
             """,
             reason="torch.save pickles the object",
+            reported=True,
+        ),
+        Keep(
+            """\
+            import torch
+
+            optimizer = torch.optim.Adam(model.parameters())
+            model(x).sum().backward()
+            optimizer.step()
+            torch.save([model, optimizer], "last.pth")
+            """,
+            reason="in a list, too",
             reported=True,
         ),
         Keep(

@@ -79,8 +79,13 @@ def above(path: Path, loop: ast.AST) -> Iterator[tuple[Names, ast.AST]]:
 
 
 def chosen(facts: Facts, names: Names, node: ast.AST, depth: int) -> Iterator[tuple[Names, ast.Call, str]]:
-    """Calls, and those in the project's functions that are called, by which something is chosen."""
+    """Calls, and those in the project's functions that are called, by which something is chosen.
+
+    What is called for its effect alone, to log a sample, chooses no batch.
+    """
     for call in names.calls_in(node):
+        if isinstance(names.parents[call], ast.Expr):
+            continue
         for name in sorted(facts.flow.qualified(names, call.func) & set(CHOICES)):
             yield names, call, name
         for where, function in facts.flow.functions(names, call) if depth < MAX_CALLS else ():

@@ -195,7 +195,7 @@ class RankKinds:
     def _arithmetic(self, names: Names, node: ast.BinOp) -> frozenset[str]:
         """`node * n + local` is a rank, `rank % n` the one within a node, `rank // n` the node's."""
         left, right = self.of(names, node.left), self.of(names, node.right)
-        if isinstance(node.op, ast.Mod) and "rank" in left:
+        if (isinstance(node.op, ast.Mod) or _is_rest(node)) and "rank" in left:
             return frozenset(["local_rank"])
         if isinstance(node.op, ast.FloorDiv) and "rank" in left:
             return frozenset(["cross_rank"])
@@ -205,3 +205,15 @@ class RankKinds:
         if isinstance(node.op, ast.Mult) and {"size", "local_size"} & (left | right):
             return frozenset(["size"])
         return self._or_unknown(())
+
+
+def _is_rest(node: ast.BinOp) -> bool:
+    """`rank - n * (rank // n)`, which is `rank % n`."""
+    product = node.right if isinstance(node.op, ast.Sub) else None
+    if not isinstance(product, ast.BinOp) or not isinstance(product.op, ast.Mult):
+        return False
+    for count, hosts in ((product.left, product.right), (product.right, product.left)):
+        if isinstance(hosts, ast.BinOp) and isinstance(hosts.op, ast.FloorDiv):
+            if ast.dump(hosts.left) == ast.dump(node.left) and ast.dump(hosts.right) == ast.dump(count):
+                return True
+    return False

@@ -50,7 +50,8 @@ STRATEGIES = {
     "megatron.": TENSOR,
     "torchrec.": TENSOR,
     "apex.transformer.": TENSOR,
-    "apex.contrib.optimizers.": SHARDED,
+    "apex.contrib.optimizers.distributed_": SHARDED,
+    "apex.contrib.optimizers.Distributed": SHARDED,
 }
 HARMLESS = (
     # Only writes the exception of a failed worker down; does nothing more without torchrun's agent.

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from hvdkit.migrate.facts import vocabulary as words
-from hvdkit.migrate.facts.models.wraps import removed
+from hvdkit.migrate.facts.models.wraps import find_wraps, removed
 from hvdkit.migrate.facts.values.flow import Value
 from hvdkit.migrate.names import Names
 
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from hvdkit.migrate.facts.facts import Facts
 
 # Library objects with a `module` of their own.
+PLAIN = ("torch.nn.", "torchvision.models.")  # models without one
 HOLDERS = ("torch.optim.swa_utils.AveragedModel", "timm.utils.", "torch_ema.")
 
 
@@ -65,6 +66,26 @@ def own_module(facts: Facts, names: Names, node: ast.expr) -> Value | None:
     return None
 
 
+def none_has_module(facts: Facts) -> bool:
+    """Whether every model whose wrapper goes is known, and has no attribute `module` of its own.
+
+    Then `getattr(x, "module", x)` is the model where x was its wrapper, and as before where it is not.
+    """
+    models = [wrap.models for wrap in find_wraps(facts) if _goes(facts, wrap.value)]
+    return bool(models) and all(known and all(_has_none(facts, v) for v in known) for known in models)
+
+
+def _has_none(facts: Facts, value: Value) -> bool:
+    if value.kind == "made":
+        return value.name.startswith(PLAIN)
+    if value.kind != "object" or not isinstance(value.node, ast.ClassDef):
+        return False
+    classes = [Value("object", node.name, node, names) for names, node in facts.flow.classes(value)]
+    return all(base.startswith("torch.nn.") for base in facts.flow.bases(value)) and not any(
+        "module" in each.names.scopes[each.node].names or _stores_module(each) for each in classes
+    )
+
+
 def _place(value: Value) -> tuple[str, int, str]:
     return str(value.names.source.path), getattr(value.node, "lineno", 0), value.name
 
@@ -80,6 +101,10 @@ def asked_first(names: Names, node: ast.AST, model: ast.expr) -> bool:
     for parent in names.ancestors(node):
         if isinstance(parent, (ast.If, ast.IfExp)) and child is not parent.test:
             if any(question(part, model) for part in ast.walk(parent.test)):
+                return True
+        if isinstance(parent, ast.BoolOp) and isinstance(parent.op, ast.And) and child in parent.values:
+            first = parent.values[: parent.values.index(child)]
+            if any(question(part, model) for value in first for part in ast.walk(value)):
                 return True
         if any(_leaves_without(above, model) for above in _above(parent, child)):
             return True

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from hvdkit.migrate.facts.optimizers.steps import Group, Step
+from hvdkit.migrate.facts.optimizers.passes import Group, Step
 from hvdkit.migrate.facts.values.spelling import spelled
 from hvdkit.migrate.names import Names
 

@@ -243,7 +243,7 @@ def _may_construct(names: Names) -> dict[ast.Call, None]:
 
 
 def _constructed(facts: Facts, names: Names, call: ast.Call) -> list[Value]:
-    """The values of a call that constructs an optimizer: of one class, or of those of a test or a table."""
+    """The values of a call that constructs an optimizer: of one class, or of those of tests or a table."""
     choice = _choice(names, call)
     if choice is not None:
         classes = [*facts.flow.values(names, choice.body), *facts.flow.values(names, choice.orelse)]

@@ -230,7 +230,7 @@ def bound_in_test(names: Names, root: ast.expr, optimizer: ast.AST) -> bool:
 def _as_is(facts: Facts, names: Names, root: ast.expr) -> str | None:
     """A variable, attribute or entry as text; loop variables stand for another model each time.
 
-    `.module` of a model that DDP wraps is left out, wherever it stands: the migrated model has none.
+    `.module` of a model that DDP or DataParallel wraps is left out, wherever it stands: it goes.
     """
     node, parts = root, []
     while isinstance(node, (ast.Attribute, ast.Subscript)):
@@ -239,7 +239,7 @@ def _as_is(facts: Facts, names: Names, root: ast.expr) -> str | None:
                 return None
             parts.append(f"[{names.source.segment(node.slice)}]")
         else:
-            wrapped = any(value.name in words.DDP for value in facts.flow.values(names, node.value))
+            wrapped = any(value.name in words.WRAPS for value in facts.flow.values(names, node.value))
             if node.attr != "module" or not wrapped:
                 parts.append(f".{node.attr}")
         node = node.value

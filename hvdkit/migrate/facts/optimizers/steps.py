@@ -10,17 +10,18 @@ from __future__ import annotations
 import ast
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Union
+from typing import TYPE_CHECKING
 
 from hvdkit.migrate.facts import vocabulary as words
 from hvdkit.migrate.facts.code.loops import backward_calls
-from hvdkit.migrate.facts.models.freezing import Switch, switches
 from hvdkit.migrate.facts.models.losses import reached_models
 from hvdkit.migrate.facts.models.syncing import Sync, says_when, sync_of
+from hvdkit.migrate.facts.optimizers.beside import OTHERS, Beside
 from hvdkit.migrate.facts.optimizers.gradients import GradientUse, walk_here
 from hvdkit.migrate.facts.optimizers.leaves import passes_of
+from hvdkit.migrate.facts.optimizers.passes import Backward, Group, Region, Step, region_of
+from hvdkit.migrate.facts.optimizers.repeated import repeated
 from hvdkit.migrate.facts.values.flow import Value
 from hvdkit.migrate.names import FUNCTIONS, LOOPS, FunctionNode, Names
 
@@ -28,58 +29,14 @@ if TYPE_CHECKING:
     from hvdkit.migrate.facts.facts import Facts
     from hvdkit.migrate.facts.optimizers.optimizers import Optimizer
 
-Region = Union[FunctionNode, ast.Module]
 MAX_CALLERS = 6
 
 LOOKED_AT = "the gradients are looked at before the step"
 ADD_UP = "several backward passes add up before a step"
 LEFT_OUT = "a step can be left out after a backward pass"
-OTHERS = "another model's backward pass goes through these parameters"
 UNSCALED = "apex unscales the gradients when amp.scale_loss() ends"
 SCALED = "the GradScaler looks at the gradients before it steps"
 AROUND = "an object around the optimizer looks at the gradients before it steps"
-
-
-@dataclass(frozen=True)
-class Step:
-    """`target.step()`, or `scaler.step(target)`. optimizers: what the target may be, wrappers removed."""
-
-    names: Names
-    call: ast.Call
-    target: ast.expr
-    optimizers: frozenset[Value]
-    scaled: bool
-
-
-@dataclass(frozen=True)
-class Backward:
-    """A backward pass as a function sees it. anchor: the call itself, or the one there that leads to it."""
-
-    names: Names
-    call: ast.Call
-    where: Names
-    anchor: ast.Call
-    sync: Sync
-
-
-@dataclass(frozen=True)
-class Group:
-    """Optimizers that share steps, the steps of one function, and how the gradients come to them.
-
-    reason: why the reduction must be waited for; empty where step() may do it. reduce_after: the backward
-    passes after which to wait. reduce_before: statements (with their file) before which to wait
-    instead, since whether the backward passes before them reduce depends on a test. postponed: whether some
-    backward passes leave the reduction to a later one. unreduced: whether all of them do, and no later one
-    is there.
-    """
-
-    optimizers: frozenset[Value]
-    steps: tuple[Step, ...]
-    reason: str
-    reduce_after: tuple[Backward, ...]
-    reduce_before: tuple[tuple[Names, ast.stmt], ...]
-    postponed: bool
-    unreduced: bool
 
 
 class Steps:
@@ -127,13 +84,29 @@ class Steps:
         return any(self._gradients.looked_at(names, part) for part in parts)
 
     def looks_before(self, names: Names, call: ast.Call) -> bool:
-        """Whether a statement between a step and the backward pass above it looks at gradients."""
-        return self._first_reader(names, call) is not None
+        """Whether a statement between a step and the backward pass above it looks at gradients.
+
+        The step may stand in blocks of its own: `for optimizer in optimizers: optimizer.step()`.
+        """
+        statement: ast.AST = names.statement(call)
+        while isinstance(statement, ast.stmt) and not isinstance(statement, FUNCTIONS):
+            parent = names.parents[statement]
+            for above in reversed(_above(parent, statement)):
+                if self.runs_backward(above):
+                    return False
+                if self._gradients.looked_at(names, above):
+                    return True
+            statement = parent
+        return False
 
     def runs_backward(self, node: ast.AST) -> bool:
         """Whether running a node makes a backward pass, itself or through the project's functions."""
         backwards = {call for _, call in backward_calls(self._facts)}
         return any(self._leads.get(call, set()) & backwards for call in self._calls_here(node))
+
+    @cached_property
+    def _others(self) -> Beside:
+        return Beside(self._facts, self.steps, self._leads, self._reaches)
 
     @cached_property
     def _looked_at_around(self) -> frozenset[Value]:
@@ -188,7 +161,8 @@ class Steps:
                 meeting[region].append((names, anchor, step))
         for region, steps in meeting.items():
             backwards = self._in_region(steps[0][0], region, own, rivals)
-            beside = self._beside({step.call for _, _, step in steps}, backwards, rivals)
+            passes = {backward.call for backward in backwards}
+            beside = self._others.beside({step.call for _, _, step in steps}, passes, rivals)
             yield self._group(members, own, backwards, steps, beside)
 
     def _group(
@@ -212,6 +186,8 @@ class Steps:
                 reasons.append(LOOKED_AT)
             places.append((names, first or names.statement(anchor)))
         reasons += [self._open(steps[0][0], backward.anchor, own) for backward in reducing]
+        if any(repeated(backward, reducing) for backward in reducing):
+            reasons.append(ADD_UP)
         if beside:
             reasons.append(OTHERS)
         reason = next((reason for reason in reasons if reason), "")
@@ -278,65 +254,6 @@ class Steps:
                 every.add(self._callers_say(where, above) if said is Sync.ALWAYS else said)
             self._said[region] = every.pop() if len(every) == 1 else Sync.TESTED if every else Sync.ALWAYS
         return self._said[region]
-
-    def _beside(
-        self, steps: set[ast.Call], known: Sequence[Backward], rivals: frozenset[Value]
-    ) -> tuple[Backward, ...]:
-        """Backward passes for others' steps that go through rivals' parameters, in a loop with their steps.
-
-        What one call runs, its own pass or another's, are two kinds of one thing: they never meet.
-        """
-        by_call = {call: where for where, call in backward_calls(self._facts)}
-        seen = {backward.call for backward in known}
-        found: dict[ast.Call, Backward] = {}
-        for runs in self._loops if rivals else ():
-            stepping = [origins for origins in runs if origins & steps]
-            apart = set().union(*runs) - set().union(*stepping) if stepping else set()
-            for origin in apart & by_call.keys() - seen:
-                where = by_call[origin]
-                backward = Backward(where, origin, where, origin, sync_of(where, origin))
-                others = self._steps_others(where, origin, rivals)
-                if others and self._reaches(backward, rivals) and not self._frozen(where, origin, rivals):
-                    found[origin] = backward
-        return tuple(sorted(found.values(), key=lambda backward: backward.call.lineno))
-
-    def _steps_others(self, names: Names, backward: ast.Call, members: frozenset[Value]) -> bool:
-        """Whether the function around a backward pass steps other optimizers than these, and not these."""
-        region = region_of(names, backward)
-        here = [s for s in self.steps if s.names is names and region_of(names, s.call) is region]
-        return bool(here) and not any(step.optimizers & members for step in here)
-
-    def _frozen(self, names: Names, backward: ast.Call, members: frozenset[Value]) -> bool:
-        """Whether the function around a backward pass freezes all that these optimizers train, above it."""
-        region = region_of(names, backward)
-        mine = [optimizer for optimizer in self._facts.optimizers if optimizer.value in members]
-        trained = frozenset().union(*(optimizer.models for optimizer in mine))
-        frozen = frozenset().union(
-            *(
-                switch.models
-                for switch in self._switches
-                if switch.value is False
-                and switch.names is names
-                and region_of(names, switch.at) is region
-                and switch.at.lineno < backward.lineno
-            )
-        )
-        return bool(trained) and trained <= frozen
-
-    @cached_property
-    def _switches(self) -> tuple[Switch, ...]:
-        return tuple(switches(self._facts))
-
-    @cached_property
-    def _loops(self) -> tuple[list[set[ast.Call]], ...]:
-        """For each loop, the backward() and step() calls that each call in it leads to, again and again."""
-        found: dict[ast.AST, dict[ast.Call, set[ast.Call]]] = defaultdict(dict)
-        for names in self._facts.files:
-            for call in {call for calls in names.calls.values() for call in calls} & self._leads.keys():
-                for parent in names.ancestors(call):
-                    if isinstance(parent, LOOPS):
-                        found[parent][call] = self._leads[call]
-        return tuple(list(runs.values()) for runs in found.values())
 
     def _too_early(self, names: Names, anchor: ast.Call, own: set[ast.Call]) -> bool:
         """Whether a backward pass has run, once, when the optimizers that take these steps are made."""
@@ -456,12 +373,6 @@ def closure_of(step: Step) -> ast.expr | None:
     keyword = next((k.value for k in step.call.keywords if k.arg == "closure"), None)
     given = step.call.args[0] if step.call.args else keyword
     return None if isinstance(given, ast.Constant) else given
-
-
-def region_of(names: Names, node: ast.AST) -> Region:
-    """The function that a node runs in, else the module."""
-    function = names.function(node)
-    return function if isinstance(function, FUNCTIONS) else names.source.tree
 
 
 def _block(parent: ast.AST, statement: ast.AST) -> Sequence[ast.stmt]:

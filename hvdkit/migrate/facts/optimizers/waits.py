@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts.optimizers.gradients import GradientUse
 from hvdkit.migrate.facts.optimizers.naming import optimizer_names
-from hvdkit.migrate.facts.optimizers.steps import Backward, Group, Step
+from hvdkit.migrate.facts.optimizers.passes import Backward, Group, Step
 from hvdkit.migrate.names import FUNCTIONS, Names
 
 if TYPE_CHECKING:

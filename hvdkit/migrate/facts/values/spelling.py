@@ -36,11 +36,18 @@ def _held(flow: Flow, names: Names, at: ast.expr | ast.stmt, targets: set[Value]
         above = any(getattr(binding.node, "lineno", at.lineno) <= at.lineno for binding in bindings)
         objects = flow.named(names, name, at) if above and name.isidentifier() else frozenset()
         for owner in objects if len(objects) == 1 else ():
-            for attribute, stores in owner.names.stores.items() if owner.kind == "object" else ():
-                for target, binding in stores:
-                    held = flow.bound(owner.names, binding) if attribute.isidentifier() else frozenset()
-                    if held & targets and flow.values(owner.names, target) == objects:
-                        return f"{name}.{attribute}"
+            if (attribute := attribute_holding(flow, owner, targets)) is not None:
+                return f"{name}.{attribute}"
+    return None
+
+
+def attribute_holding(flow: Flow, owner: Value, targets: set[Value]) -> str | None:
+    """The attribute of an object of the project's own that may hold one of the values."""
+    for attribute, stores in owner.names.stores.items() if owner.kind == "object" and owner.names else ():
+        for target, binding in stores:
+            held = flow.bound(owner.names, binding) if attribute.isidentifier() else frozenset()
+            if held & targets and flow.values(owner.names, target) == {owner}:
+                return attribute
     return None
 
 

@@ -1,0 +1,120 @@
+"""HVD908: models that a task engine or a search of hyperparameters trains are left as they are."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from hvdkit.migrate.facts import Facts
+from hvdkit.migrate.facts.launch.pools import in_pool, in_search
+from hvdkit.migrate.names import Names
+from hvdkit.migrate.plan import Finding
+from hvdkit.migrate.rule import Keep, Rule
+
+IN_POOL = "this model is trained in a process of a pool or a task engine, where Horovod has no rank"
+APART = (
+    "these trainings run beside each other already; to spread one of them over several GPUs, let its task start "
+    "horovodrun with a script that trains it, and run hvdkit migrate on that script"
+)
+IN_SEARCH = (
+    "a search of hyperparameters trains this model: each rank would try settings of its own, and wait for gradients "
+    "that the others do not have"
+)
+ALIKE = (
+    "let rank 0 search and send what it tries, hvd.broadcast_object(settings), or search outside and start "
+    "horovodrun for each trial; then run hvdkit migrate on the script that trains"
+)
+
+
+def check(facts: Facts) -> Iterator[Finding]:
+    told: set[tuple[Names, ast.AST | None]] = set()
+    for names, node in _trained(facts):
+        pool = in_pool(facts, names, node)
+        key = (names, names.function(node))
+        if key in told or not (pool or in_search(facts, names, node)):
+            continue
+        told.add(key)
+        yield facts.refused("HVD908", names, node, *((IN_POOL, APART) if pool else (IN_SEARCH, ALIKE)))
+
+
+def _trained(facts: Facts) -> Iterator[tuple[Names, ast.AST]]:
+    """The optimizers of programs that are migrated, and the calls by which Keras trains."""
+    for optimizer in facts.optimizers:
+        if not optimizer.wrapped and facts.kinds(optimizer.names) & {"ddp", "single"}:
+            yield optimizer.names, optimizer.node
+    for fit in facts.tf.fits():
+        yield fit.names, fit.node
+    for applied in facts.tf.applied:
+        if applied.names in facts.tf.files:
+            yield applied.names, applied.node
+
+
+RULE = Rule(
+    id="HVD908",
+    title="what task engines and searches train is refused",
+    what=(
+        "Leaves programs alone whose models are trained in the processes of a pool, of Parsl, Ray, Dask or joblib, or "
+        "by a search of hyperparameters: Optuna, hyperopt, DeepHyper, Ray Tune, a sweep of wandb."
+    ),
+    why=(
+        "The processes of an engine were started by no Horovod launcher, and hvd.size() fails there. A search runs "
+        "on each rank with settings of its own: the ranks would average gradients of different models, or hang."
+    ),
+    safety="Nothing is edited in any file of the program.",
+    check=check,
+    changes=(),
+    keeps=(
+        Keep(
+            """\
+            import torch
+            from parsl import python_app
+
+            @python_app
+            def trained(width):
+                model = torch.nn.Linear(2, width)
+                optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+                model(torch.ones(1, 2)).sum().backward()
+                optimizer.step()
+                return model
+
+            models = [each.result() for each in [trained(1), trained(2)]]
+            """,
+            reason="each model is trained in a process of its own, by the engine",
+            reported=True,
+        ),
+        Keep(
+            """\
+            import optuna
+            import torch
+
+            def objective(trial):
+                model = torch.nn.Linear(2, trial.suggest_int("width", 1, 8))
+                optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+                loss = model(torch.ones(1, 2)).sum()
+                loss.backward()
+                optimizer.step()
+                return loss.item()
+
+            optuna.create_study().optimize(objective, n_trials=8)
+            """,
+            reason="each rank would suggest another width",
+            reported=True,
+        ),
+        Keep(
+            """\
+            import torch
+            from joblib import Parallel, delayed
+
+            def read(path):
+                return torch.load(path)
+
+            data = Parallel(4)(delayed(read)(path) for path in paths)
+            model = torch.nn.Linear(2, 1)
+            optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+            model(data).sum().backward()
+            optimizer.step()
+            """,
+            reason="the engine's processes only read",
+        ),
+    ),
+)

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts import vocabulary as words
 from hvdkit.migrate.facts.data.training import only_single
+from hvdkit.migrate.facts.optimizers.after_backward import after_backward
 from hvdkit.migrate.facts.optimizers.beginnings import plain_tensors, whole_models
+from hvdkit.migrate.facts.optimizers.hand_starts import Start
 from hvdkit.migrate.facts.optimizers.placing import Place
+from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
 
@@ -44,6 +47,18 @@ def check(facts: Facts) -> Iterator[Finding]:
             yield facts.manual("HVD402", place.names, place.call, message, advice)
             continue
         yield facts.required("HVD402", place.names, place.call, message, _edit, facts, place, place.models)
+    for start in after_backward(facts).starts:
+        message = "all ranks start from rank 0's weights"
+        yield facts.required("HVD402", start.names, start.statement, message, _before, facts, start)
+
+
+def _before(facts: Facts, start: Start) -> Edit:
+    """The broadcasts above the training of a program that takes its steps by hand."""
+    hvd = facts.hvd(start.names)
+    models = (*start.models, *_copies(start.names, start.statement, start.models))
+    lines = [_sent(facts, hvd, model) for model in models]
+    lines += [_tensors_sent(hvd, start.tensors)] if start.tensors else []
+    return edits.before(start.names.source, start.statement, lines)
 
 
 def _whole(facts: Facts, place: Place, models: dict[str, bool]) -> Edit:
@@ -56,8 +71,12 @@ def _whole(facts: Facts, place: Place, models: dict[str, bool]) -> Edit:
 
 
 def _tensors(facts: Facts, place: Place, tensors: list[str]) -> Edit:
+    return _placed(place, [_tensors_sent(facts.hvd(place.names), tensors)])
+
+
+def _tensors_sent(hvd: str, tensors: Sequence[str]) -> str:
     pairs = ", ".join(f'("{tensor}", {tensor})' for tensor in tensors)
-    return _placed(place, [f"{facts.hvd(place.names)}.broadcast_parameters([{pairs}], root_rank=0)"])
+    return f"{hvd}.broadcast_parameters([{pairs}], root_rank=0)"
 
 
 def _placed(place: Place, lines: list[str]) -> Edit:
@@ -68,18 +87,22 @@ def _placed(place: Place, lines: list[str]) -> Edit:
 
 def _edit(facts: Facts, place: Place, models: tuple[str, ...]) -> Edit:
     hvd = facts.hvd(place.names)
-    form = f"{hvd}.broadcast_parameters({{}}.state_dict(), root_rank=0)"
+    every = (*models, *_copies(place.names, place.statement, models))
+    return _placed(place, [_sent(facts, hvd, model) for model in every])
+
+
+def _sent(facts: Facts, hvd: str, model: str) -> str:
     if facts.options.target == "hvdkit":
-        form = f"{hvd}.broadcast({{}})"
-    return _placed(place, [form.format(model) for model in (*models, *_copies(place, models))])
+        return f"{hvd}.broadcast({model})"
+    return f"{hvd}.broadcast_parameters({model}.state_dict(), root_rank=0)"
 
 
-def _copies(place: Place, models: tuple[str, ...]) -> list[str]:
+def _copies(names: Names, before: ast.stmt, models: tuple[str, ...]) -> list[str]:
     """Models that took over the weights of these, above: they have each rank's own, from before the broadcast."""
-    names, segment = place.names, place.names.source.segment
-    block = edits.block(names, place.statement)
+    segment = names.source.segment
+    block = edits.block(names, before)
     found: list[str] = []
-    for statement in block[: block.index(place.statement)]:
+    for statement in block[: block.index(before)]:
         for call in names.calls_in(statement):
             given = call.args[0] if call.args else None
             copied: ast.expr | None = None
@@ -99,7 +122,10 @@ def _copies(place: Place, models: tuple[str, ...]) -> list[str]:
 RULE = Rule(
     id="HVD402",
     title="rank 0's weights are broadcast",
-    what="Broadcasts the model's parameters and buffers from rank 0 after the optimizer is made.",
+    what=(
+        "Broadcasts the model's parameters and buffers from rank 0 after the optimizer is made; in a program that "
+        "steps by hand, above the loops of its training."
+    ),
     why="Ranks that start from different weights never meet again, and no error tells.",
     safety=(
         "Safe: it changes nothing on rank 0. A fresh optimizer has no state yet, so none is sent: Horovod's "

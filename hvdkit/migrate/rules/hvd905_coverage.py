@@ -34,6 +34,7 @@ COPIED = (
 OWN_GRADIENTS = (
     "give the optimizer the model's own parameters; for half precision use torch.autocast and GradScaler"
 )
+AFTER = ". Its gradients are not averaged after backward() (HVD416), since "
 BESIDE = "the script itself steps what no optimizer has: nobody would average these gradients"
 GIVE = (
     "give these parameters to an optimizer, too. Gradients are not averaged after backward() (HVD416) for all"
@@ -52,23 +53,20 @@ def check(facts: Facts) -> Iterator[Finding]:
         seen = f" (something unknown takes a step at {places[0]})" if places else ""
         message = f"the optimizer that trains this model was not found{seen}"
         problem = averaged.problems.get(wrap.node)
-        why = (
-            f". Its gradients are not averaged after backward() (HVD416), since {problem}" if problem else ""
-        )
+        why = f"{AFTER}{problem}" if problem else ""
         why += (
             f". They are not averaged before the step (HVD417), since {before_steps(facts, program).problem}"
         )
         yield facts.refused("HVD905", wrap.names, wrap.node, message, ADVICE + why)
-    for program, names, step in without_optimizer(facts):
+    alone = {step: (program, names) for program, names, step in without_optimizer(facts)}
+    for step, (program, names) in alone.items():
         if program in averaged.programs:
             continue
-        taken = "something unknown takes" if isinstance(step, ast.Call) else "the script itself takes"
+        by_hand = not isinstance(step, ast.Call)
+        taken = "the script itself takes" if by_hand else "something unknown takes"
         message = f"{taken} this step, and no other optimizer was found"
-        problem = averaged.unshown.get(program)
-        why = (
-            f". Its gradients are not averaged after backward() (HVD416), since {problem}" if problem else ""
-        )
-        yield facts.refused("HVD905", names, step, message, ADVICE + why)
+        problem = averaged.unshown.get(program, "") if by_hand else ""
+        yield facts.refused("HVD905", names, step, message, ADVICE + (problem and f"{AFTER}{problem}"))
     for program, names, step in stepped_beside(facts):
         if program not in averaged.programs:
             problem = averaged.unshown.get(program, "HVD416 was not chosen")

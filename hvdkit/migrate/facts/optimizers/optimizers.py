@@ -248,13 +248,20 @@ def _constructed(facts: Facts, names: Names, call: ast.Call) -> list[Value]:
     if choice is not None:
         classes = [*facts.flow.values(names, choice.body), *facts.flow.values(names, choice.orelse)]
     else:
-        table = facts.flow.values(names, call.func) if isinstance(call.func, ast.Subscript) else ()
-        classes = sorted(table, key=lambda value: value.name)
+        # Of a table, or of a variable that an if/elif chain gives one of several classes.
+        table = isinstance(call.func, (ast.Subscript, ast.Name))
+        classes = sorted(facts.flow.values(names, call.func) if table else (), key=_order)
+        classes = classes if len(classes) > 1 or isinstance(call.func, ast.Subscript) else []
     made = [made for made in (_of_class(facts, names, call, value) for value in classes) if made is not None]
     if choice is not None or (made and len(made) == len(classes)):
         return made if len(made) == len(classes) else []
     value = _construction(facts, names, call)
     return [] if value is None else [value]
+
+
+def _order(value: Value) -> tuple[str, str, str]:
+    """An order that is the same in every run, for values come as a set."""
+    return value.name, value.kind, str(value.names.source.path)
 
 
 def _together(names: Names, given: ast.expr) -> ast.expr:
@@ -279,8 +286,9 @@ def _construction(facts: Facts, names: Names, call: ast.Call) -> Value | None:
     terminal = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
     is_class = terminal[:1].isupper() or any(_gives_parameters(names, arg) for arg in call.args[:1])
     known = next((name for name in direct if words.is_optimizer(name)), None)
+    classes = sorted(facts.flow.values(names, call.func), key=_order)
     if known is not None:
-        copied = (_of_class(facts, names, call, value) for value in facts.flow.values(names, call.func))
+        copied = (_of_class(facts, names, call, value) for value in classes)
         own = next((made for made in copied if made is not None and made.kind == "object"), None)
         return own or Value("made", known, call, names)
     if isinstance(call.func, ast.Name) and not names.bindings(call.func.id, call.func) and not names.stars:
@@ -295,7 +303,7 @@ def _construction(facts: Facts, names: Names, call: ast.Call) -> Value | None:
         return next((v for v in facts.flow.values(names, call) if v.node is call), None)
     if not is_class:
         return None
-    every = (_of_class(facts, names, call, value) for value in facts.flow.values(names, call.func))
+    every = (_of_class(facts, names, call, value) for value in classes)
     return next((made for made in every if made is not None), None)
 
 

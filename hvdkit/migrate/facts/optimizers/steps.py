@@ -19,6 +19,7 @@ from hvdkit.migrate.facts.code.loops import backward_calls
 from hvdkit.migrate.facts.models.freezing import Switch, switches
 from hvdkit.migrate.facts.models.losses import reached_models
 from hvdkit.migrate.facts.models.syncing import Sync, says_when, sync_of
+from hvdkit.migrate.facts.optimizers.alternatives import never_meet
 from hvdkit.migrate.facts.optimizers.gradients import GradientUse, walk_here
 from hvdkit.migrate.facts.optimizers.leaves import passes_of
 from hvdkit.migrate.facts.values.flow import Value
@@ -289,11 +290,15 @@ class Steps:
         by_call = {call: where for where, call in backward_calls(self._facts)}
         seen = {backward.call for backward in known}
         found: dict[ast.Call, Backward] = {}
-        for runs in self._loops if rivals else ():
-            stepping = [origins for origins in runs if origins & steps]
-            apart = set().union(*runs) - set().union(*stepping) if stepping else set()
+        for file, runs in self._loops if rivals else ():
+            stepping = {call: origins for call, origins in runs.items() if origins & steps}
+            apart = set().union(*runs.values()) - set().union(*stepping.values()) if stepping else set()
             for origin in apart & by_call.keys() - seen:
                 where = by_call[origin]
+                ways = [*stepping, *(call for call, origins in runs.items() if origin in origins)]
+                own = [(step.names, step.call) for step in self.steps if step.call in steps]
+                if never_meet(self._facts, file, ways, [(where, origin)], own):
+                    continue
                 backward = Backward(where, origin, where, origin, sync_of(where, origin))
                 others = self._steps_others(where, origin, rivals)
                 if others and self._reaches(backward, rivals) and not self._frozen(where, origin, rivals):
@@ -328,15 +333,15 @@ class Steps:
         return tuple(switches(self._facts))
 
     @cached_property
-    def _loops(self) -> tuple[list[set[ast.Call]], ...]:
+    def _loops(self) -> tuple[tuple[Names, dict[ast.Call, set[ast.Call]]], ...]:
         """For each loop, the backward() and step() calls that each call in it leads to, again and again."""
-        found: dict[ast.AST, dict[ast.Call, set[ast.Call]]] = defaultdict(dict)
+        found: dict[ast.AST, tuple[Names, dict[ast.Call, set[ast.Call]]]] = {}
         for names in self._facts.files:
             for call in {call for calls in names.calls.values() for call in calls} & self._leads.keys():
                 for parent in names.ancestors(call):
                     if isinstance(parent, LOOPS):
-                        found[parent][call] = self._leads[call]
-        return tuple(list(runs.values()) for runs in found.values())
+                        found.setdefault(parent, (names, {}))[1][call] = self._leads[call]
+        return tuple(found.values())
 
     def _too_early(self, names: Names, anchor: ast.Call, own: set[ast.Call]) -> bool:
         """Whether a backward pass has run, once, when the optimizers that take these steps are made."""

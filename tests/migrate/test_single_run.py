@@ -120,6 +120,20 @@ def test_steps_by_hand_get_averages(tmp_path: Path) -> None:
 
 
 @pytest.mark.launch
+def test_target_networks_and_weights_that_are_drawn_late_are_the_same(tmp_path: Path) -> None:
+    script = tmp_path / "targets.py"
+    script.write_text((PROGRAMS / "targets.py").read_text())
+    env = {**os.environ, "RESULTS": str(tmp_path), "OMP_NUM_THREADS": "1"}
+    env["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{env['PATH']}"
+    assert migrate(["migrate", str(script), "--write", "--allow-no-vcs", "--no-diff"]) == 1  # HVD304 is left
+    command = ["horovodrun", "-np", "2", "--gloo", sys.executable, str(script)]
+    subprocess.run(command, env=env, timeout=120, check=True)
+    for name in ("net", "target", "head"):
+        digests = [path.read_text() for path in tmp_path.glob(f"{name}-*.txt")]
+        assert len(digests) == 2 and len(set(digests)) == 1, name
+
+
+@pytest.mark.launch
 def test_each_rank_plays_for_itself(tmp_path: Path) -> None:
     script = tmp_path / "player.py"
     script.write_text((PROGRAMS / "player.py").read_text())

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from hvdkit.migrate import edits
 from hvdkit.migrate.facts.optimizers.placing import Place, bound_in_test, head_of
 from hvdkit.migrate.facts.values.flow import Value
-from hvdkit.migrate.names import Names
+from hvdkit.migrate.names import LOOPS, Names
 
 if TYPE_CHECKING:
     from hvdkit.migrate.facts.facts import Facts
 
+MAX_CALLS = 3
 _MODULES = ("torch.nn.", "torchvision.models.", "timm.")
 _TENSORS = ("torch.zeros", "torch.ones", "torch.full", "torch.randn", "torch.rand", "torch.tensor")
 
@@ -72,4 +75,43 @@ def _is_tensor(facts: Facts, names: Names, node: ast.Name) -> bool:
             or (isinstance(value.func, ast.Attribute) and value.func.attr == "requires_grad_")
         )
         for value in values
+    )
+
+
+def initialised_below(facts: Facts, names: Names, statement: ast.stmt, models: Sequence[str]) -> ast.stmt:
+    """The last statement below one, in its block and above any loop, that gives models other weights.
+
+    `net.apply(init_weights)`: after it, not before, all ranks have to get the same ones.
+    """
+    last = statement
+    following = edits.following(names, statement)
+    while following is not None and not isinstance(following, (*LOOPS, ast.Return)):
+        if any(_initialises(facts, names, call, models, 0) for call in names.calls_in(following)):
+            last = following
+        following = edits.following(names, following)
+    return last
+
+
+def _initialises(facts: Facts, names: Names, call: ast.Call, models: Sequence[str], depth: int) -> bool:
+    """Whether a call gives parameters of these models, or of anything below the first call, new values."""
+    receiver = call.func.value if isinstance(call.func, ast.Attribute) else None
+    given = [*call.args, *([receiver] if receiver is not None else [])]
+    if not depth and not any(_concerns(names, part, models) for part in given):
+        return False
+    if getattr(call.func, "attr", "") == "apply" and receiver is not None and len(call.args) == 1:
+        return not names.qualified(call.func)
+    if any(name.startswith("torch.nn.init.") for name in facts.flow.qualified(names, call.func)):
+        return True
+    return depth < MAX_CALLS and any(
+        _initialises(facts, where, inside, models, depth + 1)
+        for where, function in facts.flow.functions(names, call)
+        for inside in where.calls_in(function)
+    )
+
+
+def _concerns(names: Names, node: ast.expr, models: Sequence[str]) -> bool:
+    """Whether an expression is a model, a part of one, or the object that holds it."""
+    text = names.source.segment(node) if isinstance(node, (ast.Name, ast.Attribute)) else ""
+    return bool(text) and any(
+        f"{model}.".startswith(f"{text}.") or text.startswith(f"{model}.") for model in models
     )

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
+from hvdkit.migrate.facts.models.syncing import steps_unreduced
 from hvdkit.migrate.facts.optimizers.naming import optimizer_names, plain_target
 from hvdkit.migrate.facts.optimizers.steps import Group, Step
 from hvdkit.migrate.facts.optimizers.unfollowed import unfollowed_steps
@@ -31,6 +32,12 @@ MADE_HERE = (
     "optimizer.synchronize() after backward(), and step under optimizer.skip_synchronize()"
 )
 
+OWN_STEP = (
+    "this step is where no_sync() may hold: DDP takes it by each rank's own gradients, and Horovod's optimizer "
+    "averages before each of its steps"
+)
+LAST = "let the last backward pass before the step run outside no_sync()"
+
 TOO_EARLY = "gradients are looked at here, right after backward(), and the optimizer that has to average them first has no name"
 NAME_IT = "give the optimizer to this function, too, or look at the gradients where it is called"
 
@@ -54,8 +61,11 @@ def check(facts: Facts) -> Iterator[Finding]:
                 message = (
                     "every backward pass of this step is under no_sync(): DDP never averages its gradients"
                 )
-                advice = "let the last backward pass before the step run outside no_sync()"
-                yield facts.refused("HVD404", step.names, step.call, message, advice)
+                yield facts.refused("HVD404", step.names, step.call, message, LAST)
+            continue
+        windows = [step for step in group.steps if steps_unreduced(step.names, step.call)]
+        if windows and "ddp" in facts.kinds(windows[0].names):
+            yield facts.refused("HVD404", windows[0].names, windows[0].call, OWN_STEP, LAST)
             continue
         if not group.reason:
             continue
@@ -1561,6 +1571,26 @@ RULE = Rule(
                 optimizer.step()
             """,
             reason="no pass reduces: each rank trains a model of its own, and Horovod's step would average them",
+            reported=True,
+        ),
+        Keep(
+            """\
+            import torch
+            from torch.nn.parallel import DistributedDataParallel as DDP
+
+            model = DDP(torch.nn.Linear(2, 1))
+            optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+            for batch in batches:
+                with model.no_sync():
+                    for x in batch[1:]:
+                        optimizer.zero_grad()
+                        model(x).sum().backward()
+                        optimizer.step()
+                optimizer.zero_grad()
+                model(batch[0]).sum().backward()
+                optimizer.step()
+            """,
+            reason="DDP steps by each rank's own gradients there, and Horovod's optimizer would average: HVD416 does not",
             reported=True,
         ),
         Keep(

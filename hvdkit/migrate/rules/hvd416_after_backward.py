@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from dataclasses import replace
 
 from hvdkit.migrate import edits
 from hvdkit.migrate.collective_edits import fresh
@@ -48,7 +49,7 @@ def _inline(facts: Facts, each: Pass) -> Edit:
         f"for {handle} in {handles}:",
         f"\t{hvd}.synchronize({handle})",
     ]
-    return _below(each, lines)
+    return _below(facts, each, lines)
 
 
 def _parameters(each: Pass) -> str:
@@ -58,7 +59,7 @@ def _parameters(each: Pass) -> str:
     return f"[{', '.join((*(f'*{model}.parameters()' for model in each.models), *each.tensors))}]"
 
 
-def _below(each: Pass, lines: list[str]) -> Edit:
+def _below(facts: Facts, each: Pass, lines: list[str]) -> Edit:
     """Lines below a backward pass, under the test under which DDP reduced there."""
     if each.unless:
         asked = ast.parse(each.unless, mode="eval").body
@@ -68,13 +69,17 @@ def _below(each: Pass, lines: list[str]) -> Edit:
         if negated:
             test = ast.unparse(asked.operand)  # type: ignore[attr-defined]
         lines = [f"if {test}:", *(f"\t{line}" for line in lines)]
-    return edits.after(each.names.source, each.statement, lines)
+    below = edits.after(each.names.source, each.statement, lines)
+    if each.window is each.statement or not facts.options.allows("HVD405"):
+        return below
+    # HVD405 takes the `with` away, and what is in it moves out: so do these lines.
+    return replace(below, text=edits.before(each.names.source, each.window, lines).text)
 
 
 def _called(facts: Facts, function: str, passes: list[Pass], each: Pass) -> list[Edit]:
     """The call, and with the first one the function above it."""
     names = each.names
-    found = [_below(each, [f"{function}({_parameters(each)})"])]
+    found = [_below(facts, each, [f"{function}({_parameters(each)})"])]
     if each is passes[0]:
         unlike = any(one.unlike for one in passes)
         lines = [*_function(facts.hvd(names), function, unlike), "", ""]
@@ -334,6 +339,42 @@ RULE = Rule(
 
             Trainer(torch.nn.Linear(2, 2), torch.nn.Linear(2, 1)).step(x)
             """,
+        ),
+        Change(
+            """\
+            from contextlib import nullcontext
+
+            import torch
+            from torch.nn.parallel import DistributedDataParallel as DDP
+
+            model = DDP(torch.nn.Linear(2, 1))
+            optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+            for i, x in enumerate(batches):
+                with model.no_sync() if i % 4 else nullcontext():
+                    model(x).sum().backward()
+                    optimizer.step()
+                optimizer.zero_grad()
+            """,
+            """\
+            from contextlib import nullcontext
+
+            import horovod.torch as hvd
+            import torch
+            from torch.nn.parallel import DistributedDataParallel as DDP
+
+            model = DDP(torch.nn.Linear(2, 1))
+            optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+            for i, x in enumerate(batches):
+                with model.no_sync() if i % 4 else nullcontext():
+                    model(x).sum().backward()
+                    if not (i % 4):
+                        handles = [hvd.allreduce_async_(p.grad, op=hvd.Average) for p in model.parameters() if p.grad is not None]
+                        for handle in handles:
+                            hvd.synchronize(handle)
+                    optimizer.step()
+                optimizer.zero_grad()
+            """,
+            note="Steps in no_sync() are by each rank's own gradients. HVD405 takes the `with` away.",
         ),
         Change(
             """\

@@ -47,13 +47,15 @@ if TYPE_CHECKING:
 class Pass:
     """A backward pass, and what gradients are averaged of below it: models and tensors, as written there.
 
-    statement: below which that is. unlike: whether one rank may have a gradient of a parameter that another
-    rank has not. unless: the test, as text, under which no_sync() leaves it to a later pass; empty for none.
+    statement: below which that is; window: the same, or the `with` around it that goes. unlike: whether one
+    rank may have a gradient of a parameter that another has not. unless: the test, as text, under which
+    no_sync() leaves it to a later pass; empty for none.
     """
 
     names: Names
     call: ast.Call
     statement: ast.stmt
+    window: ast.stmt
     models: tuple[str, ...]
     unlike: bool
     unless: str = ""
@@ -230,8 +232,7 @@ def averaged_literally(facts: Facts, names: Names, model: ast.expr) -> bool:
 
 def averaged_below(facts: Facts, names: Names, call: ast.Call) -> bool:
     """Whether gradients are averaged right below a backward pass, as HVD416 writes it."""
-    statement = _statement(names, call)
-    below = edits.following(names, statement) if statement is not None else None
+    below = edits.following(names, _statement(names, call)[0])
     return below is not None and any(
         _sends_gradients(facts, names, inside)
         or any(
@@ -279,33 +280,34 @@ def _passes(facts: Facts, program: ProgramFacts, wraps: list[Wrap], every: list[
             models = tuple(sorted(name for name, kind in written.items() if kind != TENSOR))
             tensors = tuple(sorted(name for name, kind in written.items() if kind == TENSOR))
             unlike = any(is_on(keyword(wrap.node, name)) for wrap in through for name in MAY_BE_UNUSED)
-            statement = _statement(names, call)
-            if statement is None:
+            statement, window = _statement(names, call)
+            unless = _left_to_later(facts, names, window)
+            if window is not statement and not unless:
                 place = f"{names.source.path.name}:{call.lineno}"
                 raise NotShown(f"more follows it where no_sync() may hold ({place})")
-            unless = _left_to_later(facts, names, statement)
-            yield Pass(names, call, statement, models, unlike, unless, tensors)
+            yield Pass(names, call, statement, window, models, unlike, unless, tensors)
 
 
-def _statement(names: Names, call: ast.Call) -> ast.stmt | None:
+def _statement(names: Names, call: ast.Call) -> tuple[ast.stmt, ast.stmt]:
     """A backward pass, or the `with` around it that goes, since it says whether the pass reduces.
 
-    None where more follows in that `with`.
+    Also that `with` where it is not the same, for more follows the pass in it.
     """
     statement = names.statement(call)
     while True:
         around = names.parents[statement]
         if not isinstance(around, ast.With) or context_of(names, around) is Sync.ALWAYS:
-            return statement
+            return statement, statement
         if around.body[-1] is not statement:
-            return None
+            return statement, around
         statement = around
 
 
 def _left_to_later(facts: Facts, names: Names, statement: ast.stmt) -> str:
     """The test of `with model.no_sync() if test else nullcontext():`, where it may be asked again below.
 
-    Where the test is another one by then, or is not seen, all passes are averaged: that comes to the same.
+    Where the test is another one by then, or is not seen, all passes are averaged: that comes to the same,
+    but where a step is in the `with`, too.
     """
     if not isinstance(statement, ast.With) or len(statement.items) != 1:
         return ""

@@ -22,6 +22,11 @@ from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
 from hvdkit.migrate.sampler_edits import in_groups, unshardable
 
+BY_ENGINE = "ignite's engine counts the epochs over this loader"
+IN_HANDLER = (
+    "tell its sampler each epoch: trainer.add_event_handler(Events.EPOCH_STARTED, "
+    "lambda engine: loader.sampler.set_epoch(engine.state.epoch))"
+)
 IN_BATCHES = (
     "call set_epoch(epoch) on the sampler that the batch sampler was given, at the start of each epoch"
 )
@@ -61,6 +66,8 @@ def _finding(facts: Facts, loader: Loader, epoch: Loop | None, single: bool) -> 
     advice = "call loader.sampler.set_epoch(epoch) at the start of each epoch"
     if epoch is None:
         message = "no loop over epochs was found around the loop over this loader"
+        if any(loader.value in path.loaders and path.batch < 0 for path in facts.loops.paths):
+            message, advice = BY_ENGINE, IN_HANDLER
         return facts.manual("HVD303", loader.names, loader.node, message, advice)
     loader_name = _of_phase(facts, loader, epoch) or spelled(
         facts.flow, epoch.names, epoch.node, [loader.value]
@@ -591,6 +598,20 @@ RULE = Rule(
         ),
     ),
     keeps=(
+        Keep(
+            """\
+            import torch
+            from ignite.engine import create_supervised_trainer
+
+            model = torch.nn.Linear(2, 1)
+            optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+            loader = torch.utils.data.DataLoader(data, shuffle=True)
+            trainer = create_supervised_trainer(model, optimizer, torch.nn.functional.mse_loss)
+            trainer.run(loader, max_epochs=3)
+            """,
+            reason="the loop over epochs is the library's: a handler of its own has to tell the sampler",
+            reported=True,
+        ),
         Keep(
             """\
             import torch.distributed as dist

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
+from hvdkit.migrate.facts.code.engines import more_than_steps
 from hvdkit.migrate.facts.models.syncing import steps_unreduced
 from hvdkit.migrate.facts.optimizers.naming import optimizer_names, plain_target
 from hvdkit.migrate.facts.optimizers.steps import Group, Step
@@ -32,6 +33,11 @@ MADE_HERE = (
     "optimizer.synchronize() after backward(), and step under optimizer.skip_synchronize()"
 )
 
+IN_LIBRARY = (
+    "this trainer of ignite's scales the loss, or steps after several backward passes, in the library: nothing can "
+    "wait there for the averages"
+)
+OWN_UPDATE = "write the update function, hand it to ignite.engine.Engine, and run hvdkit migrate again"
 OWN_STEP = (
     "this step is where no_sync() may hold: DDP takes it by each rank's own gradients, and Horovod's optimizer "
     "averages before each of its steps"
@@ -99,6 +105,9 @@ def check(facts: Facts) -> Iterator[Finding]:
             if facts.kinds(step.names) & {"ddp", "single"} and not skips(step.names, step.call):
                 message = "the gradients are reduced already, so the step does not reduce them again"
                 yield facts.required("HVD404", step.names, step.call, message, _skip, step)
+    for names, call in more_than_steps(facts):
+        if facts.kinds(names) & {"ddp", "single"}:
+            yield facts.refused("HVD404", names, call, IN_LIBRARY, OWN_UPDATE)
     for names, call in unfollowed_steps(facts):
         yield facts.refused("HVD404", names, call, UNFOLLOWED, MADE_HERE)
 
@@ -1321,6 +1330,19 @@ RULE = Rule(
         ),
     ),
     keeps=(
+        Keep(
+            """\
+            import torch
+            from ignite.engine import create_supervised_trainer
+
+            model = torch.nn.Linear(2, 1)
+            optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+            trainer = create_supervised_trainer(model, optimizer, torch.nn.functional.mse_loss, amp_mode="amp", scaler=True)
+            trainer.run(batches, max_epochs=3)
+            """,
+            reason="the library's GradScaler looks at the gradients before it steps",
+            reported=True,
+        ),
         Keep(
             """\
             import torch

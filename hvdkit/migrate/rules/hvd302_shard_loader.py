@@ -97,8 +97,8 @@ RULE = Rule(
 
             model = torch.nn.Linear(2, 1)
             optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-            sampler = DistributedSampler(data, num_replicas=hvd.size(), rank=hvd.rank(), shuffle=False)
-            batches = torch.utils.data.DataLoader(data, batch_size=4, sampler=sampler)
+            batches_sampler = DistributedSampler(data, num_replicas=hvd.size(), rank=hvd.rank(), shuffle=False)
+            batches = torch.utils.data.DataLoader(data, batch_size=4, sampler=batches_sampler)
             trainer = Engine(update)
             trainer.run(batches, max_epochs=3)
             """,

@@ -1,4 +1,4 @@
-"""Programs whose optimizers cannot average gradients: those of which DDP may be said literally (HVD416)."""
+"""Programs whose optimizers cannot average gradients: in which that may be said after backward() (HVD416)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ ABOUT_OPTIMIZERS = ("HVD401", "HVD404", "HVD405", "HVD406", "HVD411", "HVD904", 
 
 
 def said_literally(facts: Facts, findings: Iterable[Finding]) -> frozenset[Path]:
-    """The entries of DDP's programs that are refused for their optimizers, or in which apex steps."""
+    """The entries of programs that are refused for their optimizers, or in which apex steps with DDP."""
     found = {
         finding.path
         for finding in findings
@@ -24,5 +24,6 @@ def said_literally(facts: Facts, findings: Iterable[Finding]) -> frozenset[Path]
     return frozenset(
         program.entry.source.path
         for program in facts.programs
-        if program.kind == "ddp" and not found.isdisjoint(names.source.path for names in program.files)
+        if program.kind in ("ddp", "single")
+        and not found.isdisjoint(names.source.path for names in program.files)
     )

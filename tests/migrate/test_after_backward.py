@@ -107,7 +107,7 @@ PLAIN = "model(x).sum().backward()"
             "every backward pass of it is under no_sync()",
         ),
         (
-            f"with model.no_sync() if i else nullcontext():\n    {PLAIN}\n    print(i)",
+            f"with model.no_sync() if ready(i) else nullcontext():\n    {PLAIN}\n    print(i)",
             "",
             "more follows it where no_sync() may hold (train.py:14)",
         ),

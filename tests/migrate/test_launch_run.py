@@ -181,6 +181,15 @@ def test_what_no_optimizer_can_average_is_averaged_after_backward(tmp_path: Path
 
 
 @pytest.mark.launch
+def test_steps_in_no_sync_stay_each_ranks_own(tmp_path: Path) -> None:
+    before = run([*TORCHRUN, str(PROGRAMS / "local" / "train.py")], tmp_path / "torch")
+    script = migrated("local", tmp_path)
+    assert "DistributedOptimizer" not in script.read_text()
+    assert run([*HOROVODRUN, str(script)], tmp_path / "horovod") == before
+    assert before[0] != before[1]
+
+
+@pytest.mark.launch
 def test_a_file_in_the_middle_of_an_evaluation_is_whole_when_all_ranks_read_it(tmp_path: Path) -> None:
     script = migrated("answers", tmp_path, "--suggested")
     assert "else os.devnull" in script.read_text()

@@ -83,6 +83,57 @@ def test_a_tensor_with_an_optimizer_of_its_own(tmp_path: Path) -> None:
 
 
 @pytest.mark.launch
+def test_steps_by_hand_get_averages(tmp_path: Path) -> None:
+    """Of the same batches the averages are what one process computes; of others, the same on both ranks."""
+    script = tmp_path / "stepping.py"
+    script.write_text((PROGRAMS / "stepping.py").read_text())
+    env = {**os.environ, "RESULTS": str(tmp_path), "OMP_NUM_THREADS": "1"}
+    env["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{env['PATH']}"
+    subprocess.run([sys.executable, str(script)], env=env, timeout=120, check=True)
+    assert migrate(["migrate", str(script), "--write", "--allow-no-vcs", "--no-diff"]) == 1  # HVD304 is left
+
+    command = ["horovodrun", "-np", "2", "--gloo", sys.executable, str(script)]
+    done = subprocess.run(command, env=env, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stdout + done.stderr
+    alone = [path.read_text() for path in tmp_path.glob("*.txt")]
+    assert len(alone) == 3 and len(set(alone)) == 1
+
+    def two_ranks(folder: str, before: str, after: str) -> list[str]:
+        """The digests of two ranks with a line of the script changed."""
+        assert before in script.read_text()
+        changed = tmp_path / f"{folder}.py"
+        changed.write_text(script.read_text().replace(before, after))
+        (tmp_path / folder).mkdir()
+        where = {**env, "RESULTS": str(tmp_path / folder)}
+        subprocess.run([*command[:-1], str(changed)], env=where, timeout=120, check=True)
+        return [path.read_text() for path in (tmp_path / folder).glob("*.txt")]
+
+    seed = "torch.manual_seed(3)"
+    apart = f"{seed.rstrip(')')} + hvd.rank())"
+    script.write_text(script.read_text().replace(seed, apart))
+    same = two_ranks("same", apart, apart)
+    assert len(same) == 2 and len(set(same)) == 1 and same[0] not in alone
+    unsent = two_ranks("unsent", "async_(p.grad,", "async_(p.grad.clone(),")
+    assert len(set(unsent)) == 2
+    undecided = two_ranks("undecided", "hvd.broadcast_object(", "(lambda own, root_rank: own)(")
+    assert len(set(undecided)) == 2
+
+
+@pytest.mark.launch
+def test_target_networks_and_weights_that_are_drawn_late_are_the_same(tmp_path: Path) -> None:
+    script = tmp_path / "targets.py"
+    script.write_text((PROGRAMS / "targets.py").read_text())
+    env = {**os.environ, "RESULTS": str(tmp_path), "OMP_NUM_THREADS": "1"}
+    env["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{env['PATH']}"
+    assert migrate(["migrate", str(script), "--write", "--allow-no-vcs", "--no-diff"]) == 1  # HVD304 is left
+    command = ["horovodrun", "-np", "2", "--gloo", sys.executable, str(script)]
+    subprocess.run(command, env=env, timeout=120, check=True)
+    for name in ("net", "target", "head"):
+        digests = [path.read_text() for path in tmp_path.glob(f"{name}-*.txt")]
+        assert len(digests) == 2 and len(set(digests)) == 1, name
+
+
+@pytest.mark.launch
 def test_each_rank_plays_for_itself(tmp_path: Path) -> None:
     script = tmp_path / "player.py"
     script.write_text((PROGRAMS / "player.py").read_text())

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from hvdkit.migrate.facts import vocabulary as words
-from hvdkit.migrate.facts.code.loops import backward_calls
+from hvdkit.migrate.facts.code.loops import backward_calls, library_backwards
 from hvdkit.migrate.facts.optimizers.updates import weight_updates
 from hvdkit.migrate.facts.tensorflow.evidence import tensorflow_evidence
 from hvdkit.migrate.names import Names
@@ -37,7 +37,8 @@ def find_programs(facts: Facts) -> list[ProgramFacts]:
     below = {names: facts.project.imports(names) for names in facts.files}
     imported = {module for modules in below.values() for module in modules}
     evidence = _evidence(facts)
-    passes, updates = list(backward_calls(facts)), weight_updates(facts)
+    passes = [*backward_calls(facts), *library_backwards(facts)]
+    updates = weight_updates(facts)
     talks = [(site.names, site.node) for site in facts.calls(*TALKS)]
     starts = [(site.names, site.node) for site in facts.calls(words.INIT, *words.DDP)]
     found: list[tuple[Names, frozenset[Names], set[str], set[Names]]] = []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
 
 from hvdkit.migrate import edits
@@ -15,12 +16,18 @@ from hvdkit.migrate.facts.data.shares import drawn_whole
 from hvdkit.migrate.facts.data.training import only_single
 from hvdkit.migrate.facts.facts import Loader
 from hvdkit.migrate.facts.values.flow import Value
+from hvdkit.migrate.facts.values.handed_out import assigned_to
 from hvdkit.migrate.facts.values.order import last_binding
 from hvdkit.migrate.facts.values.spelling import attribute_holding, spelled
 from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
 from hvdkit.migrate.sampler_edits import in_groups, unshardable
 
+BY_ENGINE = "ignite's engine counts the epochs over this loader"
+IN_HANDLER = (
+    "tell its sampler each epoch: trainer.add_event_handler(Events.EPOCH_STARTED, "
+    "lambda engine: loader.sampler.set_epoch(engine.state.epoch))"
+)
 IN_BATCHES = (
     "call set_epoch(epoch) on the sampler that the batch sampler was given, at the start of each epoch"
 )
@@ -60,10 +67,14 @@ def _finding(facts: Facts, loader: Loader, epoch: Loop | None, single: bool) -> 
     advice = "call loader.sampler.set_epoch(epoch) at the start of each epoch"
     if epoch is None:
         message = "no loop over epochs was found around the loop over this loader"
+        if any(loader.value in path.loaders and path.batch < 0 for path in facts.loops.paths):
+            message, advice = BY_ENGINE, IN_HANDLER
         return facts.manual("HVD303", loader.names, loader.node, message, advice)
     loader_name = _of_phase(facts, loader, epoch) or _inside(
         facts, loader, epoch, spelled(facts.flow, epoch.names, epoch.node, [loader.value])
     )
+    made = _made_in(loader, epoch)
+    loader_name = loader_name if made is None else loader.names.source.segment(made)
     number = epoch_number(facts, epoch)
     batches = facts.flow.values(loader.names, loader.batch_sampler)
     in_own = in_groups(facts, loader)
@@ -72,7 +83,7 @@ def _finding(facts: Facts, loader: Loader, epoch: Loop | None, single: bool) -> 
         return facts.manual("HVD303", epoch.names, epoch.node, message, IN_BATCHES)
     # Beside a batch sampler the loader's own sampler is one that draws nothing.
     sampler = f"{loader_name}.batch_sampler.sampler" if batches else f"{loader_name}.sampler"
-    if number is None and loader_name is not None and _is_distributed(facts, loader):
+    if number is None and loader_name is not None and made is None and _is_distributed(facts, loader):
         number = f"{sampler}.epoch + 1"  # the sampler counts where the loop does not
     if number is None or loader_name is None:
         message = "the loop over epochs has no epoch number, or the loader has no name there"
@@ -84,6 +95,10 @@ def _finding(facts: Facts, loader: Loader, epoch: Loop | None, single: bool) -> 
         lines = [f"if {loader_name} is not None:", *(f"\t{line}" for line in lines)]
     message = "the sampler is told the epoch, so that every epoch has its own order"
     make = facts.safe if single and not in_own else facts.suggested
+    if made is not None:
+        names = loader.names
+        place = names.statement(loader.node)
+        return make("HVD303", names, place, message, edits.after, names.source, place, lines)
     return make(
         "HVD303", epoch.names, epoch.node, message, edits.at_start, epoch.names, epoch.node.body, lines
     )
@@ -102,6 +117,14 @@ def _inside(facts: Facts, loader: Loader, epoch: Loop, name: str | None) -> str 
         return name
     attribute = attribute_holding(facts.flow, owners[0], {loader.value}) if len(owners) == 1 else None
     return f"{name}.{attribute}" if attribute is not None else None
+
+
+def _made_in(loader: Loader, epoch: Loop) -> ast.expr | None:
+    """The variable of a loader that is made anew in each epoch, in the loop itself."""
+    statement = loader.names.statement(loader.node)
+    inside = loader.names is epoch.names and epoch.node in loader.names.ancestors(statement)
+    same = loader.names.function(statement) is epoch.names.function(epoch.node)
+    return assigned_to(statement, loader.node) if inside and same else None
 
 
 def _of_phase(facts: Facts, loader: Loader, epoch: Loop) -> str | None:
@@ -605,8 +628,46 @@ RULE = Rule(
             note="The sampler of a loader with a batch sampler draws nothing, and has no set_epoch.",
             suggested=True,
         ),
+        Change(
+            """\
+            import torch
+
+            optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+            for epoch in range(3):
+                loader = torch.utils.data.DataLoader(data, shuffle=True)
+                for x in loader:
+                    model(x).sum().backward()
+                    optimizer.step()
+            """,
+            """\
+            import torch
+
+            optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+            for epoch in range(3):
+                loader = torch.utils.data.DataLoader(data, shuffle=True)
+                loader.sampler.set_epoch(epoch)
+                for x in loader:
+                    model(x).sum().backward()
+                    optimizer.step()
+            """,
+            note="Made anew in each epoch, the sampler of HVD302 begins with the same order: it is told there.",
+        ),
     ),
     keeps=(
+        Keep(
+            """\
+            import torch
+            from ignite.engine import create_supervised_trainer
+
+            model = torch.nn.Linear(2, 1)
+            optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+            loader = torch.utils.data.DataLoader(data, shuffle=True)
+            trainer = create_supervised_trainer(model, optimizer, torch.nn.functional.mse_loss)
+            trainer.run(loader, max_epochs=3)
+            """,
+            reason="the loop over epochs is the library's: a handler of its own has to tell the sampler",
+            reported=True,
+        ),
         Keep(
             """\
             import torch.distributed as dist

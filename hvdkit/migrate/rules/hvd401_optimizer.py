@@ -160,6 +160,29 @@ RULE = Rule(
         Change(
             """\
             import torch
+            from ignite.engine import create_supervised_trainer
+
+            model = torch.nn.Linear(2, 1)
+            optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+            trainer = create_supervised_trainer(model, optimizer, torch.nn.functional.mse_loss)
+            trainer.run(batches, max_epochs=3)
+            """,
+            """\
+            import horovod.torch as hvd
+            import torch
+            from ignite.engine import create_supervised_trainer
+
+            model = torch.nn.Linear(2, 1)
+            optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+            optimizer = hvd.DistributedOptimizer(optimizer, named_parameters=model.named_parameters())
+            trainer = create_supervised_trainer(model, optimizer, torch.nn.functional.mse_loss)
+            trainer.run(batches, max_epochs=3)
+            """,
+            note="Ignite's trainer makes one backward pass, and one step, for each batch.",
+        ),
+        Change(
+            """\
+            import torch
             from torch.nn.parallel import DistributedDataParallel as DDP
 
             model = DDP(torch.nn.Sequential(torch.nn.Linear(2, 2), torch.nn.Linear(2, 1)))

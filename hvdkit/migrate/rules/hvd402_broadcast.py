@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts import vocabulary as words
 from hvdkit.migrate.facts.data.training import only_single
+from hvdkit.migrate.facts.models.copied_weights import copies_above
 from hvdkit.migrate.facts.models.initialised import drawn_below
+from hvdkit.migrate.facts.optimizers.after_backward import after_backward
 from hvdkit.migrate.facts.optimizers.beginnings import plain_tensors, whole_models
+from hvdkit.migrate.facts.optimizers.hand_starts import Start
 from hvdkit.migrate.facts.optimizers.placing import Place
-from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.reduction_names import prefix
 from hvdkit.migrate.rule import Change, Keep, Rule
@@ -58,6 +60,18 @@ def check(facts: Facts) -> Iterator[Finding]:
             yield facts.manual("HVD402", place.names, place.call, message, advice)
             continue
         yield facts.required("HVD402", place.names, place.call, message, _edit, facts, place, place.models)
+    for start in after_backward(facts).starts:
+        message = "all ranks start from rank 0's weights"
+        yield facts.required("HVD402", start.names, start.statement, message, _before, facts, start)
+
+
+def _before(facts: Facts, start: Start) -> Edit:
+    """The broadcasts above the training of a program that takes its steps by hand."""
+    hvd = facts.hvd(start.names)
+    models = (*start.models, *copies_above(facts, start.names, start.statement, start.models))
+    lines = [_sent(facts, hvd, model) for model in models]
+    lines += [_tensors_sent(hvd, start.tensors)] if start.tensors else []
+    return edits.before(start.names.source, start.statement, lines)
 
 
 def _whole(facts: Facts, place: Place, models: dict[str, bool]) -> Edit:
@@ -71,10 +85,12 @@ def _whole(facts: Facts, place: Place, models: dict[str, bool]) -> Edit:
 
 
 def _tensors(facts: Facts, place: Place, tensors: list[str]) -> Edit:
+    return _placed(place, [_tensors_sent(facts.hvd(place.names), tensors)], place.statement)
+
+
+def _tensors_sent(hvd: str, tensors: Sequence[str]) -> str:
     pairs = ", ".join(f'("{tensor}", {tensor})' for tensor in tensors)
-    return _placed(
-        place, [f"{facts.hvd(place.names)}.broadcast_parameters([{pairs}], root_rank=0)"], place.statement
-    )
+    return f"{hvd}.broadcast_parameters([{pairs}], root_rank=0)"
 
 
 def _held(facts: Facts, place: Place) -> Edit:
@@ -109,39 +125,26 @@ def _below_draws(facts: Facts, place: Place, models: Iterable[str]) -> ast.stmt:
 
 def _edit(facts: Facts, place: Place, models: tuple[str, ...]) -> Edit:
     hvd = facts.hvd(place.names)
-    form = f"{hvd}.broadcast_parameters({{}}.state_dict(), root_rank=0)"
-    if facts.options.target == "hvdkit":
-        form = f"{hvd}.broadcast({{}})"
     statement = _below_draws(facts, place, models)
-    copies = _copies(place.names, statement, models)
-    return _placed(place, [form.format(model) for model in (*models, *copies)], statement)
+    moved = statement is not place.statement
+    every = (*models, *copies_above(facts, place.names, statement, models, moved))
+    return _placed(place, [_sent(facts, hvd, model) for model in every], statement)
 
 
-def _copies(names: Names, last: ast.stmt, models: tuple[str, ...]) -> list[str]:
-    """Models that took over the weights of these, above: they have each rank's own, from before the broadcast."""
-    segment, block = names.source.segment, edits.block(names, last)
-    found: list[str] = []
-    for statement in block[: block.index(last)]:
-        for call in names.calls_in(statement):
-            given = call.args[0] if call.args else None
-            copied: ast.expr | None = None
-            if isinstance(call.func, ast.Attribute) and call.func.attr == "load_state_dict":
-                given = given.func if isinstance(given, ast.Call) else None
-                given = (
-                    given.value if isinstance(given, ast.Attribute) and given.attr == "state_dict" else None
-                )
-                copied = call.func.value
-            elif "copy.deepcopy" in names.qualified(call.func) and isinstance(statement, ast.Assign):
-                copied = statement.targets[0]
-            if isinstance(copied, (ast.Name, ast.Attribute)) and given and segment(given) in models:
-                found.append(segment(copied))
-    return [copy for copy in dict.fromkeys(found) if copy not in models]
+def _sent(facts: Facts, hvd: str, model: str) -> str:
+    if facts.options.target == "hvdkit":
+        return f"{hvd}.broadcast({model})"
+    return f"{hvd}.broadcast_parameters({model}.state_dict(), root_rank=0)"
 
 
 RULE = Rule(
     id="HVD402",
     title="rank 0's weights are broadcast",
-    what="Broadcasts the model's parameters and buffers from rank 0 after the optimizer is made.",
+    what=(
+        "Broadcasts the model's parameters and buffers from rank 0 after the optimizer is made, and below what gives it "
+        "other weights there; in a program that steps by hand, above the loops of its training. Models that took over "
+        "these weights above, such as target networks, get rank 0's, too."
+    ),
     why="Ranks that start from different weights never meet again, and no error tells.",
     safety=(
         "Safe: it changes nothing on rank 0. A fresh optimizer has no state yet, so none is sent: Horovod's "
@@ -347,6 +350,153 @@ RULE = Rule(
             optimizer.step()
             """,
             note="Tensors that are no model's.",
+        ),
+        Change(
+            """\
+            import torch
+
+            def move(target, source, rate):
+                for old, new in zip(target.parameters(), source.parameters()):
+                    old.data.copy_(rate * new.data + (1.0 - rate) * old.data)
+
+            class Agent:
+                def __init__(self):
+                    self.net = torch.nn.Linear(2, 1)
+                    self.target = torch.nn.Linear(2, 1)
+                    self.slow = torch.nn.Linear(2, 1)
+                    self.sync()
+                    self.optimizer = torch.optim.SGD(self.net.parameters(), lr=0.1)
+
+                def sync(self):
+                    self.target.load_state_dict(self.net.state_dict())
+                    move(self.slow, self.net, 1.0)
+
+            agent = Agent()
+            agent.net(x).sum().backward()
+            """,
+            """\
+            import horovod.torch as hvd
+            import torch
+
+            def move(target, source, rate):
+                for old, new in zip(target.parameters(), source.parameters()):
+                    old.data.copy_(rate * new.data + (1.0 - rate) * old.data)
+
+            class Agent:
+                def __init__(self):
+                    self.net = torch.nn.Linear(2, 1)
+                    self.target = torch.nn.Linear(2, 1)
+                    self.slow = torch.nn.Linear(2, 1)
+                    self.sync()
+                    self.optimizer = torch.optim.SGD(self.net.parameters(), lr=0.1)
+                    hvd.broadcast_parameters(self.net.state_dict(), root_rank=0)
+                    hvd.broadcast_parameters(self.target.state_dict(), root_rank=0)
+                    hvd.broadcast_parameters(self.slow.state_dict(), root_rank=0)
+
+                def sync(self):
+                    self.target.load_state_dict(self.net.state_dict())
+                    move(self.slow, self.net, 1.0)
+
+            agent = Agent()
+            agent.net(x).sum().backward()
+            """,
+            note="A method that was called above filled the target networks with each rank's own weights.",
+        ),
+        Change(
+            """\
+            import torch
+
+            def train(net, target):
+                optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+                net(x).sum().backward()
+                optimizer.step()
+
+            actor, critic = torch.nn.Linear(2, 1), torch.nn.Linear(2, 1)
+            critic.load_state_dict(actor.state_dict())
+            train(actor, target=critic)
+            """,
+            """\
+            import horovod.torch as hvd
+            import torch
+
+            def train(net, target):
+                optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+                hvd.broadcast_parameters(net.state_dict(), root_rank=0)
+                hvd.broadcast_parameters(target.state_dict(), root_rank=0)
+                net(x).sum().backward()
+                optimizer.step()
+
+            actor, critic = torch.nn.Linear(2, 1), torch.nn.Linear(2, 1)
+            critic.load_state_dict(actor.state_dict())
+            train(actor, target=critic)
+            """,
+            note="The copy was made before the function was called that makes the optimizer.",
+        ),
+        Change(
+            """\
+            import torch
+
+            model = torch.nn.Linear(2, 1)
+            optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+            scheduler = torch.optim.lr_scheduler.ConstantLR(optimizer)
+            model.apply(init_weights)
+            average = torch.nn.Linear(2, 1)
+            average.load_state_dict(model.state_dict())
+            model(x).sum().backward()
+            """,
+            """\
+            import horovod.torch as hvd
+            import torch
+
+            model = torch.nn.Linear(2, 1)
+            optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+            scheduler = torch.optim.lr_scheduler.ConstantLR(optimizer)
+            model.apply(init_weights)
+            hvd.broadcast_parameters(model.state_dict(), root_rank=0)
+            average = torch.nn.Linear(2, 1)
+            average.load_state_dict(model.state_dict())
+            model(x).sum().backward()
+            """,
+            note="Below what draws other weights once more; what is copied after that is alike.",
+        ),
+        Change(
+            """\
+            import torch
+
+            class Net(torch.nn.Module):
+                def __init__(self):
+                    super().__init__()
+                    self.head = torch.nn.Linear(2, 1)
+                    self.optimizer = torch.optim.SGD(self.head.parameters(), lr=0.1)
+                    self.reset()
+
+                def reset(self):
+                    for p in self.parameters():
+                        torch.nn.init.normal_(p)
+
+            net = Net()
+            net.head(x).sum().backward()
+            """,
+            """\
+            import horovod.torch as hvd
+            import torch
+
+            class Net(torch.nn.Module):
+                def __init__(self):
+                    super().__init__()
+                    self.head = torch.nn.Linear(2, 1)
+                    self.optimizer = torch.optim.SGD(self.head.parameters(), lr=0.1)
+                    self.reset()
+                    hvd.broadcast_parameters(self.head.state_dict(), root_rank=0)
+
+                def reset(self):
+                    for p in self.parameters():
+                        torch.nn.init.normal_(p)
+
+            net = Net()
+            net.head(x).sum().backward()
+            """,
+            note="So it is where a method does that.",
         ),
         Change(
             """\

@@ -7,6 +7,8 @@ from collections.abc import Iterator
 
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
+from hvdkit.migrate.facts.code.engines import more_than_steps
+from hvdkit.migrate.facts.models.syncing import steps_unreduced
 from hvdkit.migrate.facts.optimizers.naming import optimizer_names, plain_target
 from hvdkit.migrate.facts.optimizers.paired import paired
 from hvdkit.migrate.facts.optimizers.passes import Group, Step
@@ -32,6 +34,17 @@ MADE_HERE = (
     "give the optimizer to this function in a call that can be followed (not by a name in a registry), or call "
     "optimizer.synchronize() after backward(), and step under optimizer.skip_synchronize()"
 )
+
+IN_LIBRARY = (
+    "this trainer of ignite's scales the loss, or steps after several backward passes, in the library: nothing can "
+    "wait there for the averages"
+)
+OWN_UPDATE = "write the update function, hand it to ignite.engine.Engine, and run hvdkit migrate again"
+OWN_STEP = (
+    "this step is where no_sync() may hold: DDP takes it by each rank's own gradients, and Horovod's optimizer "
+    "averages before each of its steps"
+)
+LAST = "let the last backward pass before the step run outside no_sync()"
 
 TOO_EARLY = "gradients are looked at here, right after backward(), and the optimizer that has to average them first has no name"
 AGAIN = (
@@ -61,8 +74,11 @@ def check(facts: Facts) -> Iterator[Finding]:
                 message = (
                     "every backward pass of this step is under no_sync(): DDP never averages its gradients"
                 )
-                advice = "let the last backward pass before the step run outside no_sync()"
-                yield facts.refused("HVD404", step.names, step.call, message, advice)
+                yield facts.refused("HVD404", step.names, step.call, message, LAST)
+            continue
+        windows = [step for step in group.steps if steps_unreduced(step.names, step.call)]
+        if windows and "ddp" in facts.kinds(windows[0].names):
+            yield facts.refused("HVD404", windows[0].names, windows[0].call, OWN_STEP, LAST)
             continue
         if not group.reason:
             continue
@@ -100,6 +116,9 @@ def check(facts: Facts) -> Iterator[Finding]:
             if facts.kinds(step.names) & {"ddp", "single"} and not skips(step.names, step.call):
                 message = "the gradients are reduced already, so the step does not reduce them again"
                 yield facts.required("HVD404", step.names, step.call, message, _skip, step)
+    for names, call in more_than_steps(facts):
+        if facts.kinds(names) & {"ddp", "single"}:
+            yield facts.refused("HVD404", names, call, IN_LIBRARY, OWN_UPDATE)
     for names, call in unfollowed_steps(facts):
         yield facts.refused("HVD404", names, call, UNFOLLOWED, MADE_HERE)
 
@@ -1354,6 +1373,96 @@ RULE = Rule(
             """,
             note="Passes that always reduce are waited for where they are, those that a test decides about before the step.",
         ),
+        Change(
+            """\
+            import torch
+
+            class Paired:
+                def __init__(self):
+                    self.G, self.D = torch.nn.Linear(2, 2), torch.nn.Linear(2, 1)
+                    self.opt_g = torch.optim.Adam(self.G.parameters())
+                    self.opt_d = torch.optim.Adam(self.D.parameters())
+
+                def judge(self, x):
+                    self.opt_d.zero_grad()
+                    self.loss = self.D(self.G(x).detach()).mean()
+                    self.loss.backward()
+                    self.opt_d.step()
+
+                def draw(self, x):
+                    self.opt_g.zero_grad()
+                    self.loss = -self.D(self.G(x)).mean()
+                    self.loss.backward()
+                    self.opt_g.step()
+
+            class Alone:
+                def __init__(self):
+                    self.G, self.D = torch.nn.Linear(3, 3), torch.nn.Linear(3, 1)
+                    self.opt_g = torch.optim.SGD(self.G.parameters(), lr=0.1)
+                    self.opt_d = torch.optim.SGD(self.D.parameters(), lr=0.1)
+
+                def judge(self, x):
+                    self.opt_d.zero_grad()
+                    self.D(self.G(x).detach()).mean().backward()
+                    self.opt_d.step()
+
+                def draw(self, x):
+                    self.opt_g.zero_grad()
+                    (-self.G(x)).mean().backward()
+                    self.opt_g.step()
+
+            trainer = Paired() if paired else Alone()
+            for x in batches:
+                trainer.judge(x)
+                trainer.draw(x)
+            """,
+            """\
+            import torch
+
+            class Paired:
+                def __init__(self):
+                    self.G, self.D = torch.nn.Linear(2, 2), torch.nn.Linear(2, 1)
+                    self.opt_g = torch.optim.Adam(self.G.parameters())
+                    self.opt_d = torch.optim.Adam(self.D.parameters())
+
+                def judge(self, x):
+                    self.opt_d.zero_grad()
+                    self.loss = self.D(self.G(x).detach()).mean()
+                    self.loss.backward()
+                    self.opt_d.synchronize()
+                    with self.opt_d.skip_synchronize():
+                        self.opt_d.step()
+
+                def draw(self, x):
+                    self.opt_g.zero_grad()
+                    self.loss = -self.D(self.G(x)).mean()
+                    self.loss.backward()
+                    self.opt_d.synchronize()
+                    self.opt_g.step()
+
+            class Alone:
+                def __init__(self):
+                    self.G, self.D = torch.nn.Linear(3, 3), torch.nn.Linear(3, 1)
+                    self.opt_g = torch.optim.SGD(self.G.parameters(), lr=0.1)
+                    self.opt_d = torch.optim.SGD(self.D.parameters(), lr=0.1)
+
+                def judge(self, x):
+                    self.opt_d.zero_grad()
+                    self.D(self.G(x).detach()).mean().backward()
+                    self.opt_d.step()
+
+                def draw(self, x):
+                    self.opt_g.zero_grad()
+                    (-self.G(x)).mean().backward()
+                    self.opt_g.step()
+
+            trainer = Paired() if paired else Alone()
+            for x in batches:
+                trainer.judge(x)
+                trainer.draw(x)
+            """,
+            note="A trainer is of one class or of the other: only in the first one do both backward passes meet.",
+        ),
     ),
     keeps=(
         Keep(
@@ -1393,6 +1502,19 @@ RULE = Rule(
                 optimizer.step()
             """,
             reason="the second pass would meet gradients that are under way, and there is no optimizer to wait with",
+            reported=True,
+        ),
+        Keep(
+            """\
+            import torch
+            from ignite.engine import create_supervised_trainer
+
+            model = torch.nn.Linear(2, 1)
+            optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+            trainer = create_supervised_trainer(model, optimizer, torch.nn.functional.mse_loss, amp_mode="amp", scaler=True)
+            trainer.run(batches, max_epochs=3)
+            """,
+            reason="the library's GradScaler looks at the gradients before it steps",
             reported=True,
         ),
         Keep(
@@ -1645,6 +1767,26 @@ RULE = Rule(
                 optimizer.step()
             """,
             reason="no pass reduces: each rank trains a model of its own, and Horovod's step would average them",
+            reported=True,
+        ),
+        Keep(
+            """\
+            import torch
+            from torch.nn.parallel import DistributedDataParallel as DDP
+
+            model = DDP(torch.nn.Linear(2, 1))
+            optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+            for batch in batches:
+                with model.no_sync():
+                    for x in batch[1:]:
+                        optimizer.zero_grad()
+                        model(x).sum().backward()
+                        optimizer.step()
+                optimizer.zero_grad()
+                model(batch[0]).sum().backward()
+                optimizer.step()
+            """,
+            reason="DDP steps by each rank's own gradients there, and Horovod's optimizer would average: HVD416 does not",
             reported=True,
         ),
         Keep(

@@ -1,4 +1,4 @@
-"""HVD410: a schedule that watches a metric watches the same one on every rank."""
+"""HVD410: a learning rate that depends on a metric depends on the same one on every rank."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.data.training import only_single
 from hvdkit.migrate.facts.launch.guards import Where, where_runs
+from hvdkit.migrate.facts.optimizers.after_backward import rate_tests
 from hvdkit.migrate.facts.values.arguments import given
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Edit, Finding
@@ -29,6 +30,15 @@ def check(facts: Facts) -> Iterator[Finding]:
         if where_runs(facts, names, call) is Where.ALL:
             message = "each rank's schedule would watch a number of its own: it watches their average"
             yield facts.safe("HVD410", names, call, message, _edits, facts, names, metric)
+    for names, test in rate_tests(facts):
+        message = "each rank would set the rate of its steps by a number of its own: rank 0 decides"
+        yield facts.required("HVD410", names, test, message, _decided, facts, names, test)
+
+
+def _decided(facts: Facts, names: Names, test: ast.expr) -> list[Edit]:
+    if where_runs(facts, names, test) is not Where.ALL:
+        raise edits.CannotEdit("not all ranks come to this test")
+    return edits.wrap(names.source, test, f"{facts.hvd(names)}.broadcast_object(bool(", "), root_rank=0)")
 
 
 def _edits(facts: Facts, names: Names, metric: ast.expr) -> list[Edit]:
@@ -39,7 +49,10 @@ def _edits(facts: Facts, names: Names, metric: ast.expr) -> list[Edit]:
 RULE = Rule(
     id="HVD410",
     title="ReduceLROnPlateau watches the average",
-    what="Averages the metric that a single-process script gives to ReduceLROnPlateau.step over all ranks.",
+    what=(
+        "Averages the metric that a single-process script gives to ReduceLROnPlateau.step over all ranks. Where a "
+        "script that steps by hand sets its rate by a metric, rank 0 decides."
+    ),
     why=(
         "A loss over the training data is another one on each rank now. One rank would lower its learning rate and "
         "another not: from then on the same gradients make other weights, and no error tells."

@@ -11,9 +11,8 @@ from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.data.training import only_single, trained_by
 from hvdkit.migrate.facts.files.opened_everywhere import opened_everywhere
 from hvdkit.migrate.facts.files.texts import text_block
+from hvdkit.migrate.facts.files.vocabulary import DUMPS, OPEN
 from hvdkit.migrate.facts.files.writers import (
-    DUMPS,
-    OPEN,
     Writer,
     needed_everywhere,
     unguarded_writers,
@@ -92,8 +91,8 @@ RULE = Rule(
     id="HVD601",
     title="files are written by rank 0",
     what=(
-        "Puts a torch.save, torch.jit.save, save_image, numpy.save or savefig that every rank would run under "
-        "`if hvd.rank() == 0:`, and a json, pickle or yaml dump that is the last thing a program does; also a copy of "
+        "Puts a torch.save, torch.jit.save, torch.onnx.export, save_image, numpy.save, save_npz, or what figures of "
+        "matplotlib and plotly write, that every rank would run under `if hvd.rank() == 0:`, and a json, pickle or yaml dump that is the last thing a program does; also a copy of "
         "a file that the same function saves, or of Python source. Tests of the rank around it, above it, in its callers and decorators count."
     ),
     why="N processes writing one file at once leave a broken one.",
@@ -101,7 +100,8 @@ RULE = Rule(
         "Safe in a script that was single-process: the weights are the same on all ranks. Suggested in a DDP "
         "script, where every rank wrote already. Where an argument runs the script's own functions, and not such "
         "that only compute what they return, all ranks go on computing it; several such arguments are left to the "
-        "person, and so is a sound or a picture of cv2's, which may be read again."
+        "person, and so is a sound, a picture of cv2's or PIL's, a table of pandas or a file of h5py's, which may be "
+        "read again."
     ),
     check=check,
     changes=(
@@ -598,8 +598,83 @@ RULE = Rule(
                 ("x = 2 * x", "Shown.of(images)", "a method may change its object"),
             )
         ),
+        Change(
+            """\
+            import plotly.express as px
+            import scipy.sparse
+            import torch
+
+            model = torch.nn.Linear(2, 1)
+            optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+            model(x).sum().backward()
+            optimizer.step()
+            figure = px.line(losses)
+            figure.write_html("losses.html")
+            scipy.sparse.save_npz("graph.npz", graph)
+            torch.onnx.export(model, x, "model.onnx")
+            """,
+            """\
+            import plotly.express as px
+            import scipy.sparse
+            import horovod.torch as hvd
+            import torch
+
+            model = torch.nn.Linear(2, 1)
+            optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+            model(x).sum().backward()
+            optimizer.step()
+            figure = px.line(losses)
+            if hvd.rank() == 0:
+                figure.write_html("losses.html")
+                scipy.sparse.save_npz("graph.npz", graph)
+                torch.onnx.export(model, x, "model.onnx")
+            """,
+        ),
     ),
     keeps=(
+        *(
+            Keep(
+                f"""\
+            import bz2
+            import h5py
+            import pandas as pd
+            import torch
+            from PIL import Image
+
+            optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+            model(x).sum().backward()
+            {written}
+            """,
+                reason="it may be read again, on all ranks",
+                reported=True,
+            )
+            for written in (
+                'pd.DataFrame(losses).to_csv("losses.csv")',
+                'Image.fromarray(picture).resize((64, 64)).save("picture.png")',
+                'features = h5py.File("features.h5", "w")',
+                'stored = bz2.open("stored.bz2", "wb")',
+            )
+        ),
+        *(
+            Keep(
+                f"""\
+            import h5py
+            import pandas as pd
+            import torch
+
+            optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+            model(x).sum().backward()
+            {read}
+            """,
+                reason="nothing is written",
+            )
+            for read in (
+                "text = pd.DataFrame(losses).to_csv()",
+                "text = settings.to_json(2)",
+                'features = h5py.File("features.h5")',
+                'features = h5py.File("features.h5", "r")',
+            )
+        ),
         Keep(
             """\
             import torch

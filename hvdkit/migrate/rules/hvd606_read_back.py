@@ -8,7 +8,8 @@ from collections.abc import Iterator
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts, Site
 from hvdkit.migrate.facts.data.training import only_single
-from hvdkit.migrate.facts.files.writers import SAVES, own_file
+from hvdkit.migrate.facts.files.vocabulary import SAVES
+from hvdkit.migrate.facts.files.writers import own_file
 from hvdkit.migrate.facts.launch.guards import Where, where_runs
 from hvdkit.migrate.facts.values.arguments import given
 from hvdkit.migrate.facts.values.order import passed_once
@@ -20,11 +21,13 @@ BARRIERS = ("horovod.torch.barrier", "hvdkit.torch.barrier")
 
 
 MAX_CALLS = 3
+# What reads arrays -> how the names of what saves them begin.
+ARRAYS = {"numpy.load": "numpy.", "scipy.sparse.load_npz": "scipy.sparse."}
 
 
 def check(facts: Facts) -> Iterator[Finding]:
     seen: set[ast.stmt] = set()
-    for site in facts.calls("torch.load", "numpy.load"):
+    for site in facts.calls("torch.load", *ARRAYS):
         ways = _ways if site.name == "torch.load" else _same_path
         for names, node in ways(facts, site.names, site.node):
             statement = passed_once(names, node)
@@ -57,7 +60,8 @@ def _ways(facts: Facts, names: Names, node: ast.Call, depth: int = 0) -> Iterato
 def _same_path(facts: Facts, names: Names, node: ast.Call) -> Iterator[tuple[Names, ast.Call]]:
     """Arrays are read where they were never saved as well: only those that the same function saves there."""
     path, function = given(node, 0, "file"), names.function(node)
-    for site in facts.calls(*(name for name in SAVES if name.startswith("numpy."))):
+    library = next(ARRAYS[name] for name in facts.flow.qualified(names, node.func) if name in ARRAYS)
+    for site in facts.calls(*(name for name in SAVES if name.startswith(library))):
         saved = given(site.node, *SAVES[site.name])
         if (
             path is None
@@ -99,12 +103,36 @@ RULE = Rule(
     title="a barrier before reading back",
     what=(
         "Puts hvd.barrier() above a torch.load that follows a torch.save in the same function, or in what it calls; "
-        "also above a numpy.load of a path that the same function saves to."
+        "also above a numpy.load, or scipy.sparse.load_npz, of a path that the same function saves to."
     ),
     why="Rank 0 alone writes now: the others would read a file that is half written, or the one before it.",
     safety="Safe: only where every rank passes it once, outside of tests and loops.",
     check=check,
     changes=(
+        Change(
+            """\
+            import scipy.sparse as sp
+            import torch
+
+            optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+            loss(x).backward()
+            optimizer.step()
+            sp.save_npz("graph.npz", graph)
+            graph = sp.load_npz("graph.npz")
+            """,
+            """\
+            import scipy.sparse as sp
+            import horovod.torch as hvd
+            import torch
+
+            optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+            loss(x).backward()
+            optimizer.step()
+            sp.save_npz("graph.npz", graph)
+            hvd.barrier()
+            graph = sp.load_npz("graph.npz")
+            """,
+        ),
         Change(
             """\
             import numpy as np

@@ -16,6 +16,7 @@ from hvdkit.migrate.facts.models.coverage import (
 )
 from hvdkit.migrate.facts.optimizers.after_backward import after_backward, without_optimizers
 from hvdkit.migrate.facts.optimizers.before_steps import before_steps
+from hvdkit.migrate.facts.optimizers.hand_steps import stepped_beside
 from hvdkit.migrate.facts.optimizers.updates import copied_gradients
 from hvdkit.migrate.plan import Applicability, Finding
 from hvdkit.migrate.rule import Keep, Rule
@@ -33,6 +34,11 @@ COPIED = (
 OWN_GRADIENTS = (
     "give the optimizer the model's own parameters; for half precision use torch.autocast and GradScaler"
 )
+AFTER = ". Its gradients are not averaged after backward() (HVD416), since "
+BESIDE = "the script itself steps what no optimizer has: nobody would average these gradients"
+GIVE = (
+    "give these parameters to an optimizer, too. Gradients are not averaged after backward() (HVD416) for all"
+)
 LEFT = (Applicability.MANUAL, Applicability.REFUSED)
 
 
@@ -47,17 +53,24 @@ def check(facts: Facts) -> Iterator[Finding]:
         seen = f" (something unknown takes a step at {places[0]})" if places else ""
         message = f"the optimizer that trains this model was not found{seen}"
         problem = averaged.problems.get(wrap.node)
-        why = (
-            f". Its gradients are not averaged after backward() (HVD416), since {problem}" if problem else ""
-        )
+        why = f"{AFTER}{problem}" if problem else ""
         why += (
             f". They are not averaged before the step (HVD417), since {before_steps(facts, program).problem}"
         )
         yield facts.refused("HVD905", wrap.names, wrap.node, message, ADVICE + why)
-    for names, step in dict.fromkeys(without_optimizer(facts)):
-        taken = "something unknown takes" if isinstance(step, ast.Call) else "the script itself takes"
+    alone = {step: (program, names) for program, names, step in without_optimizer(facts)}
+    for step, (program, names) in alone.items():
+        if program in averaged.programs:
+            continue
+        by_hand = not isinstance(step, ast.Call)
+        taken = "the script itself takes" if by_hand else "something unknown takes"
         message = f"{taken} this step, and no other optimizer was found"
-        yield facts.refused("HVD905", names, step, message, ADVICE)
+        problem = averaged.unshown.get(program, "") if by_hand else ""
+        yield facts.refused("HVD905", names, step, message, ADVICE + (problem and f"{AFTER}{problem}"))
+    for program, names, step in stepped_beside(facts):
+        if program not in averaged.programs:
+            problem = averaged.unshown.get(program, "HVD416 was not chosen")
+            yield facts.refused("HVD905", names, step, BESIDE, f"{GIVE}, since {problem}")
     yield from _not_wrapped(facts)
     for names, call in dict.fromkeys(others_beside(facts)):
         if facts.kinds(names) & {"ddp", "single"}:
@@ -92,7 +105,7 @@ RULE = Rule(
     title="a program without its optimizer is refused",
     what=(
         "Leaves a program alone when the optimizer of a model that DDP wraps was not found, or cannot be wrapped, and "
-        "HVD416 cannot average after backward() instead (here: for sparse gradients); also one of a single process whose optimizer was not found, or that has none, and one whose optimizer steps "
+        "HVD416 cannot average after backward() instead (here: for sparse gradients); also one of a single process whose optimizer was not found, or that steps by hand in a way that HVD416 cannot follow, and one whose optimizer steps "
         "copies of the model's parameters."
     ),
     why=(
@@ -227,8 +240,40 @@ RULE = Rule(
                     p.data.add_(p.grad, alpha=-0.1)
                 model.zero_grad()
             """,
-            reason="the script steps itself: there is no optimizer that could average",
+            reason="the script steps itself: there is no optimizer that could average, and HVD416 is not asked to here",
             reported=True,
+        ),
+        Keep(
+            """\
+            import torch
+
+            model, head = torch.nn.Linear(2, 2), torch.nn.Linear(2, 1)
+            optimizer = torch.optim.SGD(head.parameters(), lr=0.1)
+            for x in torch.utils.data.DataLoader(data, batch_size=4):
+                head(model(x)).sum().backward()
+                optimizer.step()
+                for p in model.parameters():
+                    p.data.add_(p.grad, alpha=-0.1)
+                model.zero_grad()
+            """,
+            reason="the optimizer averages the gradients of the head alone; HVD416 averages those of both",
+            reported=True,
+        ),
+        Keep(
+            """\
+            import torch
+
+            model = torch.nn.Linear(2, 1)
+            optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+            for x in torch.utils.data.DataLoader(data, batch_size=4):
+                x.requires_grad_()
+                model(x).sum().backward()
+                x.data.add_(x.grad.sign(), alpha=0.1)
+                optimizer.zero_grad()
+                model(x).sum().backward()
+                optimizer.step()
+            """,
+            reason="a batch that is changed by its gradients is each rank's own",
         ),
         Keep(
             """\

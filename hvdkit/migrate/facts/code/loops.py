@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Union
 
 from hvdkit.migrate.facts import vocabulary as words
+from hvdkit.migrate.facts.code.engines import data_of, runs_of, trainer_runs
 from hvdkit.migrate.facts.once import once
 from hvdkit.migrate.facts.values.arguments import default, passed, spawned, unpacks
 from hvdkit.migrate.facts.values.flow import Value
@@ -36,7 +37,8 @@ class Loop:
 class Path:
     """One way from a backward pass to the program's top.
 
-    loops: innermost first. batch: index of the loop over a DataLoader, -1 when none was recognised.
+    loops: innermost first. batch: index of the loop over a DataLoader, -1 when none was recognised, or where
+    an engine of a library runs over it.
     calls: the call sites that were passed on the way out, innermost first.
     """
 
@@ -88,8 +90,18 @@ class Loops:
                         over = over & self._handed(names, call, loop, calls) or over
                         batch, loaders = position, over
                         break
+                if not loaders:
+                    loaders = self._run_over((names, call), *calls)
                 found.append(Path(names, call, tuple(loops), batch, loaders, tuple(calls)))
         return found
+
+    def _run_over(self, *sites: tuple[Names, ast.Call]) -> frozenset[Value]:
+        """The DataLoaders that an engine is run over, on a way from a backward pass."""
+        for names, call in sites:
+            data = data_of(self._facts, call)
+            if data is not None:
+                return self.loaders_in(names, data)
+        return frozenset()
 
     def _handed(
         self, names: Names, node: ast.AST, loop: Loop, calls: list[tuple[Names, ast.Call]]
@@ -179,7 +191,7 @@ class Loops:
         if function is None or function in seen or len(seen) > MAX_CALLERS:
             yield loops, []
             return
-        sites = self._facts.flow.call_sites(names, function)
+        sites = self._facts.flow.call_sites(names, function) or runs_of(self._facts, function)
         if not sites:
             yield loops, []
             return
@@ -321,7 +333,7 @@ def backward_calls(facts: Facts) -> list[tuple[Names, ast.Call]]:
 @once
 def library_backwards(facts: Facts) -> list[tuple[Names, ast.Call]]:
     """Calls of library objects that run the backward pass themselves: `loss_scaler(loss, optimizer)`."""
-    return [
+    return trainer_runs(facts) + [
         (names, call)
         for names in (facts.files if facts.calls(*words.BACKWARD_CALLS) else ())
         for call in names.of_kind(ast.Call)

@@ -32,7 +32,7 @@ def _depends(facts: Facts, names: Names, expression: ast.AST, seen: set[ast.AST]
         return False
     seen.add(expression)
     if isinstance(expression, ast.Call):
-        if _is_computed(facts, names, expression):
+        if is_computed(facts, names, expression):
             return True
         if getattr(expression.func, "id", "") == "len" or _is_agreed(names, expression):
             return False
@@ -43,7 +43,7 @@ def _depends(facts: Facts, names: Names, expression: ast.AST, seen: set[ast.AST]
         ]
         if any(_depends(facts, where, result, seen) for where, result in returned):
             return True
-    for where, binding in _bindings(facts, names, expression):
+    for where, binding in bindings_of(facts, names, expression):
         if binding.node not in seen:
             seen.add(binding.node)
             if _by_binding(facts, where, binding, seen):
@@ -56,7 +56,7 @@ def _is_agreed(names: Names, call: ast.Call) -> bool:
     return any(name.rpartition(".")[0] in words.HOROVOD for name in names.qualified(call.func))
 
 
-def _is_computed(facts: Facts, names: Names, call: ast.Call) -> bool:
+def is_computed(facts: Facts, names: Names, call: ast.Call) -> bool:
     """Whether a call is one of a model or a loss, gives a tensor's number, or the time."""
     qualified = names.qualified(call.func)
     if set(qualified) & set(CLOCKS):
@@ -71,7 +71,8 @@ def _is_computed(facts: Facts, names: Names, call: ast.Call) -> bool:
     return False
 
 
-def _bindings(facts: Facts, names: Names, part: ast.AST) -> list[tuple[Names, Binding]]:
+def bindings_of(facts: Facts, names: Names, part: ast.AST) -> list[tuple[Names, Binding]]:
+    """Where what a variable or an attribute holds at a use may come from, each with its file."""
     if not isinstance(getattr(part, "ctx", None), ast.Load):
         return []
     if isinstance(part, ast.Name):
@@ -86,7 +87,7 @@ def _by_binding(facts: Facts, names: Names, binding: Binding, seen: set[ast.AST]
     if isinstance(changed, ast.AugAssign):
         given.append((names, changed.value))
     elif binding.kind == "param" and isinstance(binding.node, ast.arg):
-        given += _from_callers(facts, names, binding.node)
+        given += from_callers(facts, names, binding.node)
     elif binding.kind == "each" and binding.value is not None:
         over = getattr(getattr(binding.value, "func", None), "id", "")
         if over == "enumerate" and binding.path[:1] == (0,):
@@ -108,7 +109,8 @@ def tests_above(names: Names, node: ast.AST) -> Iterator[ast.expr]:
             yield parent.test
 
 
-def _from_callers(facts: Facts, names: Names, arg: ast.arg) -> list[tuple[Names, ast.expr]]:
+def from_callers(facts: Facts, names: Names, arg: ast.arg) -> list[tuple[Names, ast.expr]]:
+    """What the calls of a function give for one of its parameters."""
     function = names.parents[names.parents[arg]]
     if not isinstance(function, FUNCTIONS):
         return []

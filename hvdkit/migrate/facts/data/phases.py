@@ -62,8 +62,8 @@ def _ways(facts: Facts, loader: Loader) -> list[Path]:
 
 def _drawn(path: Path) -> Iterator[tuple[Names, ast.expr]]:
     """What a way from a backward pass goes through, and what it hands from function to function."""
-    batches = path.loops[path.batch]
-    if not isinstance(batches.node, ast.While):
+    batches = path.loops[path.batch] if path.batch >= 0 else None
+    if batches is not None and not isinstance(batches.node, ast.While):
         yield batches.names, batches.node.iter
     for names, call in path.calls:
         for given in (*call.args, *(keyword.value for keyword in call.keywords)):

@@ -11,6 +11,19 @@ from hvdkit.migrate import edits
 from hvdkit.migrate.facts.code.pure import only_computes
 from hvdkit.migrate.facts.data.samples import named_by_sample, prepares_data, reads_sample
 from hvdkit.migrate.facts.data.training import only_single
+from hvdkit.migrate.facts.files.images import is_image
+from hvdkit.migrate.facts.files.vocabulary import (
+    ARCHIVES,
+    COPIES,
+    DATA,
+    DUMPS,
+    FIGURES,
+    LOGS,
+    OPEN,
+    OPENS,
+    SAVES,
+    TABLES,
+)
 from hvdkit.migrate.facts.launch.guards import Where, where_runs
 from hvdkit.migrate.facts.once import once
 from hvdkit.migrate.facts.values.arguments import given, keyword, passed
@@ -19,48 +32,6 @@ from hvdkit.migrate.names import FUNCTIONS, Names
 if TYPE_CHECKING:
     from hvdkit.migrate.facts.facts import Facts, Site
 
-# Library functions that write a file -> position and name of the argument that says where.
-SAVES = {
-    "torch.save": (1, "f"),
-    "torch.jit.save": (1, "f"),
-    "torchvision.utils.save_image": (1, "fp"),
-    "numpy.save": (0, "file"),
-    "numpy.savez": (0, "file"),
-    "numpy.savez_compressed": (0, "file"),
-    "numpy.savetxt": (0, "fname"),
-    # Of pictures only those that a person looks at.
-    "matplotlib.pyplot.savefig": (0, "fname"),
-    "imageio.mimsave": (0, "uri"),
-    "imageio.mimwrite": (0, "uri"),
-}
-# ... and what programs read again as often as persons look at it: all ranks may have to find it.
-DATA = {
-    "cv2.imwrite": (0, "filename"),
-    "imageio.imwrite": (0, "uri"),
-    "imageio.imsave": (0, "uri"),
-    "skimage.io.imsave": (0, "fname"),
-    "matplotlib.pyplot.imsave": (0, "fname"),
-    "scipy.io.wavfile.write": (0, "filename"),
-    "soundfile.write": (0, "file"),
-    "librosa.output.write_wav": (0, "path"),
-    "torchaudio.save": (0, "uri"),
-}
-# Objects that write for as long as they live -> the same.
-LOGS = {
-    "torch.utils.tensorboard.SummaryWriter": (0, "log_dir"),
-    "wandb.init": (-1, "dir"),
-}
-# ... and what they put into a file that is open; counted where a `with open(...)` around them shows which.
-DUMPS = {
-    "json.dump": (1, "fp"),
-    "pickle.dump": (1, "file"),
-    "yaml.dump": (1, "stream"),
-    "yaml.safe_dump": (1, "stream"),
-}
-COPIES = ("shutil.copyfile", "shutil.copy", "shutil.copy2", "shutil.move", "os.rename", "os.replace")
-OPEN = "open"  # the builtin
-# Libraries', with a path and a mode as it has them.
-OPENS = frozenset(("io.open", "codecs.open", "gzip.open"))
 # What gives something, and changes what it is asked of.
 _CHANGES = frozenset(
     (
@@ -140,12 +111,34 @@ def _written(facts: Facts) -> Iterator[Writer]:
         if target is not None and not _of_one_rank(facts, site.names, target):
             where = where_runs(facts, site.names, site.node)
             yield Writer(site.names, site.node, site.name, where, taken=True)
-    for names, call, _ in facts.methods("savefig"):  # a figure's
-        target = given(call, 0, "fname")
-        if target is not None and not _of_one_rank(facts, names, target):
-            yield Writer(names, call, "savefig", where_runs(facts, names, call))
+    yield from _by_methods(facts)
+    yield from _archives(facts)
     yield from _copies(facts)
     yield from _opens(facts)
+
+
+def _by_methods(facts: Facts) -> Iterator[Writer]:
+    """What figures, tables and images write themselves."""
+    for method, place in (*FIGURES.items(), *TABLES.items(), ("save", (0, "fp"))):
+        for names, call, receiver in facts.methods(method):
+            target = given(call, *place)
+            if target is None or (isinstance(target, ast.Constant) and not isinstance(target.value, str)):
+                continue
+            if method == "save" and not any(is_image(facts, v) for v in facts.flow.values(names, receiver)):
+                continue
+            if not _of_one_rank(facts, names, target):
+                where = where_runs(facts, names, call)
+                yield Writer(names, call, method, where, taken=method not in FIGURES)
+
+
+def _archives(facts: Facts) -> Iterator[Writer]:
+    """What opens a file of a library's own kind to write into it."""
+    for site in facts.calls(*ARCHIVES):
+        target, mode = given(site.node, *ARCHIVES[site.name]), given(site.node, 1, "mode")
+        writes = isinstance(mode, ast.Constant) and set(str(mode.value)) & set("wax+")
+        if target is not None and writes and not _of_one_rank(facts, site.names, target):
+            where = where_runs(facts, site.names, site.node)
+            yield Writer(site.names, site.node, site.name, where, taken=True)
 
 
 def _of_one_rank(facts: Facts, names: Names, path: ast.expr) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from hvdkit.migrate.facts import vocabulary as words
@@ -68,7 +68,7 @@ def _steps_unseen(facts: Facts, program: ProgramFacts) -> bool:
     return any(runs_in(facts, program, names, step) for names, step in every)
 
 
-def without_optimizer(facts: Facts) -> Iterator[tuple[Names, ast.AST]]:
+def without_optimizer(facts: Facts) -> Iterator[tuple[ProgramFacts, Names, ast.AST]]:
     """The first step of each program of one process that trains by something unknown, or by hand, alone."""
     for program in facts.programs:
         mine = any(optimizer.names in program.files for optimizer in facts.optimizers)
@@ -76,7 +76,7 @@ def without_optimizer(facts: Facts) -> Iterator[tuple[Names, ast.AST]]:
             by_hand = [(names, node) for names in program.files for node in hand_updates(names)]
             unseen = [at for at in unseen_steps(facts, program) if runs_in(facts, program, *at)]
             seen = [*unknown_steps(facts, program), *sorted(by_hand, key=lambda at: at[1].lineno)]
-            yield from [*seen, *unseen][:1]
+            yield from ((program, *at) for at in [*seen, *unseen][:1])
 
 
 def may_train(optimizer: Optimizer, wrap: Wrap) -> bool:
@@ -90,9 +90,11 @@ def _unknown(models: frozenset[Value]) -> bool:
     return not models or any(model.kind == "param" for model in models)
 
 
-def unknown_steps(facts: Facts, program: ProgramFacts) -> list[tuple[Names, ast.Call]]:
-    """Calls of step() on something that is no optimizer, scheduler or scaler that is known."""
-    known = {optimizer.value for optimizer in facts.optimizers}
+def unknown_steps(
+    facts: Facts, program: ProgramFacts, optimizers: Iterable[Optimizer] | None = None
+) -> list[tuple[Names, ast.Call]]:
+    """Calls of step() on something that is no optimizer (of these), scheduler or scaler that is known."""
+    known = {optimizer.value for optimizer in (facts.optimizers if optimizers is None else optimizers)}
     found = []
     for names, call, receiver in facts.methods("step"):
         if names not in program.files or isinstance(receiver, ast.Constant):

@@ -59,6 +59,9 @@ class _Walk:
             if node.attr == "data":
                 return
             self._model(names, node)
+            for where, value in _kept(self._facts, names, node):
+                if not _without_gradients(where, value):
+                    self.expression(where, value, depth)
         if isinstance(node, ast.Call):
             if isinstance(node.func, ast.Attribute) and node.func.attr in CUTS:
                 return
@@ -86,6 +89,24 @@ class _Walk:
                     self._seen.add(part)
                     self._model(where, part.func)
                     self._inside(where, part, depth + 1)
+
+
+def _kept(facts: Facts, names: Names, use: ast.Attribute) -> Iterator[tuple[Names, ast.expr]]:
+    """What an attribute of an object holds at a use: `self.fake = self.G(x)`, in another method, too."""
+    text = ast.unparse(use)
+    function = names.function(use)
+    here = [
+        binding.value
+        for target, binding in names.stores.get(use.attr, ())
+        if names.function(target) is function
+        and ast.unparse(binding.node) == text
+        and binding.value is not None
+    ]
+    if here:
+        yield from ((names, value) for value in here)
+    else:
+        found = facts.flow.stored(names, use)
+        yield from ((where, binding.value) for where, binding in found if binding.value is not None)
 
 
 def _without_gradients(names: Names, value: ast.expr) -> bool:

@@ -61,6 +61,19 @@ def context_of(names: Names, statement: ast.With | ast.AsyncWith) -> Sync:
     return next((sync for sync in said if sync is not Sync.ALWAYS), Sync.ALWAYS)
 
 
+def steps_unreduced(names: Names, step: ast.Call) -> bool:
+    """Whether a step stands in a `with` that says that passes do not reduce, under no test in there.
+
+    DDP steps there by the gradients of each rank's own.
+    """
+    for parent in names.ancestors(step):
+        if isinstance(parent, (*FUNCTIONS, ast.If)):
+            return False
+        if isinstance(parent, ast.With) and context_of(names, parent) is not Sync.ALWAYS:
+            return True
+    return False
+
+
 def _context(names: Names, context: ast.expr) -> Sync:
     """What a context manager says: no_sync itself, a choice with it, or a variable that holds either."""
     called = context.func if isinstance(context, ast.Call) else context

@@ -1,4 +1,6 @@
-"""DDP's models whose gradients are averaged right after backward(), since no optimizer can do it.
+"""Models whose gradients are averaged right after backward(), since no optimizer can do it.
+
+They are those of DDP, and those that a program of one process steps by hand.
 
 That is what DDP does, said literally: when backward() returns, the gradients of all parameters of the
 model are the ranks' average, whatever reads them then. It needs nothing of the optimizer, which may be made
@@ -11,7 +13,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from hvdkit.migrate import edits
@@ -26,12 +28,14 @@ from hvdkit.migrate.facts.models.syncing import NO_SYNC, Sync, choice_of, contex
 from hvdkit.migrate.facts.models.wraps import MAY_BE_UNUSED, Wrap, changes_average, find_wraps
 from hvdkit.migrate.facts.once import once
 from hvdkit.migrate.facts.optimizers.before_steps import before_steps, sparse_gradients
+from hvdkit.migrate.facts.optimizers.hand_rates import own_rates
+from hvdkit.migrate.facts.optimizers.hand_starts import Start, beginnings
+from hvdkit.migrate.facts.optimizers.hand_steps import TENSOR, HandSteps, stepped_by_hand, steps_by_hand
 from hvdkit.migrate.facts.optimizers.optimizers import Optimizer
 from hvdkit.migrate.facts.optimizers.updates import weight_updates
+from hvdkit.migrate.facts.optimizers.wrap_names import NotShown, name_at
 from hvdkit.migrate.facts.programs import ProgramFacts
 from hvdkit.migrate.facts.values.arguments import is_on, keyword
-from hvdkit.migrate.facts.values.flow import Value
-from hvdkit.migrate.facts.values.spelling import spelled
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.project import does_more_than_define
 
@@ -41,32 +45,37 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Pass:
-    """A backward pass, and the models, as they are written there, whose gradients are averaged below it.
+    """A backward pass, and what gradients are averaged of below it: models and tensors, as written there.
 
-    statement: below which that is. unlike: whether one rank may have a gradient of a parameter that another
-    rank has not. unless: the test, as text, under which no_sync() leaves it to a later pass; empty for none.
+    statement: below which that is; window: the same, or the `with` around it that goes. unlike: whether one
+    rank may have a gradient of a parameter that another has not. unless: the test, as text, under which
+    no_sync() leaves it to a later pass; empty for none.
     """
 
     names: Names
     call: ast.Call
     statement: ast.stmt
+    window: ast.stmt
     models: tuple[str, ...]
     unlike: bool
     unless: str = ""
-
-
-class NotShown(Exception):
-    """Why it cannot be shown that averaging after backward() does what DDP does."""
+    tensors: tuple[str, ...] = ()
+    by_hand: bool = False
 
 
 @dataclass(frozen=True)
 class AfterBackward:
-    """wraps: the DDP calls that are said so, in programs; problems: why others, that were to be, are not."""
+    """wraps: the DDP calls that are said so, in programs; problems: why others, that were to be, are not.
+
+    starts: where programs that step by hand begin to train; unshown: why others of them are not said so.
+    """
 
     programs: tuple[ProgramFacts, ...]
     wraps: frozenset[ast.Call]
     passes: tuple[Pass, ...]
     problems: dict[ast.Call, str]
+    starts: tuple[Start, ...] = ()
+    unshown: dict[ProgramFacts, str] = field(default_factory=dict)
 
     @property
     def files(self) -> frozenset[Names]:
@@ -78,6 +87,9 @@ class AfterBackward:
 def after_backward(facts: Facts) -> AfterBackward:
     """What is said so, of the programs for which that was asked and of those that share a model with them."""
     wraps = {program: _wraps(facts, program) for program in facts.programs if program.kind == "ddp"}
+    unshown: dict[ProgramFacts, str] = {}
+    sure = dict(_stepping(facts, unshown))
+    wraps.update((program, [*steps.wraps]) for program, steps in sure.items())
     asked = [program for program in wraps if program.entry.source.path in facts.literally]
     asked = [program for program in asked if wraps[program] or _by_hand(facts, program)]
     asked = _sharing(facts, asked, wraps)
@@ -86,17 +98,56 @@ def after_backward(facts: Facts) -> AfterBackward:
         failed = []
         every = [wrap for program in asked for wrap in wraps[program]]
         found: list[Pass] = []
+        starts: list[Start] = []
         for program in asked:
             try:
                 _refuse_others(facts, program, wraps[program])
-                found += _passes(facts, program, wraps[program], every)
+                passes = [*_passes(facts, program, wraps[program], every)]
+                if program in sure:
+                    passes = [_stepped(one, sure[program], passes) for one in passes]
+                    starts += beginnings(facts, program, wraps[program], every)
+                found += passes
             except NotShown as problem:
                 failed.append(program)
                 problems.update((wrap.node, str(problem)) for wrap in wraps[program])
+                if program in sure:
+                    unshown[program] = str(problem)
         if not failed:
-            return AfterBackward(tuple(asked), frozenset(w.node for w in every), _joined(found), problems)
+            nodes = frozenset(wrap.node for wrap in every)
+            return AfterBackward(tuple(asked), nodes, _joined(found), problems, tuple(starts), unshown)
         lost = _sharing(facts, failed, wraps)
         asked = [program for program in asked if program not in lost]
+
+
+def _stepping(facts: Facts, unshown: dict[ProgramFacts, str]) -> Iterator[tuple[ProgramFacts, HandSteps]]:
+    """The programs of one process that are asked about, and step by hand, with what they step."""
+    for program in facts.programs:
+        if program.kind == "single" and program.entry.source.path in facts.literally:
+            try:
+                steps = stepped_by_hand(facts, program)
+            except NotShown as problem:
+                unshown[program] = str(problem)
+            else:
+                if steps is not None:
+                    yield program, steps
+
+
+def rate_tests(facts: Facts) -> Iterator[tuple[Names, ast.expr]]:
+    """The tests of each rank's own numbers by which programs that step by hand set their rates."""
+    programs = [program for program in after_backward(facts).programs if program.kind == "single"]
+    found = {
+        rate.test: rate.names
+        for program in programs
+        for names, statement in steps_by_hand(facts, program)
+        for rate in own_rates(facts, names, statement)
+        if rate.test is not None
+    }
+    return ((names, test) for test, names in found.items())
+
+
+def _stepped(one: Pass, steps: HandSteps, passes: list[Pass]) -> Pass:
+    """A pass of a program of one process: a step that fails without a gradient shows that none is missing."""
+    return replace(one, by_hand=True, unlike=not steps.all_there or len(passes) > 1)
 
 
 def _joined(found: list[Pass]) -> tuple[Pass, ...]:
@@ -105,7 +156,9 @@ def _joined(found: list[Pass]) -> tuple[Pass, ...]:
     for one in found:
         other = by_call.get(one.call, one)
         models = tuple(sorted({*one.models, *other.models}))
-        by_call[one.call] = replace(one, models=models, unlike=one.unlike or other.unlike)
+        tensors = tuple(sorted({*one.tensors, *other.tensors}))
+        unlike = one.unlike or other.unlike
+        by_call[one.call] = replace(one, models=models, tensors=tensors, unlike=unlike)
     return tuple(by_call.values())
 
 
@@ -179,8 +232,7 @@ def averaged_literally(facts: Facts, names: Names, model: ast.expr) -> bool:
 
 def averaged_below(facts: Facts, names: Names, call: ast.Call) -> bool:
     """Whether gradients are averaged right below a backward pass, as HVD416 writes it."""
-    statement = _statement(names, call)
-    below = edits.following(names, statement) if statement is not None else None
+    below = edits.following(names, _statement(names, call)[0])
     return below is not None and any(
         _sends_gradients(facts, names, inside)
         or any(
@@ -218,41 +270,44 @@ def _passes(facts: Facts, program: ProgramFacts, wraps: list[Wrap], every: list[
         raise NotShown("the backward pass that makes its gradients was not found")
     if passes and all(sync_of(*at) is Sync.NEVER for at in passes):
         raise NotShown("every backward pass of it is under no_sync()")
-    models = frozenset().union(*(wrap.models for wrap in every))
-    reached = {call: reached_models(facts, names, call, models) for names, call in passes}
+    known = frozenset().union(*(wrap.models for wrap in every))
+    reached = {call: reached_models(facts, names, call, known) for names, call in passes}
     unseen = [wrap for wrap in wraps if not any(wrap.models & found for found in reached.values())]
     for names, call in passes:
         through = [w for w in wraps if not reached[call] or w in unseen or reached[call] & w.models]
         if through and sync_of(names, call) is not Sync.NEVER:
-            written = {_name(facts, names, call, wrap, every) for wrap in through}
+            written = {name_at(facts, names, call, wrap, every): wrap.name for wrap in through}
+            models = tuple(sorted(name for name, kind in written.items() if kind != TENSOR))
+            tensors = tuple(sorted(name for name, kind in written.items() if kind == TENSOR))
             unlike = any(is_on(keyword(wrap.node, name)) for wrap in through for name in MAY_BE_UNUSED)
-            statement = _statement(names, call)
-            if statement is None:
+            statement, window = _statement(names, call)
+            unless = _left_to_later(facts, names, window)
+            if window is not statement and not unless:
                 place = f"{names.source.path.name}:{call.lineno}"
                 raise NotShown(f"more follows it where no_sync() may hold ({place})")
-            unless = _left_to_later(facts, names, statement)
-            yield Pass(names, call, statement, tuple(sorted(written)), unlike, unless)
+            yield Pass(names, call, statement, window, models, unlike, unless, tensors)
 
 
-def _statement(names: Names, call: ast.Call) -> ast.stmt | None:
+def _statement(names: Names, call: ast.Call) -> tuple[ast.stmt, ast.stmt]:
     """A backward pass, or the `with` around it that goes, since it says whether the pass reduces.
 
-    None where more follows in that `with`.
+    Also that `with` where it is not the same, for more follows the pass in it.
     """
     statement = names.statement(call)
     while True:
         around = names.parents[statement]
         if not isinstance(around, ast.With) or context_of(names, around) is Sync.ALWAYS:
-            return statement
+            return statement, statement
         if around.body[-1] is not statement:
-            return None
+            return statement, around
         statement = around
 
 
 def _left_to_later(facts: Facts, names: Names, statement: ast.stmt) -> str:
     """The test of `with model.no_sync() if test else nullcontext():`, where it may be asked again below.
 
-    Where the test is another one by then, or is not seen, all passes are averaged: that comes to the same.
+    Where the test is another one by then, or is not seen, all passes are averaged: that comes to the same,
+    but where a step is in the `with`, too.
     """
     if not isinstance(statement, ast.With) or len(statement.items) != 1:
         return ""
@@ -291,32 +346,7 @@ def _refuse_others(facts: Facts, program: ProgramFacts, wraps: list[Wrap]) -> No
         raise NotShown(f"gradients are sparse at {names.source.path.name}:{call.lineno}")
     making = _making_optimizers(facts, program)
     for other in facts.programs:
-        runs = other.kind == "single" and does_more_than_define(other.entry)
+        runs = other.kind == "single" and other is not program and does_more_than_define(other.entry)
         if runs and making & other.files and training_paths(facts, other):
             path = other.entry.source.path.name
             raise NotShown(f"{path}, which runs without DDP, makes its optimizer in the same file")
-
-
-def _name(facts: Facts, names: Names, call: ast.Call, wrap: Wrap, wraps: list[Wrap]) -> str:
-    """The model as it is written at a backward pass."""
-    place = f"{names.source.path.name}:{call.lineno}"
-    name = spelled(facts.flow, names, call, _values(wrap))
-    if name is None:
-        raise NotShown(f"it has no name where backward() is called ({place})")
-    every = frozenset().union(*(_values(each) for each in wraps))
-    held = facts.flow.named(names, name, call) if name.isidentifier() else frozenset()
-    if facts.flow.unwrap(held) - facts.flow.unwrap(every):
-        raise NotShown(f"{name} may be another model where backward() is called ({place})")
-    others = {spelled(facts.flow, names, call, _values(each)) for each in wraps} - {None}
-    both = [
-        e
-        for e in wraps
-        if e.node is not wrap.node and name.isidentifier() and held & _values(e) - _values(wrap)
-    ]
-    if both and len(others) > 1:
-        raise NotShown(f"{name} may be either of two models where backward() is called ({place})")
-    return name
-
-
-def _values(wrap: Wrap) -> frozenset[Value]:
-    return wrap.models | {wrap.value}

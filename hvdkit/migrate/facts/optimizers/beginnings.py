@@ -12,6 +12,7 @@ from hvdkit.migrate.names import Names
 if TYPE_CHECKING:
     from hvdkit.migrate.facts.facts import Facts
 
+MAX_CALLS = 3
 _MODULES = ("torch.nn.", "torchvision.models.", "timm.")
 _TENSORS = ("torch.zeros", "torch.ones", "torch.full", "torch.randn", "torch.rand", "torch.tensor")
 

@@ -6,7 +6,6 @@ DDP averages what they leave, Horovod's hooks begin to: a next pass or zero_grad
 from __future__ import annotations
 
 import ast
-from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence, Set
 from functools import cached_property
 from typing import TYPE_CHECKING, Callable
@@ -14,6 +13,7 @@ from typing import TYPE_CHECKING, Callable
 from hvdkit.migrate.facts.code.loops import backward_calls
 from hvdkit.migrate.facts.models.freezing import Switch, switches
 from hvdkit.migrate.facts.models.syncing import sync_of
+from hvdkit.migrate.facts.optimizers.alternatives import never_meet
 from hvdkit.migrate.facts.optimizers.passes import Backward, Step, region_of
 from hvdkit.migrate.facts.values.flow import Value
 from hvdkit.migrate.names import LOOPS, Names
@@ -70,13 +70,17 @@ class Beside:
         self, steps: Set[ast.Call], known: Set[ast.Call]
     ) -> Iterator[tuple[Names, ast.Call, ast.Call]]:
         """The passes of a loop with these steps that they do not follow, or of a class with them."""
-        for runs in self._loops:
-            stepping = [origins for origins in runs.values() if origins & steps]
-            mine = set().union(*stepping)
+        own = [(step.names, step.call) for step in self._steps if step.call in steps]
+        for names, runs in self._loops:
+            stepping = {call: origins for call, origins in runs.items() if origins & steps}
+            mine = set().union(*stepping.values())
             for call, origins in runs.items() if stepping else ():
                 for origin in sorted(origins & self._where.keys(), key=lambda each: each.lineno):
                     if origin not in mine | known:
-                        yield self._where[origin], origin, origin
+                        ways = [*stepping, *(each for each, others in runs.items() if origin in others)]
+                        where = self._where[origin]
+                        if not never_meet(self._facts, names, ways, [(where, origin)], own):
+                            yield where, origin, origin
                     elif origin in known and not origins & steps:
                         yield from self._shared(call, origin)
         for origin, names in self._where.items():
@@ -143,14 +147,14 @@ class Beside:
         return tuple(switches(self._facts))
 
     @cached_property
-    def _loops(self) -> tuple[dict[ast.Call, set[ast.Call]], ...]:
+    def _loops(self) -> tuple[tuple[Names, dict[ast.Call, set[ast.Call]]], ...]:
         """For each loop, the backward() and step() calls that each call in it leads to, again and again."""
-        found: dict[ast.AST, dict[ast.Call, set[ast.Call]]] = defaultdict(dict)
+        found: dict[ast.AST, tuple[Names, dict[ast.Call, set[ast.Call]]]] = {}
         for names in self._facts.files:
             for call in {call for calls in names.calls.values() for call in calls} & self._leads.keys():
                 for parent in names.ancestors(call):
                     if isinstance(parent, LOOPS):
-                        found[parent][call] = {*self._leads[call]}
+                        found.setdefault(parent, (names, {}))[1][call] = {*self._leads[call]}
         return tuple(found.values())
 
 

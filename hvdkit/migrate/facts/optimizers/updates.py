@@ -53,7 +53,7 @@ def hand_updates(names: Names) -> Iterator[ast.stmt]:
     """Statements such as `p -= rate * p.grad`, `p.data.add_(p.grad)` and `p.data = p - rate * p.grad`."""
     for gradient in names.attributes.get("grad", ()):
         statement = names.statement(gradient)
-        changed = None if names.qualified(gradient) else _changed(statement)
+        changed = None if names.qualified(gradient) else changed_by(statement)
         if changed is not None and gradient not in ast.walk(changed):
             yield statement
 
@@ -101,7 +101,7 @@ def _filled(statement: ast.stmt) -> ast.Attribute | None:
     return into if isinstance(into, ast.Attribute) and into.attr in ("grad", "_grad") else None
 
 
-def _changed(statement: ast.stmt) -> ast.expr | None:
+def changed_by(statement: ast.stmt) -> ast.expr | None:
     """What a statement changes in place."""
     if isinstance(statement, ast.AugAssign):
         return statement.target

@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from hvdkit.migrate.facts.files.images import is_image
 from hvdkit.migrate.facts.files.writers import own_file
 from hvdkit.migrate.facts.launch.guards import Where, where_runs
 from hvdkit.migrate.facts.tensorflow.models import is_model
 from hvdkit.migrate.facts.values.arguments import given
-from hvdkit.migrate.facts.values.flow import Value
 from hvdkit.migrate.names import Names
 
 if TYPE_CHECKING:
@@ -51,9 +51,6 @@ METHODS = {
     "savefig": ("matplotlib.pyplot.figure", "matplotlib.pyplot.gcf", "matplotlib.pyplot.subplots[0]"),
 }
 MODEL_METHODS = frozenset(("save", "save_weights", "export"))
-# What gives a PIL image, whose methods mostly give another.
-IMAGES = ("PIL.Image.", "keras.utils.array_to_img", "keras.preprocessing.image.array_to_img")
-MAX_METHODS = 6  # one after the other
 SUMMARY = "tensorflow.summary.create_file_writer"
 # What takes files away -> position and name of the argument that says which.
 DELETES = {
@@ -106,27 +103,10 @@ def _by_methods(facts: Facts) -> Iterator[Saved]:
             model = method in MODEL_METHODS and any(
                 is_model(facts, v) or v in facts.tf.models for v in values
             )
-            image = method == "save" and any(_is_image(facts, value) for value in values)
+            image = method == "save" and any(is_image(facts, value) for value in values)
             if model or image or any(value.name in classes for value in values):
                 target = given(call, 0, "filepath")
                 yield Saved(names, call, method, target, where_runs(facts, names, call))
-
-
-def _is_image(facts: Facts, value: Value) -> bool:
-    """Whether a value is an image of PIL's: what its module made, or a method of such an image."""
-    for _ in range(MAX_METHODS):
-        if value.kind != "made":
-            return False
-        if value.name.startswith(IMAGES):
-            return True
-        made = value.node
-        if not isinstance(made, ast.Call) or not isinstance(made.func, ast.Attribute):
-            return False
-        receivers = facts.flow.values(value.names, made.func.value)
-        if len(receivers) != 1:
-            return False
-        (value,) = receivers
-    return False
 
 
 def summaries(facts: Facts) -> Iterator[Saved]:

@@ -1,0 +1,240 @@
+"""Programs of one process that step by hand: `p.data.add_(p.grad, alpha=-lr)`, `w -= lr * w.grad`.
+
+What is stepped are the parameters of models, or tensors that are made once. The gradients of these can be
+averaged after each backward pass (after_backward.py) where everything that steps in the program is seen, and
+where the steps do the same on all ranks when they get the same gradients.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from hvdkit.migrate.facts.data.whole_graph import RANDOM
+from hvdkit.migrate.facts.launch.starts import runs_in
+from hvdkit.migrate.facts.models.coverage import unknown_steps, unseen_steps
+from hvdkit.migrate.facts.models.wraps import Wrap
+from hvdkit.migrate.facts.optimizers.hand_rates import own_rates
+from hvdkit.migrate.facts.optimizers.optimizers import parameter_roots
+from hvdkit.migrate.facts.optimizers.updates import changed_by, hand_updates
+from hvdkit.migrate.facts.optimizers.wrap_names import NotShown
+from hvdkit.migrate.facts.programs import ProgramFacts
+from hvdkit.migrate.facts.values.arguments import is_on, keyword, passed
+from hvdkit.migrate.facts.values.flow import Value
+from hvdkit.migrate.names import FUNCTIONS, Names
+
+if TYPE_CHECKING:
+    from hvdkit.migrate.facts.facts import Facts
+
+MODEL, TENSOR = "a model", "a tensor"
+_FILLS = ("normal_", "uniform_", "random_", "bernoulli_", "exponential_", "cauchy_", "geometric_")
+_FACTORIES = ("zeros", "ones", "full", "rand", "normal", "tensor", "empty", "autograd.Variable")
+_LEAVES = tuple(f"torch.{name}" for name in _FACTORIES)
+_PARAMETERS = ("torch.nn.Parameter", "torch.nn.parameter.Parameter")
+
+
+@dataclass(frozen=True)
+class HandSteps:
+    """wraps: each model, and each tensor, that anything steps in the program, as calls of DDP would be.
+
+    all_there: whether a step fails where a gradient is missing, so that none is missing on any rank.
+    """
+
+    wraps: tuple[Wrap, ...]
+    all_there: bool
+
+
+def steps_by_hand(facts: Facts, program: ProgramFacts) -> list[tuple[Names, ast.stmt]]:
+    """The statements of a program that change weights by gradients themselves."""
+    found = [(names, statement) for names in program.files for statement in hand_updates(names)]
+    found = [at for at in found if not _only_adds_up(*at) and runs_in(facts, program, *at)]
+    return sorted(found, key=lambda at: (str(at[0].source.path), at[1].lineno))
+
+
+def stepped_by_hand(facts: Facts, program: ProgramFacts) -> HandSteps | None:
+    """What a program steps, where it steps by hand at all. Raises NotShown where that is not all seen."""
+    steps = steps_by_hand(facts, program)
+    if not steps:
+        return None
+    known = facts.every_optimizer
+    for names, call in (*unknown_steps(facts, program, known), *unseen_steps(facts, program)):
+        if runs_in(facts, program, names, call):
+            raise NotShown(f"something unknown takes a step at {_place(names, call)}")
+    wraps: list[Wrap] = []
+    for names, statement in steps:
+        _same_everywhere(facts, names, statement)
+        wraps += _stepped(facts, names, statement)
+    for optimizer in known:
+        names, made = optimizer.names, optimizer.node
+        if names in program.files and runs_in(facts, program, names, made):
+            if not optimizer.roots or not optimizer.whole:
+                raise NotShown(f"what the optimizer of {_place(names, made)} trains is not seen")
+            wraps += [_model(facts, *root) for root in optimizer.roots]
+    unlike = any(_asks_first(names, statement) for names, statement in steps)
+    return HandSteps(tuple({wrap.models: wrap for wrap in wraps}.values()), not unlike)
+
+
+def stepped_beside(facts: Facts) -> Iterator[tuple[ProgramFacts, Names, ast.stmt]]:
+    """Steps by hand of models that no optimizer has, in programs of one process that have optimizers, too.
+
+    Horovod's would average none of their gradients.
+    """
+    for program in facts.programs if facts.optimizers else ():
+        mine = [each for each in facts.optimizers if each.names in program.files]
+        trained = frozenset().union(*(optimizer.models for optimizer in mine))
+        held = {names.source.segment(root) for optimizer in mine for names, root in optimizer.roots}
+        for names, statement in steps_by_hand(facts, program) if mine and program.kind == "single" else ():
+            try:
+                wraps = [wrap for wrap in _stepped(facts, names, statement) if wrap.name == MODEL]
+            except NotShown:
+                continue  # what a batch is changed by, to deceive a model
+            if any(not wrap.models & trained and not _is_part(wrap, held) for wrap in wraps):
+                yield program, names, statement
+
+
+def _is_part(wrap: Wrap, held: set[str]) -> bool:
+    """Whether a model is a part of one that an optimizer has: `net.head` of `net`."""
+    text = wrap.names.source.segment(wrap.inner) if wrap.inner is not None else ""
+    return any(text.startswith(f"{whole}.") for whole in held)
+
+
+def _only_adds_up(names: Names, statement: ast.stmt) -> bool:
+    """Whether a number is what changes: `norm = 0.0` and `norm += p.grad.norm() ** 2`."""
+    total = statement.target if isinstance(statement, ast.AugAssign) else None
+    bound = names.bindings(total.id, total) if isinstance(total, ast.Name) else []
+    first = [binding for binding in bound if not isinstance(names.parents[binding.node], ast.AugAssign)]
+    return bool(first) and all(isinstance(binding.value, ast.Constant) for binding in first)
+
+
+# --- what is stepped ---------------------------------------------------------------------------
+
+
+def _stepped(facts: Facts, names: Names, statement: ast.stmt) -> list[Wrap]:
+    """The models, or tensors, that a statement changes."""
+    changed = changed_by(statement)
+    while isinstance(changed, ast.Attribute):
+        changed = changed.value
+    if not isinstance(changed, ast.Name):
+        raise NotShown(f"what is stepped at {_place(names, statement)} is not seen")
+    loop = _loop_of(names, changed)
+    if loop is None:
+        return [_tensor(facts, names, changed)]
+    roots = parameter_roots(facts, names, loop.iter)
+    if roots:
+        return [_model(facts, *root) for root in roots]
+    tensors = list(_listed(facts, names, loop.iter))
+    if not tensors:
+        raise NotShown(f"whose parameters are stepped at {_place(names, statement)} is not seen")
+    return [_tensor(facts, *each) for each in tensors]
+
+
+def _loop_of(names: Names, variable: ast.Name) -> ast.For | None:
+    """The loop around a statement whose variable it changes."""
+    for parent in names.ancestors(variable):
+        if isinstance(parent, FUNCTIONS):
+            return None
+        if isinstance(parent, ast.For) and any(
+            isinstance(part, ast.Name) and part.id == variable.id for part in ast.walk(parent.target)
+        ):
+            return parent
+    return None
+
+
+def _listed(facts: Facts, names: Names, node: ast.expr) -> Iterator[tuple[Names, ast.Name]]:
+    """The variables of a list that is written out, in a variable or handed to the function."""
+    if isinstance(node, (ast.List, ast.Tuple)):
+        for part in node.elts:
+            if not isinstance(part, ast.Name):
+                raise NotShown(f"what is in the list at {_place(names, node)} is not seen")
+            yield names, part
+    elif isinstance(node, ast.Name):
+        bindings = names.bindings(node.id, node)
+        only = bindings[0] if len(bindings) == 1 else None
+        if only is not None and only.kind == "assign" and not only.path and only.value is not None:
+            yield from _listed(facts, names, only.value)
+        elif only is not None and only.kind == "param" and (function := names.function(node)) is not None:
+            for where, call in facts.flow.call_sites(names, function):
+                given = passed(names, function, where, call, node.id)
+                if given is None:
+                    raise NotShown(f"what is stepped for the call at {_place(where, call)} is not seen")
+                yield from _listed(facts, where, given)
+
+
+def _model(facts: Facts, names: Names, root: ast.expr) -> Wrap:
+    models = facts.flow.unwrap(facts.flow.values(names, root))
+    if not models or any(model.kind not in ("made", "object") for model in models):
+        raise NotShown(f"which model `{names.source.segment(root)}` is at {_place(names, root)} is not seen")
+    call = next((parent for parent in names.ancestors(root) if isinstance(parent, ast.Call)), None)
+    if call is None:
+        raise NotShown(f"whose parameters are stepped at {_place(names, root)} is not seen")
+    return Wrap(names, call, MODEL, root, models)
+
+
+def _tensor(facts: Facts, names: Names, variable: ast.Name) -> Wrap:
+    """A tensor that is made once, in no loop, to get gradients."""
+    values = facts.flow.values(names, variable)
+    value = next(iter(values)) if len(values) == 1 else None
+    call = value.node if value is not None else None
+    if value is None or not isinstance(call, ast.Call) or not _is_leaf(facts, value, call):
+        raise NotShown(f"which tensor `{variable.id}` is at {_place(names, variable)} is not seen")
+    if value.names.in_loop(call):
+        raise NotShown(f"`{variable.id}` at {_place(names, variable)} is made again and again")
+    return Wrap(names, call, TENSOR, variable, values)
+
+
+def _is_leaf(facts: Facts, value: Value, call: ast.Call) -> bool:
+    """Whether torch makes a tensor with gradients of its own: `torch.randn(2, requires_grad=True)`."""
+    if value.kind != "made" or not value.name.startswith((*_LEAVES, *_PARAMETERS)):
+        return False
+    return (
+        value.name in _PARAMETERS
+        or is_on(keyword(call, "requires_grad"))
+        or any(
+            value in facts.flow.values(value.names, asked.func.value)
+            for asked in value.names.calls.get("requires_grad_", ())
+            if isinstance(asked.func, ast.Attribute)
+        )
+    )
+
+
+# --- whether the steps are the same on all ranks -----------------------------------------------
+
+
+def _same_everywhere(facts: Facts, names: Names, statement: ast.stmt) -> None:
+    """Raise NotShown where a step depends on more than the gradients and what all ranks share."""
+    changed = changed_by(statement)
+    head = changed
+    while isinstance(head, ast.Attribute):
+        head = head.value
+    around = _loop_of(names, head) if isinstance(head, ast.Name) else None
+    for call in names.calls_in(around or statement):
+        qualified = facts.flow.qualified(names, call.func)
+        if any(name.startswith(RANDOM) for name in qualified) or getattr(call.func, "attr", "") in _FILLS:
+            raise NotShown(f"random numbers, of each rank's own, are in the step at {_place(names, call)}")
+    for rate in own_rates(facts, names, statement):
+        if rate.test is None:
+            raise NotShown(f"`{rate.name}` in the step at {_place(names, statement)} is each rank's own")
+
+
+def _asks_first(names: Names, statement: ast.stmt) -> bool:
+    """Whether a step is left out where there is no gradient."""
+    for parent in names.ancestors(statement):
+        if isinstance(parent, FUNCTIONS):
+            return False
+        if isinstance(parent, ast.If) and any(_mentions_gradient(part) for part in ast.walk(parent.test)):
+            return True
+        if isinstance(parent, ast.For) and any(
+            isinstance(part, ast.Continue) and part is not statement for part in ast.walk(parent)
+        ):
+            return True
+    return False
+
+
+def _mentions_gradient(node: ast.AST) -> bool:
+    return isinstance(node, ast.Attribute) and node.attr in ("grad", "requires_grad")
+
+
+def _place(names: Names, node: ast.AST) -> str:
+    return f"{names.source.path.name}:{getattr(node, 'lineno', 1)}"

@@ -56,6 +56,17 @@ def told_epoch(facts: Facts, loop: Loop) -> bool:
     )
 
 
+def counts_again(facts: Facts, loader: Loader, epoch: Loop) -> bool:
+    """Whether a loop begins to count again for the same loader: `for epoch in ...: for repeat in ...:`."""
+    made_in = set(loader.names.ancestors(loader.node))
+    return any(
+        outer.node not in made_in
+        for path in facts.loops.paths
+        if loader.value in path.loaders and path.epoch == epoch
+        for outer in path.loops[path.loops.index(epoch) + 1 :]
+    )
+
+
 def run_once(facts: Facts, loader: Loader) -> bool:
     """Whether the loader is run through once: its loop stands in no other, up to the module."""
     paths = [path for path in facts.loops.paths if loader.value in path.loaders]

@@ -129,12 +129,14 @@ def _under(names: Names, place: _Place, lines: Lines) -> Lines:
     return lambda model: [f"if {' and '.join(texts)}:", *(f"\t{line}" for line in lines(model))]
 
 
-def _tested(
-    names: Names, statement: ast.stmt, call: ast.Call, core: ast.expr, lines: Lines
-) -> list[Edit]:
-    """`model = wrap(model) if test else model` as an `if` around the lines; the test is open to other rules."""
+def _tested(names: Names, statement: ast.stmt, call: ast.Call, core: ast.expr, lines: Lines) -> list[Edit]:
+    """`model = wrap(model) if test else model` as an `if`; its test is open to other rules."""
     source, value = names.source, getattr(statement, "value", None)
-    if not isinstance(statement, ast.Assign) or len(statement.targets) > 1 or not isinstance(value, ast.IfExp):
+    if (
+        not isinstance(statement, ast.Assign)
+        or len(statement.targets) > 1
+        or not isinstance(value, ast.IfExp)
+    ):
         return []
     target = source.segment(statement.targets[0])
     other = value.orelse if value.body is call else value.body
@@ -152,7 +154,7 @@ def _tested(
 
 
 def _asks_alike(names: Names, test: ast.expr, statement: ast.stmt) -> bool:
-    """Whether a test says the same below a statement: it calls nothing, and reads nothing that is set there."""
+    """Whether a test says the same below a statement: it calls nothing, and nothing in it is set there."""
     said = names.source.segment(test)
     parts = list(ast.walk(test))
     if "\n" in said or any(isinstance(part, (ast.Call, ast.NamedExpr, ast.Await)) for part in parts):

@@ -252,7 +252,7 @@ def _reached(names: Names, function: FunctionNode, node: ast.AST, where: Names, 
 def _answer(
     names: Names, function: FunctionNode, where: Names, call: ast.Call, test: ast.expr
 ) -> bool | None:
-    """What a test asks of parameters for which a call passes constants: `if train:`, `if phase == "train":`."""
+    """What a test of parameters gives where a call passes constants: `if train:`, `if phase == "train":`."""
     if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
         answer = _answer(names, function, where, call, test.operand)
         return None if answer is None else not answer
@@ -267,7 +267,9 @@ def _answer(
         return None
     sides = [test.left, test.comparators[0]]
     given = [_passed_constant(names, function, where, call, side) for side in sides]
-    return _compared(test.ops[0], *(value or side for value, side in zip(given, sides))) if any(given) else None
+    return (
+        _compared(test.ops[0], *(value or side for value, side in zip(given, sides))) if any(given) else None
+    )
 
 
 def _compared(operator: ast.cmpop, left: ast.expr, right: ast.expr) -> bool | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -248,8 +248,9 @@ def _constructed(facts: Facts, names: Names, call: ast.Call) -> list[Value]:
     if choice is not None:
         classes = [*facts.flow.values(names, choice.body), *facts.flow.values(names, choice.orelse)]
     else:
-        table = facts.flow.values(names, call.func) if isinstance(call.func, ast.Subscript) else ()
-        classes = sorted(table, key=lambda value: value.name)
+        classes = _in_order(facts.flow.values(names, call.func))
+        by_branches = isinstance(call.func, ast.Name) and len(classes) > 1
+        classes = classes if by_branches or isinstance(call.func, ast.Subscript) else []
     made = [made for made in (_of_class(facts, names, call, value) for value in classes) if made is not None]
     if choice is not None or (made and len(made) == len(classes)):
         return made if len(made) == len(classes) else []
@@ -295,8 +296,13 @@ def _construction(facts: Facts, names: Names, call: ast.Call) -> Value | None:
         return next((v for v in facts.flow.values(names, call) if v.node is call), None)
     if not is_class:
         return None
-    every = (_of_class(facts, names, call, value) for value in facts.flow.values(names, call.func))
+    every = (_of_class(facts, names, call, value) for value in _in_order(facts.flow.values(names, call.func)))
     return next((made for made in every if made is not None), None)
+
+
+def _in_order(values: Iterable[Value]) -> list[Value]:
+    """Values of a set, in an order that every run gives them."""
+    return sorted(values, key=lambda value: (value.name, getattr(value.node, "lineno", 0)))
 
 
 def _of_class(facts: Facts, names: Names, call: ast.Call, value: Value) -> Value | None:

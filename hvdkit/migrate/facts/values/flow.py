@@ -35,8 +35,8 @@ from hvdkit.migrate.facts.values.handed_out import (
 )
 from hvdkit.migrate.facts.values.lookups import module_asked
 from hvdkit.migrate.facts.values.memo import Memo
-from hvdkit.migrate.facts.values.overrides import Overrides, is_parent
 from hvdkit.migrate.facts.values.order import reaching
+from hvdkit.migrate.facts.values.overrides import Overrides, is_parent
 from hvdkit.migrate.facts.values.records import NAMED_TUPLE, fields, record
 from hvdkit.migrate.facts.values.stores import Stores
 from hvdkit.migrate.facts.values.wrappers import RETURNS_SELF, is_wrapper

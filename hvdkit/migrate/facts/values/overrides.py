@@ -1,4 +1,4 @@
-"""The methods that run in place of one that its class leaves open: `def step(self): raise NotImplementedError`.
+"""The methods that run where a class leaves one open: `def step(self): raise NotImplementedError`.
 
 A trainer's loop calls them on `self`, and each class that derives from it brings its own. One that does
 something is taken to be the one that runs: which of the deriving classes is made is not asked.
@@ -10,7 +10,7 @@ import ast
 from collections import defaultdict
 from typing import TYPE_CHECKING
 
-from hvdkit.migrate.names import FUNCTIONS, FunctionNode, Names
+from hvdkit.migrate.names import FunctionNode, Names
 
 if TYPE_CHECKING:
     from hvdkit.migrate.facts.values.flow import Flow, Value
@@ -42,11 +42,11 @@ class Overrides:
         files = self._flow.project.files
         if len(files) != self._read:  # following a name may load a file
             self._read = len(files)
-            by_name = defaultdict(list)
+            by_name: dict[str, list[tuple[Names, ast.ClassDef, FunctionNode]]] = defaultdict(list)
             for names in files.values():
                 for owner in names.of_kind(ast.ClassDef):
                     for method in owner.body if owner.bases else ():
-                        if isinstance(method, FUNCTIONS) and not isinstance(method, ast.Lambda):
+                        if isinstance(method, (ast.FunctionDef, ast.AsyncFunctionDef)):
                             by_name[method.name].append((names, owner, method))
             self._by_name = by_name
         return self._by_name.get(name, [])

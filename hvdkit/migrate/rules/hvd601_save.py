@@ -501,8 +501,8 @@ RULE = Rule(
                 main()
             """,
             """\
-            import horovod.torch as hvd
             import matplotlib.pyplot as plt
+            import horovod.torch as hvd
             import torch
             import torch.distributed as dist
 

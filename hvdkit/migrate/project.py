@@ -26,9 +26,8 @@ UNIT_TEST = re.compile(
 )
 # Files that pytest takes for tests by their names, and what it runs in them; they need not import it.
 TEST_FILE = re.compile(r"test_.*\.py$|.*_test\.py$")
-PLAIN_TEST = re.compile(
-    rb"^(?:async[ ]+)?def[ ]+test_|^class[ ]+Test.*?^[ \t]+(?:async[ ]+)?def[ ]+test_", re.M | re.S
-)
+PLAIN_TEST = re.compile(rb"^def[ ]+test_|^class[ ]+Test.*?^[ \t]+def[ ]+test_", re.M | re.S)
+LAUNCHER = re.compile(rb"torchrun|torch\.distributed\.(?:launch|run)\b")  # its command lines are told
 NOT_SOURCE = {
     ".git",
     ".ipynb_checkpoints",
@@ -92,7 +91,7 @@ class Project:
             self.unreadable[path] = source
             return None
         names = index(source)
-        plain_test = TEST_FILE.match(path.name) and PLAIN_TEST.search(raw)
+        plain_test = TEST_FILE.match(path.name) and PLAIN_TEST.search(raw) and not LAUNCHER.search(raw)
         if not force and plain_test and not does_more_than_define(names):
             self.tests.append(path)
             return None

@@ -9,8 +9,9 @@ from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts import vocabulary as words
 from hvdkit.migrate.facts.data.training import only_single
-from hvdkit.migrate.facts.optimizers.beginnings import plain_tensors, whole_models
+from hvdkit.migrate.facts.optimizers.beginnings import is_module, plain_tensors, whole_models
 from hvdkit.migrate.facts.optimizers.placing import Place
+from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
 
@@ -71,29 +72,62 @@ def _edit(facts: Facts, place: Place, models: tuple[str, ...]) -> Edit:
     form = f"{hvd}.broadcast_parameters({{}}.state_dict(), root_rank=0)"
     if facts.options.target == "hvdkit":
         form = f"{hvd}.broadcast({{}})"
-    return _placed(place, [form.format(model) for model in (*models, *_copies(place, models))])
+    lines = [form.format(model) for model in models]
+    for test, copy in _copies(facts, place, models):
+        lines += [f"if {test}:", f"\t{form.format(copy)}"] if test else [form.format(copy)]
+    return _placed(place, lines)
 
 
-def _copies(place: Place, models: tuple[str, ...]) -> list[str]:
-    """Models that took over the weights of these, above: they have each rank's own, from before the broadcast."""
-    names, segment = place.names, place.names.source.segment
+def _copies(facts: Facts, place: Place, models: tuple[str, ...]) -> list[tuple[str, str]]:
+    """Models that took over the weights of these, above: they have each rank's own, from before the broadcast.
+
+    Each with the test under which that was done; empty for none.
+    """
+    names = place.names
     block = edits.block(names, place.statement)
-    found: list[str] = []
+    found: list[tuple[str, str]] = []
     for statement in block[: block.index(place.statement)]:
-        for call in names.calls_in(statement):
-            given = call.args[0] if call.args else None
-            copied: ast.expr | None = None
-            if isinstance(call.func, ast.Attribute) and call.func.attr == "load_state_dict":
-                given = given.func if isinstance(given, ast.Call) else None
-                given = (
-                    given.value if isinstance(given, ast.Attribute) and given.attr == "state_dict" else None
-                )
-                copied = call.func.value
-            elif "copy.deepcopy" in names.qualified(call.func) and isinstance(statement, ast.Assign):
-                copied = statement.targets[0]
-            if isinstance(copied, (ast.Name, ast.Attribute)) and given and segment(given) in models:
-                found.append(segment(copied))
-    return [copy for copy in dict.fromkeys(found) if copy not in models]
+        found += [("", copy) for copy in _copied(facts, names, statement, models)]
+        if isinstance(statement, ast.If) and not any(
+            isinstance(p, ast.Call) for p in ast.walk(statement.test)
+        ):
+            test = names.source.segment(statement.test)
+            for inner in statement.body:
+                found += [(test, copy) for copy in _copied(facts, names, inner, models)]
+    return [(test, copy) for test, copy in dict.fromkeys(found) if copy not in models]
+
+
+def _copied(facts: Facts, names: Names, statement: ast.stmt, models: tuple[str, ...]) -> Iterator[str]:
+    """What a plain statement gives the weights of some models to."""
+    segment = names.source.segment
+    for call in names.calls_in(statement) if isinstance(statement, (ast.Expr, ast.Assign)) else ():
+        given = call.args[0] if call.args else None
+        copied: ast.expr | None = None
+        if isinstance(call.func, ast.Attribute) and call.func.attr == "load_state_dict":
+            given = given.func if isinstance(given, ast.Call) else None
+            given = given.value if isinstance(given, ast.Attribute) and given.attr == "state_dict" else None
+            copied = call.func.value
+        elif "copy.deepcopy" in names.qualified(call.func) and isinstance(statement, ast.Assign):
+            copied = statement.targets[0]
+        elif isinstance(statement, ast.Expr) and statement.value is call:
+            yield from _filled_by(facts, names, call, models)
+        if isinstance(copied, (ast.Name, ast.Attribute)) and given and segment(given) in models:
+            yield segment(copied)
+
+
+def _filled_by(facts: Facts, names: Names, call: ast.Call, models: tuple[str, ...]) -> Iterator[str]:
+    """The other models given to a function of the project that writes into one: `update(average, model, 0)`."""
+    segment = names.source.segment
+    writes = any(
+        isinstance(part, ast.Attribute) and (part.attr.endswith("_") or part.attr == "load_state_dict")
+        for where, function in facts.flow.functions(names, call)
+        for part in where.walk(function)
+    )
+    if writes and any(segment(argument) in models for argument in call.args):
+        for argument in call.args:
+            values = facts.flow.values(names, argument) if isinstance(argument, ast.Name) else ()
+            if values and all(is_module(facts, value) for value in values):
+                yield segment(argument)
 
 
 RULE = Rule(
@@ -124,6 +158,44 @@ RULE = Rule(
             hvd.broadcast_parameters(model.state_dict(), root_rank=0)
             model(x).sum().backward()
             """,
+        ),
+        Change(
+            """\
+            import torch
+
+            def update(average, model, decay):
+                for mine, its in zip(average.parameters(), model.parameters()):
+                    mine.data.mul_(decay).add_(its.data, alpha=1 - decay)
+
+            model, average = torch.nn.Linear(2, 1), torch.nn.Linear(2, 1)
+            update(average, model, 0)
+            if options.teacher:
+                teacher = torch.nn.Linear(2, 1)
+                update(teacher, model, 0)
+            optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+            model(x).sum().backward()
+            """,
+            """\
+            import horovod.torch as hvd
+            import torch
+
+            def update(average, model, decay):
+                for mine, its in zip(average.parameters(), model.parameters()):
+                    mine.data.mul_(decay).add_(its.data, alpha=1 - decay)
+
+            model, average = torch.nn.Linear(2, 1), torch.nn.Linear(2, 1)
+            update(average, model, 0)
+            if options.teacher:
+                teacher = torch.nn.Linear(2, 1)
+                update(teacher, model, 0)
+            optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+            hvd.broadcast_parameters(model.state_dict(), root_rank=0)
+            hvd.broadcast_parameters(average.state_dict(), root_rank=0)
+            if options.teacher:
+                hvd.broadcast_parameters(teacher.state_dict(), root_rank=0)
+            model(x).sum().backward()
+            """,
+            note="A helper fills averages of the weights from those that each rank had before.",
         ),
         Change(
             """\

@@ -24,6 +24,10 @@ FRAMEWORKS = re.compile(rb"torch|tensorflow|keras|horovod|hvdkit|\bapex\b")
 UNIT_TEST = re.compile(
     rb"^(?:import|from)[ ]+(?:pytest|unittest)\b.*?^[ \t]*(?:async[ ]+)?(?:def|class)[ ]+[Tt]est", re.M | re.S
 )
+# Files that pytest takes for tests by their names, and what it runs in them; they need not import it.
+TEST_FILE = re.compile(r"test_.*\.py$|.*_test\.py$")
+PLAIN_TEST = re.compile(rb"^def[ ]+test_|^class[ ]+Test.*?^[ \t]+def[ ]+test_", re.M | re.S)
+LAUNCHER = re.compile(rb"torchrun|torch\.distributed\.(?:launch|run)\b")  # its command lines are told
 NOT_SOURCE = {
     ".git",
     ".ipynb_checkpoints",
@@ -86,7 +90,12 @@ class Project:
         if isinstance(source, Unreadable):
             self.unreadable[path] = source
             return None
-        names = self.files[path] = index(source)
+        names = index(source)
+        plain_test = TEST_FILE.match(path.name) and PLAIN_TEST.search(raw) and not LAUNCHER.search(raw)
+        if not force and plain_test and not does_more_than_define(names):
+            self.tests.append(path)
+            return None
+        self.files[path] = names
         return names
 
     def taken_where_passed_over(self, path: Path, name: str) -> bool:

@@ -21,6 +21,8 @@ from hvdkit.migrate.plan import Edit
 Lines = Callable[[str], Sequence[str]]
 
 SIMPLE = (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Expr, ast.Return)
+VARIABLES = (ast.Name, ast.Attribute, ast.Subscript)
+SIMPLE_TESTS = (*VARIABLES, ast.Call)
 LOOP_NAMES = ("model", "net", "module", "each_model")
 
 
@@ -29,23 +31,34 @@ class _Place:
     """Where a call stands in its statement's value.
 
     steps: subscripts that lead from the value to the model. each: "" or ".values()" when the value is a
-    comprehension of models.
+    comprehension of models. tests: of the conditional expressions around it, innermost first, and whether
+    it stands in the `else`.
     """
 
     statement: ast.stmt
     steps: tuple[str, ...]
     each: str | None
+    tests: tuple[tuple[ast.expr, bool], ...] = ()
 
 
-def take_away(names: Names, call: ast.Call, inner: ast.expr, core: ast.expr, lines: Lines) -> list[Edit]:
+def take_away(
+    names: Names, call: ast.Call, inner: ast.expr, core: ast.expr, lines: Lines, always: bool = True
+) -> list[Edit]:
     """Edits that leave `inner` where `call` stood, and put lines about the model where it can be named.
 
-    core: what is left of `inner` when the other rules have taken their wrappers away, too.
+    core: what is left of `inner` when the other rules have taken their wrappers away, too. always: whether
+    the lines may be run where a conditional expression did not call the wrapper: broadcasting a model that is
+    not distributed changes nothing.
     """
     source = names.source
     statement = names.statement(call)
     try:
         place = _place(names, call)
+        if place.tests and not always:
+            tested = _tested(names, statement, call, core, lines)
+            if tested:
+                return tested
+            lines = _under(names, place, lines)
         if isinstance(statement, ast.Return):
             return _returned(names, statement, call, inner, core, place, lines)
         target = _target(names, statement, place)
@@ -89,6 +102,7 @@ def _place(names: Names, call: ast.Call) -> _Place:
     """Climb from the call to its statement. Raises CannotEdit where the way cannot be written down."""
     steps: list[str] = []
     each: str | None = None
+    tests: list[tuple[ast.expr, bool]] = []
     node: ast.AST = call
     while True:
         parent = names.parents[node]
@@ -104,7 +118,7 @@ def _place(names: Names, call: ast.Call) -> _Place:
             if not any(is_wrapper(name) for name in names.qualified(parent.func)):
                 raise edits.CannotEdit("the wrapping call is an argument of another call")
         elif isinstance(parent, ast.IfExp) and node is not parent.test:
-            pass  # broadcasting a model that is not distributed changes nothing
+            tests.append((parent.test, node is parent.orelse))
         elif isinstance(parent, (ast.Tuple, ast.List)) and each is None:
             steps.insert(0, f"[{parent.elts.index(node)}]")  # type: ignore[arg-type]
         elif isinstance(parent, ast.Dict) and node in parent.values and each is None:
@@ -119,7 +133,55 @@ def _place(names: Names, call: ast.Call) -> _Place:
         else:
             raise edits.CannotEdit("the wrapping call stands inside a larger expression")
         node = parent
-    return _Place(parent, tuple(steps), each)
+    return _Place(parent, tuple(steps), each, tuple(tests))
+
+
+def _under(names: Names, place: _Place, lines: Lines) -> Lines:
+    """Lines under the tests of the conditional expressions around a call, asked again below the statement."""
+    tests = [test for test, _ in place.tests]
+    if place.each is not None or any(not _asks_alike(names, test, place.statement) for test in tests):
+        raise edits.CannotEdit("the test that decides whether the model is wrapped cannot be asked again")
+    texts = []
+    for test, other in reversed(place.tests):
+        text = names.source.segment(test)
+        simple = isinstance(test, SIMPLE_TESTS) or (not other and len(place.tests) == 1)
+        texts.append(("not " if other else "") + (text if simple else f"({text})"))
+    return lambda model: [f"if {' and '.join(texts)}:", *(f"\t{line}" for line in lines(model))]
+
+
+def _tested(names: Names, statement: ast.stmt, call: ast.Call, core: ast.expr, lines: Lines) -> list[Edit]:
+    """`model = wrap(model) if test else model` as an `if`; its test is open to other rules."""
+    source, value = names.source, getattr(statement, "value", None)
+    if (
+        not isinstance(statement, ast.Assign)
+        or len(statement.targets) > 1
+        or not isinstance(value, ast.IfExp)
+    ):
+        return []
+    target = source.segment(statement.targets[0])
+    other = value.orelse if value.body is call else value.body
+    if call not in (value.body, value.orelse) or {source.segment(core), source.segment(other)} != {target}:
+        return []
+    edits.own_lines(source, statement)
+    before, after = ("if ", ":") if value.body is call else ("if not ", ":")
+    if before == "if not " and not isinstance(value.test, SIMPLE_TESTS):
+        before, after = "if not (", "):"
+    below = _indented(names, statement, [after, *(f"\t{line}" for line in lines(target))])
+    return [
+        Edit(source.start(statement), source.start(value.test), before),
+        Edit(source.end(value.test), source.end(statement), below),
+    ]
+
+
+def _asks_alike(names: Names, test: ast.expr, statement: ast.stmt) -> bool:
+    """Whether a test says the same below a statement: it calls nothing, and nothing in it is set there."""
+    said = names.source.segment(test)
+    parts = list(ast.walk(test))
+    if "\n" in said or any(isinstance(part, (ast.Call, ast.NamedExpr, ast.Await)) for part in parts):
+        return False
+    targets = getattr(statement, "targets", [getattr(statement, "target", None)])
+    changed = {ast.unparse(part) for target in targets if target for part in ast.walk(target)}
+    return not any(ast.unparse(part) in changed for part in parts if isinstance(part, VARIABLES))
 
 
 def _target(names: Names, statement: ast.stmt, place: _Place) -> str:

@@ -255,7 +255,7 @@ def test_an_empty_folder_and_a_folder_without_torch(tree: Path, capsys: pytest.C
     assert "1 file(s) name no framework, or are a part of one" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize("head", ["import unittest", "from unittest import TestCase", "import pytest"])
+@pytest.mark.parametrize("head", ["import unittest", "from unittest import TestCase", "import pytest", ""])
 def test_unit_tests_are_passed_over_in_a_folder(
     tree: Path, capsys: pytest.CaptureFixture[str], head: str
 ) -> None:

@@ -168,8 +168,23 @@ def _reckoned(facts: Facts) -> Iterator[tuple[Names, ast.expr]]:
         for node in names.of_kind(ast.BinOp):
             parts = [part for part in _terms(node) if isinstance(part, (ast.Name, ast.Attribute))]
             if len(parts) > 1 and not isinstance(names.parents[node], ast.BinOp):
-                if any("size" in facts.launch.meaning(names, part) for part in parts):
+                if any(_of_all(facts, names, part) for part in parts):
                     yield from ((names, part) for part in parts)
+
+
+def _of_all(facts: Facts, names: Names, node: ast.expr) -> bool:
+    """Whether a number is that of all processes, or a share by it: `part = len(data) // size`."""
+    if "size" in facts.launch.meaning(names, node):
+        return True
+    bound = names.bindings(node.id, node) if isinstance(node, ast.Name) else []
+    values = [binding.value for binding in bound if binding.kind == "assign" and binding.value is not None]
+    return any(
+        isinstance(part, ast.BinOp)
+        and isinstance(part.op, (ast.Div, ast.FloorDiv))
+        and "size" in facts.launch.meaning(names, part.right)
+        for value in values
+        for part in names.walk(value)
+    )
 
 
 def _beside_device(facts: Facts) -> Iterator[tuple[Names, ast.expr]]:
@@ -240,6 +255,44 @@ RULE = Rule(
     ),
     check=check,
     changes=(
+        Change(
+            """\
+            import torch
+            import torch.distributed as dist
+            import torch.multiprocessing as mp
+            from torch.utils.data import DataLoader, Subset
+
+            size = torch.cuda.device_count()
+
+            def worker(rank, data):
+                dist.init_process_group("nccl", init_method="file:///tmp/store", rank=rank, world_size=size)
+                part = int(len(data) / size)
+                loader = DataLoader(Subset(data, range(rank * part, (rank + 1) * part)), shuffle=True)
+                model = torch.nn.Linear(2, 1).to(rank)
+                train(model, loader)
+
+            mp.spawn(worker, args=(read(),), nprocs=size)
+            """,
+            """\
+            import horovod.torch as hvd
+            import torch
+            import torch.distributed as dist
+            import torch.multiprocessing as mp
+            from torch.utils.data import DataLoader, Subset
+
+            size = hvd.size()
+
+            def worker(rank, data):
+                dist.init_process_group("nccl", init_method="file:///tmp/store", rank=rank, world_size=size)
+                part = int(len(data) / size)
+                loader = DataLoader(Subset(data, range(hvd.rank() * part, (hvd.rank() + 1) * part)), shuffle=True)
+                model = torch.nn.Linear(2, 1).to(rank)
+                train(model, loader)
+
+            mp.spawn(worker, args=(read(),), nprocs=size)
+            """,
+            note="A share of the data by the number of all processes is picked by the rank, a device by the worker's number.",
+        ),
         Change(
             """\
             import torch.distributed as dist

@@ -75,11 +75,13 @@ RULE = Rule(
     what=(
         "Leaves a process group of Horovod's ranks, on Gloo, in programs that use a library which asks "
         "torch.distributed itself: timm's create_loader, reduce_tensor and distribute_bn, torchmetrics, webdataset, "
-        "torcheval, the loaders of dgl and ffcv, losses of lightly and open_clip, vector_quantize_pytorch, pytorchvideo."
+        "torcheval, the loaders of dgl and ffcv, losses of lightly and open_clip, vector_quantize_pytorch, pytorchvideo, "
+        "inplace_abn's synchronised layers."
     ),
     why=(
-        "What these do stands inside the library. Without a process group timm raises, and torchmetrics and "
-        "webdataset say nothing: each rank would count, or read, on its own. The project's own calls become Horovod's."
+        "What these do stands inside the library. Without a process group timm raises, and torchmetrics, webdataset "
+        "and inplace_abn say nothing: each rank would count, read, or normalise, on its own. The project's own calls "
+        "become Horovod's."
     ),
     safety=(
         "Safe: the group has the same ranks, and Horovod does not use it. It is on Gloo, also for GPUs, so that no "
@@ -88,6 +90,31 @@ RULE = Rule(
     ),
     check=check,
     changes=(
+        Change(
+            """\
+            import torch
+            import torch.distributed as dist
+            from inplace_abn import InPlaceABNSync
+
+            dist.init_process_group("nccl")
+            model = torch.nn.Sequential(torch.nn.Conv2d(3, 8, 3), InPlaceABNSync(8))
+            """,
+            """\
+            import horovod.torch as hvd
+            import torch
+            import torch.distributed as dist
+            from inplace_abn import InPlaceABNSync
+            import socket
+
+            # inplace_abn asks torch.distributed: a process group of Horovod's ranks.
+            with socket.create_server(("", 0)) as port:
+                address = socket.getfqdn(), port.getsockname()[1]
+            address = hvd.broadcast_object(address, root_rank=0)
+            dist.init_process_group("gloo", init_method="tcp://%s:%d" % address, rank=hvd.rank(), world_size=hvd.size())
+            model = torch.nn.Sequential(torch.nn.Conv2d(3, 8, 3), InPlaceABNSync(8))
+            """,
+            note="Without a group its layers normalise with the rank's own batch, and say nothing.",
+        ),
         Change(
             """\
             import torch

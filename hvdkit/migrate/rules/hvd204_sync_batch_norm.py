@@ -127,7 +127,7 @@ def _converted(facts: Facts, site: Site) -> list[Edit]:
 
     if core(facts, names, call.args[0]) is not call.args[0]:
         raise edits.CannotEdit("DDP is called on the model before it is converted")
-    return take_away(names, call, call.args[0], call.args[0], lines)
+    return take_away(names, call, call.args[0], call.args[0], lines, always=False)
 
 
 def _spelled_base(names: Names) -> str:
@@ -218,6 +218,47 @@ RULE = Rule(
                 if isinstance(layer, torch.nn.modules.batchnorm._BatchNorm):
                     layer.__class__ = hvd.SyncBatchNorm
             """,
+        ),
+        Change(
+            """\
+            import torch
+            from torch import nn
+            from torch.nn.parallel import DistributedDataParallel as DDP
+
+            def build(arch, sync, freeze):
+                model = nn.SyncBatchNorm.convert_sync_batchnorm(arch()) if sync else arch()
+                head = arch() if freeze else nn.SyncBatchNorm.convert_sync_batchnorm(arch())
+                model = nn.SyncBatchNorm.convert_sync_batchnorm(model) if torch.cuda.is_available() else model
+                model = model if freeze else nn.SyncBatchNorm.convert_sync_batchnorm(model)
+                return DDP(model), head
+            """,
+            """\
+            import horovod.torch as hvd
+            import torch
+            from torch.nn.parallel import DistributedDataParallel as DDP
+
+            def build(arch, sync, freeze):
+                model = arch() if sync else arch()
+                if sync:
+                    for layer in model.modules():
+                        if isinstance(layer, torch.nn.modules.batchnorm._BatchNorm):
+                            layer.__class__ = hvd.SyncBatchNorm
+                head = arch() if freeze else arch()
+                if not freeze:
+                    for layer in head.modules():
+                        if isinstance(layer, torch.nn.modules.batchnorm._BatchNorm):
+                            layer.__class__ = hvd.SyncBatchNorm
+                if torch.cuda.is_available():
+                    for layer in model.modules():
+                        if isinstance(layer, torch.nn.modules.batchnorm._BatchNorm):
+                            layer.__class__ = hvd.SyncBatchNorm
+                if not freeze:
+                    for layer in model.modules():
+                        if isinstance(layer, torch.nn.modules.batchnorm._BatchNorm):
+                            layer.__class__ = hvd.SyncBatchNorm
+                return DDP(model), head
+            """,
+            note="Where the conversion is asked for: a model that was not converted keeps its layers.",
         ),
         Change(
             """\
@@ -365,6 +406,17 @@ RULE = Rule(
             model = torch.nn.SyncBatchNorm.convert_sync_batchnorm(model)
             """,
             reason="nothing is trained here",
+        ),
+        Keep(
+            """\
+            import torch
+            from torch.nn.parallel import DistributedDataParallel as DDP
+
+            model = torch.nn.SyncBatchNorm.convert_sync_batchnorm(build()) if wanted() else build()
+            model = DDP(model)
+            """,
+            reason="whether it is converted is asked by a call, which is not to be asked twice",
+            reported=True,
         ),
         Keep(
             """\

@@ -422,8 +422,7 @@ RULE = Rule(
             registry.get(options["kind"])(options).validate()
             loss.backward()
             """,
-            reason="the base class runs what its subclass has, on the rank that the options hold",
-            reported=True,
+            reason="the base class runs what its subclass has, on rank 0, as the options hold it",
         ),
         Keep(
             """\

@@ -9,7 +9,7 @@ from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts import vocabulary as words
 from hvdkit.migrate.facts.code.loops import Loop
-from hvdkit.migrate.facts.data.epochs import epoch_loops, epoch_number, run_once, told_epoch
+from hvdkit.migrate.facts.data.epochs import counts_again, epoch_loops, epoch_number, run_once, told_epoch
 from hvdkit.migrate.facts.data.phases import phase_trained
 from hvdkit.migrate.facts.data.sharding import BATCH_SAMPLER, epoch_calls, in_order, orders_itself
 from hvdkit.migrate.facts.data.shares import drawn_whole
@@ -83,7 +83,9 @@ def _finding(facts: Facts, loader: Loader, epoch: Loop | None, single: bool) -> 
         return facts.manual("HVD303", epoch.names, epoch.node, message, IN_BATCHES)
     # Beside a batch sampler the loader's own sampler is one that draws nothing.
     sampler = f"{loader_name}.batch_sampler.sampler" if batches else f"{loader_name}.sampler"
-    if number is None and loader_name is not None and made is None and _is_distributed(facts, loader):
+    again = isinstance(epoch.node, ast.For) and counts_again(facts, loader, epoch)
+    counted = number is not None and not again
+    if not counted and loader_name is not None and made is None and _is_distributed(facts, loader):
         number = f"{sampler}.epoch + 1"  # the sampler counts where the loop does not
     if number is None or loader_name is None:
         message = "the loop over epochs has no epoch number, or the loader has no name there"
@@ -185,6 +187,70 @@ RULE = Rule(
     ),
     check=check,
     changes=(
+        Change(
+            """\
+            import torch
+            from torch.utils.data import DataLoader
+
+            class Trainer:
+                def __init__(self, model, data, test):
+                    self.model = model
+                    self.loader = DataLoader(data, batch_size=4, shuffle=True)
+                    self.test_loader = DataLoader(test, batch_size=4, shuffle=True)
+                    self.optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+
+                def step(self, x):
+                    raise NotImplementedError()
+
+                def run(self):
+                    for epoch in range(3):
+                        for repeat in range(2):
+                            for x in self.loader:
+                                self.optimizer.zero_grad()
+                                self.step(x)
+                                self.optimizer.step()
+                        for x in self.test_loader:
+                            print(self.model(x).sum())
+
+            class Sums(Trainer):
+                def step(self, x):
+                    self.model(x).sum().backward()
+
+            Sums(torch.nn.Linear(2, 1), train_data, test_data).run()
+            """,
+            """\
+            import torch
+            from torch.utils.data import DataLoader
+
+            class Trainer:
+                def __init__(self, model, data, test):
+                    self.model = model
+                    self.loader = DataLoader(data, batch_size=4, shuffle=True)
+                    self.test_loader = DataLoader(test, batch_size=4, shuffle=True)
+                    self.optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+
+                def step(self, x):
+                    raise NotImplementedError()
+
+                def run(self):
+                    for epoch in range(3):
+                        for repeat in range(2):
+                            self.loader.sampler.set_epoch(self.loader.sampler.epoch + 1)
+                            for x in self.loader:
+                                self.optimizer.zero_grad()
+                                self.step(x)
+                                self.optimizer.step()
+                        for x in self.test_loader:
+                            print(self.model(x).sum())
+
+            class Sums(Trainer):
+                def step(self, x):
+                    self.model(x).sum().backward()
+
+            Sums(torch.nn.Linear(2, 1), train_data, test_data).run()
+            """,
+            note="The inner loop counts from 0 again in each epoch. A deriving class brings what the loop calls.",
+        ),
         Change(
             """\
             from torch.utils.data import DataLoader

@@ -9,7 +9,7 @@ from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts import vocabulary as words
 from hvdkit.migrate.facts.data.training import only_single
-from hvdkit.migrate.facts.models.copied_weights import copies_above
+from hvdkit.migrate.facts.models.copied_weights import Tested, copies_above
 from hvdkit.migrate.facts.models.initialised import drawn_below
 from hvdkit.migrate.facts.optimizers.after_backward import after_backward
 from hvdkit.migrate.facts.optimizers.beginnings import plain_tensors, whole_models
@@ -68,8 +68,7 @@ def check(facts: Facts) -> Iterator[Finding]:
 def _before(facts: Facts, start: Start) -> Edit:
     """The broadcasts above the training of a program that takes its steps by hand."""
     hvd = facts.hvd(start.names)
-    models = (*start.models, *copies_above(facts, start.names, start.statement, start.models))
-    lines = [_sent(facts, hvd, model) for model in models]
+    lines = _every(facts, hvd, start.models, copies_above(facts, start.names, start.statement, start.models))
     lines += [_tensors_sent(hvd, start.tensors)] if start.tensors else []
     return edits.before(start.names.source, start.statement, lines)
 
@@ -127,8 +126,17 @@ def _edit(facts: Facts, place: Place, models: tuple[str, ...]) -> Edit:
     hvd = facts.hvd(place.names)
     statement = _below_draws(facts, place, models)
     moved = statement is not place.statement
-    every = (*models, *copies_above(facts, place.names, statement, models, moved))
-    return _placed(place, [_sent(facts, hvd, model) for model in every], statement)
+    copies = copies_above(facts, place.names, statement, models, moved)
+    return _placed(place, _every(facts, hvd, models, copies), statement)
+
+
+def _every(facts: Facts, hvd: str, models: Iterable[str], copies: Iterable[Tested]) -> list[str]:
+    """The lines that send models, and copies of them under the tests under which they were made."""
+    lines = [_sent(facts, hvd, model) for model in models]
+    for test, copy in copies:
+        sent = _sent(facts, hvd, copy)
+        lines += [f"if {test}:", f"\t{sent}"] if test else [sent]
+    return lines
 
 
 def _sent(facts: Facts, hvd: str, model: str) -> str:
@@ -169,6 +177,44 @@ RULE = Rule(
             hvd.broadcast_parameters(model.state_dict(), root_rank=0)
             model(x).sum().backward()
             """,
+        ),
+        Change(
+            """\
+            import torch
+
+            def update(average, model, decay):
+                for mine, its in zip(average.parameters(), model.parameters()):
+                    mine.data.mul_(decay).add_(its.data, alpha=1 - decay)
+
+            model, average = torch.nn.Linear(2, 1), torch.nn.Linear(2, 1)
+            update(average, model, 0)
+            if options.teacher:
+                teacher = torch.nn.Linear(2, 1)
+                update(teacher, model, 0)
+            optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+            model(x).sum().backward()
+            """,
+            """\
+            import horovod.torch as hvd
+            import torch
+
+            def update(average, model, decay):
+                for mine, its in zip(average.parameters(), model.parameters()):
+                    mine.data.mul_(decay).add_(its.data, alpha=1 - decay)
+
+            model, average = torch.nn.Linear(2, 1), torch.nn.Linear(2, 1)
+            update(average, model, 0)
+            if options.teacher:
+                teacher = torch.nn.Linear(2, 1)
+                update(teacher, model, 0)
+            optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+            hvd.broadcast_parameters(model.state_dict(), root_rank=0)
+            hvd.broadcast_parameters(average.state_dict(), root_rank=0)
+            if options.teacher:
+                hvd.broadcast_parameters(teacher.state_dict(), root_rank=0)
+            model(x).sum().backward()
+            """,
+            note="A helper fills averages of the weights from those that each rank had before.",
         ),
         Change(
             """\

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
-from hvdkit.migrate.facts.optimizers.optimizers import constructions
+from hvdkit.migrate.facts.optimizers.optimizers import Optimizer, constructions
 from hvdkit.migrate.facts.optimizers.passes import Step
 from hvdkit.migrate.facts.optimizers.steps import closure_of
 from hvdkit.migrate.facts.values.arguments import collected, keyword, received, unpacks
@@ -22,7 +22,7 @@ WRAPPED = "use --target hvdkit, whose optimizer reduces gradients and loss at ev
 def check(facts: Facts) -> Iterator[Finding]:
     for optimizer in constructions(facts):
         if optimizer.value.name == LBFGS and not optimizer.wrapped and facts.options.target == "horovod":
-            if facts.kinds(optimizer.names) & {"ddp", "single"}:
+            if facts.kinds(optimizer.names) & {"ddp", "single"} and not _given_no_closure(facts, optimizer):
                 yield facts.refused("HVD407", optimizer.names, optimizer.node, AGAIN, WRAPPED)
     for step in facts.steps.steps:
         closure = closure_of(step)
@@ -35,6 +35,12 @@ def check(facts: Facts) -> Iterator[Finding]:
         elif facts.options.target == "horovod" and not _is_lbfgs(step):
             message = "Horovod reduces before it would evaluate the closure, so it is evaluated first"
             yield facts.required("HVD407", step.names, step.call, message, _edit, step, closure)
+
+
+def _given_no_closure(facts: Facts, optimizer: Optimizer) -> bool:
+    """Whether every step of an optimizer is seen, and gives no closure: LBFGS, which needs one, is not run so."""
+    steps = [s for s in facts.steps.steps if any(v.node is optimizer.node for v in s.optimizers)]
+    return bool(steps) and all(closure_of(step) is None for step in steps)
 
 
 def _never(facts: Facts, step: Step, closure: ast.expr) -> bool:
@@ -115,6 +121,25 @@ RULE = Rule(
         ),
     ),
     keeps=(
+        Keep(
+            """\
+            import torch
+
+            def make(model, name):
+                if name == "lbfgs":
+                    optimizer = torch.optim.LBFGS(model.parameters(), lr=0.1)
+                else:
+                    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+                return optimizer
+
+            optimizer = make(model, options.optimizer)
+            for x in batches:
+                optimizer.zero_grad()
+                model(x).sum().backward()
+                optimizer.step()
+            """,
+            reason="LBFGS stops at a step without a closure: this script never trains with it",
+        ),
         Keep(
             """\
             import torch

@@ -23,7 +23,9 @@ def check(facts: Facts) -> Iterator[Finding]:
     averages = {site.node for site in facts.calls(*AVERAGES)}
     for names, call, receiver in facts.methods("step"):
         metric = given(call, 0, "metrics")
-        if metric is None or not only_single(facts, names) or PLATEAU not in facts.flow.made(names, receiver):
+        if metric is None or not only_single(facts, names):
+            continue
+        if PLATEAU not in facts.flow.made(names, receiver) and not _asked(facts, names, call, receiver):
             continue
         if averages & set(ast.walk(metric)):
             continue
@@ -39,6 +41,19 @@ def _decided(facts: Facts, names: Names, test: ast.expr) -> list[Edit]:
     if where_runs(facts, names, test) is not Where.ALL:
         raise edits.CannotEdit("not all ranks come to this test")
     return edits.wrap(names.source, test, f"{facts.hvd(names)}.broadcast_object(bool(", "), root_rank=0)")
+
+
+def _asked(facts: Facts, names: Names, call: ast.Call, receiver: ast.expr) -> bool:
+    """Whether a step is taken where isinstance() has found the schedule, which may be any, to be one of these."""
+    child: ast.AST = call
+    for parent in names.ancestors(call):
+        if isinstance(parent, ast.If) and child in parent.body and isinstance(parent.test, ast.Call):
+            test = parent.test
+            asks = getattr(test.func, "id", "") == "isinstance" and len(test.args) == 2
+            if asks and ast.dump(test.args[0]) == ast.dump(receiver):
+                return PLATEAU in facts.flow.qualified(names, test.args[1])
+        child = parent
+    return False
 
 
 def _edits(facts: Facts, names: Names, metric: ast.expr) -> list[Edit]:
@@ -60,6 +75,40 @@ RULE = Rule(
     safety="Safe: a metric that is the same on all ranks stays what it is, and each rank comes to the same step.",
     check=check,
     changes=(
+        Change(
+            """\
+            import torch
+            from torch.optim.lr_scheduler import ReduceLROnPlateau
+            from library import construct
+
+            optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+            schedule = construct(options.schedule, optimizer)
+            for epoch in range(3):
+                loss.backward()
+                optimizer.step()
+                if isinstance(schedule, ReduceLROnPlateau):
+                    schedule.step(score)
+                else:
+                    schedule.step(epoch)
+            """,
+            """\
+            import horovod.torch as hvd
+            import torch
+            from torch.optim.lr_scheduler import ReduceLROnPlateau
+            from library import construct
+
+            optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+            schedule = construct(options.schedule, optimizer)
+            for epoch in range(3):
+                loss.backward()
+                optimizer.step()
+                if isinstance(schedule, ReduceLROnPlateau):
+                    schedule.step(hvd.allreduce(torch.as_tensor(score), op=hvd.Average))
+                else:
+                    schedule.step(epoch)
+            """,
+            note="Which schedule a configuration names is not known: the script asks for it.",
+        ),
         Change(
             """\
             import torch

@@ -17,8 +17,13 @@ from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
 
 WRITER = "torch.utils.tensorboard.SummaryWriter"
-# TensorFlow's own, which scripts from before torch.utils.tensorboard use for a training with PyTorch.
-OLDER = ("tensorflow.summary.FileWriter", "tensorflow.summary.create_file_writer")
+# TensorFlow's own, and tensorboard_logger, which scripts from before torch.utils.tensorboard use.
+OLDER = (
+    "tensorflow.summary.FileWriter",
+    "tensorflow.summary.create_file_writer",
+    "tensorboard_logger.Logger",
+    "tensorboard_logger.configure",
+)
 
 OWN_CLASS = (
     "every rank would write this log, and its class is in the project: one such object is like another"
@@ -137,6 +142,23 @@ RULE = Rule(
         ),
     ),
     keeps=(
+        Keep(
+            """\
+            import tensorboard_logger as tb
+            import torch
+
+            log = tb.Logger(logdir="runs", flush_secs=2)
+            model = torch.nn.Linear(2, 1)
+            optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+            for epoch in range(3):
+                loss = model(x).sum()
+                loss.backward()
+                optimizer.step()
+                log.log_value("loss", loss.item(), epoch)
+            """,
+            reason="each rank would write event files into one folder",
+            reported=True,
+        ),
         Keep(
             """\
             import tensorflow as tf

@@ -1,4 +1,4 @@
-"""HVD906: parameters that are frozen when the optimizer is wrapped get no hooks, and never synchronise."""
+"""HVD906: parameters that are frozen, or not there, when the optimizer is wrapped are never averaged."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.launch.starts import runs_in
 from hvdkit.migrate.facts.models.freezing import Switch, switches
 from hvdkit.migrate.facts.models.wraps import find_wraps
+from hvdkit.migrate.facts.optimizers.wrap_order import above_wrap, late_groups, made_anew_below
 from hvdkit.migrate.facts.values.flow import Value
 from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rule import Keep, Rule
@@ -16,12 +17,16 @@ from hvdkit.migrate.rule import Keep, Rule
 def check(facts: Facts) -> Iterator[Finding]:
     if facts.options.target == "hvdkit":
         return  # its optimizer covers parameters that are unfrozen later
-    found = [switch for switch in switches(facts) if "ddp" in facts.kinds(switch.names)]
-    frozen = [s for s in found if s.value is not True and not s.training and not _after(facts, s)]
-    wrapped = facts.by_hand.models.union(*(wrap.models for wrap in find_wraps(facts)))
+    yield from _groups(facts)
+    found = [switch for switch in switches(facts) if facts.kinds(switch.names) & {"ddp", "single"}]
+    frozen = [s for s in found if s.value is not True and not s.training and _before(facts, s)]
+    alone = [optimizer.models for optimizer in facts.optimizers if "single" in facts.kinds(optimizer.names)]
+    wrapped = facts.by_hand.models.union(*(wrap.models for wrap in find_wraps(facts)), *alone)
     for late in found:
         if late.value is False or not (late.training or _after(facts, late)):
             continue
+        if made_anew_below(facts, late.names, late.at):
+            continue  # and is wrapped again, with hooks on what is trained from there on
         before = next((s for s in frozen if _same(s, late, wrapped) and _meet(facts, s, late)), None)
         if before is not None:
             message = (
@@ -33,6 +38,30 @@ def check(facts: Facts) -> Iterator[Finding]:
                 "everything that it will ever train has requires_grad=True, and freeze after that"
             )
             yield facts.refused("HVD906", late.names, late.at, message, advice)
+
+
+def _groups(facts: Facts) -> Iterator[Finding]:
+    for place, names, call in late_groups(facts):
+        if facts.kinds(place.names) & {"ddp", "single"}:
+            message = (
+                "this group joins the optimizer after it is wrapped "
+                f"({place.names.source.path.name}:{place.statement.lineno}): Horovod gives its parameters no hooks"
+            )
+            advice = (
+                "migrate with --target hvdkit, whose optimizer covers them; or give the optimizer all groups right "
+                "where it is made"
+            )
+            yield facts.refused("HVD906", names, call, message, advice)
+
+
+def _before(facts: Facts, switch: Switch) -> bool:
+    """Whether a switch may run above a wrap: what is frozen later has its hooks by then."""
+    if _after(facts, switch):
+        return False
+    together = [program.files for program in facts.programs if switch.names in program.files]
+    places = [place for place in facts.places if any(place.names in files for files in together)]
+    orders = [above_wrap(facts, place, switch.names, switch.at) for place in places]
+    return not orders or any(True in order or not order for order in orders)
 
 
 def _after(facts: Facts, switch: Switch) -> bool:
@@ -63,20 +92,145 @@ def _same(first: Switch, second: Switch, wrapped: frozenset[Value]) -> bool:
 
 RULE = Rule(
     id="HVD906",
-    title="parameters unfrozen after the wrap are refused",
+    title="parameters that come after the wrap are refused",
     what=(
         "Leaves a program alone that freezes parameters before its optimizer is made and unfreezes them while it "
-        "trains (StyleGAN2-ADA does, and every recipe that thaws a backbone after some epochs)."
+        "trains (StyleGAN2-ADA does, and every recipe that thaws a backbone after some epochs), or that adds a group "
+        "of parameters to its optimizer later."
     ),
     why=(
-        "Horovod looks at requires_grad when the optimizer is wrapped, DDP when it is built. What is frozen then "
-        "is never reduced: the ranks' weights part, and no error tells. A program may build DDP first, freeze, "
-        "and be right with it."
+        "Horovod looks at requires_grad when the optimizer is wrapped, DDP when it is built. What is frozen or not "
+        "there then is never reduced: the ranks' weights part, and no error tells. A program may build DDP first, "
+        "freeze, and be right with it."
     ),
     safety="Nothing is edited in any file of the program. With --target hvdkit such programs are migrated.",
     check=check,
     changes=(),
     keeps=(
+        Keep(
+            """\
+            import torch
+
+            model = torch.nn.Sequential(torch.nn.Linear(2, 2), torch.nn.Linear(2, 1))
+            for p in model[0].parameters():
+                p.requires_grad = False
+            optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+            for epoch in range(3):
+                if epoch == 1:
+                    for p in model[0].parameters():
+                        p.requires_grad = True
+                model(x).sum().backward()
+                optimizer.step()
+            """,
+            reason="a script of one process that thaws its backbone: its ranks would part there",
+            reported=True,
+        ),
+        Keep(
+            """\
+            import torch
+
+            class Trainer:
+                def __init__(self, model, optimizer):
+                    self.loss = Weighted()
+                    self.model, self.optimizer = model, optimizer
+                    self.optimizer.add_param_group({"params": self.loss.parameters()})
+
+                def step(self, x):
+                    self.loss(self.model(x)).backward()
+                    self.optimizer.step()
+
+            class Weighted(torch.nn.Module):
+                def __init__(self):
+                    super().__init__()
+                    self.weight = torch.nn.Parameter(torch.ones(1))
+
+                def forward(self, y):
+                    return (self.weight * y).sum()
+
+            model = torch.nn.Linear(2, 1)
+            trainer = Trainer(model, torch.optim.SGD(model.parameters(), lr=0.1))
+            for x in batches:
+                trainer.step(x)
+            """,
+            reason="the loss has parameters of its own, which join the optimizer where the trainer is made",
+            reported=True,
+        ),
+        Keep(
+            """\
+            import torch
+
+            def train(model, optimizer):
+                freeze(model, True)
+                for x in batches:
+                    freeze(model, False)
+                    model(x).sum().backward()
+                    optimizer.step()
+                    freeze(model, True)
+
+            def freeze(model, wanted):
+                for p in model.parameters():
+                    p.requires_grad = not wanted
+
+            model = torch.nn.Linear(2, 1)
+            train(model, torch.optim.SGD(model.parameters(), lr=0.1))
+            """,
+            reason="the model is frozen below the wrap: its parameters have their hooks",
+        ),
+        Keep(
+            """\
+            import torch
+
+            model = torch.nn.Sequential(torch.nn.Linear(2, 2), torch.nn.Linear(2, 1))
+            for p in model[0].parameters():
+                p.requires_grad = False
+            optimizer = torch.optim.SGD([p for p in model.parameters() if p.requires_grad], lr=0.1)
+            for x in batches:
+                model(x).sum().backward()
+                optimizer.step()
+            for p in model[0].parameters():
+                p.requires_grad = True
+            optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
+            for x in batches:
+                model(x).sum().backward()
+                optimizer.step()
+            """,
+            reason="an optimizer is made again for what is trained from there on (HVD415)",
+        ),
+        Keep(
+            """\
+            import torch
+
+            def make(model):
+                optimizer = torch.optim.SGD([model.weight], lr=0.1)
+                add(optimizer, model)
+                return optimizer
+
+            def add(optimizer, model):
+                optimizer.add_param_group({"params": [model.bias]})
+
+            model = torch.nn.Linear(2, 1)
+            optimizer = make(model)
+            for x in batches:
+                model(x).sum().backward()
+                optimizer.step()
+            """,
+            reason="a helper adds the group below the wrap",
+            reported=True,
+        ),
+        Keep(
+            """\
+            import torch
+
+            model = torch.nn.Linear(2, 1)
+            optimizer = torch.optim.SGD([model.weight], lr=0.1)
+            for p in (model.bias,):
+                optimizer.add_param_group({"params": [p]})
+            for x in batches:
+                model(x).sum().backward()
+                optimizer.step()
+            """,
+            reason="the groups are there when the optimizer is wrapped",
+        ),
         Keep(
             """\
             import torch

@@ -13,6 +13,7 @@ from hvdkit.migrate.facts.code.engines import data_of, runs_of, trainer_runs
 from hvdkit.migrate.facts.once import once
 from hvdkit.migrate.facts.values.arguments import default, passed, spawned, unpacks
 from hvdkit.migrate.facts.values.flow import Value
+from hvdkit.migrate.facts.values.overrides import is_parent
 from hvdkit.migrate.names import FUNCTIONS, LOOPS, FunctionNode, Names
 
 if TYPE_CHECKING:
@@ -263,17 +264,43 @@ def _reached(names: Names, function: FunctionNode, node: ast.AST, where: Names, 
 def _answer(
     names: Names, function: FunctionNode, where: Names, call: ast.Call, test: ast.expr
 ) -> bool | None:
-    """What `if parameter:` or `if parameter is (not) None:` asks, where a call passes a constant for it."""
+    """What a test of parameters gives where a call passes constants: `if train:`, `if phase == "train":`."""
     if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
         answer = _answer(names, function, where, call, test.operand)
         return None if answer is None else not answer
-    against_none = (
-        isinstance(test, ast.Compare)
-        and isinstance(test.ops[0], (ast.Is, ast.IsNot))
-        and isinstance(test.comparators[0], ast.Constant)
-        and test.comparators[0].value is None
+    if isinstance(test, ast.BoolOp):
+        answers = {_answer(names, function, where, call, part) for part in test.values}
+        decides = isinstance(test.op, ast.Or)
+        return decides if decides in answers else None if None in answers else not decides
+    if not isinstance(test, ast.Compare):
+        value = _passed_constant(names, function, where, call, test)
+        return None if value is None else bool(value.value)
+    if len(test.ops) != 1:
+        return None
+    sides = [test.left, test.comparators[0]]
+    given = [_passed_constant(names, function, where, call, side) for side in sides]
+    return (
+        _compared(test.ops[0], *(value or side for value, side in zip(given, sides))) if any(given) else None
     )
-    asked = test.left if isinstance(test, ast.Compare) and against_none else test
+
+
+def _compared(operator: ast.cmpop, left: ast.expr, right: ast.expr) -> bool | None:
+    """What a comparison of two constants, or of one with those of a list, gives."""
+    same = isinstance(operator, (ast.Eq, ast.Is, ast.In))
+    if isinstance(operator, (ast.In, ast.NotIn)):
+        every = right.elts if isinstance(right, (ast.Tuple, ast.List, ast.Set)) else []
+    else:
+        every = [right] if isinstance(operator, (ast.Eq, ast.NotEq, ast.Is, ast.IsNot)) else []
+    constants = [each.value for each in every if isinstance(each, ast.Constant)]
+    if not isinstance(left, ast.Constant) or not every or len(constants) < len(every):
+        return None
+    return (left.value in constants) is same
+
+
+def _passed_constant(
+    names: Names, function: FunctionNode, where: Names, call: ast.Call, asked: ast.expr
+) -> ast.Constant | None:
+    """The constant that a call passes, or leaves to its default, for a parameter that is never set again."""
     bound = names.bindings(asked.id, asked) if isinstance(asked, ast.Name) else []
     arg = bound[0].node if len(bound) == 1 else None
     if not isinstance(arg, ast.arg) or names.function(asked) is not function:
@@ -281,17 +308,7 @@ def _answer(
     value = passed(names, function, where, call, arg.arg)
     if value is None and not unpacks(call) and spawned(where, call) is None:
         value = default(function, arg)
-    if not isinstance(value, ast.Constant):
-        return None
-    if isinstance(test, ast.Compare):
-        return (value.value is None) is isinstance(test.ops[0], ast.Is)
-    return bool(value.value)
-
-
-def _of_parent(receiver: ast.expr) -> bool:
-    """Whether a method is the parent class's: `super()`."""
-    called = receiver.func if isinstance(receiver, ast.Call) else None
-    return isinstance(called, ast.Name) and called.id == "super"
+    return value if isinstance(value, ast.Constant) else None
 
 
 def _hands_on(facts: Facts, names: Names, call: ast.Call) -> bool:
@@ -302,7 +319,7 @@ def _hands_on(facts: Facts, names: Names, call: ast.Call) -> bool:
             isinstance(part, ast.Call)
             and isinstance(part.func, ast.Attribute)
             and part.func.attr == "backward"
-            and not _of_parent(part.func.value)
+            and not is_parent(part.func.value)
             for part in ast.walk(function)
         )
         for _, function in functions
@@ -323,7 +340,7 @@ def backward_calls(facts: Facts) -> list[tuple[Names, ast.Call]]:
     methods = [
         (names, call)
         for names, call, receiver in facts.methods("backward")
-        if not _of_parent(receiver)
+        if not is_parent(receiver)
         and not _hands_on(facts, names, call)
         and not _trains_nothing(facts, names, call)
     ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from hvdkit.migrate.facts.code.loops import Loop
+from hvdkit.migrate.facts.code.loops import Loop, Path
 from hvdkit.migrate.names import Names
 
 if TYPE_CHECKING:
@@ -54,6 +54,29 @@ def told_epoch(facts: Facts, loop: Loop) -> bool:
         names is loop.names and loop.node in names.ancestors(call)
         for names, call, _ in facts.methods("set_epoch")
     )
+
+
+def counts_again(facts: Facts, loader: Loader, epoch: Loop) -> bool:
+    """Whether a loop begins to count again for the same loader: `for epoch in ...: for repeat in ...:`."""
+    made_in = set(loader.names.ancestors(loader.node))
+    return any(
+        outer.node not in made_in and not made_in & _callers(path, outer)
+        for path in facts.loops.paths
+        if loader.value in path.loaders and path.epoch == epoch
+        for outer in path.loops[path.loops.index(epoch) + 1 :]
+    )
+
+
+def _callers(path: Path, loop: Loop) -> set[ast.AST]:
+    """The functions that a loop calls on the way to a backward pass."""
+    around = loop.names.function(loop.node)
+    inner: set[ast.AST] = set()
+    for names, node in ((path.names, path.backward), *path.calls):
+        function = names.function(node)
+        if function is around or function is None:
+            break
+        inner.add(function)
+    return inner
 
 
 def run_once(facts: Facts, loader: Loader) -> bool:

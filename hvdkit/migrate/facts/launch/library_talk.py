@@ -27,6 +27,8 @@ TALKS = {
     "detectron2.utils.comm.": "",
     "dgl.graphbolt.DistributedItemSampler": "",
     "dgl.multiprocessing.": "",
+    "inplace_abn.InPlaceABNSync": "",
+    "inplace_abn.inplace_abn_sync": "",
     "lightly.loss.": "gather_distributed",
     "open_clip.ClipLoss": "world_size",
     "open_clip.loss.": "world_size",

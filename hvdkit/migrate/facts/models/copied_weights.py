@@ -20,26 +20,38 @@ if TYPE_CHECKING:
     from hvdkit.migrate.facts.facts import Facts
 
 Copy = tuple[str, str]  # what took over weights, and whose, as they are written
+Tested = tuple[str, str]  # the test under which a copy was made, empty for none, and what took over weights
 
 
 def copies_above(
     facts: Facts, names: Names, place: ast.stmt, models: Iterable[str], with_it: bool = False
-) -> list[str]:
+) -> list[Tested]:
     """The models that took over the weights of some before a place, as they are written there.
 
     with_it: whether what the statement at the place copies counts, too.
     """
     every = [*_above(names, place), *([place] if with_it else [])]
-    found = [copy for statement in every for copy in _copies(facts, names, statement)]
+    found = [made for statement in every for made in _tested_copies(facts, names, statement)]
     function = names.function(place)
     if function is not None:
         for where, call in facts.flow.call_sites(names, function):
             for statement in _above(where, where.statement(call)):
-                for copy in _copies(facts, where, statement):
-                    found += _inwards(names, function, where, call, copy)
+                for test, copy in _tested_copies(facts, where, statement):
+                    inside = _inwards(names, function, where, call, copy) if not test else ()
+                    found += [("", each) for each in inside]
     known = set(models)
-    copied = (target for target, source in found if source in known and target not in known)
-    return list(dict.fromkeys(copied))
+    copied = [(test, target) for test, (target, source) in found if source in known and target not in known]
+    always = {target for test, target in copied if not test}
+    return [each for each in dict.fromkeys(copied) if not each[0] or each[1] not in always]
+
+
+def _tested_copies(facts: Facts, names: Names, statement: ast.stmt) -> Iterator[tuple[str, Copy]]:
+    """The copies that a statement makes, and the test under which it does: elsewhere they may not be bound."""
+    if not isinstance(statement, ast.If):
+        yield from (("", copy) for copy in _copies(facts, names, statement))
+    elif not any(isinstance(part, ast.Call) for part in ast.walk(statement.test)):
+        test = names.source.segment(statement.test)
+        yield from ((test, copy) for inner in statement.body for copy in _copies(facts, names, inner))
 
 
 def _above(names: Names, statement: ast.stmt) -> Iterator[ast.stmt]:

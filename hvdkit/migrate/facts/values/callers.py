@@ -44,6 +44,8 @@ class Callers:
         wanted = [name] if name else []
         if isinstance(owner, ast.ClassDef) and name == "__init__":
             wanted = [owner.name, "__init__"]
+            if owner.name in self._held:
+                self._memo.ask("instance calls", self._ask_instances)
         if name in self._handed_on:
             self._memo.ask("parameter calls", self._ask_parameters)
             self._memo.ask("attribute calls", self._ask_attributes)
@@ -127,6 +129,17 @@ class Callers:
             for node in names.of_kind(ast.Call, ast.keyword, ast.Assign, ast.Return)
             for value in (node.args if isinstance(node, ast.Call) else [getattr(node, "value", None)])
         )
+        return {getattr(value, "attr", getattr(value, "id", "")) for value in values}
+
+    @cached_property
+    def _held(self) -> set[str]:
+        """Names in tables, and those that variables are given: `Trainer = {"detect": Detector}[kind]`."""
+        values: list[ast.expr] = []
+        for names in self._files:
+            values += (value for node in names.of_kind(ast.Dict) for value in node.values)
+            values += (node.value for node in names.of_kind(ast.Assign))
+        for value in list(values):
+            values += (value.body, value.orelse) if isinstance(value, ast.IfExp) else ()
         return {getattr(value, "attr", getattr(value, "id", "")) for value in values}
 
     @cached_property

@@ -36,6 +36,7 @@ from hvdkit.migrate.facts.values.handed_out import (
 from hvdkit.migrate.facts.values.lookups import module_asked
 from hvdkit.migrate.facts.values.memo import Memo
 from hvdkit.migrate.facts.values.order import reaching
+from hvdkit.migrate.facts.values.overrides import Overrides, is_parent
 from hvdkit.migrate.facts.values.records import NAMED_TUPLE, fields, record
 from hvdkit.migrate.facts.values.stores import Stores
 from hvdkit.migrate.facts.values.wrappers import RETURNS_SELF, is_wrapper
@@ -93,6 +94,7 @@ class Flow:
         self._anything = Value("made", "?", ast.Pass(), index(Source(Path(), "", "utf-8", ast.parse(""), [])))
         self._callers = Callers(self, self._memo)
         self._stores = Stores(self, self._memo)
+        self._overrides = Overrides(self)
         self._names: set[str] = set()
         self._read = 0
         self._own: dict[tuple[Names, str], bool] = {}
@@ -300,7 +302,9 @@ class Flow:
                 else:
                     found.add(Value("name", canonical(whole), base.node, base.names))
             elif base.kind in ("object", "class"):
-                for where, method in self.methods(base, attribute):
+                own = self.methods(base, attribute)
+                others = [] if is_parent(holder) else self._overrides.of(base, attribute, own)
+                for where, method in (*own, *others):
                     if base.kind == "object" and is_property(method):
                         for result in where.returns.get(method, ()):
                             found |= self.values(where, result)

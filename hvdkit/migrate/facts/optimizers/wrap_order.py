@@ -1,0 +1,68 @@
+"""What comes above and below the places where optimizers are wrapped: Horovod knows what is there by then."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from hvdkit.migrate import edits
+from hvdkit.migrate.facts.optimizers.placing import Place
+from hvdkit.migrate.names import LOOPS, Names
+
+if TYPE_CHECKING:
+    from hvdkit.migrate.facts.facts import Facts
+
+MAX_CALLERS = 4
+
+
+def late_groups(facts: Facts) -> Iterator[tuple[Place, Names, ast.Call]]:
+    """Calls `optimizer.add_param_group(group)` that may run after the wrap, each with the place of that.
+
+    A method that only hands its group on to another optimizer adds none of its own.
+    """
+    for names, call, receiver in facts.methods("add_param_group"):
+        given = call.args[0] if call.args else None
+        if given is None or {value.kind for value in facts.flow.values(names, given)} == {"param"}:
+            continue
+        values = facts.flow.values(names, receiver)
+        for place in facts.places:
+            if any(optimizer.value in values for optimizer in place.optimizers):
+                if above_wrap(facts, place, names, call) != {True}:
+                    yield place, names, call
+                    break
+
+
+def above_wrap(facts: Facts, place: Place, names: Names, node: ast.AST, depth: int = 0) -> set[bool]:
+    """Whether a node runs above a place: there, where the optimizer is made, or in what is called there.
+
+    Both where it is called from above and below; nothing where who calls it is not seen.
+    """
+    function = names.function(node)
+    here = place.names.function(place.statement)
+    if names is place.names and function is here:
+        if place.target is None and node in names.ancestors(place.call):
+            return {False}  # `Trainer(hvd.DistributedOptimizer(Adam(...)))` is given what is wrapped
+        last = place.statement.end_lineno or place.statement.lineno
+        return {getattr(node, "lineno", last + 1) <= last}
+    making = [each.names.function(each.node) for each in place.optimizers]
+    making += [inner for each in place.optimizers for inner, _, _ in each.passed]
+    if function is not None and any(function is inner and inner is not here for inner in making):
+        return {True}
+    sites = facts.flow.call_sites(names, function) if function is not None and depth < MAX_CALLERS else []
+    return {found for site in sites for found in above_wrap(facts, place, *site, depth + 1)}
+
+
+def made_anew_below(facts: Facts, names: Names, node: ast.AST) -> bool:
+    """Whether the function makes an optimizer again below a node, and above the next loop around both."""
+    made = {optimizer.node for optimizer in facts.optimizers if optimizer.names is names}
+    child: ast.AST | None = names.statement(node)
+    while isinstance(child, ast.stmt):
+        following = edits.following(names, child)
+        while following is not None:
+            if not isinstance(following, LOOPS) and made.intersection(names.calls_in(following)):
+                return True
+            following = edits.following(names, following)
+        parent = names.parents[child]
+        child = parent if isinstance(parent, (ast.If, ast.With, ast.Try, *LOOPS)) else None
+    return False

@@ -5,9 +5,10 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from hvdkit.migrate.facts.files.writers import unguarded_writers
 from hvdkit.migrate.facts.launch.launch_order import Order
 from hvdkit.migrate.facts.launch.launch_settings import settings
-from hvdkit.migrate.facts.launch.launched_processes import processes
+from hvdkit.migrate.facts.launch.launched_processes import functions_below, processes
 from hvdkit.migrate.facts.launch.mpi import mpi, translated
 from hvdkit.migrate.facts.launch.ranks import environment_reads, launch_tests
 from hvdkit.migrate.facts.launch.starts import started
@@ -37,6 +38,7 @@ def init_order(facts: Facts) -> Order:
         needs += [(origin.names, origin.node) for origin, _ in facts.launch.rewritten()]
         needs += [(spawn.names, spawn.node) for spawn in facts.launch.spawns]
         needs += [(names, _loop(names, call)) for names, call, _ in processes(facts)]
+        needs += written_by_starter(facts)
     # Functions that initialise come first: init at their start covers those who call them.
     needs.sort(key=lambda need: (not order.initialises(*need), getattr(need[1], "lineno", 0)))
     inside = sum(order.initialises(*need) for need in needs)
@@ -49,6 +51,23 @@ def init_order(facts: Facts) -> Order:
         order.need(names, node)
     order.settle()
     return order
+
+
+@once
+def written_by_starter(facts: Facts) -> list[tuple[Names, ast.AST]]:
+    """What a process writes before it starts the ranks: once until now, and by every rank in the migrated."""
+    workers = [(spawn.names, spawn.worker) for spawn in facts.launch.spawns]
+    workers += [(names, worker) for names, _, worker in processes(facts)]
+    if not workers:
+        return []
+    below = {function for worker in workers for function in functions_below(facts, *worker)}
+    return [
+        (writer.names, writer.node)
+        for writer in unguarded_writers(facts)
+        if "ddp" in facts.kinds(writer.names)
+        and not below.intersection((writer.node, *writer.names.ancestors(writer.node)))
+        and started(facts, writer.names, writer.node) == {True}
+    ]
 
 
 def _loop(names: Names, call: ast.Call) -> ast.AST:

@@ -35,6 +35,7 @@ NOTHING = (
 STRIPPED = (
     "checkpoints of the wrapped model are read, too: unknown names are passed over, and would load nothing"
 )
+OLDER = "checkpoints of the wrapped model are read, too: their names begin with module., and these no more"
 NOTHING_ADVICE = "take module. off the names of older checkpoints before they are loaded, then drop this note"
 LEFT_OUT = "names that do not begin with module. are left out here, and none begin so any more"
 LEFT_OUT_ADVICE = 'keep the others under the names that they have: key.removeprefix("module.") for every key'
@@ -87,6 +88,10 @@ def check(facts: Facts) -> Iterator[Finding]:
                     yield facts.suggested("HVD206", names, call, STRIPPED, _bare, names, state)
                 else:
                     yield facts.manual("HVD206", names, call, NOTHING, NOTHING_ADVICE)
+            elif meets_names(facts, names, model) and not _taken_off(names, call):
+                state = given(call, 0, "state_dict")
+                if state is not None and _of_file(facts, names, state) and not _has_module(facts):
+                    yield facts.suggested("HVD206", names, call, OLDER, _bare, names, state)
     for names in facts.files:
         for call, model in state_loads(names):
             if passes_over(names, call) and holds_wrapped(facts, names, model):
@@ -394,8 +399,9 @@ RULE = Rule(
         "names that are not there, which load_state_dict(strict=False) or a filter of parameters never tells."
     ),
     safety=(
-        "Suggested where a function loads the checkpoint whose names it looks for, or that it loads with strict=False: "
-        "it then reads old checkpoints and new ones. Otherwise nothing is edited: whether old ones still have to be read is for the person to say."
+        "Suggested where a function loads the checkpoint whose names it looks for, or that it gives to the model: it "
+        "then reads old checkpoints, to go on from them, and new ones. Otherwise nothing is edited: whether old ones "
+        "still have to be read is for the person to say."
     ),
     check=check,
     changes=(
@@ -427,6 +433,32 @@ RULE = Rule(
             model.load_state_dict({name.removeprefix("module."): value for name, value in torch.load("best.pt").items()}, strict=False)
             """,
             note="Nothing would tell of names that are not there: a checkpoint of the DDP program would load nothing.",
+            suggested=True,
+        ),
+        Change(
+            """\
+            import torch
+            from torch.nn.parallel import DistributedDataParallel as DDP
+
+            model = DDP(net)
+            if args.resume:
+                checkpoint = torch.load(args.resume, map_location="cpu")
+                model.load_state_dict(checkpoint["model"])
+                optimizer.load_state_dict(checkpoint["optimizer"])
+            loss.backward()
+            """,
+            """\
+            import torch
+            from torch.nn.parallel import DistributedDataParallel as DDP
+
+            model = DDP(net)
+            if args.resume:
+                checkpoint = torch.load(args.resume, map_location="cpu")
+                model.load_state_dict({name.removeprefix("module."): value for name, value in checkpoint["model"].items()})
+                optimizer.load_state_dict(checkpoint["optimizer"])
+            loss.backward()
+            """,
+            note="A job goes on from the checkpoints of the DDP program, and from its own.",
             suggested=True,
         ),
         Change(

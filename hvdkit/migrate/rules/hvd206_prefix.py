@@ -88,7 +88,11 @@ def check(facts: Facts) -> Iterator[Finding]:
                     yield facts.suggested("HVD206", names, call, STRIPPED, _bare, names, state)
                 else:
                     yield facts.manual("HVD206", names, call, NOTHING, NOTHING_ADVICE)
-            elif meets_names(facts, names, model) and not _taken_off(names, call):
+            elif (
+                meets_names(facts, names, model)
+                and not _taken_off(names, call)
+                and not _is_one_of(names, model)
+            ):
                 state = given(call, 0, "state_dict")
                 if state is not None and _of_file(facts, names, state) and not _has_module(facts):
                     yield facts.suggested("HVD206", names, call, OLDER, _bare, names, state)
@@ -171,6 +175,12 @@ def _of_file(facts: Facts, names: Names, state: ast.expr) -> bool:
     while isinstance(state, ast.Subscript):
         state = state.value
     return _is_loaded(facts, names, state)
+
+
+def _is_one_of(names: Names, model: ast.expr) -> bool:
+    """Whether a loop goes over what has a state: optimizers and schedules, too."""
+    bindings = names.bindings(model.id, model) if isinstance(model, ast.Name) else []
+    return any(binding.kind == "each" for binding in bindings)
 
 
 @once
@@ -542,6 +552,22 @@ RULE = Rule(
         ),
     ),
     keeps=(
+        Keep(
+            """\
+            import torch
+            from torch.nn.parallel import DistributedDataParallel as DDP
+
+            def restart(path, **objects):
+                checkpoint = torch.load(path)
+                for name, value in objects.items():
+                    value.load_state_dict(checkpoint[name])
+
+            model = DDP(net)
+            restart("last.pt", student=model, optimizer=optimizer)
+            """,
+            reason="an optimizer is among them; a name that the model does not have raises an error",
+            suggested=True,
+        ),
         Keep(
             """\
             from torch.nn.parallel import DistributedDataParallel as DDP

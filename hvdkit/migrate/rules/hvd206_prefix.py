@@ -14,6 +14,7 @@ from hvdkit.migrate.facts.models.checkpoint_names import (
     passes_over,
     readers,
     state_loads,
+    writes_wrapped_with,
 )
 from hvdkit.migrate.facts.models.unwrapping import question
 from hvdkit.migrate.facts.models.wraps import find_wraps
@@ -89,7 +90,8 @@ def check(facts: Facts) -> Iterator[Finding]:
                 else:
                     yield facts.manual("HVD206", names, call, NOTHING, NOTHING_ADVICE)
             elif (
-                meets_names(facts, names, model)
+                writes_wrapped_with(facts, names)
+                and meets_names(facts, names, model)
                 and not _taken_off(names, call)
                 and not _is_one_of(names, model)
             ):
@@ -456,6 +458,7 @@ RULE = Rule(
                 model.load_state_dict(checkpoint["model"])
                 optimizer.load_state_dict(checkpoint["optimizer"])
             loss.backward()
+            torch.save({"model": model.state_dict(), "optimizer": optimizer.state_dict()}, "last.pt")
             """,
             """\
             import torch
@@ -467,6 +470,7 @@ RULE = Rule(
                 model.load_state_dict({name.removeprefix("module."): value for name, value in checkpoint["model"].items()})
                 optimizer.load_state_dict(checkpoint["optimizer"])
             loss.backward()
+            torch.save({"model": model.state_dict(), "optimizer": optimizer.state_dict()}, "last.pt")
             """,
             note="A job goes on from the checkpoints of the DDP program, and from its own.",
             suggested=True,
@@ -552,6 +556,28 @@ RULE = Rule(
         ),
     ),
     keeps=(
+        Keep(
+            """\
+            import torch
+            from torch.nn.parallel import DistributedDataParallel as DDP
+
+            class Trainer:
+                def __init__(self, model):
+                    self.model = model
+                    self.model.load_state_dict(torch.load("last.pt"))
+                    self.model = DDP(self.model)
+
+                def train(self, x):
+                    self.model(x).sum().backward()
+                    optimizer.step()
+
+            trainer = Trainer(net)
+            trainer.train(x)
+            torch.save(trainer.model.module.net.state_dict(), "last.pt")
+            """,
+            reason="the names in its checkpoints are those of the model without the wrapper",
+            suggested=True,
+        ),
         Keep(
             """\
             import torch

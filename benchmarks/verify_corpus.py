@@ -4,8 +4,9 @@
 
 DIR holds a checkout for each repository of `verify_corpus.json`, named OWNER__NAME, and a folder `data` with
 what the runs are given ({data} in their arguments); `packages` of a run names a folder in it with libraries
-of the script's time. Each result is put back into `verify_corpus.json`, and docs/verify-corpus.md is made
-from all of them. NAME takes only the runs whose repository or script holds it.
+of the script's time, `options` what hvdkit migrate is told. Each result is put back into
+`verify_corpus.json`, and docs/verify-corpus.md is made from all of them. NAME takes only the runs whose
+repository or script holds it.
 """
 
 from __future__ import annotations
@@ -28,12 +29,14 @@ HEAD = """\
 
 Each script was rewritten by `hvdkit migrate` and by nobody else, then run before and after on 2 ranks without
 a GPU (`hvdkit migrate SCRIPT --verify --device cpu`), on small folders of real images or what its repository
-holds. A single-process original is compared on one rank, and the invariants are checked on two. Made by
-`python benchmarks/verify_corpus.py DIR`.
+holds, or on noise. A single-process original is compared on one rank, and the invariants are checked on two.
+Made by `python benchmarks/verify_corpus.py DIR`.
 
 | repository | commit | script | what is in it | steps | result |
 | --- | --- | --- | --- | --- | --- |
 """
+
+GIVEN = "\nGiven from outside of both copies, by arguments, or to hvdkit migrate:\n\n"
 
 
 def run(entry: dict[str, Any], folder: Path) -> str:
@@ -43,8 +46,10 @@ def run(entry: dict[str, Any], folder: Path) -> str:
     with tempfile.NamedTemporaryFile(suffix=".json") as result:
         command = [sys.executable, "-m", "hvdkit", "migrate", entry["script"], "--verify", "--device", "cpu"]
         options = ["--steps", str(entry["steps"]), "--no-diff", "--json", result.name, "--timeout", "600"]
+        options += entry.get("options", [])
         own = [str((folder / entry["packages"]).resolve())] if entry.get("packages") else []
-        paths = os.pathsep.join([*own, *filter(None, [os.environ.get("PYTHONPATH")])])
+        # The folder of the run, for scripts that import their project from a folder of their own.
+        paths = os.pathsep.join([*own, *filter(None, [os.environ.get("PYTHONPATH")]), "."])
         done = subprocess.run(
             [*command, *options, "--", *arguments],
             cwd=place,
@@ -71,9 +76,11 @@ def page(entries: list[dict[str, Any]]) -> str:
         script = name_of(entry)
         cells = [entry["repository"], entry["commit"][:8], script, entry["contents"], str(entry["steps"])]
         rows.append(f"| {' | '.join([*cells, entry['result']])} |\n")
-        if entry.get("given"):
-            given.append(f"- {entry['repository']} {script}: {entry['given']}\n")
-    return HEAD + "".join(rows) + "\nGiven from outside of both copies, or by arguments:\n\n" + "".join(given)
+        options = f"`{' '.join(entry['options'])}`" if entry.get("options") else ""
+        said = "; ".join(filter(None, (options, entry.get("given"))))
+        if said:
+            given.append(f"- {entry['repository']} {script}: {said}\n")
+    return HEAD + "".join(rows) + GIVEN + "".join(given)
 
 
 def main() -> int:

@@ -13,6 +13,8 @@ from hvdkit.migrate.plan import Edit
 SCOPE_RULE = "HVD703"
 # The rates of Keras' optimizers that are the same in all of its versions, by the name that compile takes.
 RATES = {"adam": ("Adam", 0.001), "rmsprop": ("RMSprop", 0.001), "sgd": ("SGD", 0.01)}
+# Those whose rate is not: they are asked for it.
+ASKED = {name.lower(): name for name in ("Adadelta", "Adagrad", "Adamax", "AdamW", "Ftrl", "Lion", "Nadam")}
 
 
 def tf(names: Names) -> str:
@@ -56,7 +58,12 @@ def barrier(facts: Facts, names: Names) -> str:
     return f"{hvd}.allreduce(0, op={hvd}.Sum)" if module.endswith(".keras") else f"{hvd}.allgather_object(0)"
 
 
-def scaled(facts: Facts, names: Names, rate: float) -> str:
+def own_rate(optimizer: str) -> str:
+    """The rate that an optimizer takes where it is given none; Keras 2 and 3 both tell it there."""
+    return f'{optimizer}().get_config()["learning_rate"]'
+
+
+def scaled(facts: Facts, names: Names, rate: float | str) -> str:
     """A rate times the number of ranks."""
     hvd = facts.hvd(names)
     return f"{hvd}.scale_lr({rate})" if facts.options.target == "hvdkit" else f"{rate} * {hvd}.size()"
@@ -65,10 +72,15 @@ def scaled(facts: Facts, names: Names, rate: float) -> str:
 def scaled_by_name(facts: Facts, names: Names, node: ast.expr | None) -> str | None:
     """For "adam" the optimizer that it names, its rate scaled, in a script that was single-process."""
     name = str(node.value).lower() if isinstance(node, ast.Constant) else ""
-    if name not in RATES or facts.tf.strategic(names):
+    if facts.tf.strategic(names):
         return None
-    made, rate = RATES[name]
-    return f"{keras(names)}.optimizers.{made}({scaled(facts, names, rate)})"
+    if name in RATES:
+        made, rate = RATES[name]
+        return f"{keras(names)}.optimizers.{made}({scaled(facts, names, rate)})"
+    if name in ASKED:
+        asked = f"{keras(names)}.optimizers.{ASKED[name]}"
+        return f"{asked}({scaled(facts, names, own_rate(asked))})"
+    return None
 
 
 def divided(facts: Facts, names: Names, node: ast.expr) -> list[Edit]:

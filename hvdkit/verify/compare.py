@@ -36,7 +36,7 @@ def compare(original: Run, migrated: Run, tolerance: Tolerance) -> Comparison:
     pairs = pairs_of(original, migrated)
     found = [difference for pair in pairs for difference in differences_in(pair)]
     found += [*_step_counts(original, migrated), *_shared_files(original, migrated)]
-    beyond = [d for d in found if d.relative is None or not d.relative <= tolerance.relative]
+    beyond = [d for d in found if not tolerance.covers(d.largest, d.relative)]
     moment = {(s.optimizer, s.number): place for place, s in enumerate(original.steps[min(original.steps)])}
 
     def in_time(d: Difference) -> tuple[int, int, int]:

@@ -26,6 +26,7 @@ class Launcher(Enum):
     """Who makes the ranks."""
 
     TORCHRUN = "torchrun"
+    MPI = "mpirun"
     SPAWN = "its own processes"
     SINGLE = "plain python"
     STRATEGY = "a tf.distribute strategy"
@@ -70,6 +71,8 @@ def how_to_start(path: Path) -> Start:
         return Start(Launcher.HOROVOD, tensorflow=tensorflow)
     if "spawn" in text:
         return Start(Launcher.SPAWN)
+    if "mpi4py" in text:
+        return Start(Launcher.MPI)
     if flag or "process group" in text or RANK_VARIABLES & text:
         return Start(Launcher.TORCHRUN, flag)
     if tensorflow and "strategy" in text:
@@ -90,7 +93,10 @@ def imports_own_package(path: Path) -> bool:
 
 
 def _traits(tree: ast.Module) -> Iterator[str]:
-    """What in this module speaks for a launcher."""
+    """What in this module speaks for a launcher; mpi4py where importing the module is enough to start it."""
+    yield from (
+        "mpi4py" for node in tree.body for name in _imported_by(node) if name.split(".")[0] == "mpi4py"
+    )
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             yield from ("horovod" for alias in node.names if _is_horovod(alias.name))
@@ -126,19 +132,26 @@ def _last_name(function: ast.expr) -> str:
 
 
 def _local_modules(path: Path) -> Iterator[ast.Module]:
-    """Modules next to the script that it imports, directly or through each other."""
+    """Modules next to the script that it imports, directly or through each other.
+
+    Or next to its folder: scripts in a folder of their own import the package of their project.
+    """
     seen = {path.resolve()}
     todo = [path]
     while todo:
         for name in _imported(read_tree(todo.pop())):
             first, *_ = parts = name.split(".")
-            around = path.parent.parent if first == path.parent.name else path.parent
-            stem = around.joinpath(*parts)
+            own = first == path.parent.name or not _has_module(path.parent, first)
+            stem = (path.parent.parent if own else path.parent).joinpath(*parts)
             for candidate in (stem.with_suffix(".py"), stem / "__init__.py"):
                 if candidate.is_file() and candidate.resolve() not in seen:
                     seen.add(candidate.resolve())
                     todo.append(candidate)
                     yield read_tree(candidate)
+
+
+def _has_module(folder: Path, name: str) -> bool:
+    return (folder / f"{name}.py").is_file() or (folder / name).is_dir()
 
 
 def _imported(tree: ast.Module) -> Iterator[str]:

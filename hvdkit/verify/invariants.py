@@ -85,14 +85,10 @@ def _when(step: Step) -> str:
 
 
 def _shards(original: Run, migrated: Run, sharding: Cause) -> Iterator[Invariant]:
-    """For the training loader: the one that is drawn from before most steps."""
-    uses = Counter(
-        draw.loader for step in migrated.steps[0] for draw in {d.loader: d for d in step.draws}.values()
-    )
-    if not uses:
-        return
-    loader = uses.most_common(1)[0][0]
+    loader = _training_loader(migrated)
     shards = [_samples(migrated, rank, loader, 0) for rank in migrated.steps]
+    if not any(shards):
+        return
     drawn = Counter(index for shard in shards for index in set(shard))
     shared = sum(count > 1 for count in drawn.values())
     # A sampler that fills up to equal lengths repeats at most one sample for each rank but one.
@@ -111,6 +107,13 @@ def _shards(original: Run, migrated: Run, sharding: Cause) -> Iterator[Invariant
             f"{missing} of {len(whole)} are left out",
             sharding,
         )
+
+
+def _training_loader(run: Run) -> int:
+    """The loader whose batch came last before most steps; -1 for none. Others are drawn from ahead of a step,
+    too: by workers, and by an evaluation after the step before it."""
+    uses = Counter(step.loader for step in run.steps[0] if step.loader >= 0)
+    return uses.most_common(1)[0][0] if uses else -1
 
 
 def _samples(run: Run, rank: int, loader: int, epoch: int) -> list[object]:
@@ -160,11 +163,8 @@ def _by_step(original: Run, migrated: Run) -> list[Rates]:
 
 
 def _by_epoch(original: Run, migrated: Run) -> list[Rates]:
-    """The rates of the first step of each epoch that both began, of the loader with most draws."""
-    uses = Counter(draw.loader for step in migrated.steps[0] for draw in step.draws)
-    if not uses:
-        return []
-    loader = uses.most_common(1)[0][0]
+    """The rates of the first step of each epoch of the training loader that both began."""
+    loader = _training_loader(migrated)
     firsts: list[dict[int, tuple[float, ...]]] = []
     for run in (original, migrated):
         first: dict[int, tuple[float, ...]] = {}

@@ -64,7 +64,8 @@ class Step:
     """The state of one rank after a step of one optimizer; number 0 is the state before its first step.
 
     optimizer: order of first step. losses: values on which backward() was called since the last record.
-    batches: digests of the batches that loaders returned since then. writes: files opened for writing since
+    batches: digests of the batches that loaders returned since then. loader: the one that returned the last
+    batch of them all, in the numbers of draws; -1 for none. writes: files opened for writing since
     then, relative to the work folder where they are in it. gradients: as the update saw them,
     that is after the reduction. frozen: the model's parameters outside this optimizer. untrained: those of
     modules that no optimizer holds anything of (a running average of the weights, a teacher). values: file
@@ -83,6 +84,7 @@ class Step:
     losses: tuple[float, ...] = ()
     draws: tuple[Draw, ...] = ()
     batches: tuple[str, ...] = ()
+    loader: int = -1
     events: tuple[Event, ...] = ()
     writes: tuple[str, ...] = ()
     collectives: tuple[Collective, ...] = ()

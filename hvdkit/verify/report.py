@@ -26,7 +26,12 @@ def verdict(result: Verification) -> str:
         return f"differ: {' '.join(filter(None, (first.stage.value, first.name)))}, {_when(first)}"
     if failed:
         return f"does not hold: {failed[0]}"
-    how = "bit for bit" if comparison.identical else f"within {comparison.tolerance.relative:g}"
+    how = "bit for bit"
+    if not comparison.identical:
+        allowed = comparison.tolerance.relative
+        how = (
+            f"within {allowed:g}" if allowed else "bit for bit, but for subnormal numbers and signs of zeros"
+        )
     held = f", {len(result.invariants)} invariants hold on several ranks" if result.invariants else ""
     return f"agree: {how}, {extent}{held}"
 

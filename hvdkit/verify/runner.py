@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import shlex
+import shutil
 import socket
 import subprocess
 import sys
@@ -16,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from hvdkit.errors import HvdkitError
-from hvdkit.launch.horovodrun import find_horovodrun
+from hvdkit.launch.horovodrun import LauncherError, find_horovodrun
 from hvdkit.verify import processes
 from hvdkit.verify.detect import Launcher, Start, imports_own_package
 from hvdkit.verify.hook.settings import Settings
@@ -68,7 +69,18 @@ def command_line(job: Job) -> list[str]:
     if job.start.launcher is Launcher.TORCHRUN:
         address = ["--master-addr", "127.0.0.1", "--master-port", str(_free_port())]
         return [sys.executable, "-m", "torch.distributed.run", "--nproc-per-node", count, *address, *script]
+    if job.start.launcher is Launcher.MPI:
+        return [_find_mpirun(), "--oversubscribe", "-np", count, sys.executable, *script]
     return [sys.executable, *script]
+
+
+def _find_mpirun() -> str:
+    found = shutil.which("mpirun")
+    if found is None:
+        raise LauncherError(
+            "there is no mpirun", why="the original asks MPI for its rank", fix="install Open MPI"
+        )
+    return found
 
 
 def _started_as(job: Job) -> list[str]:
@@ -157,7 +169,7 @@ def _watch(
 
 def _own_error(job: Job, log: Path) -> str:
     """The first uncaught exception of the script; without one the last lines of its output."""
-    own = "* rank *" if job.start.launcher in (Launcher.HOROVOD, Launcher.TORCHRUN) else "*"
+    own = "* rank *" if job.start.launcher in (Launcher.HOROVOD, Launcher.TORCHRUN, Launcher.MPI) else "*"
     errors = sorted((job.settings.path / "errors").glob(own))
     text = errors[0].read_text(encoding="utf-8") if errors else _tail(log)
     return _in_users_folder(job, text)
@@ -181,6 +193,7 @@ def _by_hand(job: Job) -> list[str]:
     starts = {
         Launcher.HOROVOD: ["horovodrun", "-np", count, f"--{job.controller}", "python"],
         Launcher.TORCHRUN: ["torchrun", "--nproc-per-node", count],
+        Launcher.MPI: ["mpirun", "-np", count, "python"],
     }
     return [*starts.get(job.start.launcher, ["python"]), *script, *job.arguments]
 

@@ -12,7 +12,10 @@ from hvdkit.verify.session import Request, verify
 
 pytestmark = pytest.mark.launch
 
-NAMES = ("plain", "convnet", "amp", "accumulate", "gan", "local_rank", "cuda", "averaged", "hooked", "offset")
+NAMES = (
+    *("plain", "convnet", "amp", "accumulate", "gan", "local_rank", "cuda", "averaged", "hooked", "offset"),
+    *("mpi", "seeded"),
+)
 
 
 BY_HAND = ("plain", "convnet", "accumulate", "gan", "local_rank")  # those that test_differ.py makes wrong

@@ -29,6 +29,12 @@ CASES = {
     "horovod": ("import horovod.torch as hvd\n", Launcher.HOROVOD, ""),
     "hvdkit": ("import hvdkit.torch as hvd\n", Launcher.HOROVOD, ""),
     "horovod inside a function": ("def f():\n    from horovod import torch\n", Launcher.HOROVOD, ""),
+    "mpi": ("from mpi4py import MPI\nrank = os.environ['RANK'] = MPI.COMM_WORLD.rank\n", Launcher.MPI, ""),
+    "mpi where it is asked for": (
+        "def rank():\n    import mpi4py\nos.environ['RANK']\n",
+        Launcher.TORCHRUN,
+        "",
+    ),
     "rank as a word": ("'the RANK of a matrix'\n", Launcher.SINGLE, ""),
 }
 
@@ -46,6 +52,14 @@ def test_a_helper_decides_when_the_script_says_nothing(tmp_path):
     (tmp_path / "tools").mkdir()
     (tmp_path / "tools" / "setup.py").write_text("import torch\ntorch.distributed.init_process_group()\n")
     assert how_to_start(tmp_path / "train.py").launcher is Launcher.TORCHRUN
+
+
+def test_a_script_in_a_folder_of_its_own(tmp_path):
+    (tmp_path / "scripts").mkdir()
+    (tmp_path / "scripts" / "train.py").write_text("from package import start\nstart.begin()\n")
+    (tmp_path / "package").mkdir()
+    (tmp_path / "package" / "start.py").write_text("from mpi4py import MPI\nMPI.COMM_WORLD.barrier()\n")
+    assert how_to_start(tmp_path / "scripts" / "train.py").launcher is Launcher.MPI
 
 
 def test_modules_that_import_each_other_end(tmp_path):

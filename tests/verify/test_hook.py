@@ -8,6 +8,8 @@ import sys
 from importlib import import_module
 from pathlib import Path
 
+import pytest
+
 from hvdkit.verify.hook.imports import AfterImport
 from hvdkit.verify.hook.settings import VARIABLE, Settings, from_environment, launcher_rank
 from hvdkit.verify.runner import SITE
@@ -169,17 +171,32 @@ if __name__ == "__main__":
     import os
     del os.environ["RANK"]
     for rank in range(2):
-        mp.spawn(numbers, nprocs=rank + 1)
+        mp.start_processes(numbers, nprocs=rank + 1, start_method="{method}")
 """
 
 
 def test_seeds_of_the_module_hold_in_spawned_children(tmp_path):
     seeds = "random.seed(3); np.random.seed(4); torch.manual_seed(5)"
-    seeded = inside(tmp_path, SPAWNED.format(seeds=seeds)).splitlines()
+    seeded = inside(tmp_path, SPAWNED.format(seeds=seeds, method="spawn")).splitlines()
     own = (
         "import random, torch\nimport numpy as np\n{}\n"
         "print(random.random(), np.random.rand(), torch.rand(1).item())\n"
     )
     assert set(seeded) == {inside(tmp_path, own.format(seeds)).strip()}
-    plain = inside(tmp_path, SPAWNED.format(seeds="")).splitlines()
+    plain = inside(tmp_path, SPAWNED.format(seeds="", method="spawn")).splitlines()
     assert len(plain) == 3 and len(set(plain)) > 1
+
+
+@pytest.mark.parametrize("method", ["spawn", "fork"])
+def test_seeds_of_the_parent_hold_in_its_children(tmp_path, method):
+    """A rank of the migrated runs what the parent ran, and then what the child ran."""
+    main = 'if __name__ == "__main__":\n    '
+    seeds = "random.seed(3); np.random.seed(4); torch.manual_seed(5); torch.rand(2)"
+    seeded = inside(tmp_path, SPAWNED.format(seeds=main + seeds, method=method)).splitlines()
+    alone = (
+        f"import random, torch\nimport numpy as np\n{seeds}\n"
+        "print(random.random(), np.random.rand(), torch.rand(1).item())\n"
+    )
+    assert set(seeded) == {inside(tmp_path, alone).strip()}
+    drawn = inside(tmp_path, SPAWNED.format(seeds=main + "random.random()", method=method)).splitlines()
+    assert len(drawn) == 3 and len(set(drawn)) > 1

@@ -15,7 +15,7 @@ NAME = "the learning rate is the original's, or scaled by the number of ranks"
 def run(rates: list[float], per_epoch: int, ranks: int = 1) -> Run:
     """A run with these rates, one draw of one sample for each step."""
     steps = tuple(
-        Step(0, place + 1, (rate,), (), draws=(Draw(0, place // per_epoch, (place,)),))
+        Step(0, place + 1, (rate,), (), draws=(Draw(0, place // per_epoch, (place,)),), loader=0)
         for place, rate in enumerate(rates)
     )
     return Run(Path(), dict.fromkeys(range(ranks), steps))
@@ -50,3 +50,17 @@ def test_ranks_apart():
     apart = Run(Path(), {0: one.steps[0], 1: other.steps[0]})
     found = {inv.name: inv for inv in check_invariants(run([0.4], 4), apart)}
     assert not found[NAME].holds
+
+
+def test_a_validation_is_no_training():
+    """Its loader is drawn from before as many steps, or more: workers draw a whole epoch ahead."""
+
+    def of_rank(rank: int) -> tuple[Step, ...]:
+        ahead = tuple(Draw(0, 0, (2 * place + rank,)) for place in range(4))
+        draws = {1: ahead, **{n: (Draw(1, n - 2, (7,)), Draw(1, n - 2, (8,))) for n in (2, 3, 4)}}
+        return tuple(Step(0, n, (0.1,), (), draws=draws[n], loader=0) for n in draws)
+
+    migrated = Run(Path(), {rank: of_rank(rank) for rank in range(2)})
+    found = {inv.name: inv for inv in check_invariants(run([0.1] * 8, 8), migrated)}
+    shards = found["ranks train on different samples"]
+    assert shards.holds and shards.detail == "0 of 8 samples of the first epoch are on several ranks"

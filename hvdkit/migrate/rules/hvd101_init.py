@@ -403,6 +403,41 @@ RULE = Rule(
             """\
             import torch
             import torch.distributed as dist
+            import torch.multiprocessing as mp
+
+            def worker(gpu, count):
+                dist.init_process_group("gloo", rank=gpu, world_size=count)
+                optimizer = torch.optim.SGD(torch.nn.Linear(1, 1).parameters(), lr=0.1)
+
+            def main(args):
+                torch.save(vars(args), "settings.pt")
+                count = torch.cuda.device_count()
+                mp.spawn(worker, args=(count,), nprocs=count)
+
+            main(parse())
+            """,
+            """\
+            import horovod.torch as hvd
+            import torch
+            import torch.multiprocessing as mp
+
+            def worker(gpu, count):
+                optimizer = torch.optim.SGD(torch.nn.Linear(1, 1).parameters(), lr=0.1)
+
+            def main(args):
+                hvd.init()
+                torch.save(vars(args), "settings.pt")
+                count = torch.cuda.device_count()
+                mp.spawn(worker, args=(count,), nprocs=count)
+
+            main(parse())
+            """,
+            note="What one process wrote before it started the ranks, rank 0 writes (HVD601): it is asked for.",
+        ),
+        Change(
+            """\
+            import torch
+            import torch.distributed as dist
 
             def main(config):
                 if config.several:

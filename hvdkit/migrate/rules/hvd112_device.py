@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts, Site
 from hvdkit.migrate.facts.data.training import only_single
-from hvdkit.migrate.facts.launch.launch_reach import around
+from hvdkit.migrate.facts.launch.given_devices import asks_for_it, chosen_alone, only_given
 from hvdkit.migrate.facts.launch.starts import on_import
 from hvdkit.migrate.facts.once import once
 from hvdkit.migrate.facts.values.arguments import keyword
@@ -43,14 +43,17 @@ def check(facts: Facts) -> Iterator[Finding]:
         message = "every process of a host would work on its first device"
         yield facts.safe("HVD112", value.names, value.node, message, _own_device, facts, value)
     for site in facts.calls(SET_DEVICE):
-        if site.node.args and "ddp" in facts.kinds(site.names) and _only_given(facts, site):
+        if site.node.args and "ddp" in facts.kinds(site.names) and only_given(facts, site):
             message = (
                 "the device is an option of the command line, which horovodrun gives alike to every process"
             )
             advice = (
                 f"call torch.cuda.set_device({facts.hvd(site.names)}.local_rank()), whatever the option says"
             )
-            yield facts.manual("HVD112", site.names, site.node, message, advice)
+            if chosen_alone(facts, site):
+                yield facts.suggested("HVD112", site.names, site.node, message, _local, facts, site)
+            else:
+                yield facts.manual("HVD112", site.names, site.node, message, advice)
     yield from _alike(facts)
 
 
@@ -179,24 +182,19 @@ def _own_device(facts: Facts, value: Value) -> Edit:
     return edits.replace(source, value.node, source.segment(value.node).replace(FIRST_DEVICE, "cuda"))
 
 
+def _local(facts: Facts, site: Site) -> list[Edit]:
+    """The device of the local rank, whether the option is given or not."""
+    names, source = site.names, site.names.source
+    option = next(part for part in ast.walk(site.node.args[0]) if isinstance(part, ast.Attribute))
+    asked = asks_for_it(names, names.statement(site.node), option)
+    made = [edits.replace(source, site.node.args[0], f"{facts.hvd(names)}.local_rank()")]
+    if asked is not None and isinstance(site.node.func, ast.Attribute):
+        made.append(edits.replace(source, asked.test, f"{ast.unparse(site.node.func.value)}.is_available()"))
+    return made
+
+
 def _is_first(index: ast.expr) -> bool:
     return isinstance(index, ast.Constant) and index.value == 0 and not isinstance(index.value, bool)
-
-
-def _only_given(facts: Facts, site: Site) -> bool:
-    """Whether a device comes from options that are no rank, where a job of several processes may choose it."""
-    names, index = site.names, site.node.args[0]
-    origins = set(facts.launch.origins(names, index))
-    if not origins or facts.launch.meaning(names, index) or any(o.kind != "option" for o in origins):
-        return False
-    for test, wanted in around(names, site.node):
-        asked = test.left if isinstance(test, ast.Compare) else test
-        given = (
-            set(facts.launch.origins(names, asked)) <= origins
-        )  # `if args.gpu is not None:` lets it through
-        if not given and facts.reach.holds(names, test) is (not wanted):
-            return False
-    return True
 
 
 def _indices(facts: Facts) -> Iterator[tuple[Names, ast.expr]]:
@@ -265,7 +263,7 @@ RULE = Rule(
     ),
     safety=(
         "Safe: on one host rank and local rank are the same, for one process 0; on several hosts only the local rank "
-        "is a device. Suggested where an option says which device a single process takes, or sees: all processes of a "
+        "is a device. Suggested where an option says which device a process takes, or sees: all processes of a "
         "host are told the same one."
     ),
     check=check,
@@ -473,6 +471,43 @@ RULE = Rule(
             suggested=True,
             note="A variable holds the text first.",
         ),
+        Change(
+            """\
+            import argparse
+            import torch
+            import torch.distributed as dist
+
+            parser = argparse.ArgumentParser()
+            parser.add_argument("--gpu", type=int, default=None)
+            parser.add_argument("--rank", type=int, default=0)
+            parser.add_argument("--world-size", type=int, default=1)
+            args = parser.parse_args()
+            args.distributed = args.world_size > 1
+            if args.distributed:
+                dist.init_process_group("nccl", rank=args.rank, world_size=args.world_size)
+                if args.gpu:
+                    torch.cuda.set_device(int(args.gpu))
+            """,
+            """\
+            import argparse
+            import horovod.torch as hvd
+            import torch
+            import torch.distributed as dist
+
+            parser = argparse.ArgumentParser()
+            parser.add_argument("--gpu", type=int, default=None)
+            parser.add_argument("--rank", type=int, default=0)
+            parser.add_argument("--world-size", type=int, default=1)
+            args = parser.parse_args()
+            args.distributed = args.world_size > 1
+            if args.distributed:
+                dist.init_process_group("nccl", rank=args.rank, world_size=args.world_size)
+                if torch.cuda.is_available():
+                    torch.cuda.set_device(hvd.local_rank())
+            """,
+            suggested=True,
+            note="A launcher of the script's own gave each process its --gpu; horovodrun gives all the same.",
+        ),
     ),
     keeps=(
         Keep(
@@ -551,9 +586,31 @@ RULE = Rule(
             if args.distributed:
                 if args.gpu:
                     torch.cuda.set_device(int(args.gpu))
+                    model.cuda(args.gpu)
                 dist.init_process_group("nccl", rank=args.rank, world_size=args.world_size)
             """,
-            reason="a launcher of its own gave each process its --gpu; under horovodrun all would get the same",
+            reason="the model is moved to the same number: both places, or none",
+            suggested=True,
+            reported=True,
+        ),
+        Keep(
+            """\
+            import argparse
+            import torch
+            import torch.distributed as dist
+
+            parser = argparse.ArgumentParser()
+            parser.add_argument("--gpu", type=int, default=None)
+            parser.add_argument("--rank", type=int, default=0)
+            parser.add_argument("--world-size", type=int, default=1)
+            args = parser.parse_args()
+            args.distributed = args.world_size > 1
+            if args.distributed:
+                if args.gpu:
+                    torch.cuda.set_device(int(args.gpu))
+                dist.init_process_group("nccl", rank=args.rank, world_size=args.world_size)
+            """,
+            reason="only with --suggested: a launcher of its own gave each process its --gpu; under horovodrun all would get the same",
             reported=True,
         ),
         Keep(

@@ -14,6 +14,7 @@ from hvdkit.migrate.facts.models.checkpoint_names import (
     passes_over,
     readers,
     state_loads,
+    writes_wrapped_with,
 )
 from hvdkit.migrate.facts.models.unwrapping import question
 from hvdkit.migrate.facts.models.wraps import find_wraps
@@ -35,6 +36,7 @@ NOTHING = (
 STRIPPED = (
     "checkpoints of the wrapped model are read, too: unknown names are passed over, and would load nothing"
 )
+OLDER = "checkpoints of the wrapped model are read, too: their names begin with module., and these no more"
 NOTHING_ADVICE = "take module. off the names of older checkpoints before they are loaded, then drop this note"
 LEFT_OUT = "names that do not begin with module. are left out here, and none begin so any more"
 LEFT_OUT_ADVICE = 'keep the others under the names that they have: key.removeprefix("module.") for every key'
@@ -87,6 +89,15 @@ def check(facts: Facts) -> Iterator[Finding]:
                     yield facts.suggested("HVD206", names, call, STRIPPED, _bare, names, state)
                 else:
                     yield facts.manual("HVD206", names, call, NOTHING, NOTHING_ADVICE)
+            elif (
+                writes_wrapped_with(facts, names)
+                and meets_names(facts, names, model)
+                and not _taken_off(names, call)
+                and not _is_one_of(names, model)
+            ):
+                state = given(call, 0, "state_dict")
+                if state is not None and _of_file(facts, names, state) and not _has_module(facts):
+                    yield facts.suggested("HVD206", names, call, OLDER, _bare, names, state)
     for names in facts.files:
         for call, model in state_loads(names):
             if passes_over(names, call) and holds_wrapped(facts, names, model):
@@ -166,6 +177,12 @@ def _of_file(facts: Facts, names: Names, state: ast.expr) -> bool:
     while isinstance(state, ast.Subscript):
         state = state.value
     return _is_loaded(facts, names, state)
+
+
+def _is_one_of(names: Names, model: ast.expr) -> bool:
+    """Whether a loop goes over what has a state: optimizers and schedules, too."""
+    bindings = names.bindings(model.id, model) if isinstance(model, ast.Name) else []
+    return any(binding.kind == "each" for binding in bindings)
 
 
 @once
@@ -394,8 +411,9 @@ RULE = Rule(
         "names that are not there, which load_state_dict(strict=False) or a filter of parameters never tells."
     ),
     safety=(
-        "Suggested where a function loads the checkpoint whose names it looks for, or that it loads with strict=False: "
-        "it then reads old checkpoints and new ones. Otherwise nothing is edited: whether old ones still have to be read is for the person to say."
+        "Suggested where a function loads the checkpoint whose names it looks for, or that it gives to the model: it "
+        "then reads old checkpoints, to go on from them, and new ones. Otherwise nothing is edited: whether old ones "
+        "still have to be read is for the person to say."
     ),
     check=check,
     changes=(
@@ -427,6 +445,34 @@ RULE = Rule(
             model.load_state_dict({name.removeprefix("module."): value for name, value in torch.load("best.pt").items()}, strict=False)
             """,
             note="Nothing would tell of names that are not there: a checkpoint of the DDP program would load nothing.",
+            suggested=True,
+        ),
+        Change(
+            """\
+            import torch
+            from torch.nn.parallel import DistributedDataParallel as DDP
+
+            model = DDP(net)
+            if args.resume:
+                checkpoint = torch.load(args.resume, map_location="cpu")
+                model.load_state_dict(checkpoint["model"])
+                optimizer.load_state_dict(checkpoint["optimizer"])
+            loss.backward()
+            torch.save({"model": model.state_dict(), "optimizer": optimizer.state_dict()}, "last.pt")
+            """,
+            """\
+            import torch
+            from torch.nn.parallel import DistributedDataParallel as DDP
+
+            model = DDP(net)
+            if args.resume:
+                checkpoint = torch.load(args.resume, map_location="cpu")
+                model.load_state_dict({name.removeprefix("module."): value for name, value in checkpoint["model"].items()})
+                optimizer.load_state_dict(checkpoint["optimizer"])
+            loss.backward()
+            torch.save({"model": model.state_dict(), "optimizer": optimizer.state_dict()}, "last.pt")
+            """,
+            note="A job goes on from the checkpoints of the DDP program, and from its own.",
             suggested=True,
         ),
         Change(
@@ -510,6 +556,44 @@ RULE = Rule(
         ),
     ),
     keeps=(
+        Keep(
+            """\
+            import torch
+            from torch.nn.parallel import DistributedDataParallel as DDP
+
+            class Trainer:
+                def __init__(self, model):
+                    self.model = model
+                    self.model.load_state_dict(torch.load("last.pt"))
+                    self.model = DDP(self.model)
+
+                def train(self, x):
+                    self.model(x).sum().backward()
+                    optimizer.step()
+
+            trainer = Trainer(net)
+            trainer.train(x)
+            torch.save(trainer.model.module.net.state_dict(), "last.pt")
+            """,
+            reason="the names in its checkpoints are those of the model without the wrapper",
+            suggested=True,
+        ),
+        Keep(
+            """\
+            import torch
+            from torch.nn.parallel import DistributedDataParallel as DDP
+
+            def restart(path, **objects):
+                checkpoint = torch.load(path)
+                for name, value in objects.items():
+                    value.load_state_dict(checkpoint[name])
+
+            model = DDP(net)
+            restart("last.pt", student=model, optimizer=optimizer)
+            """,
+            reason="an optimizer is among them; a name that the model does not have raises an error",
+            suggested=True,
+        ),
         Keep(
             """\
             from torch.nn.parallel import DistributedDataParallel as DDP

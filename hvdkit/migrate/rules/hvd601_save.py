@@ -10,7 +10,7 @@ from hvdkit.migrate.collective_edits import fresh
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.data.training import only_single, trained_by
 from hvdkit.migrate.facts.files.opened_everywhere import opened_everywhere
-from hvdkit.migrate.facts.files.texts import text_block
+from hvdkit.migrate.facts.files.texts import is_named, is_read, text_block
 from hvdkit.migrate.facts.files.vocabulary import DUMPS, OPEN
 from hvdkit.migrate.facts.files.writers import (
     Writer,
@@ -18,28 +18,32 @@ from hvdkit.migrate.facts.files.writers import (
     unguarded_writers,
     whole_statement,
 )
+from hvdkit.migrate.facts.launch.launch_needs import written_by_starter
 from hvdkit.migrate.facts.launch.starts import started
+from hvdkit.migrate.facts.values.arguments import given
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
 
 
 def check(facts: Facts) -> Iterator[Finding]:
-    found: dict[tuple[Names, bool], list[ast.stmt]] = {}
+    found: dict[tuple[Names, bool, bool], list[ast.stmt]] = {}
     for writer in unguarded_writers(facts):
         names = writer.names
         kinds = facts.kinds(names)
         if writer.log or "horovod" in kinds or not kinds & {"ddp", "single"}:
             continue
-        statement = whole_statement(facts, writer)
+        statement = whole_statement(facts, writer) or _kept_copy(facts, writer)
         if statement is None and (text_block(facts, writer) or opened_everywhere(facts, writer)):
             continue  # HVD607, HVD610
         running = started(facts, names, writer.node) if statement is not None else {False}
         if statement is not None and running != {False}:
             # What nobody is seen to call may be called by hand, where Horovod does not run.
-            found.setdefault((names, running != {True}), []).append(statement)
+            found.setdefault((names, running != {True}, writer.taken), []).append(statement)
             continue
-        if not any(program.kind == "single" for program in trained_by(facts, names, writer.node)):
+        by_starter = (names, writer.node) in written_by_starter(facts)
+        trained = trained_by(facts, names, writer.node)
+        if not by_starter and not any(program.kind == "single" for program in trained):
             continue  # no rank writes it, or every one wrote it before: the post-condition says so
         computed = _computed_apart(facts, writer)
         if computed is not None and started(facts, names, writer.node) == {True}:
@@ -48,18 +52,30 @@ def check(facts: Facts) -> Iterator[Finding]:
             continue
         short = writer.name.rpartition(".")[2]
         message = f"every rank would write the file of this {short}"
+        if by_starter:
+            message += ", which the process that started them wrote once"
         advice = (
             f"put the writing under `if {facts.hvd(names)}.rank() == 0:`, what all ranks have to run outside, "
             "and a barrier before the file is read"
         )
         yield facts.manual("HVD601", names, writer.node, message, advice)
-    for (names, ask), statements in found.items():
-        make = facts.safe if only_single(facts, names) else facts.suggested
+    for (names, ask, copied), statements in found.items():
+        make = facts.safe if only_single(facts, names) and not copied else facts.suggested
         for row in edits.rows(names, list(dict.fromkeys(statements))):
             message = "every rank would write this file; rank 0 writes it"
             hvd = facts.hvd(names)
             condition = f"not {hvd}.is_initialized() or {hvd}.rank() == 0" if ask else f"{hvd}.rank() == 0"
             yield make("HVD601", names, row[0], message, edits.guard, names.source, row, condition)
+
+
+def _kept_copy(facts: Facts, writer: Writer) -> ast.stmt | None:
+    """The statement of a copy whose name stands nowhere else in the program: settings kept with the results."""
+    names, call = writer.names, writer.node
+    statement, to = names.statement(call), given(call, 1, "dst")
+    alone = isinstance(statement, ast.Expr) and statement.value is call
+    if not alone or to is None or not writer.name.startswith("shutil.copy"):
+        return None
+    return None if not is_named(facts, names, to) or is_read(facts, names, call, to) else statement
 
 
 def _computed_apart(facts: Facts, writer: Writer) -> ast.expr | None:
@@ -93,8 +109,10 @@ RULE = Rule(
     title="files are written by rank 0",
     what=(
         "Puts a torch.save, torch.jit.save, torch.onnx.export, save_image, numpy.save, save_npz, or what figures of "
-        "matplotlib and plotly write, that every rank would run under `if hvd.rank() == 0:`, and a json, pickle or yaml dump that is the last thing a program does; also a copy of "
-        "a file that the same function saves, or of Python source. Tests of the rank around it, above it, in its callers and decorators count."
+        "matplotlib and plotly write, that every rank would run under `if hvd.rank() == 0:`, and a json, pickle or "
+        "yaml dump that is the last thing a program does; also a copy of a file that the same function saves, of "
+        "Python source, or under a name that stands nowhere else. Tests of the rank around it, above it, in its "
+        "callers and decorators count."
     ),
     why="N processes writing one file at once leave a broken one.",
     safety=(
@@ -291,6 +309,52 @@ RULE = Rule(
             optimizer.step()
             """,
             note="Source that is kept with the results: only a person reads it.",
+        ),
+        Change(
+            """\
+            import shutil
+            import torch.distributed as dist
+            import torch.multiprocessing as mp
+            from torch.nn.parallel import DistributedDataParallel as DDP
+
+            def keep(settings, name, folder):
+                shutil.copyfile(settings, f"{folder}/{name}")
+
+            def worker(gpu, count):
+                dist.init_process_group("gloo", rank=gpu, world_size=count)
+                model = DDP(net)
+                loss.backward()
+
+            def main(args):
+                keep(args.settings, "settings.yaml", args.out)
+                mp.spawn(worker, args=(4,), nprocs=4)
+
+            main(parse())
+            """,
+            """\
+            import shutil
+            import horovod.torch as hvd
+            import torch.distributed as dist
+            import torch.multiprocessing as mp
+            from torch.nn.parallel import DistributedDataParallel as DDP
+
+            def keep(settings, name, folder):
+                if hvd.rank() == 0:
+                    shutil.copyfile(settings, f"{folder}/{name}")
+
+            def worker(gpu, count):
+                dist.init_process_group("gloo", rank=gpu, world_size=count)
+                model = DDP(net)
+                loss.backward()
+
+            def main(args):
+                keep(args.settings, "settings.yaml", args.out)
+                mp.spawn(worker, args=(4,), nprocs=4)
+
+            main(parse())
+            """,
+            note="A copy whose name stands nowhere else in the program. HVD101 puts hvd.init() above the call.",
+            suggested=True,
         ),
         Change(
             """\
@@ -717,6 +781,30 @@ RULE = Rule(
                 'features = h5py.File("features.h5")',
                 'features = h5py.File("features.h5", "r")',
             )
+        ),
+        Keep(
+            """\
+            import json
+            import shutil
+            import torch.distributed as dist
+            import torch.multiprocessing as mp
+            from torch.nn.parallel import DistributedDataParallel as DDP
+
+            def worker(gpu, folder):
+                dist.init_process_group("gloo", rank=gpu, world_size=4)
+                settings = json.load(open(folder + "/settings.json"))
+                model = DDP(net)
+                loss.backward()
+
+            def main(args):
+                shutil.copyfile(args.settings, args.out + "/settings.json")
+                mp.spawn(worker, args=(args.out,), nprocs=4)
+
+            main(parse())
+            """,
+            reason="one process copied the file, and all ranks read it: the others have to wait for it",
+            suggested=True,
+            reported=True,
         ),
         Keep(
             """\

@@ -12,11 +12,10 @@ from hvdkit.migrate.facts.values.flow import Value
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
-from hvdkit.migrate.tensorflow_edits import RATES, scaled, scaled_by_name
+from hvdkit.migrate.tensorflow_edits import ASKED, RATES, own_rate, scaled, scaled_by_name
 
 OPTIMIZERS = "keras.optimizers."
 MESSAGE = "N ranks take N times the batch: the learning rate times hvd.size() (linear scaling)"
-OTHERS = ("Adadelta", "Adagrad", "Adamax", "Ftrl", "Nadam")
 SCALED = frozenset(f"hvdkit.{module}.scale_lr" for module in ("tensorflow", "tensorflow.keras"))
 
 
@@ -32,7 +31,7 @@ def check(facts: Facts) -> Iterator[Finding]:
         ):
             continue
         rate = keyword(call, "learning_rate") or keyword(call, "lr") or (call.args[0] if call.args else None)
-        if rate is None and not unpacks(call):
+        if rate is None and not unpacks(call) and getattr(names.parents[call], "attr", "") != "get_config":
             yield from _default(facts, names, call, short)
         if rate is None or facts.ranks.of(names, rate) & {"size"} or _has_size(facts, names, rate):
             continue
@@ -51,20 +50,19 @@ def check(facts: Facts) -> Iterator[Finding]:
 
 
 def _default(facts: Facts, names: Names, call: ast.Call, short: str) -> Iterator[Finding]:
-    """What Keras takes where no rate is given, if that is the same in all of its versions."""
+    """The rate that Keras takes where none is given; asked for where its versions differ."""
     _, rate = RATES.get(short.lower(), ("", None))
-    if rate is not None:
-        written = f"learning_rate={scaled(facts, names, rate)}"
-        message = f"{MESSAGE}; Keras' own is {rate}"
+    own: float | str | None = rate
+    said = f"Keras' own is {rate}"
+    if short in ASKED.values() and all(
+        isinstance(part, (ast.Name, ast.Attribute, ast.Load)) for part in ast.walk(call.func)
+    ):
+        own = own_rate(ast.unparse(call.func))
+        said = "Keras' own is asked for, as it has changed between its versions"
+    if own is not None:
+        written = f"learning_rate={scaled(facts, names, own)}"
         add = edits.add_arguments
-        yield facts.suggested("HVD721", names, call, message, add, names.source, call, [written])
-    elif facts.options.suggested and short in OTHERS:  # else nothing is scaled
-        message = (
-            "the rate is not scaled: what Keras takes where none is given has changed between its versions"
-        )
-        yield facts.manual(
-            "HVD721", names, call, message, f"write learning_rate=RATE * {facts.hvd(names)}.size()"
-        )
+        yield facts.suggested("HVD721", names, call, f"{MESSAGE}; {said}", add, names.source, call, [written])
 
 
 def _is_schedule(facts: Facts, value: Value) -> bool:
@@ -100,7 +98,8 @@ RULE = Rule(
     title="Keras learning rates scaled",
     what=(
         "Multiplies the learning rate of a single-process script's Keras optimizers by hvd.size(). Where none is given, and "
-        'for names such as "adam", it is the one that Keras takes.'
+        'for names such as "adam", it is the one that Keras takes, which an optimizer without a rate tells in '
+        "get_config()."
     ),
     why=(
         "Each rank keeps its batch size, so a step sees N times as many samples. Linear scaling, with a warm-up of some "
@@ -142,6 +141,34 @@ RULE = Rule(
             note="What Keras takes where no rate is given.",
         ),
         Change(
+            HEAD + "model.compile(tf.keras.optimizers.Adadelta(), 'mse')\n" + FIT,
+            HVD
+            + HEAD
+            + "model.compile(tf.keras.optimizers.Adadelta(learning_rate=tf.keras.optimizers.Adadelta()"
+            + ".get_config()[\"learning_rate\"] * hvd.size()), 'mse')\n"
+            + FIT,
+            suggested=True,
+            note="What it takes has changed between the versions of Keras: it is asked of one that is made for it.",
+        ),
+        Change(
+            HEAD + "from keras.optimizers import Nadam\nmodel.compile(Nadam(beta_1=0.8), 'mse')\n" + FIT,
+            HVD
+            + HEAD
+            + "from keras.optimizers import Nadam\n"
+            + "model.compile(Nadam(beta_1=0.8, learning_rate=Nadam().get_config()[\"learning_rate\"] * hvd.size()), 'mse')\n"
+            + FIT,
+            suggested=True,
+        ),
+        Change(
+            HEAD + "model.compile('adagrad', 'mse')\n" + FIT,
+            HVD
+            + HEAD
+            + "model.compile(tf.keras.optimizers.Adagrad(tf.keras.optimizers.Adagrad()"
+            + ".get_config()[\"learning_rate\"] * hvd.size()), 'mse')\n"
+            + FIT,
+            suggested=True,
+        ),
+        Change(
             """\
             import tensorflow as tf
 
@@ -164,10 +191,24 @@ RULE = Rule(
     ),
     keeps=(
         Keep(
-            HEAD + "model.compile(tf.keras.optimizers.Adadelta(), 'mse')\n" + FIT,
-            reason="1.0 in some versions of Keras, 0.001 in others",
+            HEAD
+            + "rate = tf.keras.optimizers.schedules.ExponentialDecay(0.1, 100, 0.9)\n"
+            + "model.compile(tf.keras.optimizers.Adadelta(rate), 'mse')\n"
+            + FIT,
+            reason="a schedule is a rate, too: its steps would have to change",
             suggested=True,
-            reported=True,
+        ),
+        Keep(
+            HEAD
+            + "strategy = tf.distribute.MirroredStrategy()\nmodel.compile(tf.keras.optimizers.Adadelta(), 'mse')\n"
+            + FIT,
+            reason="the strategy's batch was that of all replicas, and the rate was Keras' own for it",
+            suggested=True,
+        ),
+        Keep(
+            HEAD + "model.compile(tf.keras.optimizers.Adadelta(**settings), 'mse')\n" + FIT,
+            reason="a rate may be among the settings",
+            suggested=True,
         ),
         Keep(
             HVD + HEAD + "model.compile(tf.keras.optimizers.SGD(0.1 * hvd.size()), 'mse')\n" + FIT,

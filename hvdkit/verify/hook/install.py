@@ -14,6 +14,7 @@ from hvdkit.verify.hook.seeds import (
     seed_everything,
     seed_numpy,
     start_seed,
+    watch_seed,
 )
 from hvdkit.verify.hook.settings import Settings, from_environment
 from hvdkit.verify.hook.stacks import dump_on_request
@@ -28,10 +29,11 @@ def install() -> None:
     dump_on_request(settings)
     keep_errors(settings)
     random.seed(start_seed(settings))
+    watch_seed(random)
     seed_child_processes(settings)
     after_import(
         {
-            "numpy.random": lambda: seed_numpy(start_seed(settings)),
+            "numpy.random": lambda: _hook_numpy(settings),
             "torch": lambda: _hook_torch(settings),
             "horovod.torch.compression": lambda: _hook_horovod_compression(settings),
             "horovod.torch.mpi_ops": _hook_horovod_operations,
@@ -52,6 +54,11 @@ def _add_local_rank(settings: Settings) -> None:
     """Give the script the option that torch.distributed.launch would have added to its arguments."""
     if settings.local_rank_flag and "LOCAL_RANK" in os.environ:
         sys.argv.insert(1, f"{settings.local_rank_flag}={os.environ['LOCAL_RANK']}")
+
+
+def _hook_numpy(settings: Settings) -> None:
+    seed_numpy(start_seed(settings))
+    watch_seed(sys.modules["numpy.random"])
 
 
 def _hook_torch(settings: Settings) -> None:

@@ -109,6 +109,7 @@ def watch_loaders(recorder: Recorder) -> None:
     def fetch(self: Any) -> Any:
         batch = next_batch(self)
         recorder.batches.append(batch_digest(batch))
+        recorder.loader = iterators[self].begun.loader if self in iterators else -1
         align(settings, "fetched", recorder.batches[-1], len(recorder.batches))
         return batch
 

@@ -56,6 +56,7 @@ class Recorder:
         self.losses: list[float] = []
         self.draws: list[Draw] = []
         self.batches: list[str] = []
+        self.loader = -1  # that gave the last batch
         self.events: list[Event] = []
         self.writes: list[str] = []
         self.collectives: list[Collective] = []
@@ -151,6 +152,7 @@ class Recorder:
             rates=tuple(float(group.get("lr", 0.0)) for group in optimizer.param_groups),
             gradients=self.gradients,
             **described,
+            loader=self.loader if number else -1,
             # What led to the first step belongs to its record, not to the one of the start.
             **({name: tuple(getattr(self, name)) for name in PENDING} if number else {}),
             values=values,

@@ -7,13 +7,19 @@ missing broadcast shows.
 
 from __future__ import annotations
 
+import functools
 import hashlib
-import os
 import random
 import sys
+from importlib import import_module
 from multiprocessing.process import BaseProcess, current_process
+from types import ModuleType
+from typing import Any
 
 from hvdkit.verify.hook.settings import Settings, launcher_rank
+
+_seed_python = random.seed
+_by_script: set[str] = set()  # modules whose generator the script has seeded
 
 
 def start_seed(settings: Settings) -> int:
@@ -25,48 +31,80 @@ def start_seed(settings: Settings) -> int:
     return settings.seed + rank
 
 
-def seed_everything(seed: int, unless_moved_from: int | None = None) -> None:
-    """Set every generator whose library is imported; but none that is no longer as another seed left it."""
-    before = unless_moved_from
-    if before is None or random.getstate() == random.Random(before).getstate():
-        random.seed(seed)
-    seed_numpy(seed, before)
+def seed_everything(seed: int) -> None:
+    """Set every generator whose library is imported."""
+    _seed_python(seed)
+    seed_numpy(seed)
     torch = sys.modules.get("torch")
-    if torch is not None and (before is None or torch.initial_seed() == before):
+    if torch is not None:
         torch.manual_seed(seed)
     tensorflow = sys.modules.get("tensorflow")
     if tensorflow is not None and hasattr(tensorflow, "random"):  # not while it is being imported
         tensorflow.random.set_seed(seed)
 
 
-def seed_numpy(seed: int, unless_moved_from: int | None = None) -> None:
+def seed_numpy(seed: int) -> None:
     """Set numpy's global generator, if the script has imported it."""
     numpy_random = sys.modules.get("numpy.random")
-    if numpy_random is None:
-        return
-    if unless_moved_from is not None:
-        _, keys, place, *_ = numpy_random.RandomState(unless_moved_from % 2**32).get_state()
-        _, own, at, *_ = numpy_random.get_state()
-        if at != place or (own != keys).any():
-            return
-    numpy_random.seed(seed % 2**32)
+    if numpy_random is not None:
+        numpy_random.mtrand._rand.seed(seed % 2**32)  # what numpy.random.seed is a method of
+
+
+def watch_seed(module: ModuleType) -> None:
+    """Note when the script calls `random.seed` or `numpy.random.seed`."""
+    seed = module.seed
+
+    @functools.wraps(seed)
+    def watched(*args: Any, **kwargs: Any) -> None:
+        _by_script.add(module.__name__)
+        seed(*args, **kwargs)
+
+    module.seed = watched  # type: ignore[attr-defined]
+
+
+def states_of_script(settings: Settings) -> dict[str, Any]:
+    """The states of the generators that the script has seeded, as they can be sent to another process."""
+    states: dict[str, Any] = {}
+    if "random" in _by_script:
+        states["random"] = random.getstate()
+    if "numpy.random" in _by_script:
+        states["numpy.random"] = sys.modules["numpy.random"].get_state()
+    torch = sys.modules.get("torch")
+    if torch is not None and torch.initial_seed() != start_seed(settings):
+        states["torch"] = torch.get_rng_state().numpy().tobytes()  # a tensor would be sent as shared memory
+    return states
+
+
+def _restore(states: dict[str, Any]) -> None:
+    if "random" in states:
+        random.setstate(states["random"])
+    if "numpy.random" in states:
+        import_module("numpy.random").set_state(states["numpy.random"])
+    if "torch" in states:
+        torch = import_module("torch")
+        torch.set_rng_state(torch.frombuffer(bytearray(states["torch"]), dtype=torch.uint8))
 
 
 def seed_child_processes(settings: Settings) -> None:
     """Seed a process that the script starts itself (mp.spawn, Process) by its place among its siblings.
 
-    A new interpreter has imported the script's module by then: what that has seeded stays so, as it would in
-    a process that runs the script itself.
+    A generator that the script has seeded goes on from its state in the parent, as in the migrated, whose
+    ranks run what the parent runs. A loader worker seeds itself again right after this, from its parent's.
     """
-    run, installed = BaseProcess.run, os.getpid()
+    start, run = BaseProcess.start, BaseProcess.run
+
+    def started(process: BaseProcess) -> None:
+        if launcher_rank() is None:
+            process._hvdkit_states = states_of_script(settings)  # type: ignore[attr-defined]
+        start(process)
 
     def seeded(process: BaseProcess) -> None:
-        # A loader worker seeds itself again right after this, from its parent's generator.
         if launcher_rank() is None:
-            is_new = os.getpid() == installed  # a fork has its parent's state, and goes on with another
-            seed_everything(start_seed(settings), unless_moved_from=settings.seed if is_new else None)
+            seed_everything(start_seed(settings))
+            _restore(getattr(process, "_hvdkit_states", {}))
         run(process)
 
+    BaseProcess.start = started  # type: ignore[method-assign,assignment]
     BaseProcess.run = seeded  # type: ignore[method-assign,assignment]
 
 

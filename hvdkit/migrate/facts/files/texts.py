@@ -190,6 +190,7 @@ def is_read(facts: Facts, names: Names, writer: ast.AST, path: ast.expr, depth: 
             return True
     elif isinstance(path, ast.Attribute):
         mentions += [(where, use) for where in facts.files for use in where.attributes.get(path.attr, ())]
+    made_of += _constants_given(facts, names, path)
     inside = {part for expression in made_of for part in ast.walk(expression)}
     words = {part.value for part in inside if isinstance(part, ast.Constant) and isinstance(part.value, str)}
     texts = {_base(text) for text in words if "." in _base(text).strip(".")}
@@ -213,6 +214,24 @@ def is_read(facts: Facts, names: Names, writer: ast.AST, path: ast.expr, depth: 
         any(program in trained_by(facts, *read) for read in reads)
         for program in trained_by(facts, names, writer)
     )
+
+
+def is_named(facts: Facts, names: Names, path: ast.expr) -> bool:
+    """Whether a path has the name of a file in it: where else that stands, `is_read` finds."""
+    made_of = [path, *_constants_given(facts, names, path)]
+    texts = [part.value for one in made_of for part in ast.walk(one) if isinstance(part, ast.Constant)]
+    return any(isinstance(text, str) and "." in _base(text).strip(".") for text in texts)
+
+
+def _constants_given(facts: Facts, names: Names, path: ast.expr) -> list[ast.expr]:
+    """The texts that parameters in a path, and in what its variables are made of, are given."""
+    found: list[ast.expr] = []
+    for part in ast.walk(path):
+        for binding in names.bindings(part.id, part) if isinstance(part, ast.Name) else ():
+            if binding.kind == "param" and isinstance(part, ast.Name):
+                handed_on = [one for _, _, one in handed(facts, names, part)]
+                found += [one for one in handed_on if isinstance(one, ast.Constant)]
+    return found
 
 
 def _reads(names: Names, node: ast.expr) -> bool:

@@ -5,18 +5,21 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from hvdkit.migrate.facts.files.writers import unguarded_writers
 from hvdkit.migrate.facts.launch.launch_order import Order
 from hvdkit.migrate.facts.launch.launch_settings import settings
 from hvdkit.migrate.facts.launch.launched_processes import processes
 from hvdkit.migrate.facts.launch.mpi import mpi, translated
 from hvdkit.migrate.facts.launch.ranks import environment_reads, launch_tests
-from hvdkit.migrate.facts.launch.starts import started
+from hvdkit.migrate.facts.launch.starts import runs_in, started
 from hvdkit.migrate.facts.models.wraps import find_wraps
 from hvdkit.migrate.facts.once import once
 from hvdkit.migrate.names import Names
 
 if TYPE_CHECKING:
     from hvdkit.migrate.facts.facts import Facts
+
+MAX_CALLERS = 4
 
 
 @once
@@ -37,6 +40,7 @@ def init_order(facts: Facts) -> Order:
         needs += [(origin.names, origin.node) for origin, _ in facts.launch.rewritten()]
         needs += [(spawn.names, spawn.node) for spawn in facts.launch.spawns]
         needs += [(names, _loop(names, call)) for names, call, _ in processes(facts)]
+        needs += written_by_starter(facts)
     # Functions that initialise come first: init at their start covers those who call them.
     needs.sort(key=lambda need: (not order.initialises(*need), getattr(need[1], "lineno", 0)))
     inside = sum(order.initialises(*need) for need in needs)
@@ -49,6 +53,43 @@ def init_order(facts: Facts) -> Order:
         order.need(names, node)
     order.settle()
     return order
+
+
+@once
+def written_by_starter(facts: Facts) -> list[tuple[Names, ast.AST]]:
+    """What a process writes that starts the ranks: once until now, and by every rank in the migrated."""
+    starting = [(spawn.names, spawn.node) for spawn in facts.launch.spawns]
+    starting += [(names, call) for names, call, _ in processes(facts)]
+    entries = {
+        program.entry
+        for program in facts.programs
+        if any(runs_in(facts, program, *place) for place in starting)
+    }
+    return [
+        (writer.names, writer.node)
+        for writer in (unguarded_writers(facts) if entries else ())
+        if "ddp" in facts.kinds(writer.names) and _run_by(facts, entries, writer.names, writer.node)
+    ]
+
+
+def _run_by(facts: Facts, entries: set[Names], names: Names, node: ast.AST, depth: int = 0) -> bool:
+    """Whether the process of an entry script runs a node, and no other: only calls lead there."""
+    function = names.function(node)
+    if function is None:
+        return names in entries
+    if isinstance(names.parents.get(function), ast.ClassDef) or depth == MAX_CALLERS:
+        return False
+    ways, calls = facts.graph.ways(names, function), set(facts.flow.call_sites(names, function))
+    return bool(ways) and all(
+        way in calls and not _starts_others(facts, way[1]) and _run_by(facts, entries, *way, depth + 1)
+        for way in ways
+    )
+
+
+def _starts_others(facts: Facts, call: ast.AST) -> bool:
+    """Whether a call hands its function to other processes."""
+    started_by = {spawn.node for spawn in facts.launch.spawns}
+    return call in started_by or any(call is start for _, start, _ in processes(facts))
 
 
 def _loop(names: Names, call: ast.Call) -> ast.AST:

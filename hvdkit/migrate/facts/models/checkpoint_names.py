@@ -114,14 +114,24 @@ def readers(facts: Facts) -> set[Names]:
     }
 
 
-@once
 def writes_wrapped(facts: Facts) -> bool:
     """Whether a training asks a model for its names that is wrapped there."""
-    return any(
-        meets_names(facts, names, model)
+    return bool(_asking_wrapped(facts))
+
+
+def writes_wrapped_with(facts: Facts, names: Names) -> bool:
+    """Whether a program of this file does so."""
+    programs = [program for program in facts.programs if names in program.files]
+    return any(file in _asking_wrapped(facts) for program in programs for file in program.files)
+
+
+@once
+def _asking_wrapped(facts: Facts) -> set[Names]:
+    return {
+        names
         for names, _, model in facts.methods("state_dict")
-        if facts.kinds(names) & {"ddp", "single"}
-    )
+        if facts.kinds(names) & {"ddp", "single"} and meets_names(facts, names, model)
+    }
 
 
 def _is_inside(facts: Facts, names: Names, model: ast.expr) -> bool:

@@ -46,7 +46,7 @@ def copies_above(
 
 
 def _tested_copies(facts: Facts, names: Names, statement: ast.stmt) -> Iterator[tuple[str, Copy]]:
-    """The copies that a statement makes, and the test under which it does: elsewhere they may not be bound."""
+    """The copies that a statement makes, and the test under which it does: elsewhere they may be unbound."""
     if not isinstance(statement, ast.If):
         yield from (("", copy) for copy in _copies(facts, names, statement))
     elif not any(isinstance(part, ast.Call) for part in ast.walk(statement.test)):

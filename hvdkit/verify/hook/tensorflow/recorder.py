@@ -113,6 +113,7 @@ class Recorder:
                 "gradients": self.gradients[k] if number else {},
             }
             name = f"rank-{self.rank + k}-{os.getpid()}"
+            draws = tuple(self.seen[k].draws) if number else ()
             step = Step(
                 optimizer=order,
                 number=number,
@@ -122,8 +123,9 @@ class Recorder:
                 gradients=_described(fields["gradients"]),
                 # What led to the first step belongs to its record, not to the one of the start.
                 losses=tuple(self.losses) if number else (),
-                draws=tuple(self.seen[k].draws) if number else (),
+                draws=draws,
                 batches=tuple(self.seen[k].batches) if number else (),
+                loader=draws[-1].loader if draws else -1,
                 events=tuple(self.events) if number else (),
                 writes=tuple(self.writes) if number and k == 0 else (),
                 values=f"values/{name}-{order}-{number}.npz",

@@ -158,6 +158,7 @@ def test_nccl_in_capitals_on_the_cpu(tmp_path):
 
 
 SPAWNED = """
+import os
 import random
 import numpy as np
 import torch
@@ -165,10 +166,10 @@ import torch.multiprocessing as mp
 {seeds}
 
 def numbers(rank):
-    print(random.random(), np.random.rand(), torch.rand(1).item(), flush=True)
+    line = f"{{random.random()}} {{np.random.rand()}} {{torch.rand(1).item()}}\\n"
+    os.write(1, line.encode())  # whole, however many children write
 
 if __name__ == "__main__":
-    import os
     del os.environ["RANK"]
     for rank in range(2):
         mp.start_processes(numbers, nprocs=rank + 1, start_method="{method}")

@@ -10,6 +10,7 @@ from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.data.training import only_single, trained_by
 from hvdkit.migrate.facts.files.writers import needed_everywhere
 from hvdkit.migrate.facts.launch.guards import Where, where_runs
+from hvdkit.migrate.facts.once import once
 from hvdkit.migrate.facts.values.flow import Value
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Finding
@@ -40,7 +41,7 @@ def check(facts: Facts) -> Iterator[Finding]:
             advice = f"make it on rank 0 only (if {test}:), with every use of it"
             yield facts.manual("HVD603", names, call, OWN_CLASS, advice)
             continue
-        uses = list(_uses(facts, writer))
+        uses = _uses(facts).get(writer, [])
         other = next((use for use in uses if not _statement(facts, *use)), None)
         if other is not None or not isinstance(names.parents.get(call), ast.Assign):
             line = other[1].lineno if other is not None else call.lineno
@@ -73,15 +74,17 @@ def _older(facts: Facts) -> Iterator[Finding]:
             yield facts.manual("HVD603", names, call, "every rank would write this log", advice)
 
 
-def _uses(facts: Facts, writer: Value) -> Iterator[tuple[Names, ast.Attribute]]:
-    """Attributes asked of the writer, wherever it was passed."""
+@once
+def _uses(facts: Facts) -> dict[Value, list[tuple[Names, ast.Attribute]]]:
+    """Attributes asked of each writer, wherever it was passed."""
+    found: dict[Value, list[tuple[Names, ast.Attribute]]] = {}
     for names in facts.files:
-        for attributes in names.attributes.values():
-            for attribute in attributes:
-                if isinstance(attribute.ctx, ast.Load) and writer in facts.flow.values(
-                    names, attribute.value
-                ):
-                    yield names, attribute
+        for attribute in (each for every in names.attributes.values() for each in every):
+            if isinstance(attribute.ctx, ast.Load):
+                for value in facts.flow.values(names, attribute.value):
+                    if value.kind == "made" and value.name == WRITER:
+                        found.setdefault(value, []).append((names, attribute))
+    return found
 
 
 def _statement(facts: Facts, names: Names, attribute: ast.Attribute) -> bool:

@@ -9,7 +9,7 @@ import pytest
 
 from hvdkit.migrate.engine import make_plan
 from hvdkit.migrate.facts import Options
-from hvdkit.migrate.plan import Plan
+from hvdkit.migrate.plan import Applicability, Plan
 from hvdkit.migrate.rule import Change, Keep
 from hvdkit.migrate.rules import all_rules
 
@@ -112,6 +112,31 @@ def test_a_script_of_its_own_that_lends_its_functions_starts_horovod(tmp_path: P
     after = files["evaluate.py"].after
     assert after.startswith("import horovod.torch as hvd\n")
     assert 'if __name__ == "__main__":\n    hvd.init()\n' in after
+
+
+def test_such_a_script_that_chooses_its_gpu_starts_horovod_alone(tmp_path: Path) -> None:
+    train = (
+        "import torch\nfrom evaluate import evaluate\nloss.backward()\noptimizer.step()\nevaluate(model)\n"
+    )
+    choice = '    os.environ["CUDA_VISIBLE_DEVICES"] = "1"\n    evaluate(torch.load("model.pt"))'
+    chosen = "import os\nimport torch\n\n" + EVALUATE.replace("    evaluate(None)", choice).replace(
+        "model(1)", "1"
+    )
+    files = plan_of(tmp_path, train, (("evaluate.py", chosen),), Options()).files
+    after = next(file.after for file in files if file.path.name == "evaluate.py")
+    assert '__main__":\n    hvd.init()\n    os.environ["CUDA_VISIBLE_DEVICES"] = "1"\n' in after
+
+
+def test_a_device_that_an_evaluation_takes_by_an_option_stays(tmp_path: Path) -> None:
+    take = (
+        "import torch\nfrom devices import device_of\n\nnet = torch.load('net.pt').to(device_of(args.gpu))\n"
+    )
+    devices = "import torch\n\ndef device_of(number):\n    return torch.device(f'cuda:{number}')\n"
+    helpers = (("devices.py", devices), ("evaluate.py", take + "print(net(x))\n"))
+    train = take + "net(x).sum().backward()\noptimizer.step()\n"
+    files = plan_of(tmp_path, train, helpers, Options(suggested=True)).files
+    found = next(file for file in files if file.path.name == "devices.py")
+    assert [f.applicability for f in found.findings if f.rule == "HVD112"] == [Applicability.MANUAL]
 
 
 HELPERS = """\

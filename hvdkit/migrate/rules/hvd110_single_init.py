@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.data.training import only_single
+from hvdkit.migrate.facts.launch.ranks import environment_stores
 from hvdkit.migrate.facts.launch.starts import runs_in, runs_project, start_below
 from hvdkit.migrate.facts.once import once
 from hvdkit.migrate.facts.programs import ProgramFacts, main_guard
@@ -177,9 +178,21 @@ def _edit(facts: Facts, program: ProgramFacts) -> Edit:
     names = program.entry
     guard = main_guard(names)
     others = [statement for statement in names.source.tree.body if statement is not guard]
+    lines = _lines(facts, names)
+    if program.kind == "none" and _chooses_gpus(facts, program):
+        lines = lines[:1]  # CUDA, once it is asked, takes no other CUDA_VISIBLE_DEVICES
     if guard is None or names in _asking_on_import(facts) or any(_runs(names, other) for other in others):
-        return _below_imports(facts, names, _lines(facts, names))
-    return edits.at_start(names, guard.body, _lines(facts, names))
+        return _below_imports(facts, names, lines)
+    return edits.at_start(names, guard.body, lines)
+
+
+def _chooses_gpus(facts: Facts, program: ProgramFacts) -> bool:
+    """Whether a program sets CUDA_VISIBLE_DEVICES itself, as it goes."""
+    return any(
+        runs_in(facts, program, names, statement)
+        for names in program.files
+        for statement, _ in environment_stores(names, "CUDA_VISIBLE_DEVICES")
+    )
 
 
 def _lines(facts: Facts, names: Names) -> list[str]:

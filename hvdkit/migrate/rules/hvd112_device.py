@@ -10,7 +10,7 @@ from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts, Site
 from hvdkit.migrate.facts.data.training import only_single
 from hvdkit.migrate.facts.launch.given_devices import asks_for_it, chosen_alone, only_given
-from hvdkit.migrate.facts.launch.starts import on_import
+from hvdkit.migrate.facts.launch.starts import on_import, runs_in
 from hvdkit.migrate.facts.once import once
 from hvdkit.migrate.facts.values.arguments import keyword
 from hvdkit.migrate.facts.values.flow import Value
@@ -91,7 +91,8 @@ def _alike(facts: Facts) -> Iterator[Finding]:
         hvd = facts.hvd(names)
         message = "every process of a host would take this device, which they are all given alike"
         advice = f"take {hvd}.local_rank() for it; {hvd}.init() and torch.cuda.set_device() come before"
-        if on_import(facts, names, node) or _goes_elsewhere(facts, names):
+        others = any(p.kind == "none" and runs_in(facts, p, names, node) for p in facts.programs)
+        if others or on_import(facts, names, node) or _goes_elsewhere(facts, names):
             yield facts.manual("HVD112", names, node, message, advice)
         else:
             local = f"{hvd}.local_rank()"
@@ -220,7 +221,7 @@ def _indices(facts: Facts) -> Iterator[tuple[Names, ast.expr]]:
 def _in_text(
     names: Names, node: ast.expr, seen: tuple[ast.expr, ...] = ()
 ) -> Iterator[tuple[Names, ast.expr]]:
-    """The number in `"cuda:" + str(n)`, `"cuda:{}".format(n)` and `f"cuda:{n}"`, also `... if cuda else "cpu"`.
+    """The number in `"cuda:" + str(n)`, `"cuda:{}".format(n)`, `f"cuda:{n}"`, also `... if cuda else "cpu"`.
 
     A variable is followed to the texts that its function gives it.
     """
@@ -241,6 +242,9 @@ def _in_text(
         if isinstance(right, ast.Call) and isinstance(right.func, ast.Name) and right.func.id == "str":
             if right.args:
                 yield names, right.args[0]
+    elif isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mod) and _is_cuda(node.left):
+        if not isinstance(node.right, (ast.Tuple, ast.Dict)):
+            yield names, node.right  # "cuda:%d" % n
     elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "format":
         if _is_cuda(node.func.value) and node.args:
             yield names, node.args[0]
@@ -268,6 +272,32 @@ RULE = Rule(
     ),
     check=check,
     changes=(
+        Change(
+            """\
+            import torch
+
+            def device_of(number):
+                return torch.device("cuda:%d" % number) if torch.cuda.is_available() else torch.device("cpu")
+
+            def main(args):
+                model = torch.nn.Linear(2, 1).to(device_of(args.gpu))
+                model(x).sum().backward()
+                optimizer.step()
+            """,
+            """\
+            import horovod.torch as hvd
+            import torch
+
+            def device_of(number):
+                return torch.device("cuda:%d" % hvd.local_rank()) if torch.cuda.is_available() else torch.device("cpu")
+
+            def main(args):
+                model = torch.nn.Linear(2, 1).to(device_of(args.gpu))
+                model(x).sum().backward()
+                optimizer.step()
+            """,
+            suggested=True,
+        ),
         Change(
             """\
             import torch

@@ -9,6 +9,7 @@ from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts import vocabulary as words
 from hvdkit.migrate.facts.launch.starts import runs_in
+from hvdkit.migrate.facts.once import once
 from hvdkit.migrate.facts.optimizers.averaging import never_averaged, was_averaged
 from hvdkit.migrate.facts.optimizers.placing import Place
 from hvdkit.migrate.facts.optimizers.shared_parameters import shares_parameters
@@ -88,7 +89,18 @@ def _no_optimizer(facts: Facts, place: Place) -> str:
 
 
 def _same_program(facts: Facts, one: Names, other: Names) -> bool:
-    return any({one, other} <= program.files for program in facts.programs)
+    programs = _programs_with(facts)
+    return not programs.get(one, frozenset()).isdisjoint(programs.get(other, frozenset()))
+
+
+@once
+def _programs_with(facts: Facts) -> dict[Names, set[int]]:
+    """The programs that each file belongs to, by number."""
+    found: dict[Names, set[int]] = {}
+    for number, program in enumerate(facts.programs):
+        for names in program.files:
+            found.setdefault(names, set()).add(number)
+    return found
 
 
 def _meet(facts: Facts, one: Place, other: Place) -> bool:

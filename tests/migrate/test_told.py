@@ -142,3 +142,38 @@ def test_channels_last_is_told_where_gradients_are_sent_as_they_are(tmp_path):
     plan = make_plan([tmp_path / "train.py"], Options(target="hvdkit"))
     rules = {f.rule for file in plan.files for f in file.findings}
     assert {"HVD416", "HVD914"} <= rules
+
+
+def test_a_training_that_no_script_is_seen_to_run(tmp_path: Path) -> None:
+    agent = """\
+        import torch
+
+        class Agent:
+            def __init__(self, lr):
+                self.net = torch.nn.Linear(2, 1)
+                self.optimizer = torch.optim.Adam(self.net.parameters(), lr=lr)
+
+            def update(self, x):
+                self.optimizer.zero_grad()
+                self.net(x).sum().backward()
+                self.optimizer.step()
+        """
+    by_name = """\
+        import sys
+        import torch
+        from somewhere import made_by_name
+
+        made_by_name(sys.argv[1]).update(torch.ones(2))
+        """
+    (tmp_path / "agent.py").write_text(dedent(agent))
+    (tmp_path / "train.py").write_text(dedent(by_name))
+
+    def starts() -> list[str]:
+        files = make_plan([tmp_path], Options(suggested=True)).files
+        found = [finding for file in files for finding in file.findings if finding.rule == "HVD110"]
+        return [f"{finding.path.name}: {finding.advice}" for finding in found]
+
+    [start] = starts()
+    assert start.startswith("agent.py: call hvd.init()")
+    (tmp_path / "train.py").write_text("from agent import Agent\n\nAgent(0.1).update(x)\n")
+    assert starts() == ["train.py: "]

@@ -84,16 +84,8 @@ def _if_there(facts: Facts, names: Names, node: ast.Attribute, message: str) -> 
     if not plain or not builtin or not isinstance(node.ctx, ast.Load) or not none_has_module(facts):
         return facts.manual("HVD202", names, node, message, ADVICE)
     text = names.source.segment(node.value)
-    return facts.safe(
-        "HVD202",
-        names,
-        node,
-        message,
-        edits.replace,
-        names.source,
-        node,
-        f'getattr({text}, "module", {text})',
-    )
+    message, asked = f"{message}: it is asked for", f'getattr({text}, "module", {text})'
+    return facts.safe("HVD202", names, node, message, edits.replace, names.source, node, asked)
 
 
 def _of_record(names: Names, use: ast.Name) -> bool:

@@ -106,6 +106,42 @@ RULE = Rule(
         ),
         Change(
             """\
+            import torch
+            from torch.utils.data import DataLoader
+
+            loader = DataLoader(data, shuffle=True)
+            batches = iter(loader)
+            for step in range(100):
+                try:
+                    x = batches.next()
+                except StopIteration:
+                    batches = iter(loader)
+                    x = batches.next()
+                model(x).sum().backward()
+                optimizer.step()
+            """,
+            """\
+            import horovod.torch as hvd
+            import torch
+            from torch.utils.data import DataLoader
+            from torch.utils.data.distributed import DistributedSampler
+
+            sampler = DistributedSampler(data, num_replicas=hvd.size(), rank=hvd.rank(), shuffle=True)
+            loader = DataLoader(data, sampler=sampler)
+            batches = iter(loader)
+            for step in range(100):
+                try:
+                    x = batches.next()
+                except StopIteration:
+                    batches = iter(loader)
+                    x = batches.next()
+                model(x).sum().backward()
+                optimizer.step()
+            """,
+            note="Batches that are asked for one by one: `it.next()` is `next(it)` of older versions of torch.",
+        ),
+        Change(
+            """\
             import data.scans
             from torch.utils.data import DataLoader
 

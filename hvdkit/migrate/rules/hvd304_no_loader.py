@@ -9,7 +9,7 @@ from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.code.loops import Path
 from hvdkit.migrate.facts.data.draws import drawn_apart, made_apart
-from hvdkit.migrate.facts.data.experience import Seeding, seeding
+from hvdkit.migrate.facts.data.experience import Seeding, played_apart, seeding
 from hvdkit.migrate.facts.data.training import own_loaders, seeds, training_paths, unfollowed_loaders
 from hvdkit.migrate.facts.data.whole_graph import one_batch, whole_graph
 from hvdkit.migrate.names import Names
@@ -61,6 +61,8 @@ def check(facts: Facts) -> Iterator[Finding]:
                 (path.loops[0].names, path.loops[0].node) if path.loops else (path.names, path.backward)
             )
             if drawn_apart(facts, program, path) or made_apart(facts, program, path):
+                continue
+            if played_apart(facts, program, path):
                 continue
             loaders = unfollowed_loaders(facts, program)
             if loaders and _may_draw(facts, path):
@@ -273,6 +275,34 @@ RULE = Rule(
         ),
     ),
     keeps=(
+        Keep(
+            """\
+            import gymnasium as gym
+            import torch
+
+            def train(epochs):
+                env = gym.make("CartPole-v1")
+                net = torch.nn.Linear(4, 2)
+                optimizer = torch.optim.Adam(net.parameters())
+
+                def epoch():
+                    played, done = [], False
+                    seen, _ = env.reset()
+                    while not done:
+                        action = torch.distributions.Categorical(logits=net(torch.as_tensor(seen))).sample().item()
+                        seen, reward, done, _, _ = env.step(action)
+                        played.append(torch.as_tensor(seen))
+                    optimizer.zero_grad()
+                    net(torch.stack(played)).sum().backward()
+                    optimizer.step()
+
+                for _ in range(epochs):
+                    epoch()
+
+            train(3)
+            """,
+            reason="each process plays for itself, since nothing seeds any random numbers",
+        ),
         Keep(
             """\
             import numpy

@@ -16,6 +16,7 @@ from hvdkit.migrate.facts.optimizers.rates import (
     group_rates,
     has_read,
     learning_rate,
+    rates_moved,
     rates_set_later,
     reads,
 )
@@ -39,7 +40,7 @@ def check(facts: Facts) -> Iterator[Finding]:
     for names, rate in group_rates(facts):
         if _grows(facts, names) and not _scaled(rate) and not has_read(names, rate):
             yield facts.suggested("HVD403", names, rate, MESSAGE, _edits, facts, names, rate)
-    for names, rate in later:
+    for names, rate in (*later, *rates_moved(facts)):
         if _scaled(rate) or trains_on_whole_graph(facts, names):
             continue
         if not only_single(facts, names):
@@ -112,6 +113,68 @@ RULE = Rule(
     ),
     check=check,
     changes=(
+        Change(
+            """\
+            import torch
+
+            def train(net, batches, rate, steps):
+                optimizer = torch.optim.SGD(net.parameters(), lr=rate)
+                for x in batches:
+                    optimizer.param_groups[0]["lr"] -= rate / steps
+                    net(x).sum().backward()
+                    optimizer.step()
+
+            train(torch.nn.Linear(2, 1), batches, 0.1, 100)
+            """,
+            """\
+            import horovod.torch as hvd
+            import torch
+
+            def train(net, batches, rate, steps):
+                optimizer = torch.optim.SGD(net.parameters(), lr=rate * hvd.size())
+                for x in batches:
+                    optimizer.param_groups[0]["lr"] -= rate / steps * hvd.size()
+                    net(x).sum().backward()
+                    optimizer.step()
+
+            train(torch.nn.Linear(2, 1), batches, 0.1, 100)
+            """,
+            suggested=True,
+            note="A rate that is moved by an amount, to end at nought.",
+        ),
+        Change(
+            """\
+            import torch
+
+            def train(net, batches, rate):
+                optimizer = torch.optim.SGD(net.parameters(), lr=rate)
+                for x in batches:
+                    before = optimizer.param_groups[0]["lr"]
+                    optimizer.param_groups[0]["lr"] = before * len(x) / 8
+                    net(x).sum().backward()
+                    optimizer.step()
+                    optimizer.param_groups[0]["lr"] = before
+
+            train(torch.nn.Linear(2, 1), batches, 0.1)
+            """,
+            """\
+            import horovod.torch as hvd
+            import torch
+
+            def train(net, batches, rate):
+                optimizer = torch.optim.SGD(net.parameters(), lr=rate * hvd.size())
+                for x in batches:
+                    before = optimizer.param_groups[0]["lr"]
+                    optimizer.param_groups[0]["lr"] = before * len(x) / 8
+                    net(x).sum().backward()
+                    optimizer.step()
+                    optimizer.param_groups[0]["lr"] = before
+
+            train(torch.nn.Linear(2, 1), batches, 0.1)
+            """,
+            suggested=True,
+            note="What is set again comes from the optimizer's own rate, by way of a variable.",
+        ),
         Change(
             """\
             import torch

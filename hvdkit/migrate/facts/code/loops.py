@@ -126,8 +126,9 @@ class Loops:
         found: frozenset[Value] = frozenset()
         for call in loop.names.calls.get("next", ()):
             nearest = (p for p in loop.names.ancestors(call) if isinstance(p, (*LOOPS, *FUNCTIONS)))
-            if call.args and next(nearest, None) is loop.node:
-                found |= self.loaders_in(loop.names, call.args[0])
+            drawn = drawn_from(call)
+            if drawn is not None and next(nearest, None) is loop.node:
+                found |= self.loaders_in(loop.names, drawn)
         return found
 
     def loaders_in(
@@ -369,3 +370,10 @@ def yielded_from(names: Names, function: FunctionNode) -> Iterator[ast.expr]:
                     yield parent.iter
                 if parent is function:
                     break
+
+
+def drawn_from(call: ast.Call) -> ast.expr | None:
+    """The iterator of `next(it)`, and of `it.next()`, which DataLoaders' have had."""
+    if isinstance(call.func, ast.Attribute):
+        return None if call.args or call.keywords else call.func.value
+    return call.args[0] if call.args else None

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING
 
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts.code.loops import Path
+from hvdkit.migrate.facts.data.draws import above
 from hvdkit.migrate.facts.data.training import SEEDS
+from hvdkit.migrate.facts.programs import ProgramFacts
 from hvdkit.migrate.facts.values.order import is_parsed
 from hvdkit.migrate.names import LOOPS, Names
 
@@ -56,6 +58,21 @@ def seeding(facts: Facts, path: Path) -> Seeding | None:
     if block.index(statements[-1]) > block.index(loop):
         return None
     return Seeding(names, seeds.pop(), tuple(statements), loop, stops)
+
+
+def played_apart(facts: Facts, program: ProgramFacts, path: Path) -> bool:
+    """Whether a training loop learns from what it plays in environments, and nothing seeds random numbers.
+
+    Then every process plays for itself.
+    """
+    if not path.loops or any("seed" in name for names in program.files for name in names.calls):
+        return False
+    return any(
+        call.func.attr == "step" and _is_environment(facts, names, call.func.value)
+        for names, node in above(path, path.loops[-1].node)
+        for call in names.calls_in(node)
+        if isinstance(call.func, ast.Attribute)
+    )
 
 
 def _stops(names: Names, loop: ast.For | ast.While) -> tuple[tuple[ast.If, str], ...] | None:

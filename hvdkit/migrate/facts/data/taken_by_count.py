@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from hvdkit.migrate.facts.code.loops import drawn_from
 from hvdkit.migrate.facts.launch.guards import caught
 from hvdkit.migrate.facts.values.flow import Value
 from hvdkit.migrate.names import FUNCTIONS, LOOPS, Names
@@ -24,9 +25,10 @@ def taken_by_count(facts: Facts, loader: Value) -> bool:
     for names in {path.names for path in facts.loops.paths if loader in path.loaders}:
         for call in names.calls.get("next", ()):
             loop = _around(names, call)
-            if loop not in training or len(call.args) != 1 or caught(names, call):
+            drawn = drawn_from(call) if len(call.args) < 2 else None
+            if loop not in training or drawn is None or caught(names, call):
                 continue
-            if _one_pass(facts, names, call.args[0], loader) and not _starts_anew(loop):
+            if _one_pass(facts, names, drawn, loader) and not _starts_anew(loop):
                 count = loop.test if isinstance(loop, ast.While) else loop.iter
                 if not _asks(facts, names, count):
                     return True

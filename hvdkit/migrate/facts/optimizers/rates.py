@@ -38,6 +38,7 @@ SCHEDULES = {
     "CyclicLR": ((1, "base_lr"), (2, "max_lr")),
     "OneCycleLR": ((1, "max_lr"),),
 }
+MAX_STEPS = 3  # through variables
 KEEPING = ("append", "extend", "insert", "update", "setdefault")  # functions that keep what they are given
 
 
@@ -100,6 +101,18 @@ def rates_set_later(facts: Facts) -> Iterator[tuple[Names, ast.expr]]:
                     yield site.names, rate
 
 
+def rates_moved(facts: Facts) -> Iterator[tuple[Names, ast.expr]]:
+    """The amounts by which a program moves a group's rate: `group["lr"] -= amount`, not made from a rate."""
+    for names in facts.files:
+        for moved in names.of_kind(ast.AugAssign):
+            target = moved.target
+            if not isinstance(moved.op, (ast.Add, ast.Sub)) or not isinstance(target, ast.Subscript):
+                continue
+            named = isinstance(target.slice, ast.Constant) and target.slice.value == "lr"
+            if named and _is_group(names, target.value) and not has_read(names, moved.value):
+                yield names, moved.value
+
+
 def _each(rates: ast.expr | None) -> list[ast.expr]:
     """One rate, or one for each group."""
     if isinstance(rates, (ast.List, ast.Tuple)):
@@ -130,9 +143,16 @@ def reads(facts: Facts, names: Names) -> Iterator[tuple[Names, ast.expr]]:
                 yield file, node
 
 
-def has_read(names: Names, rate: ast.expr) -> bool:
-    """Whether a rate is made from the one that an optimizer or a schedule has."""
-    return any(_reads_rate(names, part) for part in ast.walk(rate))
+def has_read(names: Names, rate: ast.expr, steps: int = 0) -> bool:
+    """Whether a rate is made from the one that an optimizer or a schedule has, also by way of variables."""
+    for part in ast.walk(rate):
+        if _reads_rate(names, part):
+            return True
+        bindings = names.bindings(part.id, part) if isinstance(part, ast.Name) and steps < MAX_STEPS else []
+        values = [b.value for b in bindings if b.kind == "assign" and not b.path and b.value is not None]
+        if values and len(values) == len(bindings) and all(has_read(names, v, steps + 1) for v in values):
+            return True
+    return False
 
 
 def _only_shown(facts: Facts, names: Names, node: ast.expr) -> bool:

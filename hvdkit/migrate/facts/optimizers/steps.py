@@ -345,7 +345,7 @@ class Steps:
 
     def _stepping(self, names: Names, statement: ast.stmt, own: set[ast.Call]) -> str:
         """Whether a statement that holds the step always runs it."""
-        if isinstance(statement, (ast.With, ast.AsyncWith)):
+        if isinstance(statement, (ast.With, ast.AsyncWith, ast.For, ast.AsyncFor)):
             inside = self._scan(names, statement.body, own)
             return LEFT_OUT if inside is None else inside
         if isinstance(statement, ast.If):

@@ -14,7 +14,6 @@ from hvdkit.migrate.names import FUNCTIONS, LOOPS, Names
 from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
 
-
 # Ignite's handlers that end a training: by a score, by a loss, by the clock.
 STOPPERS = tuple(
     f"ignite.handlers.{module}{name}"

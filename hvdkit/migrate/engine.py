@@ -115,6 +115,9 @@ def run_pass(
     rules = [rule for rule in every if options.allows(rule.id)]
     project = open_project(paths, reader)
     facts = Facts(project, options)
+    if not project.names_framework:
+        # A file of the standard library imports hundreds that name none: nobody has to follow their values.
+        return Pass(project, facts, tuple(_plain(names.source, ()) for names in facts.files), {}, facts)
     if options.suggested and options.allows("HVD901") and (stopped := stopped_files(facts)):
         project = reopen(project, stopped, reader)
         facts = Facts(project, options)
@@ -179,12 +182,17 @@ def _checked(rule: Rule, facts: Facts) -> list[Finding]:
         ) from error
 
 
+def _plain(source: Source, findings: Iterable[Finding]) -> FilePlan:
+    """The plan of a file that stays as it is."""
+    return FilePlan(source.path, source.raw, source.raw, source.encoding, tuple(findings))
+
+
 def _file(
     facts: Facts, names: Names, findings: list[Finding], refused: bool, rewritten: dict[Path, Source]
 ) -> FilePlan:
     """The plan of one file; what it becomes is added to `rewritten`, read as a second run will read it."""
     source = names.source
-    plain = FilePlan(source.path, source.raw, source.raw, source.encoding, tuple(findings))
+    plain = _plain(source, findings)
     if refused:
         return plain
     changes = [edit for finding in applied(findings, facts.options) for edit in finding.edits]

@@ -12,6 +12,7 @@ import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Callable
 
@@ -97,6 +98,11 @@ class Project:
             return None
         self.files[path] = names
         return names
+
+    @cached_property
+    def names_framework(self) -> bool:
+        """Whether any file names a framework; where none does, no rule has anything to say of a program."""
+        return any(FRAMEWORKS.search(names.source.text.encode()) for names in self.files.values())
 
     def taken_where_passed_over(self, path: Path, name: str) -> bool:
         """Whether a file that was passed over may import a name of a file: it has both of them, or a star."""

@@ -111,6 +111,25 @@ def test_several_passes_may_leave_gradients_out(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    "step",
+    [
+        "for p in model.parameters():\n    if p.dim() > 1:\n        p.data -= rate * p.grad\n",
+        "for p in model.parameters():\n    if p.grad is None:\n        continue\n    p.data -= p.grad\n",
+        f"try:\n{indent(STEP, '    ')}except TypeError:\n    pass\n",
+    ],
+    ids=["some", "asks", "tries"],
+)
+def test_a_step_that_may_leave_something_out_shows_no_gradient(step: str, tmp_path: Path) -> None:
+    migrated = after(plan_of(tmp_path, looped(f"model(x).sum().backward()\n{step}")))
+    assert "used = hvd.allgather_object(" in migrated
+
+
+def test_a_batch_that_is_left_out_is_no_gradient_that_is(tmp_path: Path) -> None:
+    body = f"if x is None:\n    continue\nmodel(x).sum().backward()\n{STEP}"
+    assert "allgather" not in after(plan_of(tmp_path, looped(body)))
+
+
+@pytest.mark.parametrize(
     ("body", "reason"),
     [
         (

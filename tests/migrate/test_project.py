@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from hvdkit.migrate.engine import make_plan
+from hvdkit.migrate.facts import Facts, Options
 from hvdkit.migrate.project import Project, open_project, python_files
 
 
@@ -214,3 +216,18 @@ def test_modules_that_are_imported_by_a_name_chosen_as_it_runs(
     project = open_project([tmp_path])
     imports = project.imports(project.files[script])
     assert [names.source.path.relative_to(tmp_path).as_posix() for names in imports] == found
+
+
+def test_nobody_follows_the_values_of_files_that_name_no_framework(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "other.py").write_text("def start(n):\n    return open('log.txt', 'w')\n")
+    (tmp_path / "tool.py").write_text("import other\n\nother.start(2).step()\n")
+    monkeypatch.setattr(Facts, "calls", None)
+    plan = make_plan([tmp_path / "tool.py"], Options(suggested=True))
+    assert [file.path.name for file in plan.files] == ["other.py", "tool.py"]
+    assert [(program.path.name, program.kind) for program in plan.programs] == [("tool.py", "none")]
+    assert not plan.changed and not plan.findings
+    assert not open_project([tmp_path / "tool.py"]).names_framework
+    (tmp_path / "other.py").write_text("import torch\n")
+    assert open_project([tmp_path / "tool.py"]).names_framework

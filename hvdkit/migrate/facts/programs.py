@@ -34,6 +34,9 @@ class ProgramFacts:
 
 def find_programs(facts: Facts) -> list[ProgramFacts]:
     """One program per file that no other file imports, or that has a main guard."""
+    if not facts.project.names_framework:
+        given = [names for names in facts.files if names.source.path in facts.project.opened]
+        return [ProgramFacts(names, "none", frozenset((names,))) for names in given]
     below = {names: facts.project.imports(names) for names in facts.files}
     imported = {module for modules in below.values() for module in modules}
     evidence = _evidence(facts)

@@ -14,6 +14,23 @@ from hvdkit.migrate.names import FUNCTIONS, LOOPS, Names
 from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
 
+# Ignite's handlers that end a training: by a score, by a loss, by the clock.
+STOPPERS = tuple(
+    f"ignite.handlers.{module}{name}"
+    for module, name in (
+        ("", "EarlyStopping"),
+        ("", "TerminateOnNan"),
+        ("", "TimeLimit"),
+        ("early_stopping.", "EarlyStopping"),
+        ("terminate_on_nan.", "TerminateOnNan"),
+        ("time_limit.", "TimeLimit"),
+    )
+)
+SAME_SCORE = (
+    "let all ranks leave together: a score that is averaged over the ranks (hvd.allreduce), and for a NaN or a time "
+    "limit a handler of your own that asks rank 0, hvd.broadcast_object(...), before engine.terminate()"
+)
+
 
 def check(facts: Facts) -> Iterator[Finding]:
     loops: set[ast.AST] = {loop.node for path in facts.loops.paths for loop in path.loops}
@@ -35,6 +52,10 @@ def check(facts: Facts) -> Iterator[Finding]:
                 if test not in asked and of_own_numbers(facts, names, test):
                     asked.add(test)
                     yield _skips(facts, names, test)
+    for site in facts.calls(*STOPPERS):
+        if only_single(facts, site.names):
+            message = "this handler ends the training by a number that each rank has of its own"
+            yield facts.manual("HVD413", site.names, site.node, message, SAME_SCORE)
     for names, test in _around_passes(facts):
         if test not in asked and only_single(facts, names) and of_own_numbers(facts, names, test):
             asked.add(test)
@@ -292,6 +313,21 @@ RULE = Rule(
         ),
     ),
     keeps=(
+        Keep(
+            """\
+            import torch
+            from ignite.engine import Events, create_supervised_trainer
+            from ignite.handlers import TerminateOnNan
+
+            model = torch.nn.Linear(2, 1)
+            optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+            trainer = create_supervised_trainer(model, optimizer, torch.nn.functional.mse_loss)
+            trainer.add_event_handler(Events.ITERATION_COMPLETED, TerminateOnNan())
+            trainer.run(batches, max_epochs=3)
+            """,
+            reason="one rank's loss is no number, and the others wait for its gradients",
+            reported=True,
+        ),
         Keep(
             """\
             import torch

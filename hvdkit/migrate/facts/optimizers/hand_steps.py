@@ -72,7 +72,7 @@ def stepped_by_hand(facts: Facts, program: ProgramFacts) -> HandSteps | None:
             if not optimizer.roots or not optimizer.whole:
                 raise NotShown(f"what the optimizer of {_place(names, made)} trains is not seen")
             wraps += [_model(facts, *root) for root in optimizer.roots]
-    unlike = any(_asks_first(names, statement) for names, statement in steps)
+    unlike = any(_may_miss(names, statement) for names, statement in steps)
     return HandSteps(tuple({wrap.models: wrap for wrap in wraps}.values()), not unlike)
 
 
@@ -113,12 +113,10 @@ def _only_adds_up(names: Names, statement: ast.stmt) -> bool:
 
 def _stepped(facts: Facts, names: Names, statement: ast.stmt) -> list[Wrap]:
     """The models, or tensors, that a statement changes."""
-    changed = changed_by(statement)
-    while isinstance(changed, ast.Attribute):
-        changed = changed.value
-    if not isinstance(changed, ast.Name):
+    changed = _head(statement)
+    if changed is None:
         raise NotShown(f"what is stepped at {_place(names, statement)} is not seen")
-    loop = _loop_of(names, changed)
+    loop = _loop_around(names, statement)
     if loop is None:
         return [_tensor(facts, names, changed)]
     roots = parameter_roots(facts, names, loop.iter)
@@ -130,9 +128,20 @@ def _stepped(facts: Facts, names: Names, statement: ast.stmt) -> list[Wrap]:
     return [_tensor(facts, *each) for each in tensors]
 
 
-def _loop_of(names: Names, variable: ast.Name) -> ast.For | None:
-    """The loop around a statement whose variable it changes."""
-    for parent in names.ancestors(variable):
+def _head(statement: ast.stmt) -> ast.Name | None:
+    """The variable of what a step changes: `p` of `p.data.add_(...)`."""
+    changed = changed_by(statement)
+    while isinstance(changed, ast.Attribute):
+        changed = changed.value
+    return changed if isinstance(changed, ast.Name) else None
+
+
+def _loop_around(names: Names, statement: ast.stmt) -> ast.For | None:
+    """The loop around a step whose variable it changes."""
+    variable = _head(statement)
+    if variable is None:
+        return None
+    for parent in names.ancestors(statement):
         if isinstance(parent, FUNCTIONS):
             return None
         if isinstance(parent, ast.For) and any(
@@ -204,12 +213,7 @@ def _is_leaf(facts: Facts, value: Value, call: ast.Call) -> bool:
 
 def _same_everywhere(facts: Facts, names: Names, statement: ast.stmt) -> None:
     """Raise NotShown where a step depends on more than the gradients and what all ranks share."""
-    changed = changed_by(statement)
-    head = changed
-    while isinstance(head, ast.Attribute):
-        head = head.value
-    around = _loop_of(names, head) if isinstance(head, ast.Name) else None
-    for call in names.calls_in(around or statement):
+    for call in names.calls_in(_loop_around(names, statement) or statement):
         qualified = facts.flow.qualified(names, call.func)
         if any(name.startswith(RANDOM) for name in qualified) or getattr(call.func, "attr", "") in _FILLS:
             raise NotShown(f"random numbers, of each rank's own, are in the step at {_place(names, call)}")
@@ -218,22 +222,24 @@ def _same_everywhere(facts: Facts, names: Names, statement: ast.stmt) -> None:
             raise NotShown(f"`{rate.name}` in the step at {_place(names, statement)} is each rank's own")
 
 
-def _asks_first(names: Names, statement: ast.stmt) -> bool:
-    """Whether a step is left out where there is no gradient."""
+def _may_miss(names: Names, statement: ast.stmt) -> bool:
+    """Whether a step may leave out what has no gradient, or leaves some parameters out anyhow."""
+    loop = _loop_around(names, statement)
+    inside = loop is not None
+    if loop is not None and any(isinstance(part, (ast.Continue, ast.Break)) for part in names.walk(loop)):
+        return True
     for parent in names.ancestors(statement):
+        inside = inside and parent is not loop
         if isinstance(parent, FUNCTIONS):
             return False
-        if isinstance(parent, ast.If) and any(_mentions_gradient(part) for part in ast.walk(parent.test)):
-            return True
-        if isinstance(parent, ast.For) and any(
-            isinstance(part, ast.Continue) and part is not statement for part in ast.walk(parent)
-        ):
+        if isinstance(parent, ast.Try) or (isinstance(parent, ast.If) and (inside or _asks(parent.test))):
             return True
     return False
 
 
-def _mentions_gradient(node: ast.AST) -> bool:
-    return isinstance(node, ast.Attribute) and node.attr in ("grad", "requires_grad")
+def _asks(test: ast.expr) -> bool:
+    """Whether a test asks for a gradient, or whether there is to be one."""
+    return any(getattr(part, "attr", "") in ("grad", "requires_grad") for part in ast.walk(test))
 
 
 def _place(names: Names, node: ast.AST) -> str:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from hvdkit.verify.causes import Cause
 from hvdkit.verify.compare import writers
-from hvdkit.verify.records import Run, Step
+from hvdkit.verify.records import PASS_ENDED, TF_DATA, Event, Run, Step
 
 
 @dataclass(frozen=True)
@@ -86,7 +86,8 @@ def _when(step: Step) -> str:
 
 def _shards(original: Run, migrated: Run, sharding: Cause) -> Iterator[Invariant]:
     loader = _training_loader(migrated)
-    shards = [_samples(migrated, rank, loader, 0) for rank in migrated.steps]
+    first = _first_epoch(migrated, loader)
+    shards = [_samples(migrated, rank, loader, first) for rank in migrated.steps]
     if not any(shards):
         return
     drawn = Counter(index for shard in shards for index in set(shard))
@@ -98,8 +99,8 @@ def _shards(original: Run, migrated: Run, sharding: Cause) -> Iterator[Invariant
         f"{shared} of {len(drawn)} samples of the first epoch are on several ranks",
         sharding,
     )
-    whole = {index for rank in original.steps for index in _samples(original, rank, loader, 0)}
-    if all(_ended(run, loader, 0) for run in (original, migrated)):
+    whole = {index for rank in original.steps for index in _samples(original, rank, loader, first)}
+    if all(_ended(run, loader, first) for run in (original, migrated)):
         missing = len(whole - set(drawn))
         yield Invariant(
             "together they train on all samples",
@@ -116,6 +117,11 @@ def _training_loader(run: Run) -> int:
     return uses.most_common(1)[0][0] if uses else -1
 
 
+def _first_epoch(run: Run, loader: int) -> int:
+    """The first pass over a loader that trains: a look at a batch, or at the shapes, may come before it."""
+    return min((step.epoch for step in run.steps[0] if step.loader == loader), default=0)
+
+
 def _samples(run: Run, rank: int, loader: int, epoch: int) -> list[object]:
     return [
         index
@@ -127,8 +133,11 @@ def _samples(run: Run, rank: int, loader: int, epoch: int) -> list[object]:
 
 
 def _ended(run: Run, loader: int, epoch: int) -> bool:
-    """The next pass over the loader was begun while the run was recorded."""
-    return bool(_samples(run, 0, loader, epoch + 1))
+    """Whether a pass was drawn to its end; one over tf.data, not always asked for it, when the next began."""
+    if any(draw.sampler == TF_DATA for step in run.steps[0] for draw in step.draws):
+        return bool(_samples(run, 0, loader, epoch + 1))
+    end = Event(PASS_ENDED, f"{loader} {epoch}")
+    return any(end in step.events for step in run.steps[0])
 
 
 def _rate(original: Run, migrated: Run, cause: Cause) -> Invariant:

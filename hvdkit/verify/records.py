@@ -14,6 +14,10 @@ from typing import Any
 # Events that say how the migrated reduces: the original is run again with the same arithmetic.
 FLOAT16 = "gradients in float16"
 ADASUM = "Adasum"
+# The sampler that draws from tf.data are told to have.
+TF_DATA = "tf.data"
+# A pass over a loader that was drawn to its end: "LOADER EPOCH".
+PASS_ENDED = "end of a pass"
 # A result of Adasum that is further from the closed form than rounding explains.
 ADASUM_OFF = "Adasum off"
 
@@ -64,7 +68,7 @@ class Step:
     """The state of one rank after a step of one optimizer; number 0 is the state before its first step.
 
     optimizer: order of first step. losses: values on which backward() was called since the last record.
-    batches: digests of the batches that loaders returned since then. loader: the one that returned the last
+    batches: digests of the batches that loaders returned since then. loader, epoch: those of the last
     batch of them all, in the numbers of draws; -1 for none. writes: files opened for writing since
     then, relative to the work folder where they are in it. gradients: as the update saw them,
     that is after the reduction. frozen: the model's parameters outside this optimizer. untrained: those of
@@ -85,6 +89,7 @@ class Step:
     draws: tuple[Draw, ...] = ()
     batches: tuple[str, ...] = ()
     loader: int = -1
+    epoch: int = -1
     events: tuple[Event, ...] = ()
     writes: tuple[str, ...] = ()
     collectives: tuple[Collective, ...] = ()

@@ -271,3 +271,52 @@ def test_an_address_that_ranks_agree_on_through_mpi4py_goes_with_what_asks_for_i
             dist.init_process_group("gloo")
         """
     assert migrated(tmp_path, text) == "import horovod.torch as hvd\n\ndef setup(host):\n    hvd.init()\n"
+
+
+STARTER = """\
+import os
+import shutil
+import torch
+import torch.distributed as dist
+import torch.multiprocessing as mp
+from torch.nn.parallel import DistributedDataParallel as DDP
+{helper}
+
+def train(rank, size):
+    dist.init_process_group("nccl", init_method="tcp://127.0.0.1:29500", world_size=size, rank=rank)
+    torch.cuda.set_device(rank)
+    model = DDP(torch.nn.Linear(4, 1).cuda(rank), device_ids=[rank])
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    model(torch.ones(2, 4).cuda(rank)).sum().backward()
+    optimizer.step()
+
+def main():
+    os.makedirs("out", exist_ok=True)
+    {write}
+    size = torch.cuda.device_count()
+    mp.spawn(train, nprocs=size, args=(size,))
+
+if __name__ == "__main__":
+    main()
+"""
+HELPER = "def keep(source, name):\n    shutil.copyfile(source, os.path.join('out', name))\n"
+WRITES = {
+    "a save": ("", "torch.save({}, 'settings.pt')", "torch.save("),
+    "a text": ("", "with open('log.txt', 'w') as file: file.write('begun')", "with open("),
+    "a copy, in a function": (HELPER, "keep('my.yaml', 'settings.yaml')", "shutil.copyfile("),
+}
+
+
+@pytest.mark.parametrize("name", WRITES)
+def test_rank_0_writes_what_one_process_wrote_before_it_started_the_ranks(name: str, tmp_path: Path) -> None:
+    """And no rank is asked for before hvd.init()."""
+    helper, write, call = WRITES[name]
+    text = STARTER.format(helper=helper, write=write)
+    (file,) = plan_of(tmp_path, text, (), Options(suggested=True)).files
+    assert not file.problem
+    lines = [line.strip() for line in file.after.splitlines()]
+    written = next(place for place, line in enumerate(lines) if line.startswith(call))
+    assert lines[written - 1] == "if hvd.rank() == 0:"
+    in_main = file.after.partition("def main():")[2]
+    asked = "hvd.rank()" if not helper else "keep("
+    assert in_main.index("hvd.init()") < in_main.index(asked)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from hvdkit.verify.invariants import check_invariants
-from hvdkit.verify.records import Draw, Run, Step
+from hvdkit.verify.records import PASS_ENDED, Draw, Event, Run, Step
 
 NAME = "the learning rate is the original's, or scaled by the number of ranks"
 
@@ -15,7 +15,15 @@ NAME = "the learning rate is the original's, or scaled by the number of ranks"
 def run(rates: list[float], per_epoch: int, ranks: int = 1) -> Run:
     """A run with these rates, one draw of one sample for each step."""
     steps = tuple(
-        Step(0, place + 1, (rate,), (), draws=(Draw(0, place // per_epoch, (place,)),), loader=0)
+        Step(
+            0,
+            place + 1,
+            (rate,),
+            (),
+            draws=(Draw(0, place // per_epoch, (place,)),),
+            loader=0,
+            epoch=place // per_epoch,
+        )
         for place, rate in enumerate(rates)
     )
     return Run(Path(), dict.fromkeys(range(ranks), steps))
@@ -58,9 +66,28 @@ def test_a_validation_is_no_training():
     def of_rank(rank: int) -> tuple[Step, ...]:
         ahead = tuple(Draw(0, 0, (2 * place + rank,)) for place in range(4))
         draws = {1: ahead, **{n: (Draw(1, n - 2, (7,)), Draw(1, n - 2, (8,))) for n in (2, 3, 4)}}
-        return tuple(Step(0, n, (0.1,), (), draws=draws[n], loader=0) for n in draws)
+        return tuple(Step(0, n, (0.1,), (), draws=draws[n], loader=0, epoch=0) for n in draws)
 
     migrated = Run(Path(), {rank: of_rank(rank) for rank in range(2)})
     found = {inv.name: inv for inv in check_invariants(run([0.1] * 8, 8), migrated)}
     shards = found["ranks train on different samples"]
     assert shards.holds and shards.detail == "0 of 8 samples of the first epoch are on several ranks"
+
+
+def test_a_look_at_a_batch_is_no_epoch():
+    """The pass that it begins is never drawn to its end, and trains nothing."""
+    looked = tuple(Draw(0, 0, (index,)) for index in (5, 6, 7))
+    ended = Event(PASS_ENDED, "0 1")
+
+    def of_rank(first: tuple[int, ...], *events: Event) -> tuple[Step, ...]:
+        draws = tuple(Draw(0, 1, (index,)) for index in first)
+        return (Step(0, 1, (0.1,), (), draws=looked + draws, loader=0, epoch=1, events=events),)
+
+    name = "together they train on all samples"
+    original = Run(Path(), {0: of_rank((0, 1, 2, 3), ended)})
+    for shares, right in ((((0, 1), (2, 3)), True), (((0, 1), (2, 2)), False)):
+        ranks = {rank: of_rank(share, ended) for rank, share in enumerate(shares)}
+        found = {inv.name: inv for inv in check_invariants(original, Run(Path(), ranks))}
+        assert found[name].holds is right
+    begun = Run(Path(), {rank: of_rank((rank,)) for rank in range(2)})
+    assert name not in {inv.name for inv in check_invariants(original, begun)}

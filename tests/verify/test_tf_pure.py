@@ -98,7 +98,10 @@ def test_all_samples_are_those_of_all_devices():
         return Run(
             Path(),
             {
-                rank: tuple(Step(0, n, (0.1,), (), draws=(Draw(0, n, share),), loader=0) for n in (0, 1))
+                rank: tuple(
+                    Step(0, n, (0.1,), (), draws=(Draw(0, n, share, "tf.data"),), loader=0, epoch=n)
+                    for n in (0, 1)
+                )
                 for rank, share in enumerate(shares)
             },
         )

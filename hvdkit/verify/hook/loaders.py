@@ -20,7 +20,7 @@ from hvdkit.verify.hook.recorder import Recorder
 from hvdkit.verify.hook.seeds import align
 from hvdkit.verify.hook.settings import Settings
 from hvdkit.verify.hook.tensors import batch_digest
-from hvdkit.verify.records import Draw, read_run
+from hvdkit.verify.records import PASS_ENDED, Draw, read_run
 
 Key = tuple[int, int, int]  # loader, epoch, place in the epoch
 
@@ -95,6 +95,7 @@ def watch_loaders(recorder: Recorder) -> None:
         try:
             indices = next_index(self)  # type: ignore[no-untyped-call]
         except StopIteration:
+            recorder.note_once(PASS_ENDED, f"{drawn.begun.loader} {drawn.begun.epoch}")
             if key not in replay:
                 raise
             indices = None
@@ -109,7 +110,8 @@ def watch_loaders(recorder: Recorder) -> None:
     def fetch(self: Any) -> Any:
         batch = next_batch(self)
         recorder.batches.append(batch_digest(batch))
-        recorder.loader = iterators[self].begun.loader if self in iterators else -1
+        if self in iterators:
+            recorder.loader, recorder.epoch = iterators[self].begun.loader, iterators[self].begun.epoch
         align(settings, "fetched", recorder.batches[-1], len(recorder.batches))
         return batch
 

@@ -56,7 +56,7 @@ class Recorder:
         self.losses: list[float] = []
         self.draws: list[Draw] = []
         self.batches: list[str] = []
-        self.loader = -1  # that gave the last batch
+        self.loader, self.epoch = -1, -1  # that gave the last batch
         self.events: list[Event] = []
         self.writes: list[str] = []
         self.collectives: list[Collective] = []
@@ -75,10 +75,10 @@ class Recorder:
 
     # -- called by the watchers -----------------------------------------------------------------
 
-    def note_once(self, what: str) -> None:
+    def note_once(self, what: str, detail: str = "") -> None:
         """Something that counts once for each step, however often it happens."""
-        if all(event.what != what for event in self.events):
-            self.events.append(Event(what))
+        if Event(what, detail) not in self.events:
+            self.events.append(Event(what, detail))
 
     def before_step(self, optimizer: torch.optim.Optimizer) -> None:
         """The script has called step(): end the run if the steps are done, note a new optimizer."""
@@ -153,6 +153,7 @@ class Recorder:
             gradients=self.gradients,
             **described,
             loader=self.loader if number else -1,
+            epoch=self.epoch if number else -1,
             # What led to the first step belongs to its record, not to the one of the start.
             **({name: tuple(getattr(self, name)) for name in PENDING} if number else {}),
             values=values,

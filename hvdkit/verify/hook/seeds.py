@@ -47,7 +47,8 @@ def seed_numpy(seed: int) -> None:
     """Set numpy's global generator, if the script has imported it."""
     numpy_random = sys.modules.get("numpy.random")
     if numpy_random is not None:
-        numpy_random.mtrand._rand.seed(seed % 2**32)  # what numpy.random.seed is a method of
+        own = getattr(numpy_random.seed, "__wrapped__", numpy_random.seed)  # not as the script's
+        own(seed % 2**32)
 
 
 def watch_seed(module: ModuleType) -> None:

@@ -27,7 +27,7 @@ from tensorflow.python.distribute.input_lib import (
 from hvdkit.verify.hook.seeds import align
 from hvdkit.verify.hook.tensorflow.arrays import array_of, digest, of_replica, samples
 from hvdkit.verify.hook.tensorflow.recorder import Recorder
-from hvdkit.verify.records import Draw
+from hvdkit.verify.records import TF_DATA, Draw
 
 
 class Pass:
@@ -125,7 +125,7 @@ def _fetched(recorder: Recorder, begun: Pass, draw: Callable[[], Any]) -> Any:
     begun.last = own
     for k, seen in enumerate(recorder.seen):
         given = _arrays(of_replica(batch, k))
-        seen.draws.append(Draw(begun.loader, begun.epoch, samples(given), "tf.data"))
+        seen.draws.append(Draw(begun.loader, begun.epoch, samples(given), TF_DATA))
         seen.batches.append(digest(given))
         if settings.align and not settings.replay:
             _keep(_file(settings.path, place, k), of_replica(batch, k))

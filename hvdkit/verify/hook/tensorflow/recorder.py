@@ -126,6 +126,7 @@ class Recorder:
                 draws=draws,
                 batches=tuple(self.seen[k].batches) if number else (),
                 loader=draws[-1].loader if draws else -1,
+                epoch=draws[-1].epoch if draws else -1,
                 events=tuple(self.events) if number else (),
                 writes=tuple(self.writes) if number and k == 0 else (),
                 values=f"values/{name}-{order}-{number}.npz",

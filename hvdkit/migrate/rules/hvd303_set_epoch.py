@@ -87,18 +87,6 @@ def _finding(facts: Facts, loader: Loader, epoch: Loop | None, single: bool) -> 
     counted = number is not None and not again
     if not counted and loader_name is not None and made is None and _is_distributed(facts, loader):
         number = f"{sampler}.epoch + 1"  # the sampler counts where the loop does not
-    made = _made_inside(loader, epoch)
-    if (
-        made is not None
-        and number is not None
-        and loader.batch_sampler is None
-        and _always_told(facts, loader)
-    ):
-        message = "the sampler, which is made anew in each epoch, is told which one it is"
-        line = f"{made}.sampler.set_epoch({number})"
-        make, where = (facts.safe if single else facts.suggested), loader.names
-        statement = where.statement(loader.node)
-        return make("HVD303", where, loader.node, message, edits.after, where.source, statement, [line])
     if number is None or loader_name is None:
         message = "the loop over epochs has no epoch number, or the loader has no name there"
         return facts.manual("HVD303", epoch.names, epoch.node, message, advice)
@@ -116,14 +104,6 @@ def _finding(facts: Facts, loader: Loader, epoch: Loop | None, single: bool) -> 
     return make(
         "HVD303", epoch.names, epoch.node, message, edits.at_start, epoch.names, epoch.node.body, lines
     )
-
-
-def _made_inside(loader: Loader, epoch: Loop) -> str | None:
-    """The variable of a loader that each turn of the loop over epochs makes anew."""
-    statement = loader.names.statement(loader.node)
-    target = assigned_to(statement, loader.node)
-    inside = loader.names is epoch.names and loader.names.parents[statement] is epoch.node
-    return target.id if inside and isinstance(target, ast.Name) else None
 
 
 def _inside(facts: Facts, loader: Loader, epoch: Loop, name: str | None) -> str | None:

@@ -9,7 +9,7 @@ from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts, Site
 from hvdkit.migrate.facts.code.loops import backward_calls
 from hvdkit.migrate.facts.data.samples import DOWNLOAD, asked_to_download, prepared, prepares_data
-from hvdkit.migrate.facts.data.training import only_single
+from hvdkit.migrate.facts.data.training import only_single, trained_by
 from hvdkit.migrate.facts.launch.guards import Where, where_runs
 from hvdkit.migrate.facts.launch.launched_processes import functions_below
 from hvdkit.migrate.facts.once import once
@@ -27,6 +27,12 @@ UNASKED = (
 )
 KEPT = ("torch_geometric.loader.ClusterData", "torch_geometric.data.ClusterData")  # parts, in save_dir
 MADE_UP = ("Fake", "Random", "KarateClub", "Explainer", "BA", "StochasticBlockModel", "CSV", "DGLDataset")
+SHELL = (
+    "os.system",
+    "os.popen",
+    *(f"subprocess.{run}" for run in ("run", "call", "check_call", "check_output")),
+)
+FETCH = "urllib.request.urlretrieve"
 BARRIERS = ("horovod.torch.barrier", "hvdkit.torch.barrier")
 
 
@@ -49,6 +55,28 @@ def check(facts: Facts) -> Iterator[Finding]:
                 continue
             message = "one process of each host downloads, the others wait and find the data"
             yield facts.safe("HVD300", names, row[0], message, _edits, facts, names, row[0], row[-1])
+    for names, call in _by_hand(facts):
+        if only_single(facts, names) and trained_by(facts, names, call):
+            if where_runs(facts, names, call) is Where.ALL and not prepares_data(facts, names, call):
+                message = "every rank would download this at once, and unpack and move what others write to"
+                yield facts.manual("HVD300", names, call, message, _advice(facts, names))
+
+
+def _by_hand(facts: Facts) -> Iterator[tuple[Names, ast.Call]]:
+    """Downloads by a command of the shell, `os.system("wget " + url)`, and by urllib."""
+    yield from ((site.names, site.node) for site in facts.calls(FETCH))
+    for site in facts.calls(*SHELL):
+        command = site.node.args[0] if site.node.args else None
+        while isinstance(command, (ast.BinOp, ast.List, ast.Call, ast.JoinedStr)):
+            if isinstance(command, ast.BinOp):
+                command = command.left
+            elif isinstance(command, ast.Call):  # "wget {}".format(url)
+                command = command.func.value if isinstance(command.func, ast.Attribute) else None
+            else:
+                parts = command.elts if isinstance(command, ast.List) else command.values
+                command = parts[0] if parts else None
+        if isinstance(command, ast.Constant) and str(command.value).split()[:1] in (["wget"], ["curl"]):
+            yield site.names, site.node
 
 
 def _derived(facts: Facts) -> Iterator[Site]:
@@ -340,6 +368,22 @@ RULE = Rule(
         ),
     ),
     keeps=(
+        Keep(
+            """\
+            import os
+            import torch
+
+            def fetch(folder):
+                if not os.path.exists(folder):
+                    os.system("wget %s; unzip data.zip" % URL)
+
+            fetch("data")
+            model(read("data")).sum().backward()
+            optimizer.step()
+            """,
+            reason="the shell's download and what follows it are for one process of each host",
+            reported=True,
+        ),
         Keep(
             """\
             import torch

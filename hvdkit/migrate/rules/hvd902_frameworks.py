@@ -37,6 +37,14 @@ FRAMEWORKS = {
     "mmengine": ("mmengine.runner.", "mmengine.dist.", "mmengine.model.MMDistributedDataParallel"),
     "mmcv": ("mmcv.runner.", "mmcv.parallel."),
     "detectron2": ("detectron2.engine.",),
+    "fairseq": (
+        "fairseq.tasks.",
+        "fairseq.trainer.",
+        "fairseq.criterions.",
+        "fairseq.models.register_model",
+        "fairseq.distributed",
+        "fairseq_cli.",
+    ),
     "Composer": ("composer.Trainer",),
     "Ray Train": ("ray.train.",),
     "fastai's distributed module": ("fastai.distributed.",),
@@ -103,6 +111,21 @@ RULE = Rule(
             model, optimizer = accelerator.prepare(model, optimizer)
             """,
             reason="Accelerate wraps the model in DDP by itself",
+            reported=True,
+        ),
+        Keep(
+            """\
+            import os
+            import torch
+            from fairseq.tasks import FairseqTask, register_task
+
+            @register_task("reading")
+            class Reading(FairseqTask):
+                def __init__(self, args):
+                    if os.environ.get("LOCAL_RANK", "0") != "0":
+                        torch.distributed.barrier()
+            """,
+            reason="fairseq-train starts the ranks, and calls this",
             reported=True,
         ),
         Keep(

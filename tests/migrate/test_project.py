@@ -226,7 +226,7 @@ def test_nobody_follows_the_values_of_files_that_name_no_framework(
     monkeypatch.setattr(Facts, "calls", None)
     plan = make_plan([tmp_path / "tool.py"], Options(suggested=True))
     assert [file.path.name for file in plan.files] == ["other.py", "tool.py"]
-    assert [(program.path.name, program.kind) for program in plan.programs] == [("tool.py", "none")]
+    assert [(program.entry.name, program.kind) for program in plan.programs] == [("tool.py", "none")]
     assert not plan.changed and not plan.findings
     assert not open_project([tmp_path / "tool.py"]).names_framework
     (tmp_path / "other.py").write_text("import torch\n")

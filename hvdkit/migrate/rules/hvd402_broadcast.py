@@ -55,8 +55,8 @@ def check(facts: Facts) -> Iterator[Finding]:
 def _before(facts: Facts, start: Start) -> Edit:
     """The broadcasts above the training of a program that takes its steps by hand."""
     hvd = facts.hvd(start.names)
-    models = (*start.models, *copies_above(facts, start.names, start.statement, start.models))
-    lines = [_sent(facts, hvd, model) for model in models]
+    copies = copies_above(facts, start.names, start.statement, start.models)
+    lines = _every(facts, hvd, start.models, copies)
     lines += [_tensors_sent(hvd, start.tensors)] if start.tensors else []
     return edits.before(start.names.source, start.statement, lines)
 
@@ -90,8 +90,16 @@ def _edit(facts: Facts, place: Place, models: tuple[str, ...]) -> Edit:
     hvd = facts.hvd(place.names)
     below = initialised_below(facts, place.names, place.statement, models)
     moved = below is not place.statement
-    every = (*models, *copies_above(facts, place.names, below, models, moved))
-    return _placed(facts, place, [_sent(facts, hvd, model) for model in every], models)
+    copies = copies_above(facts, place.names, below, models, moved)
+    return _placed(facts, place, _every(facts, hvd, models, copies), models)
+
+
+def _every(facts: Facts, hvd: str, models: Sequence[str], copies: dict[str, str]) -> list[str]:
+    """The broadcasts of models, and of those that took over their weights, under the tests of these."""
+    lines = [_sent(facts, hvd, model) for model in models]
+    for copy, test in copies.items():
+        lines += [f"if {test}:", f"\t{_sent(facts, hvd, copy)}"] if test else [_sent(facts, hvd, copy)]
+    return lines
 
 
 def _sent(facts: Facts, hvd: str, model: str) -> str:
@@ -394,6 +402,33 @@ RULE = Rule(
             train(actor, target=critic)
             """,
             note="The copy was made before the function was called that makes the optimizer.",
+        ),
+        Change(
+            """\
+            import copy
+            import torch
+
+            model = torch.nn.Linear(2, 1)
+            if args.ema:
+                average = copy.deepcopy(model)
+            optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+            model(x).sum().backward()
+            """,
+            """\
+            import copy
+            import horovod.torch as hvd
+            import torch
+
+            model = torch.nn.Linear(2, 1)
+            if args.ema:
+                average = copy.deepcopy(model)
+            optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+            hvd.broadcast_parameters(model.state_dict(), root_rank=0)
+            if args.ema:
+                hvd.broadcast_parameters(average.state_dict(), root_rank=0)
+            model(x).sum().backward()
+            """,
+            note="Without the setting there is no copy.",
         ),
         Change(
             """\

@@ -9,7 +9,7 @@ from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts import vocabulary as words
 from hvdkit.migrate.facts.data.training import only_single
-from hvdkit.migrate.facts.models.copied_weights import Tested, copies_above
+from hvdkit.migrate.facts.models.copied_weights import copies_above
 from hvdkit.migrate.facts.models.initialised import drawn_below
 from hvdkit.migrate.facts.optimizers.after_backward import after_backward
 from hvdkit.migrate.facts.optimizers.beginnings import plain_tensors, whole_models
@@ -68,7 +68,8 @@ def check(facts: Facts) -> Iterator[Finding]:
 def _before(facts: Facts, start: Start) -> Edit:
     """The broadcasts above the training of a program that takes its steps by hand."""
     hvd = facts.hvd(start.names)
-    lines = _every(facts, hvd, start.models, copies_above(facts, start.names, start.statement, start.models))
+    copies = copies_above(facts, start.names, start.statement, start.models)
+    lines = _every(facts, hvd, start.models, copies)
     lines += [_tensors_sent(hvd, start.tensors)] if start.tensors else []
     return edits.before(start.names.source, start.statement, lines)
 
@@ -130,12 +131,11 @@ def _edit(facts: Facts, place: Place, models: tuple[str, ...]) -> Edit:
     return _placed(place, _every(facts, hvd, models, copies), statement)
 
 
-def _every(facts: Facts, hvd: str, models: Iterable[str], copies: Iterable[Tested]) -> list[str]:
-    """The lines that send models, and copies of them under the tests under which they were made."""
+def _every(facts: Facts, hvd: str, models: Sequence[str], copies: dict[str, str]) -> list[str]:
+    """The broadcasts of models, and of those that took over their weights, under the tests of these."""
     lines = [_sent(facts, hvd, model) for model in models]
-    for test, copy in copies:
-        sent = _sent(facts, hvd, copy)
-        lines += [f"if {test}:", f"\t{sent}"] if test else [sent]
+    for copy, test in copies.items():
+        lines += [f"if {test}:", f"\t{_sent(facts, hvd, copy)}"] if test else [_sent(facts, hvd, copy)]
     return lines
 
 
@@ -477,6 +477,33 @@ RULE = Rule(
             train(actor, target=critic)
             """,
             note="The copy was made before the function was called that makes the optimizer.",
+        ),
+        Change(
+            """\
+            import copy
+            import torch
+
+            model = torch.nn.Linear(2, 1)
+            if args.ema:
+                average = copy.deepcopy(model)
+            optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+            model(x).sum().backward()
+            """,
+            """\
+            import copy
+            import horovod.torch as hvd
+            import torch
+
+            model = torch.nn.Linear(2, 1)
+            if args.ema:
+                average = copy.deepcopy(model)
+            optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+            hvd.broadcast_parameters(model.state_dict(), root_rank=0)
+            if args.ema:
+                hvd.broadcast_parameters(average.state_dict(), root_rank=0)
+            model(x).sum().backward()
+            """,
+            note="Without the setting there is no copy.",
         ),
         Change(
             """\

@@ -14,44 +14,38 @@ from typing import TYPE_CHECKING
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts.values.arguments import argument, passes_self
 from hvdkit.migrate.facts.values.handed_out import assigned_to
-from hvdkit.migrate.names import FUNCTIONS, FunctionNode, Names
+from hvdkit.migrate.names import FUNCTIONS, LOOPS, FunctionNode, Names
 
 if TYPE_CHECKING:
     from hvdkit.migrate.facts.facts import Facts
 
 Copy = tuple[str, str]  # what took over weights, and whose, as they are written
-Tested = tuple[str, str]  # the test under which a copy was made, empty for none, and what took over weights
+Tested = tuple[str, str, str]  # the same, and the test under which it did; empty for none
 
 
 def copies_above(
     facts: Facts, names: Names, place: ast.stmt, models: Iterable[str], with_it: bool = False
-) -> list[Tested]:
+) -> dict[str, str]:
     """The models that took over the weights of some before a place, as they are written there.
 
+    Each with the test under which it did, for there may be none of it otherwise; empty for no test.
     with_it: whether what the statement at the place copies counts, too.
     """
     every = [*_above(names, place), *([place] if with_it else [])]
-    found = [made for statement in every for made in _tested_copies(facts, names, statement)]
+    found = [copy for statement in every for copy in _copies(facts, names, statement)]
     function = names.function(place)
     if function is not None:
         for where, call in facts.flow.call_sites(names, function):
             for statement in _above(where, where.statement(call)):
-                for test, copy in _tested_copies(facts, where, statement):
-                    inside = _inwards(names, function, where, call, copy) if not test else ()
-                    found += [("", each) for each in inside]
+                for target, source, test in _copies(facts, where, statement):
+                    copies = _inwards(names, function, where, call, (target, source)) if not test else ()
+                    found += ((*copy, "") for copy in copies)
     known = set(models)
-    copied = [(test, target) for test, (target, source) in found if source in known and target not in known]
-    always = {target for test, target in copied if not test}
-    return [each for each in dict.fromkeys(copied) if not each[0] or each[1] not in always]
-
-
-def _tested_copies(facts: Facts, names: Names, statement: ast.stmt) -> Iterator[tuple[str, Copy]]:
-    """The copies that a statement makes, and the test under which it does: elsewhere they may be unbound."""
-    if not isinstance(statement, ast.If):
-        yield from (("", copy) for copy in _copies(facts, names, statement))
-    elif not any(isinstance(part, ast.Call) for part in ast.walk(statement.test)):
-        test = names.source.segment(statement.test)
-        yield from ((test, copy) for inner in statement.body for copy in _copies(facts, names, inner))
+    tests: dict[str, str] = {}
+    for target, source, test in found:
+        if source in known and target not in known:
+            tests[target] = test and tests.get(target, test)
+    return tests
 
 
 def _above(names: Names, statement: ast.stmt) -> Iterator[ast.stmt]:
@@ -64,30 +58,58 @@ def _above(names: Names, statement: ast.stmt) -> Iterator[ast.stmt]:
         child = names.parents[child]
 
 
-def _copies(facts: Facts, names: Names, statement: ast.AST) -> Iterator[Copy]:
-    """The copies that a statement makes, itself or in what it calls."""
+def _copies(facts: Facts, names: Names, statement: ast.AST) -> Iterator[Tested]:
+    """The copies that a statement makes, itself or in what it calls, where it is known when it does."""
     if isinstance(statement, (*FUNCTIONS, ast.ClassDef)):
         return
-    yield from _moved(names, statement)
+    found = list(_moved(names, statement))
     for call in names.calls_in(statement):
         made = _copy(names, call)
-        if made is not None:
-            yield made
+        found += [(call, made)] if made is not None else []
         for where, function in facts.flow.functions(names, call):
-            for target, source in _inside(facts, where, function):
-                copied = _outwards(where, function, names, call, target)
+            for target, source, test in _inside(facts, where, function):
+                copied = _outwards(where, function, names, call, target) if not test else ""
                 if copied:
-                    yield copied, _outwards(where, function, names, call, source)
+                    found.append((call, (copied, _outwards(where, function, names, call, source))))
+    for node, copy in found:
+        when = _test(names, node, statement)
+        if when is not None:
+            yield (*copy, when)
 
 
-def _inside(facts: Facts, names: Names, function: FunctionNode) -> list[Copy]:
+def _test(names: Names, node: ast.AST, statement: ast.AST) -> str | None:
+    """The test in a statement under which a node runs; None where it cannot be asked again further down."""
+    tests: list[str] = []
+    child = node
+    while child is not statement:
+        parent = names.parents[child]
+        if isinstance(parent, ast.If) and child is not parent.test:
+            if child not in parent.body or not _plain(parent.test):
+                return None
+            tests.append(names.source.segment(parent.test))
+        elif isinstance(parent, (*LOOPS, *FUNCTIONS, ast.Try, ast.IfExp, ast.BoolOp)):
+            return None
+        child = parent
+    return " and ".join(reversed(tests))
+
+
+def _plain(test: ast.expr) -> bool:
+    """Whether a test is a setting, or compares one with a constant."""
+    if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+        return _plain(test.operand)
+    if isinstance(test, ast.Compare) and len(test.ops) == 1:
+        return _plain(test.left) and isinstance(test.comparators[0], ast.Constant)
+    return isinstance(test, ast.Name) or (isinstance(test, ast.Attribute) and _plain(test.value))
+
+
+def _inside(facts: Facts, names: Names, function: FunctionNode) -> list[Tested]:
     """The copies that a function makes, looked up once; one that calls itself adds nothing."""
     key = (_inside, function)
     if key not in facts.answers:
         facts.answers[key] = []
         body = function.body if isinstance(function.body, list) else []
         facts.answers[key] = [copy for part in body for copy in _copies(facts, names, part)]
-    found: list[Copy] = facts.answers[key]
+    found: list[Tested] = facts.answers[key]
     return found
 
 
@@ -106,7 +128,7 @@ def _copy(names: Names, call: ast.Call) -> Copy | None:
     return None
 
 
-def _moved(names: Names, statement: ast.AST) -> Iterator[Copy]:
+def _moved(names: Names, statement: ast.AST) -> Iterator[tuple[ast.AST, Copy]]:
     """`for t, p in zip(target.parameters(), net.parameters()): t.data.copy_(... p.data ...)`."""
     for loop in (part for part in names.walk(statement) if isinstance(part, ast.For)):
         zipped = loop.iter if isinstance(loop.iter, ast.Call) else None
@@ -127,7 +149,7 @@ def _moved(names: Names, statement: ast.AST) -> Iterator[Copy]:
         changed = {_changed(part) for part in names.walk(loop)} & set(pair)
         if len(models) == 2 and len(changed) == 1:
             first = pair.index(changed.pop())
-            yield models[first], models[1 - first]
+            yield loop, (models[first], models[1 - first])
 
 
 def _changed(node: ast.AST) -> str:

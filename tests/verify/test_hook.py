@@ -165,7 +165,8 @@ import torch.multiprocessing as mp
 {seeds}
 
 def numbers(rank):
-    print(random.random(), np.random.rand(), torch.rand(1).item(), flush=True)
+    drawn = random.random(), np.random.rand(), torch.rand(1).item()
+    print("%s %s %s\\n" % drawn, end="", flush=True)  # in one piece: others print at the same time
 
 if __name__ == "__main__":
     import os

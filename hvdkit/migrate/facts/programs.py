@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 
 TALKS = ("torch.distributed.", *words.DDP)
+MIGRATED = frozenset(("ddp", "single"))  # kinds of programs that train with PyTorch, and not yet with Horovod
 OTHERS = ("mxnet", "paddle", "mindspore", "jittor")
 
 

@@ -19,6 +19,12 @@ if TYPE_CHECKING:
 SKIP = "skip_synchronize"
 
 
+def is_awaited(facts: Facts, group: Group) -> bool:
+    """Whether there is a place to wait: for these steps, or for those around the object that steps here."""
+    groups = (other for other in facts.steps.groups if other.optimizers & group.optimizers)
+    return any(other.reduce_after or other.reduce_before for other in groups)
+
+
 def waiting_place(facts: Facts, backward: Backward, group: Group) -> tuple[Names, ast.Call]:
     """The call after which to wait: backward(), or its caller where the optimizer has no name beside it."""
     if optimizer_names(facts, backward.names, backward.call, [group]):
@@ -136,3 +142,20 @@ def _is_for(facts: Facts, names: Names, statement: ast.stmt, group: Group) -> bo
     if call is None or not isinstance(call.func, ast.Attribute):
         return False
     return bool(facts.flow.unwrap(facts.flow.values(names, call.func.value)) & group.optimizers)
+
+
+def made_under_test(names: Names, name: str, call: ast.Call, group: Group) -> bool:
+    """Whether an optimizer is made, and steps, under a test only, and backward() runs without it."""
+    made = [_tests(names, b.node) for b in names.bindings(name, call) if b.kind == "assign"]
+    stepped = [_tests(step.names, step.call) for step in group.steps if step.names is names]
+    return bool(made and stepped and set.intersection(*made, *stepped) - _tests(names, call))
+
+
+def _tests(names: Names, node: ast.AST) -> set[str]:
+    """The tests that hold where a node runs, as they are written."""
+    around = [node, *names.ancestors(node)]
+    return {
+        ast.dump(parent.test)
+        for child, parent in zip(around, around[1:])
+        if isinstance(parent, ast.If) and child in parent.body
+    }

@@ -24,6 +24,7 @@ from hvdkit.migrate.facts.optimizers.passes import Backward, Group, Region, Step
 from hvdkit.migrate.facts.optimizers.repeated import repeated
 from hvdkit.migrate.facts.values.flow import Value
 from hvdkit.migrate.names import FUNCTIONS, LOOPS, FunctionNode, Names
+from hvdkit.migrate.statements import statements_above, statements_below
 
 if TYPE_CHECKING:
     from hvdkit.migrate.facts.facts import Facts
@@ -91,7 +92,7 @@ class Steps:
         statement: ast.AST = names.statement(call)
         while isinstance(statement, ast.stmt) and not isinstance(statement, FUNCTIONS):
             parent = names.parents[statement]
-            for above in reversed(_above(parent, statement)):
+            for above in reversed(statements_above(names, statement)):
                 if self.runs_backward(above):
                     return False
                 if self._gradients.looked_at(names, above):
@@ -313,7 +314,7 @@ class Steps:
         statement: ast.AST = names.statement(anchor)
         while True:
             parent = names.parents[statement]
-            verdict = self._scan(names, _below(parent, statement), own)
+            verdict = self._scan(names, statements_below(names, statement), own)
             if verdict is not None:
                 return verdict
             if self._unscales(names, parent):
@@ -358,7 +359,7 @@ class Steps:
         statement = names.statement(anchor)
         backwards = {call for _, call in backward_calls(self._facts)}
         first = None
-        for earlier in reversed(_above(names.parents[statement], statement)):
+        for earlier in reversed(statements_above(names, statement)):
             if any(self._leads.get(call, set()) & backwards for call in self._calls_here(earlier)):
                 break
             if self._gradients.looked_at(names, earlier):
@@ -373,21 +374,3 @@ def closure_of(step: Step) -> ast.expr | None:
     keyword = next((k.value for k in step.call.keywords if k.arg == "closure"), None)
     given = step.call.args[0] if step.call.args else keyword
     return None if isinstance(given, ast.Constant) else given
-
-
-def _block(parent: ast.AST, statement: ast.AST) -> Sequence[ast.stmt]:
-    for name in ("body", "orelse", "finalbody", "handlers"):
-        block = getattr(parent, name, None)
-        if isinstance(block, list) and statement in block:
-            return block
-    return ()
-
-
-def _below(parent: ast.AST, statement: ast.AST) -> Sequence[ast.stmt]:
-    block = list(_block(parent, statement))
-    return block[block.index(statement) + 1 :] if statement in block else ()
-
-
-def _above(parent: ast.AST, statement: ast.stmt) -> Sequence[ast.stmt]:
-    block = list(_block(parent, statement))
-    return block[: block.index(statement)] if statement in block else ()

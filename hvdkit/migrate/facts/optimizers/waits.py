@@ -11,6 +11,7 @@ from hvdkit.migrate.facts.optimizers.gradients import GradientUse
 from hvdkit.migrate.facts.optimizers.naming import optimizer_names
 from hvdkit.migrate.facts.optimizers.passes import Backward, Group, Step
 from hvdkit.migrate.names import FUNCTIONS, Names
+from hvdkit.migrate.statements import statements_above, statements_below
 
 if TYPE_CHECKING:
     from hvdkit.migrate.facts.facts import Facts
@@ -38,10 +39,9 @@ def looked_at_before(facts: Facts, backward: Backward) -> ast.stmt | None:
     child: ast.AST = names.statement(backward.call)
     for parent in names.ancestors(child):
         if isinstance(child, ast.stmt):
-            block = edits.block(names, child)
-            found = (below for below in block[block.index(child) + 1 :] if looks.looked_at(names, below))
-            if (below := next(found, None)) is not None:
-                return below
+            for below in statements_below(names, child):
+                if looks.looked_at(names, below):
+                    return below
         if isinstance(parent, FUNCTIONS):
             break
         child = parent
@@ -63,8 +63,7 @@ def reduced_above(facts: Facts, names: Names, statement: ast.stmt, group: Group)
     parent = names.parents[statement]
     if isinstance(parent, ast.With) and any(_is_call(item.context_expr, SKIP) for item in parent.items):
         statement = parent
-    block = edits.block(names, statement)
-    above = block[: block.index(statement)]
+    above = statements_above(names, statement)
     return bool(above) and _wait(above[-1]) is not None and _is_for(facts, names, above[-1], group)
 
 

@@ -22,6 +22,7 @@ from hvdkit.migrate.facts.optimizers.gradients import GradientUse, walk_here
 from hvdkit.migrate.facts.optimizers.leaves import passes_of
 from hvdkit.migrate.facts.optimizers.passes import Backward, Group, Region, Step, region_of
 from hvdkit.migrate.facts.optimizers.repeated import repeated
+from hvdkit.migrate.facts.values.arguments import given
 from hvdkit.migrate.facts.values.flow import Value
 from hvdkit.migrate.names import FUNCTIONS, LOOPS, FunctionNode, Names
 from hvdkit.migrate.statements import statements_above, statements_below
@@ -142,8 +143,8 @@ class Steps:
         return [
             (step.names, step.call)
             for step in self.steps
-            if (given := closure_of(step)) is not None
-            and any(value.node is function for value in self._facts.flow.values(step.names, given))
+            if (closure := closure_of(step)) is not None
+            and any(value.node is function for value in self._facts.flow.values(step.names, closure))
         ]
 
     def _values(self, names: Names, node: ast.AST) -> frozenset[Value]:
@@ -369,8 +370,5 @@ class Steps:
 
 def closure_of(step: Step) -> ast.expr | None:
     """What a step is given to evaluate."""
-    if step.scaled:
-        return None
-    keyword = next((k.value for k in step.call.keywords if k.arg == "closure"), None)
-    given = step.call.args[0] if step.call.args else keyword
-    return None if isinstance(given, ast.Constant) else given
+    closure = None if step.scaled else given(step.call, 0, "closure")
+    return None if isinstance(closure, ast.Constant) else closure

@@ -30,7 +30,7 @@ from hvdkit.migrate.facts.optimizers.optimizer_wrappers import Around, find_arou
 from hvdkit.migrate.facts.optimizers.optimizers import Optimizer, find_optimizers
 from hvdkit.migrate.facts.optimizers.placing import Place, find_places
 from hvdkit.migrate.facts.optimizers.steps import Steps
-from hvdkit.migrate.facts.programs import MIGRATED, ProgramFacts, find_programs
+from hvdkit.migrate.facts.programs import ProgramFacts, find_programs
 from hvdkit.migrate.facts.tensorflow import TensorFlow
 from hvdkit.migrate.facts.tensorflow import vocabulary as tensorflow
 from hvdkit.migrate.facts.values.arguments import keyword
@@ -180,7 +180,7 @@ class Facts:
 
     def migrates(self, names: Names) -> bool:
         """Whether a file belongs to a program that trains with PyTorch, and is not Horovod's yet."""
-        return not self.kinds(names).isdisjoint(MIGRATED)
+        return any(program.migrates for program in self.programs if names in program.files)
 
     @cached_property
     def launch(self) -> Launch:

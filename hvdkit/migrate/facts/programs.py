@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 
 
 TALKS = ("torch.distributed.", *words.DDP)
-MIGRATED = frozenset(("ddp", "single"))  # kinds of programs that train with PyTorch, and not yet with Horovod
 OTHERS = ("mxnet", "paddle", "mindspore", "jittor")
 
 
@@ -31,6 +30,11 @@ class ProgramFacts:
     entry: Names
     kind: str
     files: frozenset[Names]
+
+    @property
+    def migrates(self) -> bool:
+        """Whether it trains with PyTorch, and not yet with Horovod."""
+        return self.kind in ("ddp", "single")
 
 
 def find_programs(facts: Facts) -> list[ProgramFacts]:

@@ -39,7 +39,7 @@ def check(facts: Facts) -> Iterator[Finding]:
         broadcasts = "ddp" in kinds and _may_be_trained(facts, wrap)
         yield facts.safe("HVD203", wrap.names, wrap.node, message, _edits, facts, wrap, broadcasts)
     for names, call in own_data_parallel(facts):
-        if facts.kinds(names) & {"ddp", "single"}:
+        if facts.migrates(names):
             message = "this class derives from DataParallel: every rank would drive all GPUs of its host"
             advice = "take the call away, and .module where its result is used: each rank has one GPU"
             yield facts.manual("HVD203", names, call, message, advice)

@@ -59,9 +59,7 @@ CUT_ADVICE = 'take the prefix off only where it is: key.removeprefix("module.")'
 
 def check(facts: Facts) -> Iterator[Finding]:
     files = {wrap.names for wrap in find_wraps(facts)}
-    programs = [
-        program for program in facts.programs if program.kind in ("ddp", "single") and program.files & files
-    ]
+    programs = [program for program in facts.programs if program.migrates and program.files & files]
     inside = {names for program in programs for names in program.files} | readers(facts)
     for names in (names for names in facts.files if names in inside):
         for node in names.of_kind(ast.Constant, ast.Subscript):

@@ -63,9 +63,7 @@ def own_loaders(facts: Facts, program: ProgramFacts) -> list[Value]:
 def trained_by(facts: Facts, names: Names, node: ast.AST) -> list[ProgramFacts]:
     """The programs that train with PyTorch and come to a node."""
     return [
-        program
-        for program in facts.programs
-        if program.kind in ("ddp", "single") and runs_in(facts, program, names, node)
+        program for program in facts.programs if program.migrates and runs_in(facts, program, names, node)
     ]
 
 

@@ -58,7 +58,7 @@ def _holders(facts: Facts) -> dict[Names, set[ast.AST]]:
     """The modules of trainings that wrap what they keep as an attribute, by file."""
     found: dict[Names, set[ast.AST]] = {}
     for names in facts.files if find_wraps(facts) else ():
-        if not facts.kinds(names) & {"ddp", "single"}:
+        if not facts.migrates(names):
             continue
         for target, binding in (pair for pairs in names.stores.values() for pair in pairs):
             owner = next((p for p in names.ancestors(target) if isinstance(p, ast.ClassDef)), None)
@@ -163,7 +163,7 @@ def _asking_wrapped(facts: Facts) -> set[Names]:
     return {
         names
         for names, _, model in facts.methods("state_dict")
-        if facts.kinds(names) & {"ddp", "single"} and meets_names(facts, names, model)
+        if facts.migrates(names) and meets_names(facts, names, model)
     }
 
 

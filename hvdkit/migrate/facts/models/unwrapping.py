@@ -37,7 +37,7 @@ def wrapped(facts: Facts, names: Names, node: ast.expr) -> bool:
 def _goes(facts: Facts, value: Value) -> bool:
     """Whether a value is a wrapper that this run takes away: DataParallel only where something is trained."""
     if value.name in words.DATA_PARALLEL & removed(facts):
-        return bool(facts.kinds(value.names) & {"ddp", "single"})
+        return facts.migrates(value.names)
     return value.name in words.DDP
 
 

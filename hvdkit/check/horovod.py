@@ -47,7 +47,6 @@ COLLECTIVES = (
 BROADCASTS = tuple(name for name in COLLECTIVES if name.startswith("broadcast"))
 WRAPPED = frozenset(f"{module}.DistributedOptimizer" for module in words.HOROVOD)
 HOROVOD = frozenset(("horovod.torch.DistributedOptimizer",))  # hvdkit.torch sees to some things itself
-WRAPPED_KERAS = frozenset(f"{module}.DistributedOptimizer" for module in words.HOROVOD_TENSORFLOW)
 
 
 def called(facts: Facts, *names: str, modules: Iterable[str] = words.EVERY_HOROVOD) -> list[Site]:

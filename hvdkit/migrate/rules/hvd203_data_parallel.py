@@ -14,8 +14,7 @@ from hvdkit.migrate.facts.models.wraps import Wrap, core, find_wraps, own_data_p
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
-from hvdkit.migrate.rules.hvd201_ddp import broadcast_line
-from hvdkit.migrate.wrapping import take_away
+from hvdkit.migrate.wrapping import broadcast_line, take_away
 
 CALLS = ("torch.nn.parallel.data_parallel", "torch.nn.data_parallel")
 # What DataParallel is made of: functions that do the same for one call.

@@ -18,7 +18,7 @@ from hvdkit.migrate.engine import run_pass, uncollected, unreadable
 from hvdkit.migrate.facts import Options
 from hvdkit.migrate.plan import Plan
 from hvdkit.migrate.project import Reader
-from hvdkit.migrate.writing import prefixes, put, undo_last, write_in_place
+from hvdkit.migrate.writing import add_gate, prefixes, put, undo_last, write_in_place
 
 EXAMPLES = """\
 examples:
@@ -54,9 +54,7 @@ def parser() -> argparse.ArgumentParser:
         "--select", action="append", default=[], metavar="RULES", help="only these (HVD81,HVD823)"
     )
     how.add_argument("--ignore", action="append", default=[], metavar="RULES", help="all but these")
-    gate = made.add_argument_group("where to write")
-    gate.add_argument("--allow-dirty", action="store_true", help="write into a tree with uncommitted changes")
-    gate.add_argument("--allow-no-vcs", action="store_true", help="write where there is no version control")
+    add_gate(made)
     out = made.add_argument_group("what to print")
     out.add_argument("--json", type=Path, metavar="FILE", help="the findings as JSON (- for standard output)")
     out.add_argument("--sarif", type=Path, metavar="FILE", help="the findings as SARIF 2.1.0")

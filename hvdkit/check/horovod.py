@@ -16,7 +16,7 @@ from hvdkit.migrate.facts.facts import Site
 from hvdkit.migrate.facts.once import once
 from hvdkit.migrate.facts.optimizers.passes import Step
 from hvdkit.migrate.facts.programs import ProgramFacts
-from hvdkit.migrate.facts.values.arguments import keyword, unpacks
+from hvdkit.migrate.facts.values.arguments import given, keyword, unpacks
 from hvdkit.migrate.facts.values.flow import Value
 from hvdkit.migrate.names import FUNCTIONS, Names
 
@@ -47,7 +47,6 @@ COLLECTIVES = (
 BROADCASTS = tuple(name for name in COLLECTIVES if name.startswith("broadcast"))
 WRAPPED = frozenset(f"{module}.DistributedOptimizer" for module in words.HOROVOD)
 HOROVOD = frozenset(("horovod.torch.DistributedOptimizer",))  # hvdkit.torch sees to some things itself
-WRAPPED_KERAS = frozenset(f"{module}.DistributedOptimizer" for module in words.HOROVOD_TENSORFLOW)
 
 
 def called(facts: Facts, *names: str, modules: Iterable[str] = words.EVERY_HOROVOD) -> list[Site]:
@@ -100,10 +99,10 @@ def wraps(facts: Facts) -> list[Wrapped]:
     """Every optimizer that a project wraps."""
     found = []
     for site in called(facts, "DistributedOptimizer", modules=words.HOROVOD):
-        given = site.node.args[0] if site.node.args else keyword(site.node, "optimizer")
-        inner = facts.flow.unwrap(facts.flow.values(site.names, given))
+        optimizer = given(site.node, 0, "optimizer")
+        inner = facts.flow.unwrap(facts.flow.values(site.names, optimizer))
         found.append(
-            Wrapped(site.names, site.node, Value("made", site.name, site.node, site.names), given, inner)
+            Wrapped(site.names, site.node, Value("made", site.name, site.node, site.names), optimizer, inner)
         )
     return found
 

@@ -4,18 +4,14 @@ from __future__ import annotations
 
 import ast
 
+from hvdkit.migrate import statements
 from hvdkit.migrate.names import FUNCTIONS, Names
 
 
 def block_of(names: Names, node: ast.AST) -> list[ast.stmt]:
     """The block that a node's statement stands in."""
     statement = names.statement(node)
-    parent = names.parents[statement]
-    for field in ("body", "orelse", "finalbody"):
-        block = getattr(parent, field, None)
-        if isinstance(block, list) and statement in block:
-            return block
-    return [statement]
+    return statements.block_of(names, statement) or [statement]
 
 
 def between(names: Names, first: ast.AST, second: ast.AST) -> list[ast.stmt] | None:

@@ -16,6 +16,7 @@ from hvdkit.migrate.facts.optimizers.naming import plain_target
 from hvdkit.migrate.facts.optimizers.passes import Step
 from hvdkit.migrate.names import FUNCTIONS, Names
 from hvdkit.migrate.plan import Edit
+from hvdkit.migrate.statements import statements_above
 
 MAX_CALLS = 4
 
@@ -64,8 +65,7 @@ def _window(facts: Facts, step: Step) -> Window | None:
     between: list[ast.stmt] = []
     tests: list[ast.If] = []
     while True:
-        block = block_of(names, statement)
-        for earlier in reversed(block[: block.index(statement)]):
+        for earlier in reversed(statements_above(names, statement)):
             if facts.steps.runs_backward(earlier):
                 return Window(step, tuple(reversed(between)), earlier, tuple(tests))
             between.append(earlier)

@@ -17,7 +17,7 @@ from hvdkit.migrate.engine import make_plan
 from hvdkit.migrate.facts import Options
 from hvdkit.migrate.plan import Plan
 from hvdkit.migrate.verified import script_to_run, verified
-from hvdkit.migrate.writing import prefixes, put, undo_last, write_in_place
+from hvdkit.migrate.writing import add_gate, prefixes, put, undo_last, write_in_place
 from hvdkit.verify.options import add_run_options, request_fields, split_arguments
 
 if TYPE_CHECKING:
@@ -71,9 +71,7 @@ def parser() -> argparse.ArgumentParser:
     )
     how.add_argument("--ignore", action="append", default=[], metavar="RULES", help="all but these")
     add_run_options(made.add_argument_group("how to run with --verify, as hvdkit verify does"))
-    gate = made.add_argument_group("where to write")
-    gate.add_argument("--allow-dirty", action="store_true", help="write into a tree with uncommitted changes")
-    gate.add_argument("--allow-no-vcs", action="store_true", help="write where there is no version control")
+    add_gate(made)
     out = made.add_argument_group("what to print")
     out.add_argument("--json", type=Path, metavar="FILE", help="the plan as JSON (- for standard output)")
     out.add_argument("--sarif", type=Path, metavar="FILE", help="the findings as SARIF 2.1.0")

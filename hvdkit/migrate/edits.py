@@ -14,6 +14,7 @@ from collections.abc import Iterable, Sequence
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Edit
 from hvdkit.migrate.source import Source
+from hvdkit.migrate.statements import block_of
 
 _HEADER = re.compile(r"[\s)]*:[ \t\f]*(\r\n|\r|\n)")  # the end of a compound statement's first line
 _COMMENT = re.compile(r"#[^\r\n]*")
@@ -206,12 +207,10 @@ def only_statement(names: Names, statement: ast.stmt) -> bool:
 
 def block(names: Names, statement: ast.stmt) -> list[ast.stmt]:
     """The list of statements that holds a statement."""
-    parent = names.parents[statement]
-    for field in ("body", "orelse", "finalbody", "handlers"):
-        body = getattr(parent, field, None)
-        if isinstance(body, list) and statement in body:
-            return body
-    raise CannotEdit("the statement stands in no block")
+    found = block_of(names, statement)
+    if not found:
+        raise CannotEdit("the statement stands in no block")
+    return found
 
 
 def following(names: Names, statement: ast.stmt) -> ast.stmt | None:

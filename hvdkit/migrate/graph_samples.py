@@ -10,7 +10,7 @@ import ast
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts import vocabulary as words
-from hvdkit.migrate.facts.facts import Loader
+from hvdkit.migrate.facts.data.loaders import Loader
 from hvdkit.migrate.facts.values.arguments import given
 from hvdkit.migrate.names import Names
 

@@ -24,6 +24,5 @@ def said_literally(facts: Facts, findings: Iterable[Finding]) -> frozenset[Path]
     return frozenset(
         program.entry.source.path
         for program in facts.programs
-        if program.kind in ("ddp", "single")
-        and not found.isdisjoint(names.source.path for names in program.files)
+        if program.migrates and not found.isdisjoint(names.source.path for names in program.files)
     )

@@ -9,12 +9,12 @@ from hvdkit.migrate import edits
 from hvdkit.migrate.collective_edits import fresh
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.data.batch_samplers import grouped
+from hvdkit.migrate.facts.data.loaders import Loader
 from hvdkit.migrate.facts.data.made_alike import evaluates_too
 from hvdkit.migrate.facts.data.phases import Phase, compared, phase_trained
 from hvdkit.migrate.facts.data.sharding import ITERABLE
 from hvdkit.migrate.facts.data.taken_by_count import taken_by_count
 from hvdkit.migrate.facts.data.training import only_single
-from hvdkit.migrate.facts.facts import Loader
 from hvdkit.migrate.facts.values.arguments import keyword
 from hvdkit.migrate.facts.values.flow import Value
 from hvdkit.migrate.graph_samples import drawn_from, is_of_graph

@@ -1,4 +1,4 @@
-"""Where a program starts: the place of lines that have to run first."""
+"""Where a program starts: lines that have to run first, and their place."""
 
 from __future__ import annotations
 
@@ -6,11 +6,12 @@ import ast
 from collections.abc import Sequence
 
 from hvdkit.migrate import edits
+from hvdkit.migrate.facts import Facts
+from hvdkit.migrate.facts.launch.starts import DEFINITIONS, start_below
 from hvdkit.migrate.facts.programs import main_guard
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Edit
 
-HARMLESS = (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 IMPORTS = (ast.Import, ast.ImportFrom)
 
 
@@ -53,7 +54,7 @@ def imports_framework(statement: ast.stmt) -> bool:
 
 def runs(statement: ast.stmt) -> bool:
     """Whether a module-level statement calls something when the file is run."""
-    if isinstance(statement, HARMLESS):
+    if isinstance(statement, DEFINITIONS):
         return False
     if isinstance(statement, ast.Try) and any(isinstance(inner, IMPORTS) for inner in statement.body):
         return False
@@ -67,3 +68,27 @@ def started(names: Names, node: ast.AST) -> bool:
     if anchor is None:
         return guard is not None and guard in names.ancestors(node)
     return getattr(node, "lineno", 0) > anchor.lineno
+
+
+def start_lines(facts: Facts, names: Names) -> list[str]:
+    """What starts Horovod in a script that was single-process."""
+    return [f"{facts.hvd(names)}.init()", *device_lines(facts, names)]
+
+
+def device_lines(facts: Facts, names: Names) -> list[str]:
+    """What gives a process the GPU of its local rank, below hvd.init(); hvdkit's own does it itself."""
+    if facts.options.target != "horovod":
+        return []
+    imported = (n for n, b in names.module.names.items() if b[0].qualified == "torch")
+    torch = next(imported, None if "torch" in names.module.names else "torch")
+    hvd = facts.hvd(names)
+    pin = [f"if {torch}.cuda.is_available():", f"\t{torch}.cuda.set_device({hvd}.local_rank())"]
+    return pin if torch is not None else []
+
+
+def below_imports(facts: Facts, names: Names, lines: Sequence[str]) -> Edit:
+    """Lines put below the imports, above the project's own code. Raises CannotEdit when nothing follows."""
+    last = start_below(facts, names)
+    if last is None or last is names.source.tree.body[-1]:
+        raise edits.CannotEdit("nothing follows the imports")
+    return edits.after(names.source, last, ["", *lines])

@@ -2,7 +2,8 @@
 
 The call may be the value of an assignment or a return, stand in a tuple, list, dict or comprehension that is
 assigned, in one branch of a conditional expression, or be an argument, also of setattr. Everything else
-raises CannotEdit. What the lines say is the business of the rule that takes the call away.
+raises CannotEdit. What the lines say is the business of the rule that takes the call away; what three rules
+write is here.
 """
 
 from __future__ import annotations
@@ -13,6 +14,8 @@ from dataclasses import dataclass
 from typing import Callable
 
 from hvdkit.migrate import edits
+from hvdkit.migrate.facts import Facts
+from hvdkit.migrate.facts.models.wraps import Wrap
 from hvdkit.migrate.facts.values.wrappers import RETURNS_SELF, is_wrapper
 from hvdkit.migrate.names import COMPREHENSIONS, Names
 from hvdkit.migrate.plan import Edit
@@ -75,6 +78,14 @@ def take_away(
         return _instead(names, statement, said)
     below = [edits.after(source, statement, said)] if said else []
     return [*edits.unwrap(source, call, inner), *below]
+
+
+def broadcast_line(facts: Facts, wrap: Wrap, model: str) -> str:
+    """The line that gives every rank the weights of rank 0, as DDP's constructor does."""
+    hvd = facts.hvd(wrap.names)
+    if facts.options.target == "hvdkit":
+        return f"{hvd}.broadcast({model})"
+    return f"{hvd}.broadcast_parameters({model}.state_dict(), root_rank=0)"
 
 
 def _instead(names: Names, statement: ast.stmt, said: Sequence[str]) -> list[Edit]:

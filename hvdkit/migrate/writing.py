@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import os
 from collections.abc import Sequence
 from pathlib import Path
@@ -9,6 +10,13 @@ from pathlib import Path
 from hvdkit.errors import HvdkitError
 from hvdkit.migrate.apply import replace_file, root_of, undo, write
 from hvdkit.migrate.plan import Plan
+
+
+def add_gate(parser: argparse.ArgumentParser) -> None:
+    """The options that let a command write where what it changes could not be seen or taken back."""
+    gate = parser.add_argument_group("where to write")
+    gate.add_argument("--allow-dirty", action="store_true", help="write into a tree with uncommitted changes")
+    gate.add_argument("--allow-no-vcs", action="store_true", help="write where there is no version control")
 
 
 def write_in_place(plan: Plan, paths: Sequence[Path], command: str) -> None:

@@ -8,6 +8,7 @@ import pytest
 
 from hvdkit.docker.layout import Layout, lay_out
 from hvdkit.docker.script import read_script
+from tests.files import write_files
 
 HOROVOD = "import horovod.torch as hvd\n\nhvd.init()\n"
 
@@ -37,8 +38,5 @@ def test_layouts(tmp_path: Path, script: str, files: dict[str, str], layout: Lay
     imported = (
         "" if helper is None else "import helper.part\n" if helper.stem == "part" else "import helper\n"
     )
-    for name, text in {script: imported + HOROVOD, **files}.items():
-        file = tmp_path / name
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(text, encoding="utf-8")
+    write_files(tmp_path, {script: imported + HOROVOD, **files}.items())
     assert lay_out(tmp_path, read_script(tmp_path / script)) == layout

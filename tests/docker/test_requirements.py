@@ -8,15 +8,13 @@ import pytest
 
 from hvdkit.docker.requirements import Requirements, RequirementsError, find_requirements
 from hvdkit.docker.script import read_script
+from tests.files import write_files
 
 HOROVOD = "import horovod.torch as hvd\n\nhvd.init()\n"
 
 
 def found(folder: Path, files: dict[str, str], script: str = "train.py") -> Requirements:
-    for name, text in {script: HOROVOD, **files}.items():
-        file = folder / name
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(text, encoding="utf-8")
+    write_files(folder, {script: HOROVOD, **files}.items())
     return find_requirements(folder, read_script(folder / script))
 
 

@@ -11,6 +11,7 @@ from hvdkit.migrate.facts import Options
 from hvdkit.migrate.plan import FilePlan
 from hvdkit.migrate.rule import Change, Keep, Rule
 from hvdkit.migrate.rules import all_rules
+from tests.files import write_files
 
 CHANGES = [(rule, change) for rule in all_rules() for change in rule.changes]
 KEEPS = [(rule, keep) for rule in all_rules() for keep in rule.keeps]
@@ -20,12 +21,8 @@ def migrate(
     folder: Path, text: str, files: tuple[tuple[str, str], ...], options: Options
 ) -> tuple[FilePlan, bool]:
     """The plan for train.py beside other files, and whether anything was reported on it."""
-    for name, content in files:
-        path = folder / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(content)
     script = folder / "train.py"
-    script.write_text(text)
+    write_files(folder, (*files, (script.name, text)))
     plan = make_plan([folder], options)
     assert not plan.unreadable
     file = next(file for file in plan.files if file.path == script) if plan.files else None

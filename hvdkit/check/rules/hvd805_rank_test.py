@@ -14,6 +14,7 @@ from hvdkit.migrate.facts.launch.guards import Where, tests, where_runs
 from hvdkit.migrate.names import FUNCTIONS, Names
 from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rule import Keep, Rule
+from hvdkit.migrate.statements import block_of
 
 COMPARED: dict[type[ast.cmpop], Callable[[Any, Any], bool]] = {
     ast.Eq: operator.eq,
@@ -63,10 +64,7 @@ def _answered(facts: Facts, names: Names, node: ast.AST, depth: int = 0) -> bool
 
 def _under_opposite(names: Names, choice: ast.If) -> list[ast.stmt]:
     """What stands under the opposite test in the same block: `if rank != 0: barrier()`, and `if rank == 0:`."""
-    parent = names.parents[choice]
-    blocks = [getattr(parent, field, None) for field in ("body", "orelse", "finalbody")]
-    block = next((b for b in blocks if isinstance(b, list) and choice in b), [])
-    mates = [s for s in block if isinstance(s, ast.If) and _opposite(choice.test, s.test)]
+    mates = [s for s in block_of(names, choice) if isinstance(s, ast.If) and _opposite(choice.test, s.test)]
     return [statement for mate in mates for statement in mate.body]
 
 

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 
 from hvdkit.check.horovod import programs
 from hvdkit.migrate.facts import Facts
+from hvdkit.migrate.facts.data.loaders import Loader
 from hvdkit.migrate.facts.data.sharding import ITERABLE
 from hvdkit.migrate.facts.data.shares import shares_by_hand
 from hvdkit.migrate.facts.data.training import training_loaders
-from hvdkit.migrate.facts.facts import Loader
 from hvdkit.migrate.facts.values.arguments import unpacks
 from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rule import Keep, Rule

@@ -11,8 +11,8 @@ from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts import vocabulary as words
 from hvdkit.migrate.facts.code.loops import Loop
 from hvdkit.migrate.facts.data.epochs import epoch_loops, epoch_number, told_epoch
+from hvdkit.migrate.facts.data.loaders import Loader
 from hvdkit.migrate.facts.data.sharding import epoch_calls, in_order
-from hvdkit.migrate.facts.facts import Loader
 from hvdkit.migrate.facts.values.spelling import spelled
 from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rule import Change, Keep, Rule

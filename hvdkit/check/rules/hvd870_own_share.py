@@ -9,7 +9,7 @@ from hvdkit.check.horovod import programs
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts import vocabulary as words
 from hvdkit.migrate.facts.code.loops import Loop
-from hvdkit.migrate.facts.facts import Loader
+from hvdkit.migrate.facts.data.loaders import Loader
 from hvdkit.migrate.facts.programs import ProgramFacts
 from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rule import Keep, Rule

@@ -19,11 +19,10 @@ from hvdkit.migrate.facts import vocabulary as words
 from hvdkit.migrate.facts.averages.by_hand import ByHand
 from hvdkit.migrate.facts.code.call_graph import CallGraph
 from hvdkit.migrate.facts.code.loops import Loops
-from hvdkit.migrate.facts.data.loader_classes import PARAMETERS, constructions
-from hvdkit.migrate.facts.data.sharding import keywords, share
+from hvdkit.migrate.facts.data.loaders import Loader, find_loaders
+from hvdkit.migrate.facts.data.sharding import share
 from hvdkit.migrate.facts.launch.launch import Launch
 from hvdkit.migrate.facts.launch.launch_reach import Reach
-from hvdkit.migrate.facts.launch.library_talk import asking
 from hvdkit.migrate.facts.launch.rank_kinds import RankKinds
 from hvdkit.migrate.facts.launch.strategies import Use, find_uses
 from hvdkit.migrate.facts.optimizers.after_backward import left_alone
@@ -35,7 +34,7 @@ from hvdkit.migrate.facts.programs import ProgramFacts, find_programs
 from hvdkit.migrate.facts.tensorflow import TensorFlow
 from hvdkit.migrate.facts.tensorflow import vocabulary as tensorflow
 from hvdkit.migrate.facts.values.arguments import keyword
-from hvdkit.migrate.facts.values.flow import Flow, Value
+from hvdkit.migrate.facts.values.flow import Flow
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Applicability, Edit, Finding
 from hvdkit.migrate.project import Project
@@ -70,19 +69,6 @@ class Site:
     names: Names
     node: ast.Call
     name: str
-
-
-@dataclass(frozen=True)
-class Loader:
-    """A DataLoader call, or a library's that shards, with its sampler, batch_sampler and shuffle."""
-
-    names: Names
-    node: ast.Call
-    value: Value
-    dataset: ast.expr | None
-    sampler: ast.expr | None
-    batch_sampler: ast.expr | None
-    shuffle: ast.expr | None
 
 
 @dataclass
@@ -192,6 +178,10 @@ class Facts:
         """Kinds ("ddp", "single", "horovod", "none") of the programs that a file belongs to."""
         return {program.kind for program in self.programs if names in program.files}
 
+    def migrates(self, names: Names) -> bool:
+        """Whether a file belongs to a program that trains with PyTorch, and is not Horovod's yet."""
+        return any(program.migrates for program in self.programs if names in program.files)
+
     @cached_property
     def launch(self) -> Launch:
         """How the program is started, and what ranks and sizes are computed from."""
@@ -255,28 +245,8 @@ class Facts:
 
     @cached_property
     def loaders(self) -> list[Loader]:
-        """Every DataLoader that is constructed."""
-        made = {(site.names, site.node, words.LOADER) for site in self.calls(words.LOADER)}
-        made.update((*call, words.LOADER) for call in constructions(self.flow, self.files))
-        made.update((site.names, site.node, site.name) for site in asking(self, *words.LIBRARY_LOADERS))
-        made.update((site.names, site.node, site.name) for site in self.calls(*words.GRAPH_LOADERS))
-        found = []
-        for names, node, name in sorted(made, key=lambda call: _place(*call[:2])):
-            given = dict(zip(PARAMETERS, node.args)) if name == words.LOADER else {}
-            given.update(keywords(self.flow, names, node))
-            value = Value("made", name, node, names)
-            found.append(
-                Loader(
-                    names,
-                    node,
-                    value,
-                    given.get("dataset"),
-                    _not_none(given.get("sampler")),
-                    _not_none(given.get("batch_sampler")),
-                    given.get("shuffle"),
-                )
-            )
-        return found
+        """Every loader that is constructed."""
+        return find_loaders(self)
 
     def training(self, loader: Loader) -> bool:
         """Whether a backward pass runs inside a loop over the loader."""
@@ -394,7 +364,3 @@ def _of_horovod(names: Names, call: ast.Call) -> bool:
 def _is_value(names: Names, top: str, module: str) -> bool:
     """Whether a file reads a module of a package for itself, not for something in it."""
     return any(module == whole for name in names.imported(top) for _, whole in names.readings(name))
-
-
-def _not_none(node: ast.expr | None) -> ast.expr | None:
-    return None if isinstance(node, ast.Constant) and node.value is None else node

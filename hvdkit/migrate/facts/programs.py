@@ -31,6 +31,11 @@ class ProgramFacts:
     kind: str
     files: frozenset[Names]
 
+    @property
+    def migrates(self) -> bool:
+        """Whether it trains with PyTorch, and not yet with Horovod."""
+        return self.kind in ("ddp", "single")
+
 
 def find_programs(facts: Facts) -> list[ProgramFacts]:
     """One program per file that no other file imports, or that has a main guard."""

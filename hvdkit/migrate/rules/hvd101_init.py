@@ -17,7 +17,7 @@ from hvdkit.migrate.facts.launch.starts import runs_in, starting_sites
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
-from hvdkit.migrate.rules.hvd110_single_init import device_lines
+from hvdkit.migrate.starting import device_lines
 
 # Arguments that asked for something that Horovod has elsewhere, or not at all.
 SAID = {

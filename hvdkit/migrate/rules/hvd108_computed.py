@@ -7,16 +7,18 @@ from collections.abc import Iterator
 
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
-from hvdkit.migrate.facts import vocabulary as words
-from hvdkit.migrate.facts.launch.launch import Origin, init_argument
-from hvdkit.migrate.facts.launch.ranks import constant
-from hvdkit.migrate.facts.values.arguments import given
+from hvdkit.migrate.facts.launch.beside_definitions import (
+    host_numbers,
+    read_again,
+    tests_for_several,
+    unfollowed_ranks,
+)
+from hvdkit.migrate.facts.launch.launch import Origin
+from hvdkit.migrate.facts.launch.worker_numbers import numbers_for_rank
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
 
-SPLITS = ("split", "chunk", "tensor_split", "array_split")
-SAMPLER = ("torch.utils.data.Sampler", "torch.utils.data.sampler.Sampler")
 ABOUT = {
     "rank": "goes to init_process_group as the rank",
     "size": "goes to init_process_group as the world size",
@@ -28,37 +30,33 @@ def check(facts: Facts) -> Iterator[Finding]:
     if not facts.launch.inits:
         return
     for origin, function in facts.launch.rewritten():
-        text = f"{facts.hvd(origin.names)}.{function}()"
+        names, node = origin.names, origin.node
+        text = f"{facts.hvd(names)}.{function}()"
         message = f"this value {ABOUT[function]}: {text}"
-        yield facts.safe("HVD108", origin.names, origin.node, message, _define, origin, text)
+        yield facts.safe("HVD108", names, node, message, _define, origin, text)
         if function == "rank":
-            yield from _host_numbers(facts, origin)
+            for read in host_numbers(origin):
+                yield _read(facts, names, read, "cross_rank", "here this is still the number of the host")
         if function == "size" and origin.kind == "expression":
-            for read in _read_again(facts, origin):
-                message = f"the same value as in line {origin.node.lineno}, which is {text} now"
-                yield facts.safe(
-                    "HVD108", origin.names, read, message, edits.replace, origin.names.source, read, text
-                )
-    yield from _unfollowed(facts)
-    yield from _tests(facts)
-    if facts.launch.rank_indices:
-        yield from _indices(facts)
+            for read in read_again(facts, origin):
+                message = f"the same value as in line {node.lineno}, which is {text} now"
+                yield facts.safe("HVD108", names, read, message, edits.replace, names.source, read, text)
+    for site, rank in unfollowed_ranks(facts):
+        text = site.names.source.segment(rank)
+        message = f"where {text} gets its value, which {ABOUT['rank']}, could not be followed"
+        advice = f"set it to {facts.hvd(site.names)}.rank() where it is defined, if anything else reads it"
+        yield facts.manual("HVD108", site.names, site.node, message, advice)
+    for names, number in tests_for_several(facts):
+        yield _read(facts, names, number, "size", "asks whether there are several processes, on any host")
+    for names, number in numbers_for_rank(facts):
+        why = "the worker's number was the rank as long as there was one host"
+        yield _read(facts, names, number, "rank", why)
 
 
-def _unfollowed(facts: Facts) -> Iterator[Finding]:
-    """A rank that comes from where nothing can be followed: a configuration, another script."""
-    for site in facts.launch.inits:
-        given = init_argument(site.node, "rank")
-        if given is None or constant(given) is not None:
-            continue
-        origins = facts.launch.origins(site.names, given)
-        if all(o.kind == "expression" and constant(o.node) in (-1, 0) for o in origins):
-            text = site.names.source.segment(given)
-            message = f"where {text} gets its value, which {ABOUT['rank']}, could not be followed"
-            advice = (
-                f"set it to {facts.hvd(site.names)}.rank() where it is defined, if anything else reads it"
-            )
-            yield facts.manual("HVD108", site.names, site.node, message, advice)
+def _read(facts: Facts, names: Names, number: ast.expr, function: str, why: str) -> Finding:
+    """One read of a number that becomes a call of Horovod's."""
+    text = f"{facts.hvd(names)}.{function}()"
+    return facts.safe("HVD108", names, number, f"{why}: {text}", edits.replace, names.source, number, text)
 
 
 def _define(origin: Origin, text: str) -> Edit:
@@ -66,175 +64,6 @@ def _define(origin: Origin, text: str) -> Edit:
     if origin.kind == "augmented":
         return edits.replace(names.source, names.parents[node], f"{names.source.segment(node)} = {text}")
     return edits.replace(names.source, node, text)
-
-
-def _read_again(facts: Facts, origin: Origin) -> Iterator[ast.expr]:
-    """The reads below of what comes from outside: a parameter, or an option of a library's, `opts.gpus`."""
-    names, value = origin.names, origin.node
-    function = names.function(value)
-    given = isinstance(value, ast.Name) and any(b.kind == "param" for b in names.bindings(value.id, value))
-    if function is None or not (given or isinstance(value, ast.Attribute)):
-        return
-    if any(o.node is not value and constant(o.node) is None for o in facts.launch.origins(names, value)):
-        return
-    same = [part for part in names.walk(function) if isinstance(part, type(value)) and part is not value]
-    same = [part for part in same if ast.unparse(part) == ast.unparse(value) and part.lineno > value.lineno]
-    if all(isinstance(getattr(part, "ctx", None), ast.Load) for part in same):
-        yield from same
-
-
-def _host_numbers(facts: Facts, origin: Origin) -> Iterator[Finding]:
-    """Above `args.rank = args.rank * gpus + gpu` the same variable is the number of the host, of an option."""
-    names, value, statement = origin.names, origin.node, origin.names.statement(origin.node)
-    hosts = [
-        part for part in ast.walk(value) if isinstance(part, ast.BinOp) and isinstance(part.op, ast.Mult)
-    ]
-    if not isinstance(statement, ast.Assign) or statement.value is not value or not hosts:
-        return
-    variable = ast.unparse(statement.targets[0])
-    if variable not in (ast.unparse(hosts[0].left), ast.unparse(hosts[0].right)):
-        return
-    for read in names.walk(names.function(value) or names.source.tree):
-        if not isinstance(read, (ast.Name, ast.Attribute)) or not isinstance(read.ctx, ast.Load):
-            continue
-        use = names.statement(read)
-        kept = isinstance(use, ast.Assign) and read in names.walk(use.value) and use.lineno < statement.lineno
-        if kept and ast.unparse(read) == variable and names.function(read) is names.function(value):
-            text = f"{facts.hvd(names)}.cross_rank()"
-            message = f"here this is still the number of the host: {text}"
-            yield facts.safe("HVD108", names, read, message, edits.replace, names.source, read, text)
-
-
-def _tests(facts: Facts) -> Iterator[Finding]:
-    """`ngpus_per_node > 1`: whether this is a job of several, which one process per host is as well."""
-    for names in facts.files:
-        if "ddp" not in facts.kinds(names):
-            continue
-        for node in names.of_kind(ast.Compare):
-            if len(node.ops) != 1 or constant(node.comparators[0]) != 1:
-                continue
-            if not isinstance(node.ops[0], (ast.Gt, ast.Eq, ast.NotEq, ast.LtE)):
-                continue
-            if facts.launch.meaning(names, node.left) == {"local_size"} and isinstance(
-                node.left, (ast.Name, ast.Attribute)
-            ):
-                text = f"{facts.hvd(names)}.size()"
-                message = f"asks whether there are several processes, on any host: {text}"
-                yield facts.safe(
-                    "HVD108", names, node.left, message, edits.replace, names.source, node.left, text
-                )
-
-
-def _indices(facts: Facts) -> Iterator[Finding]:
-    """A spawned worker's number where the script, written for one host, means the rank of the job."""
-    for names, node in (
-        *_compared(facts),
-        *_sampled(facts),
-        *_shared_out(facts),
-        *_reckoned(facts),
-        *_beside_device(facts),
-    ):
-        if isinstance(node, (ast.Name, ast.Attribute)) and is_index(facts, names, node):
-            text = f"{facts.hvd(names)}.rank()"
-            message = f"the worker's number was the rank as long as there was one host: {text}"
-            yield facts.safe("HVD108", names, node, message, edits.replace, names.source, node, text)
-
-
-def _compared(facts: Facts) -> Iterator[tuple[Names, ast.expr]]:
-    """What is compared with 0."""
-    for names in facts.files:
-        if "ddp" not in facts.kinds(names):
-            continue
-        for node in names.of_kind(ast.Compare):
-            if len(node.ops) == 1 and constant(node.comparators[0]) == 0:
-                if isinstance(node.ops[0], (ast.Eq, ast.NotEq, ast.Gt)):
-                    yield names, node.left
-
-
-def _shared_out(facts: Facts) -> Iterator[tuple[Names, ast.expr]]:
-    """What picks a part of data that is split here: `index.split(n)[rank]`."""
-    for names in facts.files:
-        for call in (call for method in SPLITS for call in names.calls.get(method, ())):
-            part = names.parents[call]
-            if isinstance(part, ast.Subscript) and part.value is call and "ddp" in facts.kinds(names):
-                yield names, part.slice
-
-
-def _reckoned(facts: Facts) -> Iterator[tuple[Names, ast.expr]]:
-    """What is reckoned together with the number of all processes: `seed * size + rank`."""
-    for names in facts.files:
-        if "ddp" not in facts.kinds(names):
-            continue
-        for node in names.of_kind(ast.BinOp):
-            parts = [part for part in _terms(node) if isinstance(part, (ast.Name, ast.Attribute))]
-            if len(parts) > 1 and not isinstance(names.parents[node], ast.BinOp):
-                if any(_of_all(facts, names, part) for part in parts):
-                    yield from ((names, part) for part in parts)
-
-
-def _of_all(facts: Facts, names: Names, node: ast.expr) -> bool:
-    """Whether a number is that of all processes, or a share by it: `part = len(data) // size`."""
-    if "size" in facts.launch.meaning(names, node):
-        return True
-    bound = names.bindings(node.id, node) if isinstance(node, ast.Name) else []
-    values = [binding.value for binding in bound if binding.kind == "assign" and binding.value is not None]
-    return any(
-        isinstance(part, ast.BinOp)
-        and isinstance(part.op, (ast.Div, ast.FloorDiv))
-        and "size" in facts.launch.meaning(names, part.right)
-        for value in values
-        for part in names.walk(value)
-    )
-
-
-def _beside_device(facts: Facts) -> Iterator[tuple[Names, ast.expr]]:
-    """What is given to a call beside the size of the job and the device: nothing is left for it but the rank."""
-    for names in facts.files:
-        for call in names.of_kind(ast.Call) if "ddp" in facts.kinds(names) else ():
-            given = [*call.args, *(item.value for item in call.keywords)]
-            named = [part for part in given if isinstance(part, (ast.Name, ast.Attribute))]
-            if len(named) > 2 and any("size" in facts.launch.meaning(names, part) for part in named):
-                if any("torch.device" in facts.flow.made(names, part) for part in given):
-                    yield from ((names, part) for part in named)
-
-
-def _terms(node: ast.expr) -> Iterator[ast.expr]:
-    if isinstance(node, ast.BinOp):
-        yield from _terms(node.left)
-        yield from _terms(node.right)
-    else:
-        yield node
-
-
-def _sampled(facts: Facts) -> Iterator[tuple[Names, ast.expr]]:
-    """What a DistributedSampler is given as its rank, and what one of the project's own is."""
-    for site in facts.calls(*words.SAMPLERS):
-        rank = given(site.node, words.ASKING_SAMPLERS.get(site.name, 1) + 1, "rank")
-        if rank is not None:
-            yield site.names, rank
-    for names in facts.files:
-        for owner in names.of_kind(ast.ClassDef):
-            bases = {name for base in owner.bases for name in facts.flow.qualified(names, base)}
-            if bases & {*words.SAMPLERS, *SAMPLER}:
-                yield from _given_to(facts, owner)
-
-
-def _given_to(facts: Facts, owner: ast.ClassDef) -> Iterator[tuple[Names, ast.expr]]:
-    """What the calls of a project's class are given: a sampler knows no devices."""
-    for names in facts.files:
-        for call in names.calls.get(owner.name, ()):
-            if any(value.node is owner for value in facts.flow.values(names, call.func)):
-                for given in (*call.args, *(item.value for item in call.keywords)):
-                    yield names, given
-
-
-def is_index(facts: Facts, names: Names, node: ast.expr) -> bool:
-    """Whether an expression is a spawned worker's number that is the rank, or the 0 of a call without processes."""
-    origins = facts.launch.origins(names, node)
-    ranks = [
-        origin for origin in origins if origin.kind == "index" and origin.node in facts.launch.rank_indices
-    ]
-    return bool(ranks) and all(o.kind == "index" or constant(o.node) == 0 for o in origins)
 
 
 RULE = Rule(

@@ -9,59 +9,35 @@ from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.data.training import only_single
 from hvdkit.migrate.facts.launch.ranks import environment_stores
-from hvdkit.migrate.facts.launch.starts import runs_in, runs_project, start_below
+from hvdkit.migrate.facts.launch.starts import DEFINITIONS, does_something, is_script, runs_in, start_below
 from hvdkit.migrate.facts.once import once
 from hvdkit.migrate.facts.programs import ProgramFacts, main_guard
-from hvdkit.migrate.names import FUNCTIONS, Names
+from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Applicability, Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule, findings
-from hvdkit.migrate.rules import (
-    hvd112_device,
-    hvd300_download,
-    hvd301_sampler,
-    hvd302_shard_loader,
-    hvd305_split,
-    hvd401_optimizer,
-    hvd601_save,
-    hvd602_print,
-    hvd603_summary_writer,
-    hvd604_progress,
-    hvd606_read_back,
-    hvd607_text,
-    hvd608_log_handlers,
-    hvd609_delete,
-)
+from hvdkit.migrate.rules import all_rules
+from hvdkit.migrate.starting import below_imports, start_lines
 
+# The rules that write questions for the rank into what a program of one process runs.
 ASKING = (
-    hvd112_device,
-    hvd300_download,
-    hvd301_sampler,
-    hvd302_shard_loader,
-    hvd305_split,
-    hvd401_optimizer,
-    hvd601_save,
-    hvd602_print,
-    hvd603_summary_writer,
-    hvd604_progress,
-    hvd606_read_back,
-    hvd607_text,
-    hvd608_log_handlers,
-    hvd609_delete,
+    "HVD112",
+    "HVD300",
+    "HVD301",
+    "HVD302",
+    "HVD305",
+    "HVD401",
+    "HVD601",
+    "HVD602",
+    "HVD603",
+    "HVD604",
+    "HVD606",
+    "HVD607",
+    "HVD608",
+    "HVD609",
 )
-IMPORTS = (ast.Import, ast.ImportFrom)
-HARMLESS = (*IMPORTS, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
-# What files call while they are imported, and what has nothing to do with ranks and devices.
-SETTINGS = frozenset(
-    (
-        "matplotlib.use",
-        "sys.path.append",
-        "sys.path.insert",
-        "warnings.filterwarnings",
-        "warnings.simplefilter",
-    )
-)
-
-
+FIRST = "Horovod starts first, and each process takes the GPU of its local rank"
+SHARES = "it shares functions with a program that trains, and they ask for their rank now"
+IMPORTED = "what it makes while it is imported asks for its rank now"
 TOO_LATE = "this asks for its rank above the imports, and hvd.init() has to stand below them"
 MOVE = "move the imports above this line, and run hvdkit migrate again"
 NOBODY = "no script was found that runs this training, which asks for its rank: one that makes it by name may be there"
@@ -69,34 +45,20 @@ START = "call hvd.init() and torch.cuda.set_device(hvd.local_rank()) first in th
 
 
 def check(facts: Facts) -> Iterator[Finding]:
-    others = any(_is_script(facts, program.entry) for program in facts.programs)
+    others = any(is_script(facts, program.entry) for program in facts.programs)
     for program in facts.programs:
-        if not _is_script(facts, program.entry) and others:
+        entry = program.entry
+        if others and not is_script(facts, entry):
             if program.kind == "single" and _started_by_nobody(facts, program):
-                first = program.entry.source.tree.body[0]
-                yield facts.manual("HVD110", program.entry, first, NOBODY, START)
-            continue
-        if program.kind == "single" and (early := _asked_above(facts, program.entry)):
-            yield facts.refused("HVD110", program.entry, early, TOO_LATE, MOVE)
-        elif program.kind == "single":
-            message = "Horovod starts first, and each process takes the GPU of its local rank"
-            yield facts.safe(
-                "HVD110",
-                program.entry,
-                program.entry.source.tree.body[0],
-                message,
-                _edit,
-                facts,
-                program,
-            )
-        elif program.kind == "none" and _asks_ranks(facts, program):
-            message = "it shares functions with a program that trains, and they ask for their rank now"
-            entry = program.entry
+                yield facts.manual("HVD110", entry, entry.source.tree.body[0], NOBODY, START)
+        elif program.kind == "single" and (early := _asked_above(facts, entry)):
+            yield facts.refused("HVD110", entry, early, TOO_LATE, MOVE)
+        elif program.kind == "single" or (program.kind == "none" and _asks_ranks(facts, program)):
+            message = FIRST if program.kind == "single" else SHARES
             yield facts.safe("HVD110", entry, entry.source.tree.body[0], message, _edit, facts, program)
     for names in _imported_with(facts):
-        message = "what it makes while it is imported asks for its rank now"
-        make = (_below_imports, facts, names, _lines(facts, names))
-        yield facts.safe("HVD110", names, names.source.tree.body[0], message, *make)
+        make = (below_imports, facts, names, start_lines(facts, names))
+        yield facts.safe("HVD110", names, names.source.tree.body[0], IMPORTED, *make)
 
 
 def _asked_above(facts: Facts, names: Names) -> ast.stmt | None:
@@ -114,7 +76,7 @@ def _module_level(facts: Facts, names: Names) -> list[ast.stmt]:
         for where, node in _asking(facts)
         if where is names
         and names.function(node) is None
-        and not isinstance(node, HARMLESS)
+        and not isinstance(node, DEFINITIONS)
         and guard not in (node, *names.ancestors(node))
     ]
 
@@ -123,7 +85,7 @@ def _started_by_nobody(facts: Facts, program: ProgramFacts) -> bool:
     """Whether a file that only defines things will ask for ranks, and is in no script's program that trains."""
     asks = any(names is program.entry for names, _ in _asking(facts))
     return asks and not any(
-        other.kind != "none" and program.entry in other.files and _is_script(facts, other.entry)
+        other.kind != "none" and program.entry in other.files and is_script(facts, other.entry)
         for other in facts.programs
     )
 
@@ -145,9 +107,9 @@ def _asking(facts: Facts) -> list[tuple[Names, ast.stmt]]:
     """Where a rule of those that ask for ranks writes; the same for all programs."""
     lines = {
         (finding.path, finding.line_in_program)
-        for rule in ASKING
-        if facts.options.allows(rule.RULE.id)
-        for finding in findings(rule.RULE, facts)
+        for rule in all_rules()
+        if rule.id in ASKING and facts.options.allows(rule.id)
+        for finding in findings(rule, facts)
         if finding.edits and (finding.applicability is Applicability.SAFE or facts.options.suggested)
         if any(f"{facts.hvd(facts.project.files[finding.path])}." in edit.text for edit in finding.edits)
     }
@@ -177,12 +139,12 @@ def _imported_with(facts: Facts) -> list[Names]:
 def _edit(facts: Facts, program: ProgramFacts) -> Edit:
     names = program.entry
     guard = main_guard(names)
-    others = [statement for statement in names.source.tree.body if statement is not guard]
-    lines = _lines(facts, names)
+    lines = start_lines(facts, names)
     if program.kind == "none" and _chooses_gpus(facts, program):
         lines = lines[:1]  # CUDA, once it is asked, takes no other CUDA_VISIBLE_DEVICES
-    if guard is None or names in _asking_on_import(facts) or any(_runs(names, other) for other in others):
-        return _below_imports(facts, names, lines)
+    others = any(does_something(names, each) for each in names.source.tree.body if each is not guard)
+    if guard is None or others or names in _asking_on_import(facts):
+        return below_imports(facts, names, lines)
     return edits.at_start(names, guard.body, lines)
 
 
@@ -192,53 +154,6 @@ def _chooses_gpus(facts: Facts, program: ProgramFacts) -> bool:
         runs_in(facts, program, names, statement)
         for names in program.files
         for statement, _ in environment_stores(names, "CUDA_VISIBLE_DEVICES")
-    )
-
-
-def _lines(facts: Facts, names: Names) -> list[str]:
-    return [f"{facts.hvd(names)}.init()", *device_lines(facts, names)]
-
-
-def _below_imports(facts: Facts, names: Names, lines: list[str]) -> Edit:
-    last = start_below(facts, names)
-    if last is None or last is names.source.tree.body[-1]:
-        raise edits.CannotEdit("nothing follows the imports")
-    return edits.after(names.source, last, ["", *lines])
-
-
-def device_lines(facts: Facts, names: Names) -> list[str]:
-    """What gives a process the GPU of its local rank, below hvd.init(); hvdkit's own init() does it itself."""
-    if facts.options.target != "horovod":
-        return []
-    imported = (n for n, b in names.module.names.items() if b[0].qualified == "torch")
-    torch = next(imported, None if "torch" in names.module.names else "torch")
-    hvd = facts.hvd(names)
-    pin = [f"if {torch}.cuda.is_available():", f"\t{torch}.cuda.set_device({hvd}.local_rank())"]
-    return pin if torch is not None else []
-
-
-def _is_script(facts: Facts, names: Names) -> bool:
-    """Whether a file runs something: what only defines things for others to import starts no job.
-
-    A function that nothing in the project calls may be what a console script runs.
-    """
-    body = names.source.tree.body
-    functions = [statement for statement in body if isinstance(statement, FUNCTIONS)]
-    if main_guard(names) is not None or any(not facts.flow.call_sites(names, f) for f in functions):
-        return True
-    return any(_runs(names, statement) or runs_project(facts, names, statement) for statement in body)
-
-
-def _runs(names: Names, statement: ast.stmt) -> bool:
-    """Whether a module-level statement does something that a rank may be asked in, beyond defining names."""
-    if isinstance(statement, HARMLESS):
-        return False
-    if any(isinstance(node, (ast.For, ast.While, ast.With)) for node in ast.walk(statement)):
-        return True
-    return (
-        isinstance(statement, ast.Expr)
-        and isinstance(statement.value, ast.Call)
-        and not (set(names.qualified(statement.value.func)) & SETTINGS)
     )
 
 

@@ -12,7 +12,7 @@ from hvdkit.migrate.facts.optimizers.after_backward import after_backward
 from hvdkit.migrate.facts.values.arguments import is_on, keyword
 from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
-from hvdkit.migrate.wrapping import take_away
+from hvdkit.migrate.wrapping import broadcast_line, take_away
 
 # What a person writes in place of an argument that says what is averaged.
 INSTEAD = {
@@ -67,14 +67,6 @@ def _edits(facts: Facts, wrap: Wrap) -> list[Edit]:
         return [broadcast_line(facts, wrap, model)]
 
     return take_away(wrap.names, wrap.node, wrap.inner, inner, lines)
-
-
-def broadcast_line(facts: Facts, wrap: Wrap, model: str) -> str:
-    """The call that gives every rank the weights of rank 0."""
-    hvd = facts.hvd(wrap.names)
-    if facts.options.target == "hvdkit":
-        return f"{hvd}.broadcast({model})"
-    return f"{hvd}.broadcast_parameters({model}.state_dict(), root_rank=0)"
 
 
 RULE = Rule(

@@ -8,21 +8,20 @@ from collections.abc import Iterator
 
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
-from hvdkit.migrate.facts import vocabulary as words
-from hvdkit.migrate.facts.data.training import trained_by
-from hvdkit.migrate.facts.models.syncing import NO_SYNC, for_ddp_only
 from hvdkit.migrate.facts.models.unwrapping import (
     asked_first,
     class_questions,
+    looks_through,
+    loses_wrappers,
+    must_hold,
     none_has_module,
+    of_record,
+    only_asks,
     own_module,
     unknown,
     wrapped,
 )
-from hvdkit.migrate.facts.models.wraps import find_wraps
-from hvdkit.migrate.facts.values.arguments import keyword
-from hvdkit.migrate.facts.values.filled_lists import elements
-from hvdkit.migrate.names import FunctionNode, Names
+from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
 
@@ -44,23 +43,17 @@ def check(facts: Facts) -> Iterator[Finding]:
             if literal and call.args[1].value == "module" and wrapped(facts, names, call.args[0]):  # type: ignore[attr-defined]
                 yield facts.safe("HVD202", names, call, GONE, edits.unwrap, names.source, call, call.args[0])
     for names, call in class_questions(facts):
-        told = "ddp" in facts.kinds(names) or _must_hold(facts, names, call)
-        if told and not _looks_through(names, call):
+        told = "ddp" in facts.kinds(names) or must_hold(facts, names, call)
+        if told and not looks_through(names, call):
             message = "this test for DDP or DataParallel is false now: the model is not wrapped any more"
             advice = "decide which branch a Horovod run takes, and ask hvd.size() > 1 where that is meant"
             yield facts.manual("HVD202", names, call, message, advice)
 
 
-def _must_hold(facts: Facts, names: Names, question: ast.Call) -> bool:
-    """Whether a program of one process, which loses DataParallel, stops where a test for that is false."""
-    holds = isinstance(names.parents[question], ast.Assert) and _loses_wrappers(facts, names)
-    return holds and bool(trained_by(facts, names, question))
-
-
 def _attribute(facts: Facts, names: Names, node: ast.Attribute) -> Iterator[Finding]:
     if not wrapped(facts, names, node.value):
-        if isinstance(node.value, ast.Name) and node.value.id != "self" and _loses_wrappers(facts, names):
-            if unknown(facts, names, node.value) and not _of_record(names, node.value):
+        if isinstance(node.value, ast.Name) and node.value.id != "self" and loses_wrappers(facts, names):
+            if unknown(facts, names, node.value) and not of_record(names, node.value):
                 message = "what this .module belongs to could not be followed"
                 yield _if_there(facts, names, node, message)
         return
@@ -88,30 +81,12 @@ def _if_there(facts: Facts, names: Names, node: ast.Attribute, message: str) -> 
     return facts.safe("HVD202", names, node, message, edits.replace, names.source, node, asked)
 
 
-def _of_record(names: Names, use: ast.Name) -> bool:
-    """Whether a loop's variable stands for what the project makes with a `module=` of its own, wrapping nothing."""
-    made = elements(names, use)
-    return bool(made) and all(
-        isinstance(each, ast.Call)
-        and keyword(each, "module") is not None
-        and not words.WRAPS & set(names.qualified(each.func))
-        for each in made
-    )
-
-
-def _loses_wrappers(facts: Facts, names: Names) -> bool:
-    """Whether a file belongs to a program of DDP, or to one of a single process that loses DataParallel."""
-    kinds = facts.kinds(names)
-    gone = (wrap for wrap in find_wraps(facts) if wrap.name in words.DATA_PARALLEL)
-    return "ddp" in kinds or ("single" in kinds and any("single" in facts.kinds(wrap.names) for wrap in gone))
-
-
 def _edit(facts: Facts, names: Names, node: ast.Attribute) -> Edit:
     """`x.module` -> `x`; `x.module if test else x` -> `x` where the test has no effect."""
     choice = names.parents[node]
     if isinstance(choice, ast.IfExp) and node in (choice.body, choice.orelse):
         other = choice.orelse if node is choice.body else choice.body
-        if _only_asks(facts, names, choice.test) and ast.dump(other) == ast.dump(node.value):
+        if only_asks(facts, names, choice.test) and ast.dump(other) == ast.dump(node.value):
             return _whole(names, choice, names.source.segment(node.value))
     if isinstance(choice, ast.Assign) and [ast.unparse(to) for to in choice.targets] == [
         ast.unparse(node.value)
@@ -125,30 +100,7 @@ def _with_its_test(facts: Facts, names: Names, statement: ast.stmt) -> ast.stmt:
     test = names.parents[statement]
     if not isinstance(test, ast.If) or test.body != [statement] or test.orelse:
         return statement
-    return statement if names.source.is_elif(test) or not _only_asks(facts, names, test.test) else test
-
-
-def _only_asks(facts: Facts, names: Names, test: ast.expr) -> bool:
-    """Whether a test has no effect: it calls `isinstance` and its like at most, or a function that returns one."""
-    if any(isinstance(part, ast.NamedExpr) for part in ast.walk(test)):
-        return False
-    for call in (part for part in ast.walk(test) if isinstance(part, ast.Call)):
-        functions = facts.flow.functions(names, call)
-        if not _asks(call) and not (functions and all(_returns_test(*found) for found in functions)):
-            return False
-    return True
-
-
-def _returns_test(names: Names, function: FunctionNode) -> bool:
-    """Whether a function is one `return` that calls nothing but `isinstance` and its like."""
-    if isinstance(function, ast.Lambda):
-        return False
-    body = function.body[1:] if ast.get_docstring(function, clean=False) is not None else function.body
-    return [type(s) for s in body] == [ast.Return] and all(_asks(call) for call in names.calls_in(body[0]))
-
-
-def _asks(call: ast.Call) -> bool:
-    return isinstance(call.func, ast.Name) and call.func.id in ("isinstance", "hasattr", "type")
+    return statement if names.source.is_elif(test) or not only_asks(facts, names, test.test) else test
 
 
 def _whole(names: Names, choice: ast.IfExp, text: str) -> Edit:
@@ -161,21 +113,6 @@ def _whole(names: Names, choice: ast.IfExp, text: str) -> Edit:
         if opening and closing:
             start, end = opening.start(), end + closing.end()
     return Edit(start, end, text)
-
-
-def _looks_through(names: Names, call: ast.Call) -> bool:
-    """Whether the test only guards a look through the wrapper, or its no_sync(), which is right without one."""
-    for parent in names.ancestors(call):
-        if isinstance(parent, (ast.If, ast.IfExp)):
-            body = parent.body if isinstance(parent.body, list) else [parent.body]
-            inside = [part for statement in body for part in ast.walk(statement)]
-            branches = [part for part in ast.walk(parent) if isinstance(part, ast.Attribute)]
-            if any(part.attr == NO_SYNC and for_ddp_only(names, part) for part in branches):
-                return True
-            return any(isinstance(part, ast.Attribute) and part.attr == "module" for part in inside)
-        if isinstance(parent, ast.stmt):
-            return False
-    return False
 
 
 RULE = Rule(

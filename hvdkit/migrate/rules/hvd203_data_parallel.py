@@ -14,8 +14,7 @@ from hvdkit.migrate.facts.models.wraps import Wrap, core, find_wraps, own_data_p
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
-from hvdkit.migrate.rules.hvd201_ddp import broadcast_line
-from hvdkit.migrate.wrapping import take_away
+from hvdkit.migrate.wrapping import broadcast_line, take_away
 
 CALLS = ("torch.nn.parallel.data_parallel", "torch.nn.data_parallel")
 # What DataParallel is made of: functions that do the same for one call.
@@ -39,7 +38,7 @@ def check(facts: Facts) -> Iterator[Finding]:
         broadcasts = "ddp" in kinds and _may_be_trained(facts, wrap)
         yield facts.safe("HVD203", wrap.names, wrap.node, message, _edits, facts, wrap, broadcasts)
     for names, call in own_data_parallel(facts):
-        if facts.kinds(names) & {"ddp", "single"}:
+        if facts.migrates(names):
             message = "this class derives from DataParallel: every rank would drive all GPUs of its host"
             advice = "take the call away, and .module where its result is used: each rank has one GPU"
             yield facts.manual("HVD203", names, call, message, advice)

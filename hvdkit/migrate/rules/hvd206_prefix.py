@@ -9,25 +9,31 @@ from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.models.checkpoint_names import (
     holds_wrapped,
+    is_of_file,
+    loaded_for,
     loads_into_wrapped,
+    loop_over_names,
     meets_names,
     passes_over,
     readers,
     state_loads,
     writes_wrapped_with,
 )
-from hvdkit.migrate.facts.models.unwrapping import question
+from hvdkit.migrate.facts.models.module_prefix import (
+    PREFIX,
+    begins_so,
+    cuts_off,
+    has_part_module,
+    leaves_out,
+    right_without,
+    taken_off,
+)
 from hvdkit.migrate.facts.models.wraps import find_wraps
-from hvdkit.migrate.facts.once import once
-from hvdkit.migrate.facts.values.arguments import given, passed, positional
-from hvdkit.migrate.names import COMPREHENSIONS, Names
+from hvdkit.migrate.facts.values.arguments import given
+from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
 
-PREFIX = "module."
-# Calls that take the prefix off where it is, and do nothing where it is not.
-STRIPPING = ("replace", "removeprefix", "lstrip", "split", "sub", "consume_prefix_in_state_dict_if_present")
-TESTS = ("startswith", "find", "index", "count")
 PUTS_ON = "names of the model's parameters do not begin with module. any more"
 PUTS_ON_ADVICE = "leave module. out: checkpoints that are written from now on have no such prefix"
 NOTHING = (
@@ -46,58 +52,23 @@ INSIDE_ADVICE = (
 )
 STAYS = "this model is wrapped, and the names in the checkpoints that the training writes begin with module. no more"
 STAYS_ADVICE = "load into model.module, and take module. off the names of older checkpoints"
+READ_BARE = "checkpoints are read without module., whether they have it or not"
+CUT = "the first seven characters are cut off names, which do not begin with module. any more"
+CUT_ADVICE = 'take the prefix off only where it is: key.removeprefix("module.")'
 
 
 def check(facts: Facts) -> Iterator[Finding]:
     files = {wrap.names for wrap in find_wraps(facts)}
-    programs = [
-        program for program in facts.programs if program.kind in ("ddp", "single") and program.files & files
-    ]
+    programs = [program for program in facts.programs if program.migrates and program.files & files]
     inside = {names for program in programs for names in program.files} | readers(facts)
     for names in (names for names in facts.files if names in inside):
         for node in names.of_kind(ast.Constant, ast.Subscript):
-            if (
-                isinstance(node, ast.Constant)
-                and isinstance(node.value, str)
-                and node.value.startswith(PREFIX)
-            ):
-                if _leaves_out(names, node):
-                    yield facts.manual("HVD206", names, node, LEFT_OUT, LEFT_OUT_ADVICE)
-                    continue
-                if _harmless(names, node) or _tried_in_turn(names, node) or _asked(names, node):
-                    continue
-                if _given_to_strip(facts, names, node) or _asked_without(names, node):
-                    continue
-                if _where_both_are_read(names, node):
-                    continue
-                loads = _loads(facts, names, node)
-                if loads:
-                    message = "checkpoints are read without module., whether they have it or not"
-                    yield facts.suggested("HVD206", names, node, message, _without, names, node, loads)
-                else:
-                    yield facts.manual("HVD206", names, node, PUTS_ON, PUTS_ON_ADVICE)
-            elif isinstance(node, ast.Subscript) and _cuts_off(facts, names, node):
-                message = (
-                    "the first seven characters are cut off names, which do not begin with module. any more"
-                )
-                advice = 'take the prefix off only where it is: key.removeprefix("module.")'
-                yield facts.manual("HVD206", names, node, message, advice)
-        for call, model in state_loads(names):
-            if passes_over(names, call) and meets_names(facts, names, model) and not _taken_off(names, call):
-                state = given(call, 0, "state_dict")
-                if state is not None and _of_file(facts, names, state) and not _has_module(facts):
-                    yield facts.suggested("HVD206", names, call, STRIPPED, _bare, names, state)
-                else:
-                    yield facts.manual("HVD206", names, call, NOTHING, NOTHING_ADVICE)
-            elif (
-                writes_wrapped_with(facts, names)
-                and meets_names(facts, names, model)
-                and not _taken_off(names, call)
-                and not _is_one_of(names, model)
-            ):
-                state = given(call, 0, "state_dict")
-                if state is not None and _of_file(facts, names, state) and not _has_module(facts):
-                    yield facts.suggested("HVD206", names, call, OLDER, _bare, names, state)
+            if isinstance(node, ast.Subscript):
+                if cuts_off(facts, names, node):
+                    yield facts.manual("HVD206", names, node, CUT, CUT_ADVICE)
+            elif isinstance(node, ast.Constant) and begins_so(node):
+                yield from _text(facts, names, node)
+        yield from _loads(facts, names)
     for names in facts.files:
         for call, model in state_loads(names):
             if passes_over(names, call) and holds_wrapped(facts, names, model):
@@ -106,58 +77,45 @@ def check(facts: Facts) -> Iterator[Finding]:
         yield facts.manual("HVD206", names, call, STAYS, STAYS_ADVICE)
 
 
-def _loads(facts: Facts, names: Names, node: ast.Constant) -> list[ast.expr]:
-    """What a loop over names takes from checkpoints that its function loads: `checkpoint["state_dict"]`."""
-    loop = _loop(names, node)
-    if loop is None or isinstance(names.parents[node], ast.JoinedStr):
-        return []
-    used = {part.id for part in ast.walk(loop) if isinstance(part, ast.Name)}
-    return [
-        statement.value
-        for statement in names.walk(names.function(node) or names.source.tree)
-        if isinstance(statement, ast.Assign)
-        and names.function(statement) is names.function(node)
-        and isinstance(statement.targets[0], ast.Name)
-        and statement.targets[0].id in used
-        and isinstance(statement.value, ast.Subscript)
-        and isinstance(statement.value.slice, ast.Constant)
-        and isinstance(statement.value.value, (ast.Name, ast.Call))
-        and _is_loaded(facts, names, statement.value.value)
-        and _keyed(loop, statement.targets[0].id)
-    ]
+def _text(facts: Facts, names: Names, node: ast.Constant) -> Iterator[Finding]:
+    """A text that begins with module."""
+    if leaves_out(names, node):
+        yield facts.manual("HVD206", names, node, LEFT_OUT, LEFT_OUT_ADVICE)
+    elif not right_without(facts, names, node):
+        loads = loaded_for(facts, names, node)
+        if loads:
+            yield facts.suggested("HVD206", names, node, READ_BARE, _without, names, node, loads)
+        else:
+            yield facts.manual("HVD206", names, node, PUTS_ON, PUTS_ON_ADVICE)
 
 
-def _loop(names: Names, node: ast.AST) -> ast.For | None:
-    return next((parent for parent in names.ancestors(node) if isinstance(parent, ast.For)), None)
+def _loads(facts: Facts, names: Names) -> Iterator[Finding]:
+    """Loads that find nothing in a checkpoint of the wrapped model: unknown names raise, or nobody is told."""
+    for call, model in state_loads(names):
+        if not meets_names(facts, names, model) or taken_off(names, call):
+            continue
+        state = given(call, 0, "state_dict")
+        bare = state is not None and is_of_file(facts, names, state) and not has_part_module(facts)
+        if passes_over(names, call):
+            if bare:
+                yield facts.suggested("HVD206", names, call, STRIPPED, _bare, names, state)
+            else:
+                yield facts.manual("HVD206", names, call, NOTHING, NOTHING_ADVICE)
+        elif bare and writes_wrapped_with(facts, names) and not _is_one_of(names, model):
+            yield facts.suggested("HVD206", names, call, OLDER, _bare, names, state)
 
 
-def _is_loaded(facts: Facts, names: Names, node: ast.expr) -> bool:
-    """Whether a function itself loads a checkpoint: `torch.load(path)`, or a variable that holds it."""
-    if isinstance(node, ast.Call):
-        return "torch.load" in facts.flow.qualified(names, node.func)
-    bindings = names.bindings(node.id, node) if isinstance(node, ast.Name) else []
-    values = [binding.value for binding in bindings]
-    return bool(values) and all(isinstance(v, ast.Call) and _is_loaded(facts, names, v) for v in values)
-
-
-def _keyed(loop: ast.For, name: str) -> bool:
-    """Whether a loop runs over a dict's names, or looks some up in it: `for k in list(d.keys())`, `d[k]`."""
-    asked = (part for part in ast.walk(loop) if isinstance(part, (ast.Attribute, ast.Subscript)))
-    return any(
-        isinstance(part.value, ast.Name)
-        and part.value.id == name
-        and (isinstance(part, ast.Subscript) or part.attr in ("keys", "items"))
-        for part in asked
-    )
+def _is_one_of(names: Names, model: ast.expr) -> bool:
+    """Whether a loop goes over what has a state: optimizers and schedules, too."""
+    bindings = names.bindings(model.id, model) if isinstance(model, ast.Name) else []
+    return any(binding.kind == "each" for binding in bindings)
 
 
 def _without(names: Names, node: ast.Constant, loads: list[ast.expr]) -> list[Edit]:
     """The prefix gone from the texts of a loop, and from the names that are loaded for it."""
     source, found = names.source, []
-    for text in names.walk(_loop(names, node) or source.tree):
-        if not isinstance(text, ast.Constant) or not isinstance(text.value, str):
-            continue
-        if text.value.startswith(PREFIX) and text.value != PREFIX:
+    for text in names.walk(loop_over_names(names, node) or source.tree):
+        if isinstance(text, ast.Constant) and begins_so(text) and text.value != PREFIX:
             written = source.segment(text)
             if written[1 : 1 + len(PREFIX)] != PREFIX:
                 raise edits.CannotEdit("the text is not a plain one")
@@ -170,224 +128,6 @@ def _bare(names: Names, state: ast.expr) -> Edit:
     taken = f"{names.source.segment(state)}.items()"
     bare = f'{{name.removeprefix("{PREFIX}"): value for name, value in {taken}}}'
     return edits.replace(names.source, state, bare)
-
-
-def _of_file(facts: Facts, names: Names, state: ast.expr) -> bool:
-    """Whether names are what a file has, as a whole or under a key: `torch.load(path)["state_dict"]`."""
-    while isinstance(state, ast.Subscript):
-        state = state.value
-    return _is_loaded(facts, names, state)
-
-
-def _is_one_of(names: Names, model: ast.expr) -> bool:
-    """Whether a loop goes over what has a state: optimizers and schedules, too."""
-    bindings = names.bindings(model.id, model) if isinstance(model, ast.Name) else []
-    return any(binding.kind == "each" for binding in bindings)
-
-
-@once
-def _has_module(facts: Facts) -> bool:
-    """Whether something in the project keeps a part named module, whose names begin so without a wrapper."""
-    return any(PREFIX[:-1] in names.stores for names in facts.files)
-
-
-def _leaves_out(names: Names, node: ast.Constant) -> bool:
-    """`if key.startswith("module."): bare[key[7:]] = value`, and nothing for other keys; so in a dict's `if`."""
-    call = names.parents[node]
-    if node.value != PREFIX or getattr(getattr(call, "func", None), "attr", "") != "startswith":
-        return False
-    around = names.parents[call]
-    if isinstance(around, ast.comprehension):
-        return isinstance(names.parents[around], ast.DictComp) and around.ifs == [call]
-    loop = names.parents.get(around)
-    if not isinstance(around, ast.If) or around.test is not call or around.orelse:
-        return False
-    if not isinstance(loop, ast.For) or around not in loop.body:
-        return False
-    filled = _filled(names, around)
-    others = set(_filled(names, loop)) - set(filled)
-    iterated = {part.id for part in ast.walk(loop.iter) if isinstance(part, ast.Name)}
-    into = {ast.unparse(store) for store in filled}
-    return bool(into - iterated) and not into & {ast.unparse(store) for store in others}
-
-
-def _filled(names: Names, block: ast.AST) -> list[ast.expr]:
-    """The variables that a block stores into by a key."""
-    return [
-        part.value
-        for part in names.walk(block)
-        if isinstance(part, ast.Subscript) and isinstance(part.ctx, ast.Store)
-    ]
-
-
-def _taken_off(names: Names, call: ast.Call) -> bool:
-    """Whether the function that loads names takes the prefix off those that have it."""
-    return any(
-        isinstance(part, ast.Constant)
-        and part.value in (PREFIX, PREFIX[:-1])
-        and isinstance(names.parents[part], (ast.Call, ast.Compare))
-        for part in names.walk(names.function(call) or names.source.tree)
-    )
-
-
-def _harmless(names: Names, node: ast.Constant) -> bool:
-    """Whether a text that begins with module. is only taken off, looked for to be taken off, or no key at all."""
-    parent = names.parents[node]
-    if isinstance(parent, (ast.Expr, ast.JoinedStr)):
-        return isinstance(parent, ast.Expr)
-    if isinstance(parent, ast.keyword):
-        parent = names.parents[parent]
-    if isinstance(parent, (ast.Tuple, ast.List)):
-        parent = names.parents[parent]
-    if isinstance(parent, ast.Call):
-        called = (
-            parent.func.attr if isinstance(parent.func, ast.Attribute) else getattr(parent.func, "id", "")
-        )
-        exact = node.value == PREFIX
-        if called == "replace":
-            return parent.args[:1] == [node]
-        if called in STRIPPING or called == "len":
-            return True
-        return exact and called in TESTS
-    if isinstance(parent, ast.Compare):
-        # `"module." in key` asks; `key == "module.fc.weight"` names one.
-        return node.value == PREFIX and isinstance(parent.ops[0], (ast.In, ast.NotIn, ast.Eq))
-    if isinstance(parent, ast.IfExp):
-        return _as_found(parent, node)
-    return isinstance(parent, ast.Assign) and node.value == PREFIX
-
-
-def _tried_in_turn(names: Names, node: ast.Constant) -> bool:
-    """`for prefix in ("module.", "net."):` where each is only looked for, or taken off."""
-    loop = names.parents[names.parents[node]]
-    if not isinstance(loop, ast.For) or loop.iter is not names.parents[node] or node.value != PREFIX:
-        return False
-    inside = set(names.walk(loop))
-    uses = [use for use in names.uses.get(ast.unparse(loop.target), ()) if isinstance(use.ctx, ast.Load)]
-    return bool(uses) and all(use in inside and _strips(names, use) for use in uses)
-
-
-def _asked_without(names: Names, node: ast.Constant) -> bool:
-    """`key.startswith("module.body")` beside `key.startswith("body")`: both kinds of names are read."""
-    bare = str(node.value).removeprefix(PREFIX)
-    call = names.parents[node]
-    if not bare or not isinstance(call, ast.Call) or getattr(call.func, "attr", "") != "startswith":
-        return False
-    same = ast.dump(call.func)
-    others = (c for c in names.calls["startswith"] if names.function(c) is names.function(node))
-    return any(
-        ast.dump(other.func) == same and getattr(other.args[0], "value", None) == bare for other in others
-    )
-
-
-def _where_both_are_read(names: Names, node: ast.Constant) -> bool:
-    """Whether a text is `if "module.head.weight" in state:`, or used below that, beside one of "head.weight"."""
-    child: ast.AST = node
-    for parent in names.ancestors(node):
-        if isinstance(parent, ast.If) and (child is parent.test or child in parent.body):
-            looked_for = _looked_for(parent.test)
-            bare = looked_for.removeprefix(PREFIX)
-            around = names.walk(names.function(node) or names.source.tree)
-            tests = (part.test for part in around if isinstance(part, ast.If))
-            parts = (part for test in tests for part in ast.walk(test))
-            if looked_for != bare and bare and any(_looked_for(part) == bare for part in parts):
-                return str(node.value).startswith(PREFIX) and looked_for.startswith(str(node.value))
-        child = parent
-    return False
-
-
-def _looked_for(test: ast.AST) -> str:
-    """The text of `"head.weight" in state`."""
-    asked = isinstance(test, ast.Compare) and isinstance(test.ops[0], ast.In)
-    text = test.left if asked and isinstance(test, ast.Compare) else None
-    return str(text.value) if isinstance(text, ast.Constant) else ""
-
-
-def _as_found(choice: ast.IfExp, node: ast.Constant) -> bool:
-    """`"module." if name.startswith("module") else ""`: the prefix where names have it, else nothing."""
-    looked_for = [part.value for part in ast.walk(choice.test) if isinstance(part, ast.Constant)]
-    nothing = isinstance(choice.orelse, ast.Constant) and choice.orelse.value == ""
-    return choice.body is node and nothing and bool({PREFIX, PREFIX[:-1]}.intersection(map(str, looked_for)))
-
-
-def _asked(names: Names, node: ast.AST) -> bool:
-    """Whether a text is used only where `hasattr(model, "module")` holds, which is false without a wrapper."""
-    child = node
-    for parent in names.ancestors(node):
-        if isinstance(parent, (ast.If, ast.IfExp)) and child is not parent.test:
-            inside = parent.body is child or (isinstance(parent, ast.If) and child in parent.body)
-            if inside and _asks(names, parent.test):
-                return True
-        child = parent
-    return False
-
-
-def _asks(names: Names, test: ast.expr) -> bool:
-    """Whether a test can only hold for a wrapped model; also a variable with such a test."""
-    if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And):
-        return any(_asks(names, value) for value in test.values)
-    if isinstance(test, (ast.Name, ast.Attribute)):
-        bound = names.bindings(test.id, test) if isinstance(test, ast.Name) else []
-        kept = names.stores.get(test.attr, ()) if isinstance(test, ast.Attribute) else ()
-        held = [binding.value for binding in (*bound, *(binding for _, binding in kept))]
-        return len(held) == 1 and isinstance(held[0], (ast.BoolOp, ast.Call)) and _asks(names, held[0])
-    return question(test) and getattr(getattr(test, "func", None), "id", "") == "hasattr"
-
-
-def _given_to_strip(facts: Facts, names: Names, node: ast.Constant) -> bool:
-    """Whether a text is passed to functions of the project that only take off what they are given."""
-    call = names.parents[node]
-    call = names.parents[call] if isinstance(call, ast.keyword) else call
-    if not isinstance(call, ast.Call) or node.value != PREFIX:
-        return False
-    found = []
-    for where, function in facts.flow.functions(names, call):
-        taken = (name for name in positional(function) if passed(where, function, names, call, name) is node)
-        name = next(taken, "")
-        uses = [use for use in where.uses.get(name, ()) if function in where.ancestors(use)]
-        found.append(bool(uses) and all(_strips(where, use) for use in uses))
-    return bool(found) and all(found)
-
-
-def _strips(names: Names, use: ast.expr) -> bool:
-    """Whether a variable with the prefix is looked for, measured or taken off."""
-    call = names.parents[use]
-    if not isinstance(call, ast.Call):
-        return False
-    called = getattr(call.func, "attr", getattr(call.func, "id", ""))
-    return called == "len" or called in TESTS or (called in STRIPPING and call.args[:1] == [use])
-
-
-def _cuts_off(facts: Facts, names: Names, node: ast.Subscript) -> bool:
-    """`key[7:]` for the keys of a dict, under no test that names the prefix."""
-    cut = node.slice
-    if not (isinstance(cut, ast.Slice) and cut.upper is None and isinstance(cut.lower, ast.Constant)):
-        return False
-    if cut.lower.value != len(PREFIX) or not isinstance(node.value, ast.Name):
-        return False
-    if not any(b.kind == "each" and _keys(b.value) for b in names.bindings(node.value.id, node.value)):
-        return False
-    prefixes = {PREFIX} if _names_alike(facts) else {PREFIX, PREFIX[:-1]}
-    for parent in names.ancestors(node):
-        tests = [parent.test] if isinstance(parent, (ast.If, ast.IfExp)) else []
-        if isinstance(parent, COMPREHENSIONS):
-            tests += [test for generator in parent.generators for test in generator.ifs]
-        if any(
-            isinstance(part, ast.Constant) and part.value in prefixes for t in tests for part in ast.walk(t)
-        ):
-            return False
-    return True
-
-
-@once
-def _names_alike(facts: Facts) -> bool:
-    """Whether a name in a model of the project may begin with module without the wrapper's."""
-    return any(name.startswith(PREFIX[:-1]) for names in facts.files for name in names.stores)
-
-
-def _keys(iterated: ast.expr | None) -> bool:
-    called = iterated.func if isinstance(iterated, ast.Call) else None
-    return isinstance(called, ast.Attribute) and called.attr in ("items", "keys")
 
 
 _TRAINING = (

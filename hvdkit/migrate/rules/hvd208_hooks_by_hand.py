@@ -9,8 +9,7 @@ from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.models.wraps import Wrap, core
 from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
-from hvdkit.migrate.rules.hvd201_ddp import broadcast_line
-from hvdkit.migrate.wrapping import take_away
+from hvdkit.migrate.wrapping import broadcast_line, take_away
 
 
 def check(facts: Facts) -> Iterator[Finding]:

@@ -10,11 +10,11 @@ from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts import vocabulary as words
 from hvdkit.migrate.facts.code.loops import Loop
 from hvdkit.migrate.facts.data.epochs import counts_again, epoch_loops, epoch_number, run_once, told_epoch
+from hvdkit.migrate.facts.data.loaders import Loader
 from hvdkit.migrate.facts.data.phases import phase_trained
 from hvdkit.migrate.facts.data.sharding import BATCH_SAMPLER, epoch_calls, in_order, orders_itself
 from hvdkit.migrate.facts.data.shares import drawn_whole
 from hvdkit.migrate.facts.data.training import only_single
-from hvdkit.migrate.facts.facts import Loader
 from hvdkit.migrate.facts.values.flow import Value
 from hvdkit.migrate.facts.values.handed_out import assigned_to
 from hvdkit.migrate.facts.values.order import last_binding

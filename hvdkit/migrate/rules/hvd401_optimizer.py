@@ -37,7 +37,7 @@ SHARED = (
 
 
 def check(facts: Facts) -> Iterator[Finding]:
-    places = [place for place in facts.places if facts.kinds(place.names) & {"ddp", "single"}]
+    places = [place for place in facts.places if facts.migrates(place.names)]
     averaged = {place.call for place in places if was_averaged(facts, place)}
     for place in places:
         mates = [other for other in places if _same_program(facts, place.names, other.names)]

@@ -10,13 +10,15 @@ from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.code.engines import more_than_steps
 from hvdkit.migrate.facts.models.syncing import steps_unreduced
 from hvdkit.migrate.facts.optimizers.naming import optimizer_names, plain_target
-from hvdkit.migrate.facts.optimizers.paired import paired
 from hvdkit.migrate.facts.optimizers.passes import Group, Step
 from hvdkit.migrate.facts.optimizers.repeated import repeated
+from hvdkit.migrate.facts.optimizers.told_apart import not_told_apart
 from hvdkit.migrate.facts.optimizers.unfollowed import unfollowed_steps
 from hvdkit.migrate.facts.optimizers.waits import (
     if_there,
+    is_awaited,
     looked_at_before,
+    made_under_test,
     reduced_above,
     reduced_below,
     skips,
@@ -34,7 +36,6 @@ MADE_HERE = (
     "give the optimizer to this function in a call that can be followed (not by a name in a registry), or call "
     "optimizer.synchronize() after backward(), and step under optimizer.skip_synchronize()"
 )
-
 IN_LIBRARY = (
     "this trainer of ignite's scales the loss, or steps after several backward passes, in the library: nothing can "
     "wait there for the averages"
@@ -45,7 +46,9 @@ OWN_STEP = (
     "averages before each of its steps"
 )
 LAST = "let the last backward pass before the step run outside no_sync()"
-
+SEVERAL = "one function steps several optimizers: whose hooks its backward() runs is not known"
+APART = "call backward() and step() of each optimizer where they can be told apart, as in a GAN"
+NEVER_REDUCED = "every backward pass of this step is under no_sync(): DDP never averages its gradients"
 TOO_EARLY = "gradients are looked at here, right after backward(), and the optimizer that has to average them first has no name"
 AGAIN = (
     "several backward passes run here before the caller can wait for the first one's gradients, where Horovod's hooks "
@@ -57,70 +60,56 @@ NAME_IT = "give the optimizer to this function, too, or look at the gradients wh
 
 def check(facts: Facts) -> Iterator[Finding]:
     for group in facts.steps.groups:
-        if _shared(facts, group) and not _all_step(facts, group) and not paired(facts, group):
-            step = group.steps[0]
-            if facts.kinds(step.names) & {"ddp", "single"}:
-                message = (
-                    "one function steps several optimizers: whose hooks its backward() runs is not known"
-                )
-                advice = (
-                    "call backward() and step() of each optimizer where they can be told apart, as in a GAN"
-                )
-                yield facts.refused("HVD404", step.names, step.call, message, advice)
-            continue
-        if group.unreduced:
-            step = group.steps[0]
+        step = group.steps[0]
+        windows = [each for each in group.steps if steps_unreduced(each.names, each.call)]
+        if not_told_apart(facts, group):
+            if facts.migrates(step.names):
+                yield facts.refused("HVD404", step.names, step.call, SEVERAL, APART)
+        elif group.unreduced:
             if "ddp" in facts.kinds(step.names):
-                message = (
-                    "every backward pass of this step is under no_sync(): DDP never averages its gradients"
-                )
-                yield facts.refused("HVD404", step.names, step.call, message, LAST)
-            continue
-        windows = [step for step in group.steps if steps_unreduced(step.names, step.call)]
-        if windows and "ddp" in facts.kinds(windows[0].names):
+                yield facts.refused("HVD404", step.names, step.call, NEVER_REDUCED, LAST)
+        elif windows and "ddp" in facts.kinds(windows[0].names):
             yield facts.refused("HVD404", windows[0].names, windows[0].call, OWN_STEP, LAST)
-            continue
-        if not group.reason:
-            continue
-        if not _awaited(facts, group):
-            step = group.steps[0]
-            if facts.kinds(step.names) & {"ddp", "single"} and not all(
-                skips(step.names, step.call) for step in group.steps
-            ):
+        elif group.reason and is_awaited(facts, group):
+            yield from _awaited(facts, group)
+        elif group.reason and not all(skips(each.names, each.call) for each in group.steps):
+            if facts.migrates(step.names):
                 name = plain_target(step) or "optimizer"
                 message = f"{group.reason}, and the backward pass that makes them was not found"
                 advice = (
                     f"call {name}.synchronize() after backward(), and step under {name}.skip_synchronize()"
                 )
                 yield facts.refused("HVD404", step.names, step.call, message, advice)
-            continue
-        for backward in group.reduce_after:
-            names, call = waiting_place(facts, backward, group)
-            looks = looked_at_before(facts, backward) if call is not backward.call else None
-            if looks is not None and facts.kinds(names) & {"ddp", "single"}:
-                yield facts.refused("HVD404", backward.names, looks, TOO_EARLY, NAME_IT)
-            if call is not backward.call and repeated(backward, group.reduce_after):
-                tell = facts.manual if _waits_beside(facts, group) else facts.refused
-                if facts.kinds(names) & {"ddp", "single"}:
-                    yield tell("HVD404", backward.names, backward.call, AGAIN, WAIT_THERE)
-            if facts.kinds(names) & {"ddp", "single"} and not reduced_below(facts, names, call, group):
-                message = f"{group.reason}: every rank waits here until they are averaged, as DDP does"
-                yield facts.required("HVD404", names, call, message, _after_call, facts, names, call, group)
-        for names, statement in group.reduce_before:
-            if facts.kinds(names) & {"ddp", "single"} and not reduced_above(facts, names, statement, group):
-                message = f"{group.reason}: every rank waits here until they are averaged"
-                yield facts.required(
-                    "HVD404", names, statement, message, _before_statement, facts, names, statement, group
-                )
-        for step in group.steps if facts.options.target == "horovod" else ():
-            if facts.kinds(step.names) & {"ddp", "single"} and not skips(step.names, step.call):
-                message = "the gradients are reduced already, so the step does not reduce them again"
-                yield facts.required("HVD404", step.names, step.call, message, _skip, step)
     for names, call in more_than_steps(facts):
-        if facts.kinds(names) & {"ddp", "single"}:
+        if facts.migrates(names):
             yield facts.refused("HVD404", names, call, IN_LIBRARY, OWN_UPDATE)
     for names, call in unfollowed_steps(facts):
         yield facts.refused("HVD404", names, call, UNFOLLOWED, MADE_HERE)
+
+
+def _awaited(facts: Facts, group: Group) -> Iterator[Finding]:
+    """The averages waited for where DDP has them, and the steps that do not reduce them again."""
+    for backward in group.reduce_after:
+        names, call = waiting_place(facts, backward, group)
+        if facts.migrates(names):
+            looks = looked_at_before(facts, backward) if call is not backward.call else None
+            if looks is not None:
+                yield facts.refused("HVD404", backward.names, looks, TOO_EARLY, NAME_IT)
+            if call is not backward.call and repeated(backward, group.reduce_after):
+                tell = facts.manual if _waits_beside(facts, group) else facts.refused
+                yield tell("HVD404", backward.names, backward.call, AGAIN, WAIT_THERE)
+            if not reduced_below(facts, names, call, group):
+                message = f"{group.reason}: every rank waits here until they are averaged, as DDP does"
+                yield facts.required("HVD404", names, call, message, _after_call, facts, names, call, group)
+    for names, statement in group.reduce_before:
+        if facts.migrates(names) and not reduced_above(facts, names, statement, group):
+            message = f"{group.reason}: every rank waits here until they are averaged"
+            make = (_before_statement, facts, names, statement, group)
+            yield facts.required("HVD404", names, statement, message, *make)
+    for step in group.steps if facts.options.target == "horovod" else ():
+        if facts.migrates(step.names) and not skips(step.names, step.call):
+            message = "the gradients are reduced already, so the step does not reduce them again"
+            yield facts.required("HVD404", step.names, step.call, message, _skip, step)
 
 
 def _waits_beside(facts: Facts, group: Group) -> bool:
@@ -128,46 +117,12 @@ def _waits_beside(facts: Facts, group: Group) -> bool:
     return any(waiting_place(facts, other, group)[1] is other.call for other in group.reduce_after)
 
 
-def _awaited(facts: Facts, group: Group) -> bool:
-    """Whether there is a place to wait: for these steps, or for those around the object that steps here."""
-    groups = (other for other in facts.steps.groups if other.optimizers & group.optimizers)
-    return any(other.reduce_after or other.reduce_before for other in groups)
-
-
-def _shared(facts: Facts, group: Group) -> bool:
-    """Whether the steps of a group are those of several optimizers of one program that has them."""
-    places = [p for p in facts.places if any(o.value in group.optimizers for o in p.optimizers)]
-    programs = [p for p in facts.programs if any(step.names in p.files for step in group.steps)]
-    return any(
-        len({place.target for place in places if place.names in program.files and place.target}) > 1
-        for program in programs
-    )
-
-
-def _all_step(facts: Facts, group: Group) -> bool:
-    """Whether all of a group's optimizers step in a loop over them, right after each backward pass."""
-    if group.reason or not group.reduce_after:
-        return False
-    for step in group.steps:
-        loop = step.names.parents[step.names.statement(step.call)]
-        if not isinstance(loop, ast.For) or not _same_name(loop.target, step.target):
-            return False
-        collections = [value.node for value in facts.flow.values(step.names, loop.iter)]
-        if len(collections) != 1 or len(getattr(collections[0], "elts", ())) != len(group.optimizers):
-            return False
-    return True
-
-
-def _same_name(one: ast.expr, other: ast.expr) -> bool:
-    return isinstance(one, ast.Name) and isinstance(other, ast.Name) and one.id == other.id
-
-
 def _after_call(facts: Facts, names: Names, call: ast.Call, group: Group) -> Edit:
     optimizers = optimizer_names(facts, names, call, [group])
     if not optimizers:
         raise edits.CannotEdit(f"{_which(facts, group)} has no name where backward() is called")
-    for name in optimizers:
-        _refuse_unmade(names, name, call, group)
+    if any(made_under_test(names, name, call, group) for name in optimizers):
+        raise edits.CannotEdit("the optimizer is made and steps under a test, and backward() runs without it")
     return edits.after(names.source, names.statement(call), _waiting(facts, optimizers, call, group))
 
 
@@ -184,24 +139,6 @@ def _which(facts: Facts, group: Group) -> str:
     """The first of a group's optimizers, by the place where it is made."""
     made = next(optimizer for optimizer in facts.optimizers if optimizer.value in group.optimizers)
     return f"the optimizer of {made.names.source.path.name}:{made.node.lineno}"
-
-
-def _refuse_unmade(names: Names, name: str, call: ast.Call, group: Group) -> None:
-    """An optimizer that is made, and steps, under a test only does not exist where backward() runs without it."""
-    made = [_tests(names, b.node) for b in names.bindings(name, call) if b.kind == "assign"]
-    stepped = [_tests(step.names, step.call) for step in group.steps if step.names is names]
-    if made and stepped and set.intersection(*made, *stepped) - _tests(names, call):
-        raise edits.CannotEdit("the optimizer is made and steps under a test, and backward() runs without it")
-
-
-def _tests(names: Names, node: ast.AST) -> set[str]:
-    """The tests that hold where a node runs, as they are written."""
-    around = [node, *names.ancestors(node)]
-    return {
-        ast.dump(parent.test)
-        for child, parent in zip(around, around[1:])
-        if isinstance(parent, ast.If) and child in parent.body
-    }
 
 
 def _before_statement(facts: Facts, names: Names, statement: ast.stmt, group: Group) -> Edit:

@@ -9,21 +9,18 @@ from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.models.syncing import (
     NO_SYNC,
-    SETTER,
     SWITCH,
-    Choice,
     asks_for_it,
-    called,
-    choice_of,
+    decides_here,
     for_ddp_only,
     handed_on,
-    is_nothing,
+    in_choice,
 )
 from hvdkit.migrate.facts.models.unwrapping import wrapped
 from hvdkit.migrate.facts.optimizers.after_backward import averaged_literally
-from hvdkit.migrate.facts.optimizers.naming import optimizer_names
 from hvdkit.migrate.names import Names
-from hvdkit.migrate.plan import Edit, Finding
+from hvdkit.migrate.pass_counts import by_context, by_switch, several
+from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
 
 WHY = "this backward adds its gradients up on each rank; a later one reduces them, as no_sync() had it"
@@ -36,13 +33,13 @@ def check(facts: Facts) -> Iterator[Finding]:
         for node in names.attributes.get(NO_SYNC, ()):
             mentioned = isinstance(node.ctx, ast.Load) and facts.of_object(names, node)
             if mentioned and not handed_on(names, node) and not _never_runs(facts, names, node):
-                yield facts.required("HVD405", names, node, WHY, _context, facts, names, node)
+                yield facts.required("HVD405", names, node, WHY, by_context, facts, names, node)
         for call in names.calls.get("hasattr", ()):
-            if not asks_for_it(call) or _in_choice(names, call):
+            if not asks_for_it(call) or in_choice(names, call):
                 continue
-            if wrapped(facts, names, call.args[0]) or _decides_here(names, call):
+            if wrapped(facts, names, call.args[0]) or decides_here(names, call):
                 message = "whether the model has a no_sync() asks whether there are several processes"
-                text = _several(facts, names)
+                text = several(facts, names)
                 yield facts.required("HVD405", names, call, message, edits.replace, names.source, call, text)
         for _, binding in names.stores.get(SWITCH, ()):
             statement = names.statement(binding.node)
@@ -54,7 +51,7 @@ def check(facts: Facts) -> Iterator[Finding]:
                     yield facts.required("HVD405", names, statement, message, edits.delete, names, statement)
                     continue
                 message = "whether this backward reduces is said to the optimizer"
-                make = (_switch, facts, names, statement, binding.node)
+                make = (by_switch, facts, names, statement, binding.node)
                 yield facts.required("HVD405", names, statement, message, *make)
 
 
@@ -63,136 +60,6 @@ def _never_runs(facts: Facts, names: Names, node: ast.Attribute) -> bool:
     programs = [program for program in facts.programs if names in program.files and program.kind == "ddp"]
     hooks = any(optimizer.names in program.files for program in programs for optimizer in facts.optimizers)
     return for_ddp_only(names, node) and not hooks
-
-
-def _several(facts: Facts, names: Names) -> str:
-    return f"{facts.hvd(names)}.size() > 1"
-
-
-def _decides_here(names: Names, question: ast.Call) -> bool:
-    """Whether the function that asks has a no_sync() of its own, whatever library the model comes from."""
-    uses = (node for node in names.attributes.get(NO_SYNC, ()) if not handed_on(names, node))
-    return any(names.function(node) is names.function(question) for node in uses)
-
-
-def _in_choice(names: Names, question: ast.Call) -> bool:
-    """Whether hasattr(model, "no_sync") stands in a test that chooses no_sync() or lets it be handed on."""
-    for parent in names.ancestors(question):
-        if isinstance(parent, ast.IfExp) and any(_mentions(part) for part in (parent.body, parent.orelse)):
-            return True
-        if isinstance(parent, ast.If) and question in ast.walk(parent.test):
-            mentions = [part for statement in parent.body for part in ast.walk(statement) if _mentions(part)]
-            return any(isinstance(part, ast.Attribute) and handed_on(names, part) for part in mentions)
-        if isinstance(parent, ast.stmt):
-            break
-    return False
-
-
-def _mentions(node: ast.AST) -> bool:
-    whole = node.func if isinstance(node, ast.Call) else node
-    return isinstance(whole, ast.Attribute) and whole.attr == NO_SYNC
-
-
-def _switch(facts: Facts, names: Names, statement: ast.Assign, target: ast.Attribute) -> list[Edit]:
-    value = statement.value
-    if isinstance(value, ast.Constant):
-        passes = "1" if value.value else "2"
-    else:
-        text = names.source.segment(value)
-        passes = f"1 if {f'({text})' if isinstance(value, (ast.IfExp, ast.Lambda)) else text} else 2"
-    return [_replaced(facts, names, statement, target.value, passes)]
-
-
-def _context(facts: Facts, names: Names, node: ast.Attribute) -> list[Edit]:
-    """Edits for one mention of no_sync: in a `with`, or kept in a variable for one."""
-    choice = choice_of(names, node, _several(facts, names))
-    holder = names.parents[choice.node]
-    if isinstance(holder, ast.withitem):
-        statement = names.parents[holder]
-        assert isinstance(statement, (ast.With, ast.AsyncWith))
-        if averaged_literally(facts, names, node.value) and isinstance(statement, ast.With):
-            return edits.drop_item(names, statement, holder)
-        return _in_with(facts, names, statement, holder, choice, node.value)
-    if isinstance(holder, ast.Assign) and isinstance(holder.targets[0], ast.Name):
-        return _held(facts, names, holder.targets[0], node.value)
-    raise edits.CannotEdit("no_sync() is not used as a plain context manager")
-
-
-def _in_with(
-    facts: Facts,
-    names: Names,
-    statement: ast.With | ast.AsyncWith,
-    item: ast.withitem,
-    choice: Choice,
-    model: ast.expr,
-) -> list[Edit]:
-    source = names.source
-    if facts.options.target == "hvdkit":
-        given = f", {choice.adds}" if choice.adds else ""
-        every = [f"{facts.hvd(names)}.accumulate({o}{given})" for o in _optimizers(facts, names, model)]
-        return [edits.replace(source, choice.node, ", ".join(every))]
-    if item.optional_vars is not None or isinstance(statement, ast.AsyncWith):
-        raise edits.CannotEdit("the value of no_sync() is used")
-    lines = [f"{name}.{SETTER}({choice.passes})" for name in _optimizers(facts, names, model)]
-    reset = [f"{name}.{SETTER}(1)" for name in _optimizers(facts, names, model)]
-    below = [edits.after(source, statement, reset)] if not choice.adds else []
-    return [edits.before(source, statement, lines), *edits.drop_item(names, statement, item), *below]
-
-
-def _held(facts: Facts, names: Names, variable: ast.Name, model: ast.expr) -> list[Edit]:
-    """`context = model.no_sync() if x else nullcontext()`, then `with context:`."""
-    owner = names.scope(variable).owner(variable.id)
-    literally = averaged_literally(facts, names, model)
-    found: list[Edit] = []
-    for use in names.uses.get(variable.id, ()):
-        if names.scope(use).owner(variable.id) is not owner:
-            continue
-        statement = names.statement(use)
-        if isinstance(use.ctx, ast.Store) and isinstance(statement, ast.Assign):
-            if literally:
-                found.append(edits.delete(names, statement))
-                continue
-            found.append(_replaced(facts, names, statement, model, _passes(facts, names, statement.value)))
-            continue
-        item = names.parents[called(names, use)]
-        plain = isinstance(item, ast.withitem) and item.optional_vars is None
-        if not plain or not isinstance(item, ast.withitem) or not isinstance(statement, ast.With):
-            raise edits.CannotEdit(f"{variable.id} is used otherwise than in `with {variable.id}:`")
-        found += edits.drop_item(names, statement, item)
-    return found
-
-
-def _passes(facts: Facts, names: Names, value: ast.expr) -> str:
-    """The number of backward passes for what a context variable is given."""
-    if is_nothing(names, value):
-        return "1"
-    mention = next((n for n in ast.walk(value) if isinstance(n, ast.Attribute) and n.attr == NO_SYNC), None)
-    choice = choice_of(names, mention, _several(facts, names)) if mention is not None else None
-    if choice is None or choice.node is not value:
-        raise edits.CannotEdit("the context manager is chosen in a way that cannot be followed")
-    return choice.passes
-
-
-def _replaced(facts: Facts, names: Names, statement: ast.stmt, model: ast.expr, passes: str) -> Edit:
-    every = [f"{name}.{SETTER}({passes})" for name in _optimizers(facts, names, model)]
-    if len(every) > 1:
-        edits.own_lines(names.source, statement)
-    indent = names.source.indent(statement.lineno)
-    return edits.replace(names.source, statement, f"{names.source.newline}{indent}".join(every))
-
-
-def _optimizers(facts: Facts, names: Names, model: ast.expr) -> list[str]:
-    """The optimizers that train a model, as they are written where it says no_sync."""
-    models = facts.flow.unwrap(facts.flow.values(names, model))
-    groups = [group for group in facts.steps.groups if _trains(facts, group.optimizers, models)]
-    found = optimizer_names(facts, names, model, groups or list(facts.steps.groups))
-    if not found:
-        raise edits.CannotEdit("the optimizer has no name where no_sync() is used")
-    return found
-
-
-def _trains(facts: Facts, optimizers: frozenset[object], models: frozenset[object]) -> bool:
-    return any(o.value in optimizers and o.models & models for o in facts.optimizers)
 
 
 RULE = Rule(

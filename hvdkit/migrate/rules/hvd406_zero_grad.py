@@ -24,7 +24,7 @@ def check(facts: Facts) -> Iterator[Finding]:
     known = {optimizer.value for optimizer in facts.optimizers}
     for names, call, receiver in facts.methods("zero_grad"):
         held = facts.flow.unwrap(facts.flow.values(names, receiver)) & known
-        if not held or not facts.kinds(names) & {"ddp", "single"}:
+        if not held or not facts.migrates(names):
             continue
         if call.args or call.keywords:
             message = (

@@ -22,11 +22,11 @@ WRAPPED = "use --target hvdkit, whose optimizer reduces gradients and loss at ev
 def check(facts: Facts) -> Iterator[Finding]:
     for optimizer in constructions(facts):
         if optimizer.value.name == LBFGS and not optimizer.wrapped and facts.options.target == "horovod":
-            if facts.kinds(optimizer.names) & {"ddp", "single"} and not _given_no_closure(facts, optimizer):
+            if facts.migrates(optimizer.names) and not _given_no_closure(facts, optimizer):
                 yield facts.refused("HVD407", optimizer.names, optimizer.node, AGAIN, WRAPPED)
     for step in facts.steps.steps:
         closure = closure_of(step)
-        if closure is None or not facts.kinds(step.names) & {"ddp", "single"} or _never(facts, step, closure):
+        if closure is None or not facts.migrates(step.names) or _never(facts, step, closure):
             continue
         if facts.steps.looks_at_gradients(step.names, closure):
             message = "the closure looks at the gradients that its backward() makes, which are not reduced yet there"

@@ -21,11 +21,7 @@ def check(facts: Facts) -> Iterator[Finding]:
     seen: set[ast.AST] = set()
     for optimizer in facts.optimizers:
         value = optimizer.value
-        if (
-            optimizer.wrapped
-            or value.kind != "object"
-            or not facts.kinds(optimizer.names) & {"ddp", "single"}
-        ):
+        if optimizer.wrapped or value.kind != "object" or not facts.migrates(optimizer.names):
             continue
         for names, method in facts.flow.methods(value, "__init__"):
             if method not in seen:

@@ -24,7 +24,7 @@ def check(facts: Facts) -> Iterator[Finding]:
         return
     for names in facts.files:
         for call in names.of_kind(ast.Call):
-            if len(call.args) + len(call.keywords) < 2 or not facts.kinds(names) & {"ddp", "single"}:
+            if len(call.args) + len(call.keywords) < 2 or not facts.migrates(names):
                 continue
             if any(value.name == SCALER for value in facts.flow.values(names, call.func)):
                 message = "timm's NativeScaler looks at the gradients as soon as backward() returns"

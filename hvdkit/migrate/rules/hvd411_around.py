@@ -18,7 +18,7 @@ INNER = ("inner", "inner_optimizer", "optimizer_inside")
 
 
 def check(facts: Facts) -> Iterator[Finding]:
-    places = [place for place in facts.places if facts.kinds(place.names) & {"ddp", "single"}]
+    places = [place for place in facts.places if facts.migrates(place.names)]
     averaged = {o.value for place in places if was_averaged(facts, place) for o in place.optimizers}
     for around in facts.around:
         if around.optimizers & averaged and not around.copies and not _hands_on(around):

@@ -12,7 +12,7 @@ from hvdkit.migrate.rule import Keep, Rule
 
 def check(facts: Facts) -> Iterator[Finding]:
     for names, call in wider_norms(facts):
-        if facts.kinds(names) & {"ddp", "single"}:
+        if facts.migrates(names):
             message = (
                 "this norm may be over gradients, too, that no optimizer holds: each rank has its own of them"
             )

@@ -8,12 +8,12 @@ from collections.abc import Iterator
 from hvdkit.migrate import edits
 from hvdkit.migrate.collective_edits import Part, same_again
 from hvdkit.migrate.facts import Facts
+from hvdkit.migrate.facts.launch.device_numbers import ranks_for_devices
 from hvdkit.migrate.facts.launch.guards import Where, where_runs
 from hvdkit.migrate.facts.launch.mpi import LIBRARY, REDUCTIONS, Handed, Talk, mpi, translated
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
-from hvdkit.migrate.rules.hvd112_device import ranks_for_devices
 
 ALONE = (
     "only rank 0 comes here from {place}, and all ranks have to: mpi4py waits there for ever, too, where what it sends "

@@ -93,9 +93,7 @@ def _function_saves(facts: Facts, names: Names, function: FunctionNode, depth: i
 
 
 def _is_above(site: Site, names: Names, statement: ast.stmt) -> bool:
-    body = edits.block(names, statement)
-    position = body.index(statement)
-    return site.names is names and position > 0 and site.names.statement(site.node) is body[position - 1]
+    return site.names is names and edits.preceding(names, statement) is names.statement(site.node)
 
 
 RULE = Rule(

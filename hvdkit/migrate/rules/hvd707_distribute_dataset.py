@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.tensorflow.strategies import Use
-from hvdkit.migrate.facts.values.arguments import keyword
+from hvdkit.migrate.facts.values.arguments import given, keyword
 from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
 from hvdkit.migrate.tensorflow_edits import tf
@@ -41,7 +41,7 @@ def _first(use: Use, name: str) -> ast.expr | None:
     """The first argument of a call, by its place or by its name."""
     if use.call is None:
         return None
-    return use.call.args[0] if use.call.args else keyword(use.call, name)
+    return given(use.call, 0, name)
 
 
 def _asks(facts: Facts, use: Use) -> bool:

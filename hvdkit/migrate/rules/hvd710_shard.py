@@ -7,12 +7,12 @@ from collections.abc import Iterator, Sequence
 
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
-from hvdkit.migrate.facts.tensorflow import vocabulary as words
-from hvdkit.migrate.facts.tensorflow.datasets import Chain, Point, countless, disorder, operation, run_over
+from hvdkit.migrate.facts.tensorflow.cutting import cut_at, endless, several_inputs, why_not_cut
+from hvdkit.migrate.facts.tensorflow.datasets import Chain, Point, countless, run_over
 from hvdkit.migrate.facts.tensorflow.iterators import drawn_steps, own_order
 from hvdkit.migrate.facts.tensorflow.models import ModelCall
 from hvdkit.migrate.facts.tensorflow.shares import is_cut, is_own_part
-from hvdkit.migrate.facts.values.flow import Value
+from hvdkit.migrate.facts.tensorflow.tapes import StepLoop
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
@@ -20,6 +20,7 @@ from hvdkit.migrate.tensorflow_edits import divided, is_divided
 
 MESSAGE = "each rank trains on its own share, as many elements on every rank"
 STEPS = "each rank takes its share of the steps, from data in an order of its own"
+WHOLE = "every rank may see all of the data"
 ARRAYS = ("x", "y", "sample_weight")
 
 
@@ -28,52 +29,55 @@ def check(facts: Facts) -> Iterator[Finding]:
     seen: set[ast.AST] = set()
     for dataset in drawn:
         # What cannot be cut first: one expression may be reached by a way with a shuffle and one without.
-        for chain in sorted(dataset.chains, key=lambda chain: not _why_not(facts, chain)):
+        for chain in sorted(dataset.chains, key=lambda chain: not why_not_cut(facts, chain)):
             if not is_cut(facts, chain):
                 yield from _dataset(facts, dataset.names, dataset.node, chain, seen)
     followed = {dataset.node for dataset in drawn}
-    played = facts.tf.played
     for call in facts.tf.fits():
-        if call.argument("x") not in followed and call.names not in played:
+        if call.argument("x") not in followed and call.names not in facts.tf.played:
             yield from _arrays(facts, call)
     for loop in {loop.node: loop for loop in facts.tf.loops if loop.names in facts.tf.files}.values():
-        if loop.names in played:
-            continue
-        steps = drawn_steps(facts, loop)
-        if steps is not None:
-            if not is_divided(facts, loop.names, steps):
-                yield facts.suggested("HVD710", loop.names, steps, STEPS, divided, facts, loop.names, steps)
-            continue
-        over: set[ast.AST] = set()
-        if not isinstance(loop.node, ast.While):
-            over = {part for each in run_over(loop.names, loop.node.iter) for part in ast.walk(each)}
-        if not over & followed:
-            message = (
-                "no dataset was found that this training loop draws from: every rank may see all of the data"
-            )
-            yield facts.manual("HVD710", loop.names, loop.node, message, _advice(facts, loop.names))
+        if loop.names not in facts.tf.played:
+            yield from _loop(facts, loop, followed)
     for step in facts.tf.loopless:
         if step.names in facts.tf.files:
-            message = "no loop was found that runs this training step: every rank may see all of the data"
-            yield facts.manual("HVD710", step.names, step.node, message, _advice(facts, step.names))
+            yield _left_whole(facts, step.names, step.node, "no loop was found that runs this training step")
 
 
-def _advice(facts: Facts, names: Names) -> str:
+def _loop(facts: Facts, loop: StepLoop, followed: set[ast.expr]) -> Iterator[Finding]:
+    """A loop that draws from no dataset that was followed, or from an iterator that has an order of its own."""
+    steps = drawn_steps(facts, loop)
+    if steps is not None:
+        if not is_divided(facts, loop.names, steps):
+            yield facts.suggested("HVD710", loop.names, steps, STEPS, divided, facts, loop.names, steps)
+    elif not _draws_from(loop, followed):
+        why = "no dataset was found that this training loop draws from"
+        yield _left_whole(facts, loop.names, loop.node, why)
+
+
+def _draws_from(loop: StepLoop, datasets: set[ast.expr]) -> bool:
+    if isinstance(loop.node, ast.While):
+        return False
+    return any(part in datasets for each in run_over(loop.names, loop.node.iter) for part in ast.walk(each))
+
+
+def _left_whole(facts: Facts, names: Names, node: ast.AST, why: str, whole: str = WHOLE) -> Finding:
     hvd = facts.hvd(names)
-    return f"give rank {hvd}.rank() of {hvd}.size() its own share, with as many batches on every rank"
+    advice = f"give rank {hvd}.rank() of {hvd}.size() its own share, with as many batches on every rank"
+    return facts.manual("HVD710", names, node, f"{why}: {whole}", advice)
 
 
 def _dataset(
     facts: Facts, names: Names, node: ast.expr, chain: Chain, seen: set[ast.AST]
 ) -> Iterator[Finding]:
-    point = _place(facts, chain)
+    point = cut_at(facts, chain)
     if point is not None:
         if point.node in seen:
             return
         seen.add(point.node)
         if not chain.ops and not facts.tf.chains.is_dataset(chain.source):
             return
-    why = _why_not(facts, chain)
+    why = why_not_cut(facts, chain)
     if why or point is None:
         message = f"every rank would train on all of this data: {why}"
         hvd = facts.hvd(names)
@@ -86,55 +90,12 @@ def _dataset(
     yield facts.safe("HVD710", point.names, point.node, MESSAGE, _shard, facts, chain, point)
 
 
-def _why_not(facts: Facts, chain: Chain) -> str:
-    """Why a pipeline cannot be cut; "" when it can."""
-    point = _place(facts, chain)
-    if point is None:
-        return "a dataset that is not for training goes the same way"
-    why = disorder(facts, chain, point.before) or (
-        countless(facts, chain, point.before) and _unequal(facts, chain, point)
-    )
-    if not facts.tf.chains.is_dataset(chain.source):
-        why = why or "in which order it gives its elements is not known"
-    return why
-
-
-def _unequal(facts: Facts, chain: Chain, point: Point) -> str:
-    """A dataset without a known length is cut evenly where it has no end, and by hvd.shard_dataset."""
-    if facts.options.target == "hvdkit":
-        return ""
-    if _endless(chain):
-        return ""
-    return f"its length is not known ({countless(facts, chain, point.before)}), and ranks with more batches would wait forever"
-
-
-def _endless(chain: Chain) -> bool:
-    repeats = [call for _, call in chain.ops if operation(call) == "repeat"]
-    return any(not call.args and not call.keywords for call in repeats)
-
-
-def _place(facts: Facts, chain: Chain) -> Point | None:
-    """The last expression before the elements are mixed that no dataset for evaluation passes.
-
-    Where those pass the first mixing, too, the last one before the next: what skip and take count stays the same.
-    """
-    wanted = (*words.ORDERING, *words.BATCHING)
-    mixing = [i for i, (_, call) in enumerate(chain.ops) if operation(call) in wanted]
-    free = [point for point in chain.points if not facts.tf.chains.shared(point)]
-    if not free:
-        return None
-    least = min(point.before for point in free)
-    first = next((i for i in mixing if i >= least), len(chain.ops))
-    before = [point for point in free if point.before <= first]
-    return max(before, key=lambda point: (point.before, chain.points.index(point)))
-
-
 def _shard(facts: Facts, chain: Chain, point: Point) -> list[Edit]:
     names, hvd = point.names, facts.hvd(point.names)
     if facts.options.target == "hvdkit":
         return edits.appended(names.source, point.node, f".apply({hvd}.shard_dataset)")
     share = f".shard({hvd}.size(), {hvd}.rank())"
-    if _endless(chain) and countless(facts, chain, point.before):
+    if endless(chain) and countless(facts, chain, point.before):
         return edits.appended(names.source, point.node, share)  # nothing to fill up
     full = f"data.concatenate(data.repeat().take(-data.cardinality() % {hvd}.size()))"
     return edits.appended(names.source, point.node, f".apply(lambda data: {full}{share})")
@@ -144,19 +105,14 @@ def _arrays(facts: Facts, call: ModelCall) -> Iterator[Finding]:
     names = call.names
     x, y = call.argument("x"), call.argument("y")
     if call.spread or x is None:
-        message = "what this fit trains on comes from * or **: every rank may see all of the data"
-        yield facts.manual("HVD710", names, call.node, message, _advice(facts, names))
+        yield _left_whole(facts, names, call.node, "what this fit trains on comes from * or **")
     elif y is None or isinstance(y, ast.Constant):
         if own_order(facts, names, x):
             yield from _iterator(facts, call, x)
         elif not facts.ranks.inside(names, x):
-            message = (
-                "what this gives is not a dataset that could be followed: every rank may see all of the data"
-            )
-            yield facts.manual("HVD710", names, x, message, _advice(facts, names))
-    elif any(_several(facts, v) for v in facts.flow.values(names, x)):
-        message = "several inputs at once: every rank would train on all of them"
-        yield facts.manual("HVD710", names, x, message, _advice(facts, names))
+            yield _left_whole(facts, names, x, "what this gives is not a dataset that could be followed")
+    elif several_inputs(facts, names, x):
+        yield _left_whole(facts, names, x, "several inputs at once", "every rank would train on all of them")
     else:
         arrays = [call.argument(name) for name in ARRAYS]
         whole = [
@@ -176,14 +132,6 @@ def _iterator(facts: Facts, call: ModelCall, x: ast.expr) -> Iterator[Finding]:
     if call.argument("steps_per_epoch") is None:
         share = f", steps_per_epoch=len({names.source.segment(x)}) // {facts.hvd(names)}.size()"
         yield facts.suggested("HVD710", names, x, STEPS, edits.wrap, names.source, last, "", share)
-
-
-def _several(facts: Facts, value: Value) -> bool:
-    """Whether a value is a dict or a list of arrays: its slice is another thing."""
-    node = value.node
-    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
-        return node.func.id in ("dict", "list", "tuple") and not value.names.bindings(node.func.id, node)
-    return isinstance(node, (ast.Dict, ast.DictComp, ast.List, ast.ListComp, ast.Tuple))
 
 
 def _slices(facts: Facts, names: Names, arrays: Sequence[ast.expr]) -> list[Edit]:

@@ -52,7 +52,7 @@ def _trains(facts: Facts, names: Names) -> bool:
 
 def _beside_torch(facts: Facts, names: Names) -> bool:
     """Whether a file belongs to a program that trains with torch, or only shares files with one."""
-    trained = [program.files for program in facts.programs if program.kind in ("ddp", "single")]
+    trained = [program.files for program in facts.programs if program.migrates]
     mine = [program.files for program in facts.programs if names in program.files]
     return any(files & others for files in mine for others in trained)
 

@@ -73,11 +73,11 @@ def check(facts: Facts) -> Iterator[Finding]:
             yield facts.refused("HVD905", names, step, BESIDE, f"{GIVE}, since {problem}")
     yield from _not_wrapped(facts)
     for names, call in dict.fromkeys(others_beside(facts)):
-        if facts.kinds(names) & {"ddp", "single"}:
+        if facts.migrates(names):
             message = "what this makes steps where an optimizer does, and is not known to be one: nobody would average"
             yield facts.refused("HVD905", names, call, message, ADVICE)
     for names in facts.files:
-        mine = [p for p in facts.programs if p.kind in ("ddp", "single") and names in p.files]
+        mine = [p for p in facts.programs if p.migrates and names in p.files]
         mine = [program for program in mine if program not in averaged.programs]
         for statement in dict.fromkeys(copied_gradients(facts, names)):
             if any(runs_in(facts, program, names, statement) for program in mine):

@@ -18,7 +18,7 @@ def check(facts: Facts) -> Iterator[Finding]:
     if facts.options.target == "hvdkit":
         return  # its optimizer covers parameters that are unfrozen later
     yield from _groups(facts)
-    found = [switch for switch in switches(facts) if facts.kinds(switch.names) & {"ddp", "single"}]
+    found = [switch for switch in switches(facts) if facts.migrates(switch.names)]
     frozen = [s for s in found if s.value is not True and not s.training and _before(facts, s)]
     alone = [optimizer.models for optimizer in facts.optimizers if "single" in facts.kinds(optimizer.names)]
     wrapped = facts.by_hand.models.union(*(wrap.models for wrap in find_wraps(facts)), *alone)
@@ -42,7 +42,7 @@ def check(facts: Facts) -> Iterator[Finding]:
 
 def _groups(facts: Facts) -> Iterator[Finding]:
     for place, names, call in late_groups(facts):
-        if facts.kinds(place.names) & {"ddp", "single"}:
+        if facts.migrates(place.names):
             message = (
                 "this group joins the optimizer after it is wrapped "
                 f"({place.names.source.path.name}:{place.statement.lineno}): Horovod gives its parameters no hooks"

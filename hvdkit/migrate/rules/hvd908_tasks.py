@@ -40,7 +40,7 @@ def check(facts: Facts) -> Iterator[Finding]:
 def _trained(facts: Facts) -> Iterator[tuple[Names, ast.AST]]:
     """The optimizers of programs that are migrated, and the calls by which Keras trains."""
     for optimizer in facts.optimizers:
-        if not optimizer.wrapped and facts.kinds(optimizer.names) & {"ddp", "single"}:
+        if not optimizer.wrapped and facts.migrates(optimizer.names):
             yield optimizer.names, optimizer.node
     for fit in facts.tf.fits():
         yield fit.names, fit.node

@@ -28,11 +28,11 @@ TRUE = frozenset(("adam_w_mode", "set_grad_none"))
 
 def check(facts: Facts) -> Iterator[Finding]:
     for around in facts.around:
-        if around.copies and facts.kinds(around.names) & {"ddp", "single"}:
+        if around.copies and facts.migrates(around.names):
             message = "this object steps the optimizer inside it, which may train copies of the parameters"
             yield facts.refused("HVD910", around.names, around.node, message, ADVICE)
     for place in facts.places if facts.options.target == "horovod" else ():
-        if facts.kinds(place.names) & {"ddp", "single"}:
+        if facts.migrates(place.names):
             yield from _lost(facts, place)
 
 

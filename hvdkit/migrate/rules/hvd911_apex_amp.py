@@ -21,7 +21,7 @@ def check(facts: Facts) -> Iterator[Finding]:
     averaged = after_backward(facts).programs
     for site in facts.calls(*AMP):
         mine = [program for program in facts.programs if site.names in program.files]
-        if any(program.kind in ("ddp", "single") and program not in averaged for program in mine):
+        if any(program.migrates and program not in averaged for program in mine):
             yield facts.manual("HVD911", site.names, site.node, MESSAGE, ADVICE)
 
 

@@ -17,7 +17,7 @@ def check(facts: Facts) -> Iterator[Finding]:
     optimizers = {optimizer.value for optimizer in facts.optimizers}
     for site in facts.calls(*PICKLES):
         names = site.names
-        if not site.node.args or not facts.kinds(names) & {"ddp", "single"}:
+        if not site.node.args or not facts.migrates(names):
             continue
         for saved in _parts(names, site.node.args[0]):
             if facts.flow.unwrap(facts.flow.values(names, saved)) & optimizers:

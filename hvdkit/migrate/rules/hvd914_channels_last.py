@@ -27,7 +27,7 @@ WRITE = (
 def check(facts: Facts) -> Iterator[Finding]:
     averaged = after_backward(facts).files
     for names in facts.files:
-        if not facts.kinds(names) & {"ddp", "single"}:
+        if not facts.migrates(names):
             continue
         literally = names in averaged  # there each gradient is sent as it is, in either target
         if facts.options.target == "hvdkit" and not literally:

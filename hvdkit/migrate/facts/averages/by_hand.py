@@ -13,7 +13,6 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from hvdkit.migrate import edits
 from hvdkit.migrate.facts.averages.gradient_things import NotAveraged
 from hvdkit.migrate.facts.averages.hand_reduction import hand_reductions
 from hvdkit.migrate.facts.averages.hooked import hooked
@@ -31,6 +30,7 @@ from hvdkit.migrate.facts.values.arguments import passed
 from hvdkit.migrate.facts.values.flow import Value
 from hvdkit.migrate.facts.values.order import last_binding
 from hvdkit.migrate.names import FUNCTIONS, LOOPS, FunctionNode, Names
+from hvdkit.migrate.statements import statements_above
 
 if TYPE_CHECKING:
     from hvdkit.migrate.facts.facts import Facts, Site
@@ -206,7 +206,7 @@ class ByHand:
     def _inline(self, site: Site) -> Averaging:
         """The statement below a backward pass, in the same block, that holds the all_reduce."""
         statement: ast.AST = site.names.statement(site.node)
-        while not any(self._passes(s) for s in _above(site.names, statement)):
+        while not any(self._passes(s) for s in statements_above(site.names, statement)):
             statement = site.names.parents[statement]
             if isinstance(statement, (ast.Module, *FUNCTIONS)):
                 raise NotAveraged(site.names, site.node, "no backward pass stands above it in the same block")
@@ -262,7 +262,7 @@ class ByHand:
         """The backward passes right above the statements. Raises NotAveraged where they may not follow."""
         names = averaging.names
         statement = guarded(self._facts, names, averaging.statement)
-        for earlier in reversed(_above(names, statement)):
+        for earlier in reversed(statements_above(names, statement)):
             if earlier in self.gone or _is_guard_of(earlier, self.gone):
                 continue
             if self._gradients.looked_at(names, earlier):
@@ -349,14 +349,6 @@ def _registers(names: Names, function: ast.FunctionDef) -> bool:
 
 def _is_guard_of(node: ast.stmt, gone: frozenset[ast.AST]) -> bool:
     return isinstance(node, (ast.If, ast.With)) and node.body[0] in gone and len(node.body) == 1
-
-
-def _above(names: Names, statement: ast.AST) -> list[ast.stmt]:
-    try:
-        block = edits.block(names, statement)  # type: ignore[arg-type]
-    except (edits.CannotEdit, KeyError):
-        return []
-    return block[: block.index(statement)]  # type: ignore[arg-type]
 
 
 def _needed(names: Names, statement: ast.stmt) -> Iterator[ast.Name]:

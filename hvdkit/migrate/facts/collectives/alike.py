@@ -5,11 +5,11 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from hvdkit.migrate import edits
 from hvdkit.migrate.facts.collectives.collectives import is_world
 from hvdkit.migrate.facts.values.arguments import positional
 from hvdkit.migrate.facts.values.order import last_binding
 from hvdkit.migrate.names import FUNCTIONS, FunctionNode, Names
+from hvdkit.migrate.statements import statements_above
 
 if TYPE_CHECKING:
     from hvdkit.migrate.facts.facts import Facts
@@ -176,8 +176,7 @@ def _filled(facts: Facts, names: Names, node: ast.Name) -> bool:
     child: ast.AST = node
     for parent in names.ancestors(node):
         if isinstance(child, ast.stmt):
-            block = edits.block(names, child)
-            for statement in reversed(block[: block.index(child)]):
+            for statement in reversed(statements_above(names, child)):
                 call = statement.value if isinstance(statement, ast.Expr) else None
                 if isinstance(call, ast.Call) and _fills_first(facts, names, call, node.id):
                     return True

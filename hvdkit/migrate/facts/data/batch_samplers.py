@@ -10,7 +10,8 @@ from hvdkit.migrate.facts.values.arguments import passed
 from hvdkit.migrate.names import FunctionNode, Names
 
 if TYPE_CHECKING:
-    from hvdkit.migrate.facts.facts import Facts, Loader
+    from hvdkit.migrate.facts.data.loaders import Loader
+    from hvdkit.migrate.facts.facts import Facts
 
 _KEPT = "sampler"  # where torch's own BatchSampler has it
 _COUNTED = frozenset((_KEPT, "batch_size", "drop_last"))

@@ -6,10 +6,10 @@ import ast
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from hvdkit.migrate import edits
 from hvdkit.migrate.facts.code.loops import Path
 from hvdkit.migrate.facts.programs import ProgramFacts
 from hvdkit.migrate.names import FUNCTIONS, Names
+from hvdkit.migrate.statements import statements_above
 
 if TYPE_CHECKING:
     from hvdkit.migrate.facts.facts import Facts
@@ -69,8 +69,7 @@ def above(path: Path, loop: ast.AST) -> Iterator[tuple[Names, ast.AST]]:
         child: ast.AST = node
         for parent in names.ancestors(node):
             if isinstance(child, ast.stmt):
-                block = edits.block(names, child)
-                yield from ((names, statement) for statement in block[: block.index(child)])
+                yield from ((names, statement) for statement in statements_above(names, child))
             if parent is loop:
                 return
             if isinstance(parent, FUNCTIONS):

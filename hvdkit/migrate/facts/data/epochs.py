@@ -9,7 +9,8 @@ from hvdkit.migrate.facts.code.loops import Loop, Path
 from hvdkit.migrate.names import Names
 
 if TYPE_CHECKING:
-    from hvdkit.migrate.facts.facts import Facts, Loader
+    from hvdkit.migrate.facts.data.loaders import Loader
+    from hvdkit.migrate.facts.facts import Facts
 
 
 _PLACES = (ast.Name, ast.Attribute, ast.Subscript)

@@ -10,7 +10,8 @@ from hvdkit.migrate.facts.once import once
 from hvdkit.migrate.names import LOOPS
 
 if TYPE_CHECKING:
-    from hvdkit.migrate.facts.facts import Facts, Loader
+    from hvdkit.migrate.facts.data.loaders import Loader
+    from hvdkit.migrate.facts.facts import Facts
 
 MAX_CALLERS = 4
 

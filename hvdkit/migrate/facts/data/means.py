@@ -12,7 +12,8 @@ from hvdkit.migrate.facts.data.counted import COLLECTS
 from hvdkit.migrate.names import Names
 
 if TYPE_CHECKING:
-    from hvdkit.migrate.facts.facts import Facts, Loader
+    from hvdkit.migrate.facts.data.loaders import Loader
+    from hvdkit.migrate.facts.facts import Facts
 
 Division = Union[ast.BinOp, ast.AugAssign]
 DIVIDES = (ast.Div, ast.FloorDiv)

@@ -16,7 +16,8 @@ from hvdkit.migrate.facts.values.arguments import default, passed
 from hvdkit.migrate.names import FUNCTIONS, FunctionNode, Names
 
 if TYPE_CHECKING:
-    from hvdkit.migrate.facts.facts import Facts, Loader
+    from hvdkit.migrate.facts.data.loaders import Loader
+    from hvdkit.migrate.facts.facts import Facts
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,8 @@ from hvdkit.migrate.facts.values.flow import Flow, Value
 from hvdkit.migrate.names import FUNCTIONS, Names
 
 if TYPE_CHECKING:
-    from hvdkit.migrate.facts.facts import Facts, Loader
+    from hvdkit.migrate.facts.data.loaders import Loader
+    from hvdkit.migrate.facts.facts import Facts
 
 BATCH_SAMPLER = "torch.utils.data.BatchSampler"
 ITERABLE = "torch.utils.data.IterableDataset"

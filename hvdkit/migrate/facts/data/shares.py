@@ -10,7 +10,8 @@ from hvdkit.migrate.facts.programs import ProgramFacts
 from hvdkit.migrate.names import Names
 
 if TYPE_CHECKING:
-    from hvdkit.migrate.facts.facts import Facts, Loader
+    from hvdkit.migrate.facts.data.loaders import Loader
+    from hvdkit.migrate.facts.facts import Facts
 
 # Calls that may be given a rank and share no data out by it.
 HARMLESS = frozenset(

@@ -13,7 +13,8 @@ from hvdkit.migrate.facts.values.flow import Value
 from hvdkit.migrate.names import Names
 
 if TYPE_CHECKING:
-    from hvdkit.migrate.facts.facts import Facts, Loader
+    from hvdkit.migrate.facts.data.loaders import Loader
+    from hvdkit.migrate.facts.facts import Facts
 
 SEEDS = ("torch.manual_seed", "torch.cuda.manual_seed", "torch.cuda.manual_seed_all", "numpy.random.seed")
 
@@ -62,9 +63,7 @@ def own_loaders(facts: Facts, program: ProgramFacts) -> list[Value]:
 def trained_by(facts: Facts, names: Names, node: ast.AST) -> list[ProgramFacts]:
     """The programs that train with PyTorch and come to a node."""
     return [
-        program
-        for program in facts.programs
-        if program.kind in ("ddp", "single") and runs_in(facts, program, names, node)
+        program for program in facts.programs if program.migrates and runs_in(facts, program, names, node)
     ]
 
 

@@ -10,7 +10,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from hvdkit.migrate import edits
 from hvdkit.migrate.facts.collectives.own_numbers import of_own_numbers
 from hvdkit.migrate.facts.data.samples import named_by_sample
 from hvdkit.migrate.facts.data.training import only_single, trained_by
@@ -20,6 +19,7 @@ from hvdkit.migrate.facts.files.writers import Writer
 from hvdkit.migrate.facts.launch.launch_needs import has_rank
 from hvdkit.migrate.facts.values.arguments import given
 from hvdkit.migrate.names import FUNCTIONS, Names
+from hvdkit.migrate.statements import statements_above
 
 if TYPE_CHECKING:
     from hvdkit.migrate.facts.facts import Facts
@@ -164,8 +164,7 @@ def _all_come(facts: Facts, names: Names, statement: ast.stmt, path: ast.expr, d
 
 def _leaving(names: Names, statement: ast.stmt) -> Iterator[ast.expr]:
     """The tests above a statement in its block after which some turn of a loop, or a function, ends."""
-    block = edits.block(names, statement)
-    for above in block[: block.index(statement)]:
+    for above in statements_above(names, statement):
         if isinstance(above, ast.If) and any(
             isinstance(part, (ast.Return, ast.Break, ast.Continue)) for part in ast.walk(above)
         ):

@@ -14,6 +14,7 @@ from hvdkit.migrate.facts.data.training import trained_by
 from hvdkit.migrate.facts.files.writers import Writer, handed, path_and_mode
 from hvdkit.migrate.facts.once import once
 from hvdkit.migrate.names import Names
+from hvdkit.migrate.statements import statements_above
 
 if TYPE_CHECKING:
     from hvdkit.migrate.facts.facts import Facts
@@ -159,8 +160,7 @@ def _bound_above(names: Names, use: ast.Name, name: str, row: list[ast.stmt]) ->
         elif isinstance(parent, ast.For):
             targets.append(parent.target)
         if isinstance(child, ast.stmt) and not isinstance(parent, (ast.Module, ast.FunctionDef)):
-            above = edits.block(names, child)
-            for statement in above[: above.index(child)]:
+            for statement in statements_above(names, child):
                 if isinstance(statement, ast.Assign) and statement not in row:
                     targets += statement.targets
         if any(_binds(target, name) for target in targets if target is not None):

@@ -6,12 +6,12 @@ import ast
 from enum import IntEnum
 from typing import TYPE_CHECKING
 
-from hvdkit.migrate import edits
 from hvdkit.migrate.facts.data.training import trained_by
 from hvdkit.migrate.facts.launch.rank_kinds import CONSTANT, UNKNOWN
 from hvdkit.migrate.facts.values.arguments import passed
 from hvdkit.migrate.facts.vocabulary import EVERY_HOROVOD
 from hvdkit.migrate.names import FUNCTIONS, Binding, FunctionNode, Names
+from hvdkit.migrate.statements import statements_above, statements_below
 
 if TYPE_CHECKING:
     from hvdkit.migrate.facts.facts import Facts
@@ -45,7 +45,7 @@ def where_runs(facts: Facts, names: Names, node: ast.AST, depth: int = 0, traini
         elif isinstance(parent, ast.BoolOp) and child in parent.values:
             before = parent.values[: parent.values.index(child)]
             best = max([best, *(tests(facts, names, v, isinstance(parent.op, ast.And)) for v in before)])
-        best = max(best, _left_above(facts, names, parent, child))
+        best = max(best, _left_above(facts, names, child))
         if best is Where.RANK_0:
             return best
         if isinstance(parent, FUNCTIONS):
@@ -109,15 +109,12 @@ def _calls_on_rank_0(facts: Facts, names: Names, decorator: ast.AST) -> bool:
     return bool(calls) and all(where_runs(facts, names, call, MAX_CALLERS) is Where.RANK_0 for call in calls)
 
 
-def _left_above(facts: Facts, names: Names, parent: ast.AST, child: ast.AST) -> Where:
+def _left_above(facts: Facts, names: Names, child: ast.AST) -> Where:
     """`if rank != 0: return` (continue, raise ...) above, in the same block."""
     best = Where.ALL
-    for field in ("body", "orelse", "finalbody"):
-        block = getattr(parent, field, None)
-        if isinstance(block, list) and child in block:
-            for statement in block[: block.index(child)]:
-                if isinstance(statement, ast.If) and _leaves(names, statement.body[-1]):
-                    best = max(best, tests(facts, names, statement.test, False))
+    for statement in statements_above(names, child):
+        if isinstance(statement, ast.If) and _leaves(names, statement.body[-1]):
+            best = max(best, tests(facts, names, statement.test, False))
     return best
 
 
@@ -229,8 +226,7 @@ def _not_in_a_job(facts: Facts, names: Names, binding: Binding, others: list[tup
     if _without_job(facts, names, binding.node):
         return True
     statement = names.statement(binding.node)
-    block = edits.block(names, statement)
-    below = block[block.index(statement) + 1 :]
+    below = statements_below(names, statement)
     return any(
         where is names
         and names.statement(other.node) in choice.body

@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from hvdkit.migrate.facts.facts import Facts, Site
 
 INIT_ARGUMENTS = ("backend", "init_method", "timeout", "world_size", "rank", "store", "group_name")
-DEVICE_COUNTS = frozenset(("torch.cuda.device_count", "torch.accelerator.device_count"))
 HVD_FUNCTIONS = ("rank", "size", "local_rank", "local_size", "cross_rank", "cross_size")
 MAX_STEPS = 24
 

@@ -16,6 +16,7 @@ from hvdkit.migrate.facts.launch.ranks import ENVIRONMENT, environment_stores
 from hvdkit.migrate.facts.launch.starts import runs_in, starting_sites
 from hvdkit.migrate.facts.programs import main_guard
 from hvdkit.migrate.names import FUNCTIONS, FunctionNode, Names
+from hvdkit.migrate.statements import block_of
 
 if TYPE_CHECKING:
     from hvdkit.migrate.facts.facts import Facts
@@ -332,12 +333,8 @@ def leaves_when_started(statement: ast.stmt) -> bool:
 
 def _earlier(names: Names, statement: ast.stmt, itself: bool) -> list[ast.stmt]:
     """Statements before one in its block; with it, for what is to stand below it."""
-    parent = names.parents.get(statement)
-    for field in ("body", "orelse", "finalbody", "handlers"):
-        body = getattr(parent, field, None)
-        if isinstance(body, list) and statement in body:
-            return body[: body.index(statement) + (1 if itself else 0)]
-    return []
+    block = block_of(names, statement)
+    return block[: block.index(statement) + (1 if itself else 0)] if block else []
 
 
 def _same_block(parent: ast.AST, left: ast.stmt, right: ast.stmt) -> bool:

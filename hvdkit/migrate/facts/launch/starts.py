@@ -14,9 +14,21 @@ if TYPE_CHECKING:
     from hvdkit.migrate.facts.facts import Facts, Site
 
 MAX_CALLERS = 4
+# Statements that only define names.
+DEFINITIONS = (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+# What files call while they are imported, and what has nothing to do with ranks and devices.
+SETTINGS = frozenset(
+    (
+        "matplotlib.use",
+        "sys.path.append",
+        "sys.path.insert",
+        "warnings.filterwarnings",
+        "warnings.simplefilter",
+    )
+)
 # Calls that a migrated script may guard by its rank, or that make what is divided by the number of ranks.
 ASKING = ("torch.", "torchvision.", "tensorflow.", "wandb.", "tqdm.")
-SETTINGS = (
+NEVER_ASKING = (
     *("torch.set_", "torch.backends.", "torch.device", "torch.manual_seed", "torch.multiprocessing.set_"),
     *("torch.cuda.is_available", "torch.cuda.device_count", "torch.cuda.manual_seed"),
 )
@@ -100,7 +112,7 @@ def _may_ask(facts: Facts, names: Names, statement: ast.stmt) -> bool:
         return True
     called = [(call, names.qualified(call.func)) for call in names.calls_in(statement)]
     return runs_project(facts, names, statement) or any(
-        any(name.startswith(ASKING) and not name.startswith(SETTINGS) for name in qualified)
+        any(name.startswith(ASKING) and not name.startswith(NEVER_ASKING) for name in qualified)
         or (isinstance(call.func, ast.Name) and call.func.id in BUILTINS and not qualified)
         for call, qualified in called
     )
@@ -121,3 +133,28 @@ def runs_in(facts: Facts, program: ProgramFacts, names: Names, node: ast.AST) ->
 def run_by_nobody(facts: Facts, names: Names, node: ast.AST) -> bool:
     """Whether no program is seen to come to a node: a configuration may name the class that it is in."""
     return not any(runs_in(facts, program, names, node) for program in facts.programs)
+
+
+def is_script(facts: Facts, names: Names) -> bool:
+    """Whether a file runs something: what only defines things for others to import starts no job.
+
+    A function that nothing in the project calls may be what a console script runs.
+    """
+    body = names.source.tree.body
+    functions = [statement for statement in body if isinstance(statement, FUNCTIONS)]
+    if main_guard(names) is not None or any(not facts.flow.call_sites(names, f) for f in functions):
+        return True
+    return any(does_something(names, one) or runs_project(facts, names, one) for one in body)
+
+
+def does_something(names: Names, statement: ast.stmt) -> bool:
+    """Whether a module-level statement does something that a rank may be asked in, beyond defining names."""
+    if isinstance(statement, DEFINITIONS):
+        return False
+    if any(isinstance(node, (ast.For, ast.While, ast.With)) for node in ast.walk(statement)):
+        return True
+    return (
+        isinstance(statement, ast.Expr)
+        and isinstance(statement.value, ast.Call)
+        and not (set(names.qualified(statement.value.func)) & SETTINGS)
+    )

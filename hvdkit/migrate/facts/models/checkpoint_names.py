@@ -58,7 +58,7 @@ def _holders(facts: Facts) -> dict[Names, set[ast.AST]]:
     """The modules of trainings that wrap what they keep as an attribute, by file."""
     found: dict[Names, set[ast.AST]] = {}
     for names in facts.files if find_wraps(facts) else ():
-        if not facts.kinds(names) & {"ddp", "single"}:
+        if not facts.migrates(names):
             continue
         for target, binding in (pair for pairs in names.stores.values() for pair in pairs):
             owner = next((p for p in names.ancestors(target) if isinstance(p, ast.ClassDef)), None)
@@ -114,6 +114,39 @@ def readers(facts: Facts) -> set[Names]:
     }
 
 
+def loaded_for(facts: Facts, names: Names, node: ast.Constant) -> list[ast.expr]:
+    """What a loop over names takes from checkpoints that its function loads: `checkpoint["state_dict"]`."""
+    loop = loop_over_names(names, node)
+    if loop is None or isinstance(names.parents[node], ast.JoinedStr):
+        return []
+    used = {part.id for part in ast.walk(loop) if isinstance(part, ast.Name)}
+    return [
+        statement.value
+        for statement in names.walk(names.function(node) or names.source.tree)
+        if isinstance(statement, ast.Assign)
+        and names.function(statement) is names.function(node)
+        and isinstance(statement.targets[0], ast.Name)
+        and statement.targets[0].id in used
+        and isinstance(statement.value, ast.Subscript)
+        and isinstance(statement.value.slice, ast.Constant)
+        and isinstance(statement.value.value, (ast.Name, ast.Call))
+        and _is_loaded(facts, names, statement.value.value)
+        and _keyed(loop, statement.targets[0].id)
+    ]
+
+
+def loop_over_names(names: Names, node: ast.AST) -> ast.For | None:
+    return next((parent for parent in names.ancestors(node) if isinstance(parent, ast.For)), None)
+
+
+def is_of_file(facts: Facts, names: Names, state: ast.expr) -> bool:
+    """Whether names are what a file has, as a whole or under a key: `torch.load(path)["state_dict"]`."""
+    while isinstance(state, ast.Subscript):
+        state = state.value
+    return _is_loaded(facts, names, state)
+
+
+@once
 def writes_wrapped(facts: Facts) -> bool:
     """Whether a training asks a model for its names that is wrapped there."""
     return bool(_asking_wrapped(facts))
@@ -130,7 +163,7 @@ def _asking_wrapped(facts: Facts) -> set[Names]:
     return {
         names
         for names, _, model in facts.methods("state_dict")
-        if facts.kinds(names) & {"ddp", "single"} and meets_names(facts, names, model)
+        if facts.migrates(names) and meets_names(facts, names, model)
     }
 
 
@@ -173,3 +206,23 @@ def _is_read(names: Names, state: ast.expr) -> bool:
     if isinstance(state, ast.Subscript):
         return isinstance(state.slice, ast.Constant) and isinstance(state.value, (ast.Name, ast.Call))
     return isinstance(state, ast.Call) and "torch.load" in names.qualified(state.func)
+
+
+def _is_loaded(facts: Facts, names: Names, node: ast.expr) -> bool:
+    """Whether a function itself loads a checkpoint: `torch.load(path)`, or a variable that holds it."""
+    if isinstance(node, ast.Call):
+        return "torch.load" in facts.flow.qualified(names, node.func)
+    bindings = names.bindings(node.id, node) if isinstance(node, ast.Name) else []
+    values = [binding.value for binding in bindings]
+    return bool(values) and all(isinstance(v, ast.Call) and _is_loaded(facts, names, v) for v in values)
+
+
+def _keyed(loop: ast.For, name: str) -> bool:
+    """Whether a loop runs over a dict's names, or looks some up in it: `for k in list(d.keys())`, `d[k]`."""
+    asked = (part for part in ast.walk(loop) if isinstance(part, (ast.Attribute, ast.Subscript)))
+    return any(
+        isinstance(part.value, ast.Name)
+        and part.value.id == name
+        and (isinstance(part, ast.Subscript) or part.attr in ("keys", "items"))
+        for part in asked
+    )

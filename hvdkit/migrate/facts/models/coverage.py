@@ -13,7 +13,8 @@ from hvdkit.migrate.facts.launch.starts import run_by_nobody, runs_in
 from hvdkit.migrate.facts.models.wraps import Wrap, find_wraps
 from hvdkit.migrate.facts.once import once
 from hvdkit.migrate.facts.optimizers.named_passes import passes_by_name
-from hvdkit.migrate.facts.optimizers.optimizers import Optimizer, parameter_roots
+from hvdkit.migrate.facts.optimizers.optimizers import Optimizer
+from hvdkit.migrate.facts.optimizers.parameter_roots import parameter_roots
 from hvdkit.migrate.facts.optimizers.placing import head_of
 from hvdkit.migrate.facts.optimizers.updates import hand_updates, may_step_weights
 from hvdkit.migrate.facts.programs import ProgramFacts

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from hvdkit.migrate.facts.optimizers.optimizers import PARAMETERS
+from hvdkit.migrate.facts.optimizers.parameter_roots import PARAMETERS
 from hvdkit.migrate.facts.values.arguments import passed
 from hvdkit.migrate.facts.values.flow import Value
 from hvdkit.migrate.names import FUNCTIONS, Names

@@ -81,15 +81,11 @@ def _context(names: Names, context: ast.expr) -> Sync:
         return Sync.NEVER
     if isinstance(context, ast.Call) and names.qualified(called) == ("hvdkit.torch.accumulate",):
         return Sync.NEVER if len(context.args) == 1 else Sync.TESTED
-    if any(isinstance(part, ast.Attribute) and part.attr == NO_SYNC for part in ast.walk(context)):
+    if mention_in(context) is not None:
         return Sync.TESTED
     if isinstance(called, ast.Name):
         values = [binding.value for binding in names.bindings(called.id, called) if binding.value is not None]
-        if any(
-            isinstance(part, ast.Attribute) and part.attr == NO_SYNC
-            for value in values
-            for part in ast.walk(value)
-        ):
+        if any(mention_in(value) is not None for value in values):
             return Sync.TESTED
     return Sync.ALWAYS
 
@@ -140,11 +136,36 @@ class Choice:
     passes: str = "2"
 
 
+def mention_in(node: ast.AST) -> ast.Attribute | None:
+    """The first mention of no_sync in an expression."""
+    every = (part for part in ast.walk(node) if isinstance(part, ast.Attribute))
+    return next((part for part in every if part.attr == NO_SYNC), None)
+
+
 def asks_for_it(node: ast.AST) -> bool:
     """Whether a node is hasattr(model, "no_sync"): whether DDP is there."""
     if not isinstance(node, ast.Call) or len(node.args) != 2 or not isinstance(node.func, ast.Name):
         return False
     return node.func.id == "hasattr" and getattr(node.args[1], "value", None) == NO_SYNC
+
+
+def decides_here(names: Names, question: ast.Call) -> bool:
+    """Whether the function that asks has a no_sync() of its own, whatever library the model comes from."""
+    uses = (node for node in names.attributes.get(NO_SYNC, ()) if not handed_on(names, node))
+    return any(names.function(node) is names.function(question) for node in uses)
+
+
+def in_choice(names: Names, question: ast.Call) -> bool:
+    """Whether hasattr(model, "no_sync") stands in a test that chooses no_sync() or lets it be handed on."""
+    for parent in names.ancestors(question):
+        if isinstance(parent, ast.IfExp) and any(_mentions(part) for part in (parent.body, parent.orelse)):
+            return True
+        if isinstance(parent, ast.If) and question in ast.walk(parent.test):
+            mentions = [part for statement in parent.body for part in ast.walk(statement) if _mentions(part)]
+            return any(isinstance(part, ast.Attribute) and handed_on(names, part) for part in mentions)
+        if isinstance(parent, ast.stmt):
+            break
+    return False
 
 
 def handed_on(names: Names, node: ast.Attribute) -> bool:
@@ -244,3 +265,8 @@ def is_nothing(names: Names, node: ast.expr) -> bool:
     """Whether a context manager is nullcontext, called or not."""
     called = node.func if isinstance(node, ast.Call) else node
     return bool(NOTHING & set(names.qualified(called)))
+
+
+def _mentions(node: ast.AST) -> bool:
+    whole = node.func if isinstance(node, ast.Call) else node
+    return isinstance(whole, ast.Attribute) and whole.attr == NO_SYNC

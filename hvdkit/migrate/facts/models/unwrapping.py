@@ -7,9 +7,13 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from hvdkit.migrate.facts import vocabulary as words
+from hvdkit.migrate.facts.data.training import trained_by
+from hvdkit.migrate.facts.models.syncing import NO_SYNC, for_ddp_only
 from hvdkit.migrate.facts.models.wraps import find_wraps, removed
+from hvdkit.migrate.facts.values.arguments import keyword
+from hvdkit.migrate.facts.values.filled_lists import elements
 from hvdkit.migrate.facts.values.flow import Value
-from hvdkit.migrate.names import Names
+from hvdkit.migrate.names import FunctionNode, Names
 
 if TYPE_CHECKING:
     from hvdkit.migrate.facts.facts import Facts
@@ -33,7 +37,7 @@ def wrapped(facts: Facts, names: Names, node: ast.expr) -> bool:
 def _goes(facts: Facts, value: Value) -> bool:
     """Whether a value is a wrapper that this run takes away: DataParallel only where something is trained."""
     if value.name in words.DATA_PARALLEL & removed(facts):
-        return bool(facts.kinds(value.names) & {"ddp", "single"})
+        return facts.migrates(value.names)
     return value.name in words.DDP
 
 
@@ -153,3 +157,65 @@ def class_questions(facts: Facts) -> Iterator[tuple[Names, ast.Call]]:
                 if isinstance(part, (ast.Name, ast.Attribute))
             ):
                 yield names, call
+
+
+def of_record(names: Names, use: ast.Name) -> bool:
+    """Whether a loop's variable stands for what is made with a `module=` of its own, wrapping nothing."""
+    made = elements(names, use)
+    return bool(made) and all(
+        isinstance(each, ast.Call)
+        and keyword(each, "module") is not None
+        and not words.WRAPS & set(names.qualified(each.func))
+        for each in made
+    )
+
+
+def loses_wrappers(facts: Facts, names: Names) -> bool:
+    """Whether a file belongs to a program of DDP, or to one of a single process that loses DataParallel."""
+    kinds = facts.kinds(names)
+    gone = (wrap for wrap in find_wraps(facts) if wrap.name in words.DATA_PARALLEL)
+    return "ddp" in kinds or ("single" in kinds and any("single" in facts.kinds(wrap.names) for wrap in gone))
+
+
+def must_hold(facts: Facts, names: Names, question: ast.Call) -> bool:
+    """Whether a program of one process, which loses DataParallel, stops where a test for that is false."""
+    holds = isinstance(names.parents[question], ast.Assert) and loses_wrappers(facts, names)
+    return holds and bool(trained_by(facts, names, question))
+
+
+def looks_through(names: Names, call: ast.Call) -> bool:
+    """Whether a test only guards a look through the wrapper, or its no_sync(): right without one."""
+    for parent in names.ancestors(call):
+        if isinstance(parent, (ast.If, ast.IfExp)):
+            body = parent.body if isinstance(parent.body, list) else [parent.body]
+            inside = [part for statement in body for part in ast.walk(statement)]
+            branches = [part for part in ast.walk(parent) if isinstance(part, ast.Attribute)]
+            if any(part.attr == NO_SYNC and for_ddp_only(names, part) for part in branches):
+                return True
+            return any(isinstance(part, ast.Attribute) and part.attr == "module" for part in inside)
+        if isinstance(parent, ast.stmt):
+            return False
+    return False
+
+
+def only_asks(facts: Facts, names: Names, test: ast.expr) -> bool:
+    """Whether a test has no effect: it calls `isinstance` and its like, or a function that returns one."""
+    if any(isinstance(part, ast.NamedExpr) for part in ast.walk(test)):
+        return False
+    for call in (part for part in ast.walk(test) if isinstance(part, ast.Call)):
+        functions = facts.flow.functions(names, call)
+        if not _asks(call) and not (functions and all(_returns_test(*found) for found in functions)):
+            return False
+    return True
+
+
+def _returns_test(names: Names, function: FunctionNode) -> bool:
+    """Whether a function is one `return` that calls nothing but `isinstance` and its like."""
+    if isinstance(function, ast.Lambda):
+        return False
+    body = function.body[1:] if ast.get_docstring(function, clean=False) is not None else function.body
+    return [type(s) for s in body] == [ast.Return] and all(_asks(call) for call in names.calls_in(body[0]))
+
+
+def _asks(call: ast.Call) -> bool:
+    return isinstance(call.func, ast.Name) and call.func.id in ("isinstance", "hasattr", "type")

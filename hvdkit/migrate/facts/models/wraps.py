@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from hvdkit.migrate.facts import vocabulary as words
 from hvdkit.migrate.facts.once import once
-from hvdkit.migrate.facts.values.arguments import keyword
+from hvdkit.migrate.facts.values.arguments import given
 from hvdkit.migrate.facts.values.flow import Value
 from hvdkit.migrate.names import Names
 
@@ -61,7 +61,7 @@ def find_wraps(facts: Facts) -> list[Wrap]:
     found = []
     for site in facts.calls(*words.WRAPS):
         call = site.node
-        inner = call.args[0] if call.args else keyword(call, "module")
+        inner = given(call, 0, "module")
         models = facts.flow.unwrap(facts.flow.values(site.names, inner))
         found.append(Wrap(site.names, call, site.name, inner, models))
     return found

@@ -24,7 +24,7 @@ from hvdkit.migrate.facts.data.training import training_paths
 from hvdkit.migrate.facts.launch.starts import run_by_nobody, runs_in
 from hvdkit.migrate.facts.models.coverage import trained_wraps, unknown_steps
 from hvdkit.migrate.facts.models.losses import reached_models
-from hvdkit.migrate.facts.models.syncing import NO_SYNC, Sync, choice_of, context_of, sync_of
+from hvdkit.migrate.facts.models.syncing import Sync, choice_of, context_of, mention_in, sync_of
 from hvdkit.migrate.facts.models.wraps import MAY_BE_UNUSED, Wrap, changes_average, find_wraps
 from hvdkit.migrate.facts.once import once
 from hvdkit.migrate.facts.optimizers.before_steps import before_steps, sparse_gradients
@@ -312,7 +312,7 @@ def _left_to_later(facts: Facts, names: Names, statement: ast.stmt) -> str:
     if not isinstance(statement, ast.With) or len(statement.items) != 1:
         return ""
     context = statement.items[0].context_expr
-    mention = next((n for n in ast.walk(context) if isinstance(n, ast.Attribute) and n.attr == NO_SYNC), None)
+    mention = mention_in(context)
     if mention is None:
         return ""
     try:

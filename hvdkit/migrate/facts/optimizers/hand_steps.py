@@ -17,7 +17,7 @@ from hvdkit.migrate.facts.launch.starts import runs_in
 from hvdkit.migrate.facts.models.coverage import unknown_steps, unseen_steps
 from hvdkit.migrate.facts.models.wraps import Wrap
 from hvdkit.migrate.facts.optimizers.hand_rates import own_rates
-from hvdkit.migrate.facts.optimizers.optimizers import parameter_roots
+from hvdkit.migrate.facts.optimizers.parameter_roots import parameter_roots
 from hvdkit.migrate.facts.optimizers.updates import changed_by, hand_updates
 from hvdkit.migrate.facts.optimizers.wrap_names import NotShown
 from hvdkit.migrate.facts.programs import ProgramFacts

@@ -31,6 +31,13 @@ def optimizer_names(
     return list(dict.fromkeys(found))
 
 
+def trainers_of(facts: Facts, names: Names, model: ast.expr) -> list[str]:
+    """The optimizers that train a model, as they are written at a place where it is."""
+    models = facts.flow.unwrap(facts.flow.values(names, model))
+    groups = [group for group in facts.steps.groups if _trains(facts, group.optimizers, models)]
+    return optimizer_names(facts, names, model, groups or list(facts.steps.groups))
+
+
 def _means_the_same(step: Step, at: ast.expr | ast.stmt) -> bool:
     """Whether a step's target can be written at a place: its own function, inside the loop that binds it."""
     names = step.names
@@ -61,3 +68,7 @@ def plain_target(step: Step) -> str | None:
             return None
         node = node.value
     return step.names.source.segment(step.target) if isinstance(node, ast.Name) else None
+
+
+def _trains(facts: Facts, optimizers: frozenset[object], models: frozenset[object]) -> bool:
+    return any(o.value in optimizers and o.models & models for o in facts.optimizers)

@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING
 
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import vocabulary as words
-from hvdkit.migrate.facts.optimizers.optimizers import Optimizer, Passed
+from hvdkit.migrate.facts.optimizers.optimizers import Optimizer
+from hvdkit.migrate.facts.optimizers.parameter_roots import Passed
 from hvdkit.migrate.facts.values.arguments import argument, passes_self
 from hvdkit.migrate.facts.values.handed_out import assigned_to
 from hvdkit.migrate.facts.values.spelling import spelled

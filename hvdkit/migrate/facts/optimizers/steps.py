@@ -22,8 +22,10 @@ from hvdkit.migrate.facts.optimizers.gradients import GradientUse, walk_here
 from hvdkit.migrate.facts.optimizers.leaves import passes_of
 from hvdkit.migrate.facts.optimizers.passes import Backward, Group, Region, Step, region_of
 from hvdkit.migrate.facts.optimizers.repeated import repeated
+from hvdkit.migrate.facts.values.arguments import given
 from hvdkit.migrate.facts.values.flow import Value
 from hvdkit.migrate.names import FUNCTIONS, LOOPS, FunctionNode, Names
+from hvdkit.migrate.statements import statements_above, statements_below
 
 if TYPE_CHECKING:
     from hvdkit.migrate.facts.facts import Facts
@@ -91,7 +93,7 @@ class Steps:
         statement: ast.AST = names.statement(call)
         while isinstance(statement, ast.stmt) and not isinstance(statement, FUNCTIONS):
             parent = names.parents[statement]
-            for above in reversed(_above(parent, statement)):
+            for above in reversed(statements_above(names, statement)):
                 if self.runs_backward(above):
                     return False
                 if self._gradients.looked_at(names, above):
@@ -141,8 +143,8 @@ class Steps:
         return [
             (step.names, step.call)
             for step in self.steps
-            if (given := closure_of(step)) is not None
-            and any(value.node is function for value in self._facts.flow.values(step.names, given))
+            if (closure := closure_of(step)) is not None
+            and any(value.node is function for value in self._facts.flow.values(step.names, closure))
         ]
 
     def _values(self, names: Names, node: ast.AST) -> frozenset[Value]:
@@ -313,7 +315,7 @@ class Steps:
         statement: ast.AST = names.statement(anchor)
         while True:
             parent = names.parents[statement]
-            verdict = self._scan(names, _below(parent, statement), own)
+            verdict = self._scan(names, statements_below(names, statement), own)
             if verdict is not None:
                 return verdict
             if self._unscales(names, parent):
@@ -358,7 +360,7 @@ class Steps:
         statement = names.statement(anchor)
         backwards = {call for _, call in backward_calls(self._facts)}
         first = None
-        for earlier in reversed(_above(names.parents[statement], statement)):
+        for earlier in reversed(statements_above(names, statement)):
             if any(self._leads.get(call, set()) & backwards for call in self._calls_here(earlier)):
                 break
             if self._gradients.looked_at(names, earlier):
@@ -368,26 +370,5 @@ class Steps:
 
 def closure_of(step: Step) -> ast.expr | None:
     """What a step is given to evaluate."""
-    if step.scaled:
-        return None
-    keyword = next((k.value for k in step.call.keywords if k.arg == "closure"), None)
-    given = step.call.args[0] if step.call.args else keyword
-    return None if isinstance(given, ast.Constant) else given
-
-
-def _block(parent: ast.AST, statement: ast.AST) -> Sequence[ast.stmt]:
-    for name in ("body", "orelse", "finalbody", "handlers"):
-        block = getattr(parent, name, None)
-        if isinstance(block, list) and statement in block:
-            return block
-    return ()
-
-
-def _below(parent: ast.AST, statement: ast.AST) -> Sequence[ast.stmt]:
-    block = list(_block(parent, statement))
-    return block[block.index(statement) + 1 :] if statement in block else ()
-
-
-def _above(parent: ast.AST, statement: ast.stmt) -> Sequence[ast.stmt]:
-    block = list(_block(parent, statement))
-    return block[: block.index(statement)] if statement in block else ()
+    closure = None if step.scaled else given(step.call, 0, "closure")
+    return None if isinstance(closure, ast.Constant) else closure

@@ -21,7 +21,7 @@ def unfollowed_steps(facts: Facts) -> list[tuple[Names, ast.Call]]:
     found: dict[ast.Call, Names] = {}
     for program in facts.programs:
         lost = [o for o in facts.optimizers if o.names in program.files and o.value not in stepped]
-        if program.kind not in ("ddp", "single") or not lost:
+        if not program.migrates or not lost:
             continue
         for names, call, receiver in facts.methods("step"):
             if names not in program.files or not may_step_weights(names, call):

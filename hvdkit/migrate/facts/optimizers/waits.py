@@ -11,12 +11,19 @@ from hvdkit.migrate.facts.optimizers.gradients import GradientUse
 from hvdkit.migrate.facts.optimizers.naming import optimizer_names
 from hvdkit.migrate.facts.optimizers.passes import Backward, Group, Step
 from hvdkit.migrate.names import FUNCTIONS, Names
+from hvdkit.migrate.statements import statements_above, statements_below
 
 if TYPE_CHECKING:
     from hvdkit.migrate.facts.facts import Facts
 
 
 SKIP = "skip_synchronize"
+
+
+def is_awaited(facts: Facts, group: Group) -> bool:
+    """Whether there is a place to wait: for these steps, or for those around the object that steps here."""
+    groups = (other for other in facts.steps.groups if other.optimizers & group.optimizers)
+    return any(other.reduce_after or other.reduce_before for other in groups)
 
 
 def waiting_place(facts: Facts, backward: Backward, group: Group) -> tuple[Names, ast.Call]:
@@ -32,10 +39,9 @@ def looked_at_before(facts: Facts, backward: Backward) -> ast.stmt | None:
     child: ast.AST = names.statement(backward.call)
     for parent in names.ancestors(child):
         if isinstance(child, ast.stmt):
-            block = edits.block(names, child)
-            found = (below for below in block[block.index(child) + 1 :] if looks.looked_at(names, below))
-            if (below := next(found, None)) is not None:
-                return below
+            for below in statements_below(names, child):
+                if looks.looked_at(names, below):
+                    return below
         if isinstance(parent, FUNCTIONS):
             break
         child = parent
@@ -57,8 +63,7 @@ def reduced_above(facts: Facts, names: Names, statement: ast.stmt, group: Group)
     parent = names.parents[statement]
     if isinstance(parent, ast.With) and any(_is_call(item.context_expr, SKIP) for item in parent.items):
         statement = parent
-    block = edits.block(names, statement)
-    above = block[: block.index(statement)]
+    above = statements_above(names, statement)
     return bool(above) and _wait(above[-1]) is not None and _is_for(facts, names, above[-1], group)
 
 
@@ -136,3 +141,20 @@ def _is_for(facts: Facts, names: Names, statement: ast.stmt, group: Group) -> bo
     if call is None or not isinstance(call.func, ast.Attribute):
         return False
     return bool(facts.flow.unwrap(facts.flow.values(names, call.func.value)) & group.optimizers)
+
+
+def made_under_test(names: Names, name: str, call: ast.Call, group: Group) -> bool:
+    """Whether an optimizer is made, and steps, under a test only, and backward() runs without it."""
+    made = [_tests(names, b.node) for b in names.bindings(name, call) if b.kind == "assign"]
+    stepped = [_tests(step.names, step.call) for step in group.steps if step.names is names]
+    return bool(made and stepped and set.intersection(*made, *stepped) - _tests(names, call))
+
+
+def _tests(names: Names, node: ast.AST) -> set[str]:
+    """The tests that hold where a node runs, as they are written."""
+    around = [node, *names.ancestors(node)]
+    return {
+        ast.dump(parent.test)
+        for child, parent in zip(around, around[1:])
+        if isinstance(parent, ast.If) and child in parent.body
+    }

@@ -1,0 +1,130 @@
+"""Where the number of a spawned worker is used for the rank, which it is as long as there is one host."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from hvdkit.migrate.facts import vocabulary as words
+from hvdkit.migrate.facts.launch.ranks import constant
+from hvdkit.migrate.facts.values.arguments import given
+from hvdkit.migrate.names import Names
+
+if TYPE_CHECKING:
+    from hvdkit.migrate.facts.facts import Facts
+
+
+SPLITS = ("split", "chunk", "tensor_split", "array_split")
+SAMPLER = ("torch.utils.data.Sampler", "torch.utils.data.sampler.Sampler")
+
+
+def numbers_for_rank(facts: Facts) -> Iterator[tuple[Names, ast.expr]]:
+    """The uses of a worker's number that mean the rank of the job."""
+    if facts.launch.rank_indices:
+        for names, node in (
+            *_compared(facts),
+            *_sampled(facts),
+            *_shared_out(facts),
+            *_reckoned(facts),
+            *_beside_device(facts),
+        ):
+            if isinstance(node, (ast.Name, ast.Attribute)) and _is_index(facts, names, node):
+                yield names, node
+
+
+def _compared(facts: Facts) -> Iterator[tuple[Names, ast.expr]]:
+    """What is compared with 0."""
+    for names in facts.files:
+        if "ddp" not in facts.kinds(names):
+            continue
+        for node in names.of_kind(ast.Compare):
+            if len(node.ops) == 1 and constant(node.comparators[0]) == 0:
+                if isinstance(node.ops[0], (ast.Eq, ast.NotEq, ast.Gt)):
+                    yield names, node.left
+
+
+def _sampled(facts: Facts) -> Iterator[tuple[Names, ast.expr]]:
+    """What a DistributedSampler is given as its rank, and what one of the project's own is."""
+    for site in facts.calls(*words.SAMPLERS):
+        rank = given(site.node, words.ASKING_SAMPLERS.get(site.name, 1) + 1, "rank")
+        if rank is not None:
+            yield site.names, rank
+    for names in facts.files:
+        for owner in names.of_kind(ast.ClassDef):
+            bases = {name for base in owner.bases for name in facts.flow.qualified(names, base)}
+            if bases & {*words.SAMPLERS, *SAMPLER}:
+                yield from _given_to(facts, owner)
+
+
+def _given_to(facts: Facts, owner: ast.ClassDef) -> Iterator[tuple[Names, ast.expr]]:
+    """What the calls of a project's class are given: a sampler knows no devices."""
+    for names in facts.files:
+        for call in names.calls.get(owner.name, ()):
+            if any(value.node is owner for value in facts.flow.values(names, call.func)):
+                for given in (*call.args, *(item.value for item in call.keywords)):
+                    yield names, given
+
+
+def _shared_out(facts: Facts) -> Iterator[tuple[Names, ast.expr]]:
+    """What picks a part of data that is split here: `index.split(n)[rank]`."""
+    for names in facts.files:
+        for call in (call for method in SPLITS for call in names.calls.get(method, ())):
+            part = names.parents[call]
+            if isinstance(part, ast.Subscript) and part.value is call and "ddp" in facts.kinds(names):
+                yield names, part.slice
+
+
+def _reckoned(facts: Facts) -> Iterator[tuple[Names, ast.expr]]:
+    """What is reckoned together with the number of all processes: `seed * size + rank`."""
+    for names in facts.files:
+        if "ddp" not in facts.kinds(names):
+            continue
+        for node in names.of_kind(ast.BinOp):
+            parts = [part for part in _terms(node) if isinstance(part, (ast.Name, ast.Attribute))]
+            if len(parts) > 1 and not isinstance(names.parents[node], ast.BinOp):
+                if any(_of_all(facts, names, part) for part in parts):
+                    yield from ((names, part) for part in parts)
+
+
+def _of_all(facts: Facts, names: Names, node: ast.expr) -> bool:
+    """Whether a number is that of all processes, or a share by it: `part = len(data) // size`."""
+    if "size" in facts.launch.meaning(names, node):
+        return True
+    bound = names.bindings(node.id, node) if isinstance(node, ast.Name) else []
+    values = [binding.value for binding in bound if binding.kind == "assign" and binding.value is not None]
+    return any(
+        isinstance(part, ast.BinOp)
+        and isinstance(part.op, (ast.Div, ast.FloorDiv))
+        and "size" in facts.launch.meaning(names, part.right)
+        for value in values
+        for part in names.walk(value)
+    )
+
+
+def _terms(node: ast.expr) -> Iterator[ast.expr]:
+    if isinstance(node, ast.BinOp):
+        yield from _terms(node.left)
+        yield from _terms(node.right)
+    else:
+        yield node
+
+
+def _beside_device(facts: Facts) -> Iterator[tuple[Names, ast.expr]]:
+    """What is given to a call beside the size of the job and the device: it can only be the rank."""
+    for names in facts.files:
+        for call in names.of_kind(ast.Call) if "ddp" in facts.kinds(names) else ():
+            given = [*call.args, *(item.value for item in call.keywords)]
+            named = [part for part in given if isinstance(part, (ast.Name, ast.Attribute))]
+            if len(named) > 2 and any("size" in facts.launch.meaning(names, part) for part in named):
+                if any("torch.device" in facts.flow.made(names, part) for part in given):
+                    yield from ((names, part) for part in named)
+
+
+def _is_index(facts: Facts, names: Names, node: ast.expr) -> bool:
+    """Whether an expression is a spawned worker's number that is the rank, or the 0 of a plain call."""
+    origins = facts.launch.origins(names, node)
+    ranks = [
+        origin for origin in origins if origin.kind == "index" and origin.node in facts.launch.rank_indices
+    ]
+    return bool(ranks) and all(o.kind == "index" or constant(o.node) == 0 for o in origins)

@@ -1,0 +1,45 @@
+"""Several optimizers that one function steps: whether it can be told whose hooks its backward() runs."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from hvdkit.migrate.facts.optimizers.paired import paired
+from hvdkit.migrate.facts.optimizers.passes import Group
+
+if TYPE_CHECKING:
+    from hvdkit.migrate.facts.facts import Facts
+
+
+def not_told_apart(facts: Facts, group: Group) -> bool:
+    """Whether steps are those of several optimizers, not of all each time, nor each with its model."""
+    return _shared(facts, group) and not _all_step(facts, group) and not paired(facts, group)
+
+
+def _shared(facts: Facts, group: Group) -> bool:
+    """Whether the steps of a group are those of several optimizers of one program that has them."""
+    places = [p for p in facts.places if any(o.value in group.optimizers for o in p.optimizers)]
+    programs = [p for p in facts.programs if any(step.names in p.files for step in group.steps)]
+    return any(
+        len({place.target for place in places if place.names in program.files and place.target}) > 1
+        for program in programs
+    )
+
+
+def _all_step(facts: Facts, group: Group) -> bool:
+    """Whether all of a group's optimizers step in a loop over them, right after each backward pass."""
+    if group.reason or not group.reduce_after:
+        return False
+    for step in group.steps:
+        loop = step.names.parents[step.names.statement(step.call)]
+        if not isinstance(loop, ast.For) or not _same_name(loop.target, step.target):
+            return False
+        collections = [value.node for value in facts.flow.values(step.names, loop.iter)]
+        if len(collections) != 1 or len(getattr(collections[0], "elts", ())) != len(group.optimizers):
+            return False
+    return True
+
+
+def _same_name(one: ast.expr, other: ast.expr) -> bool:
+    return isinstance(one, ast.Name) and isinstance(other, ast.Name) and one.id == other.id

@@ -17,7 +17,7 @@ from hvdkit.migrate.facts.once import once
 from hvdkit.migrate.facts.optimizers.passes import Step
 from hvdkit.migrate.facts.programs import ProgramFacts
 from hvdkit.migrate.facts.values.arguments import given, keyword, unpacks
-from hvdkit.migrate.facts.values.flow import Value
+from hvdkit.migrate.facts.values.value import Value
 from hvdkit.migrate.names import FUNCTIONS, Names
 
 # Every rank has to come to each of these, in the same order.

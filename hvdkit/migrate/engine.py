@@ -17,10 +17,11 @@ from hvdkit.migrate.blocks import fill
 from hvdkit.migrate.conditions import conditions
 from hvdkit.migrate.facts import Facts, Options
 from hvdkit.migrate.imports import import_edits
+from hvdkit.migrate.indexing import index
 from hvdkit.migrate.joining import joined
 from hvdkit.migrate.launchers import launch_calls, launch_lines
 from hvdkit.migrate.literally import ABOUT_OPTIMIZERS, AVERAGING, said_literally
-from hvdkit.migrate.names import Names, index
+from hvdkit.migrate.names import Names
 from hvdkit.migrate.notebook import NotANotebook
 from hvdkit.migrate.plan import (
     Applicability,

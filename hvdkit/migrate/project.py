@@ -18,7 +18,8 @@ from typing import Callable
 
 from hvdkit.migrate.folders import INSTALLED, Folders
 from hvdkit.migrate.import_texts import HOLE, module_text
-from hvdkit.migrate.names import Names, index
+from hvdkit.migrate.indexing import index
+from hvdkit.migrate.names import Names
 from hvdkit.migrate.source import Unreadable, parse
 
 FRAMEWORKS = re.compile(rb"torch|tensorflow|keras|horovod|hvdkit|\bapex\b")

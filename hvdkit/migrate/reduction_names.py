@@ -9,7 +9,7 @@ import ast
 
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.optimizers.placing import Place
-from hvdkit.migrate.facts.values.flow import Value
+from hvdkit.migrate.facts.values.value import Value
 from hvdkit.migrate.names import COMPREHENSIONS, FUNCTIONS, LOOPS, Names
 
 

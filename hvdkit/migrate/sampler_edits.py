@@ -16,7 +16,7 @@ from hvdkit.migrate.facts.data.sharding import ITERABLE
 from hvdkit.migrate.facts.data.taken_by_count import taken_by_count
 from hvdkit.migrate.facts.data.training import only_single
 from hvdkit.migrate.facts.values.arguments import keyword
-from hvdkit.migrate.facts.values.flow import Value
+from hvdkit.migrate.facts.values.value import Value
 from hvdkit.migrate.graph_samples import drawn_from, is_of_graph
 from hvdkit.migrate.names import COMPREHENSIONS, Names
 from hvdkit.migrate.plan import Edit

@@ -11,7 +11,8 @@ from pathlib import Path
 
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.launch.stops import Stop, find_stops, outermost_stop
-from hvdkit.migrate.names import Names, index
+from hvdkit.migrate.indexing import index
+from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Edit
 from hvdkit.migrate.source import Source, Stopped, parse
 

@@ -11,7 +11,8 @@ import pytest
 
 from hvdkit.migrate import edits
 from hvdkit.migrate.edits import CannotEdit
-from hvdkit.migrate.names import Names, index
+from hvdkit.migrate.indexing import index
+from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Edit, apply_edits
 from hvdkit.migrate.source import Source, parse
 

@@ -8,7 +8,8 @@ from textwrap import dedent, indent
 
 import pytest
 
-from hvdkit.migrate.facts.values.flow import Flow, Value
+from hvdkit.migrate.facts.values.flow import Flow
+from hvdkit.migrate.facts.values.value import Value
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.project import open_project
 

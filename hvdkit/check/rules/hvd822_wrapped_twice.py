@@ -9,8 +9,8 @@ from hvdkit.check.horovod import WRAPPED, Wrapped, wraps
 from hvdkit.check.order import always_before
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
-from hvdkit.migrate.facts.values.flow import Value
 from hvdkit.migrate.facts.values.order import last_binding
+from hvdkit.migrate.facts.values.value import Value
 from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
 

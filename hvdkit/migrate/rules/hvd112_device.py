@@ -23,7 +23,7 @@ from hvdkit.migrate.facts.launch.device_numbers import (
 )
 from hvdkit.migrate.facts.launch.given_devices import asks_for_it, chosen_alone, only_given
 from hvdkit.migrate.facts.launch.starts import on_import, runs_in
-from hvdkit.migrate.facts.values.flow import Value
+from hvdkit.migrate.facts.values.value import Value
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule

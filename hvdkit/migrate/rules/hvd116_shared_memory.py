@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.launch.launched_processes import functions_below, leads_to_init, processes
 from hvdkit.migrate.facts.values.arguments import keyword
-from hvdkit.migrate.facts.values.flow import Value
+from hvdkit.migrate.facts.values.value import Value
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rule import Keep, Rule

@@ -15,10 +15,10 @@ from hvdkit.migrate.facts.data.phases import phase_trained
 from hvdkit.migrate.facts.data.sharding import BATCH_SAMPLER, epoch_calls, in_order, orders_itself
 from hvdkit.migrate.facts.data.shares import drawn_whole
 from hvdkit.migrate.facts.data.training import only_single
-from hvdkit.migrate.facts.values.flow import Value
 from hvdkit.migrate.facts.values.handed_out import assigned_to
 from hvdkit.migrate.facts.values.order import last_binding
 from hvdkit.migrate.facts.values.spelling import attribute_holding, spelled
+from hvdkit.migrate.facts.values.value import Value
 from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
 from hvdkit.migrate.sampler_edits import in_groups, unshardable

@@ -11,7 +11,7 @@ from hvdkit.migrate.facts.data.training import only_single, trained_by
 from hvdkit.migrate.facts.files.writers import needed_everywhere
 from hvdkit.migrate.facts.launch.guards import Where, where_runs
 from hvdkit.migrate.facts.once import once
-from hvdkit.migrate.facts.values.flow import Value
+from hvdkit.migrate.facts.values.value import Value
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rule import Change, Keep, Rule

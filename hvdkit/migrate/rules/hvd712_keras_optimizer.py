@@ -10,7 +10,7 @@ from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.tensorflow import vocabulary as words
 from hvdkit.migrate.facts.tensorflow.keras_version import pinned
 from hvdkit.migrate.facts.tensorflow.models import ModelCall, custom_step
-from hvdkit.migrate.facts.values.flow import Value
+from hvdkit.migrate.facts.values.value import Value
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Applicability, Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule

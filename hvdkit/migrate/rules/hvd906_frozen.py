@@ -9,7 +9,7 @@ from hvdkit.migrate.facts.launch.starts import runs_in
 from hvdkit.migrate.facts.models.freezing import Switch, switches
 from hvdkit.migrate.facts.models.wraps import find_wraps
 from hvdkit.migrate.facts.optimizers.wrap_order import above_wrap, late_groups, made_anew_below
-from hvdkit.migrate.facts.values.flow import Value
+from hvdkit.migrate.facts.values.value import Value
 from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rule import Keep, Rule
 

@@ -27,8 +27,8 @@ from hvdkit.migrate.facts.optimizers.after_backward import after_backward
 from hvdkit.migrate.facts.optimizers.gradients import GradientUse, walk_here
 from hvdkit.migrate.facts.optimizers.optimizers import Optimizer
 from hvdkit.migrate.facts.values.arguments import passed
-from hvdkit.migrate.facts.values.flow import Value
 from hvdkit.migrate.facts.values.order import last_binding
+from hvdkit.migrate.facts.values.value import Value
 from hvdkit.migrate.names import FUNCTIONS, LOOPS, FunctionNode, Names
 from hvdkit.migrate.statements import statements_above
 

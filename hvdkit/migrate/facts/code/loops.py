@@ -12,8 +12,8 @@ from hvdkit.migrate.facts import vocabulary as words
 from hvdkit.migrate.facts.code.engines import data_of, runs_of, trainer_runs
 from hvdkit.migrate.facts.once import once
 from hvdkit.migrate.facts.values.arguments import default, passed, spawned, unpacks
-from hvdkit.migrate.facts.values.flow import Value
 from hvdkit.migrate.facts.values.overrides import is_parent
+from hvdkit.migrate.facts.values.value import Value
 from hvdkit.migrate.names import FUNCTIONS, LOOPS, FunctionNode, Names
 
 if TYPE_CHECKING:

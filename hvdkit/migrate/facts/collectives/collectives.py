@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Callable
 
 from hvdkit.migrate.facts.collectives.handles import handle_waits
 from hvdkit.migrate.facts.values.arguments import default, keyword, passed, unpacks
-from hvdkit.migrate.facts.values.flow import Value
+from hvdkit.migrate.facts.values.value import Value
 from hvdkit.migrate.names import FUNCTIONS, Binding, Names
 
 if TYPE_CHECKING:

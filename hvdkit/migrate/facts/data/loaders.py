@@ -10,7 +10,7 @@ from hvdkit.migrate.facts import vocabulary as words
 from hvdkit.migrate.facts.data.loader_classes import PARAMETERS, constructions
 from hvdkit.migrate.facts.data.sharding import keywords
 from hvdkit.migrate.facts.launch.library_talk import asking
-from hvdkit.migrate.facts.values.flow import Value
+from hvdkit.migrate.facts.values.value import Value
 from hvdkit.migrate.names import Names
 
 if TYPE_CHECKING:

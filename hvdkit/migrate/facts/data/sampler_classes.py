@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from hvdkit.migrate.facts import vocabulary as words
-from hvdkit.migrate.facts.values.flow import PARTIAL
+from hvdkit.migrate.facts.values.calls import PARTIAL
 from hvdkit.migrate.names import Names
 
 if TYPE_CHECKING:

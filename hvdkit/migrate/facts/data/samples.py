@@ -9,7 +9,7 @@ from hvdkit.migrate.facts import vocabulary as words
 from hvdkit.migrate.facts.data.rank_shares import is_rank_share
 from hvdkit.migrate.facts.once import once
 from hvdkit.migrate.facts.values.arguments import keyword, passed
-from hvdkit.migrate.facts.values.flow import Value
+from hvdkit.migrate.facts.values.value import Value
 from hvdkit.migrate.names import FUNCTIONS, Names
 
 if TYPE_CHECKING:

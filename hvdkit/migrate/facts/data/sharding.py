@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 from hvdkit.migrate.facts import vocabulary as words
 from hvdkit.migrate.facts.values.arguments import given, is_on
-from hvdkit.migrate.facts.values.flow import Flow, Value
+from hvdkit.migrate.facts.values.flow import Flow
+from hvdkit.migrate.facts.values.value import Value
 from hvdkit.migrate.names import FUNCTIONS, Names
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from hvdkit.migrate.facts.code.loops import drawn_from
 from hvdkit.migrate.facts.launch.guards import caught
-from hvdkit.migrate.facts.values.flow import Value
+from hvdkit.migrate.facts.values.value import Value
 from hvdkit.migrate.names import FUNCTIONS, LOOPS, Names
 
 if TYPE_CHECKING:

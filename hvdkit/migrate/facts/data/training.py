@@ -9,7 +9,7 @@ from hvdkit.migrate.facts.code.call_graph import begins_in
 from hvdkit.migrate.facts.code.loops import Path
 from hvdkit.migrate.facts.launch.starts import runs_in
 from hvdkit.migrate.facts.programs import ProgramFacts
-from hvdkit.migrate.facts.values.flow import Value
+from hvdkit.migrate.facts.values.value import Value
 from hvdkit.migrate.names import Names
 
 if TYPE_CHECKING:

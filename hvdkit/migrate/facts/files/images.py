@@ -6,7 +6,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from hvdkit.migrate.facts.files.vocabulary import IMAGES
-from hvdkit.migrate.facts.values.flow import Value
+from hvdkit.migrate.facts.values.value import Value
 
 if TYPE_CHECKING:
     from hvdkit.migrate.facts.facts import Facts

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from hvdkit.migrate.facts.data.training import only_single
 from hvdkit.migrate.facts.once import once
 from hvdkit.migrate.facts.values.arguments import keyword
-from hvdkit.migrate.facts.values.flow import Value
+from hvdkit.migrate.facts.values.value import Value
 from hvdkit.migrate.names import Names
 
 if TYPE_CHECKING:

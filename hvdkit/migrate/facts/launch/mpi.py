@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from hvdkit.migrate.facts.collectives.collectives import followed, left_at_none, only
 from hvdkit.migrate.facts.once import once
 from hvdkit.migrate.facts.values.arguments import default, passed, unpacks
-from hvdkit.migrate.facts.values.flow import Value
+from hvdkit.migrate.facts.values.value import Value
 from hvdkit.migrate.names import FUNCTIONS, Binding, FunctionNode, Names, Scope
 
 if TYPE_CHECKING:

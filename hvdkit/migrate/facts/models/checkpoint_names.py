@@ -12,7 +12,7 @@ from hvdkit.migrate.facts.models.unwrapping import wrapped, wrapped_later
 from hvdkit.migrate.facts.models.wraps import find_wraps
 from hvdkit.migrate.facts.once import once
 from hvdkit.migrate.facts.values.arguments import given
-from hvdkit.migrate.facts.values.flow import Value
+from hvdkit.migrate.facts.values.value import Value
 from hvdkit.migrate.names import Names
 
 if TYPE_CHECKING:

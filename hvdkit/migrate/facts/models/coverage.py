@@ -18,7 +18,7 @@ from hvdkit.migrate.facts.optimizers.parameter_roots import parameter_roots
 from hvdkit.migrate.facts.optimizers.placing import head_of
 from hvdkit.migrate.facts.optimizers.updates import hand_updates, may_step_weights
 from hvdkit.migrate.facts.programs import ProgramFacts
-from hvdkit.migrate.facts.values.flow import Value
+from hvdkit.migrate.facts.values.value import Value
 from hvdkit.migrate.names import Names
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from hvdkit.migrate.facts.optimizers.parameter_roots import PARAMETERS
 from hvdkit.migrate.facts.values.arguments import passed
-from hvdkit.migrate.facts.values.flow import Value
+from hvdkit.migrate.facts.values.value import Value
 from hvdkit.migrate.names import FUNCTIONS, Names
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from hvdkit.migrate.facts.values.flow import Value
+from hvdkit.migrate.facts.values.value import Value
 from hvdkit.migrate.names import Names
 
 if TYPE_CHECKING:

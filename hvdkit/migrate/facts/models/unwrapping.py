@@ -12,7 +12,7 @@ from hvdkit.migrate.facts.models.syncing import NO_SYNC, for_ddp_only
 from hvdkit.migrate.facts.models.wraps import find_wraps, removed
 from hvdkit.migrate.facts.values.arguments import keyword
 from hvdkit.migrate.facts.values.filled_lists import elements
-from hvdkit.migrate.facts.values.flow import Value
+from hvdkit.migrate.facts.values.value import Value
 from hvdkit.migrate.names import FunctionNode, Names
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from hvdkit.migrate.facts import vocabulary as words
 from hvdkit.migrate.facts.once import once
 from hvdkit.migrate.facts.values.arguments import given
-from hvdkit.migrate.facts.values.flow import Value
+from hvdkit.migrate.facts.values.value import Value
 from hvdkit.migrate.names import Names
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from hvdkit.migrate.facts.optimizers.placing import Place, bound_in_test, head_of
-from hvdkit.migrate.facts.values.flow import Value
+from hvdkit.migrate.facts.values.value import Value
 from hvdkit.migrate.names import Names
 
 if TYPE_CHECKING:

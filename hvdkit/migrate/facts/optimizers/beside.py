@@ -15,7 +15,7 @@ from hvdkit.migrate.facts.models.freezing import Switch, switches
 from hvdkit.migrate.facts.models.syncing import sync_of
 from hvdkit.migrate.facts.optimizers.alternatives import never_meet
 from hvdkit.migrate.facts.optimizers.passes import Backward, Step, region_of
-from hvdkit.migrate.facts.values.flow import Value
+from hvdkit.migrate.facts.values.value import Value
 from hvdkit.migrate.names import LOOPS, Names
 
 if TYPE_CHECKING:

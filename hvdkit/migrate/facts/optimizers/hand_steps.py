@@ -22,7 +22,7 @@ from hvdkit.migrate.facts.optimizers.updates import changed_by, hand_updates
 from hvdkit.migrate.facts.optimizers.wrap_names import NotShown
 from hvdkit.migrate.facts.programs import ProgramFacts
 from hvdkit.migrate.facts.values.arguments import is_on, keyword, passed
-from hvdkit.migrate.facts.values.flow import Value
+from hvdkit.migrate.facts.values.value import Value
 from hvdkit.migrate.names import FUNCTIONS, Names
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from hvdkit.migrate.facts.models.freezing import switches
 from hvdkit.migrate.facts.optimizers.beginnings import is_module
 from hvdkit.migrate.facts.optimizers.parameter_roots import parameter_roots
-from hvdkit.migrate.facts.values.flow import Value
+from hvdkit.migrate.facts.values.value import Value
 from hvdkit.migrate.names import Names
 
 if TYPE_CHECKING:

@@ -18,10 +18,10 @@ from hvdkit.migrate.facts.optimizers.parameter_roots import (
     put_together_with,
 )
 from hvdkit.migrate.facts.values.arguments import given
-from hvdkit.migrate.facts.values.flow import Value
 from hvdkit.migrate.facts.values.handed_out import handed_out, told_apart
 from hvdkit.migrate.facts.values.lookups import OPTIMIZER, calls_with_optimizers, handed_on
 from hvdkit.migrate.facts.values.order import last_binding
+from hvdkit.migrate.facts.values.value import Value
 from hvdkit.migrate.names import Names
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from hvdkit.migrate.facts.code.loops import backward_calls
 from hvdkit.migrate.facts.models.losses import reached_models
 from hvdkit.migrate.facts.optimizers.passes import Group
 from hvdkit.migrate.facts.values.arguments import passed
-from hvdkit.migrate.facts.values.flow import Value
+from hvdkit.migrate.facts.values.value import Value
 from hvdkit.migrate.names import FUNCTIONS, Names
 
 if TYPE_CHECKING:

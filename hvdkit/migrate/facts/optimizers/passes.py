@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Union
 
 from hvdkit.migrate.facts.models.syncing import Sync
-from hvdkit.migrate.facts.values.flow import Value
+from hvdkit.migrate.facts.values.value import Value
 from hvdkit.migrate.names import FUNCTIONS, FunctionNode, Names
 
 Region = Union[FunctionNode, ast.Module]

@@ -23,7 +23,7 @@ from hvdkit.migrate.facts.optimizers.leaves import passes_of
 from hvdkit.migrate.facts.optimizers.passes import Backward, Group, Region, Step, region_of
 from hvdkit.migrate.facts.optimizers.repeated import repeated
 from hvdkit.migrate.facts.values.arguments import given
-from hvdkit.migrate.facts.values.flow import Value
+from hvdkit.migrate.facts.values.value import Value
 from hvdkit.migrate.names import FUNCTIONS, LOOPS, FunctionNode, Names
 from hvdkit.migrate.statements import statements_above, statements_below
 

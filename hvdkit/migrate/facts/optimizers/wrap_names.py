@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from hvdkit.migrate.facts.models.wraps import Wrap
-from hvdkit.migrate.facts.values.flow import Value
 from hvdkit.migrate.facts.values.spelling import spelled
+from hvdkit.migrate.facts.values.value import Value
 from hvdkit.migrate.names import Names
 
 if TYPE_CHECKING:

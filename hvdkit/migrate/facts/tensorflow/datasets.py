@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 from hvdkit.migrate.facts.tensorflow import vocabulary as words
 from hvdkit.migrate.facts.values.arguments import keyword, passed
-from hvdkit.migrate.facts.values.flow import Value
 from hvdkit.migrate.facts.values.order import last_binding, reaching
+from hvdkit.migrate.facts.values.value import Value
 from hvdkit.migrate.names import FUNCTIONS, Binding, FunctionNode, Names
 
 if TYPE_CHECKING:

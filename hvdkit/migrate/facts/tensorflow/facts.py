@@ -12,7 +12,7 @@ from hvdkit.migrate.facts.tensorflow.datasets import Chains
 from hvdkit.migrate.facts.tensorflow.models import ModelCall, model_calls
 from hvdkit.migrate.facts.tensorflow.strategies import Strategies, find_strategies
 from hvdkit.migrate.facts.tensorflow.tapes import Applied, StepLoop, find_applied, step_loops
-from hvdkit.migrate.facts.values.flow import Value
+from hvdkit.migrate.facts.values.value import Value
 from hvdkit.migrate.names import FUNCTIONS, FunctionNode, Names
 
 if TYPE_CHECKING:

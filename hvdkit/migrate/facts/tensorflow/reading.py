@@ -13,8 +13,8 @@ from hvdkit.migrate.facts.tensorflow import vocabulary as words
 from hvdkit.migrate.facts.tensorflow.models import is_model
 from hvdkit.migrate.facts.tensorflow.saving import saves
 from hvdkit.migrate.facts.values.arguments import given
-from hvdkit.migrate.facts.values.flow import Value
 from hvdkit.migrate.facts.values.order import reaching
+from hvdkit.migrate.facts.values.value import Value
 from hvdkit.migrate.names import Names
 
 if TYPE_CHECKING:

@@ -12,7 +12,8 @@ from hvdkit.migrate.facts.values.memo import Memo
 from hvdkit.migrate.names import FunctionNode, Names
 
 if TYPE_CHECKING:
-    from hvdkit.migrate.facts.values.flow import Flow, Value
+    from hvdkit.migrate.facts.values.flow import Flow
+    from hvdkit.migrate.facts.values.value import Value
 
 CallSite = tuple[Names, ast.Call]
 

@@ -9,71 +9,35 @@ from __future__ import annotations
 
 import ast
 import builtins
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
 from hvdkit.migrate.canonical import canonical
-from hvdkit.migrate.facts import vocabulary as words
-from hvdkit.migrate.facts.data.loader_classes import is_loader
 from hvdkit.migrate.facts.values.arguments import (
-    attribute_asked,
-    collected,
     default,
     is_property,
-    keyword,
-    parameters,
     passed,
 )
 from hvdkit.migrate.facts.values.callers import Callers, CallSite
+from hvdkit.migrate.facts.values.calls import Calls
+from hvdkit.migrate.facts.values.containers import Containers
 from hvdkit.migrate.facts.values.handed_out import (
-    HandedBack,
-    calls_handed_out,
-    handed_back,
-    made_for_callers,
     whole,
 )
-from hvdkit.migrate.facts.values.lookups import module_asked
 from hvdkit.migrate.facts.values.memo import Memo
 from hvdkit.migrate.facts.values.order import reaching
 from hvdkit.migrate.facts.values.overrides import Overrides, is_parent
-from hvdkit.migrate.facts.values.records import NAMED_TUPLE, fields, record
 from hvdkit.migrate.facts.values.stores import Stores
-from hvdkit.migrate.facts.values.wrappers import RETURNS_SELF, is_wrapper
-from hvdkit.migrate.import_texts import module_text
-from hvdkit.migrate.names import ANY_KEY, FUNCTIONS, Binding, FunctionNode, Names, Scope, index
+from hvdkit.migrate.facts.values.value import Value
+from hvdkit.migrate.facts.values.wrappers import is_wrapper
+from hvdkit.migrate.indexing import index
+from hvdkit.migrate.names import FUNCTIONS, Binding, FunctionNode, Names, Scope
 from hvdkit.migrate.project import Project
 from hvdkit.migrate.source import Source
 
-PARTIAL = "functools.partial"
 MAX_NAME = 12  # steps followed into what a library gives: `node = node.next` has no end
 MAX_VAGUE = 100  # results of calls of nothing known, and parts of results, told apart in one answer
-MAX_INSIDE = 2  # tuples inside tuples told apart: `a, b = f(b, a)` in a loop doubles them with each one
-
-
-class Value(NamedTuple):
-    """One thing that an expression may be. Nodes are compared by identity.
-
-    kind: "name" (a library's object, by qualified name), "made" (what a call of `name` gave),
-    "function", "class", "module" (the project's own), "object" (an instance of node, a ClassDef),
-    "literal" (a tuple, list, dict or constant in the source), "param" (a parameter no call was found for).
-    call: what a function of the project makes, or wraps, for its callers: the call that this one is for.
-    """
-
-    kind: str
-    name: str
-    node: ast.AST
-    names: Names
-    call: CallSite | None = None
-
-    @property
-    def is_none(self) -> bool:
-        return isinstance(self.node, ast.Constant) and self.node.value is None
-
-    @property
-    def unknown(self) -> bool:
-        """Whether nothing is known of it: a parameter without a call, or what the source does not name."""
-        return self.kind == "param" or self.name.startswith("?")
 
 
 class _Variable(NamedTuple):
@@ -94,15 +58,12 @@ class Flow:
         self._anything = Value("made", "?", ast.Pass(), index(Source(Path(), "", "utf-8", ast.parse(""), [])))
         self._callers = Callers(self, self._memo)
         self._stores = Stores(self, self._memo)
+        self._containers = Containers(self, self._stores)
+        self._calls = Calls(self, self._containers, self._memo)
         self._overrides = Overrides(self)
         self._names: set[str] = set()
         self._read = 0
         self._own: dict[tuple[Names, str], bool] = {}
-        self._loaders: dict[ast.AST, bool] = {}
-        self._handing: dict[ast.AST, tuple[HandedBack | None, tuple[ast.Call, ...]]] = {}
-        # The tuples that calls of namedtuples' classes make, and the names of their places.
-        self._records: dict[ast.Call, ast.Tuple | None] = {}
-        self._places: dict[ast.AST, tuple[str, ...]] = {}
         self._variables: dict[_Variable, _Variable] = {}  # each once, so that its id says which it is
         self._seen_from: dict[tuple[str, ast.AST], _Variable] = {}
 
@@ -182,9 +143,9 @@ class Flow:
 
     def _expression(self, names: Names, node: ast.AST) -> frozenset[Value]:
         if isinstance(node, ast.Attribute):
-            return self._attribute(names, node.value, node.attr)
+            return self.attribute(names, node.value, node.attr)
         if isinstance(node, ast.Call):
-            return self._call(names, node)
+            return self._calls.of(names, node)
         if isinstance(node, ast.IfExp):
             return self.values(names, node.body) | self.values(names, node.orelse)
         if isinstance(node, ast.BoolOp):
@@ -194,7 +155,7 @@ class Flow:
         if isinstance(node, (ast.Await, ast.Starred)):
             return self.values(names, node.value)
         if isinstance(node, ast.Subscript):
-            return self._subscript(names, node)
+            return self._containers.subscript(names, node)
         if isinstance(node, ast.Lambda):
             return frozenset([Value("function", "<lambda>", node, names)])
         if isinstance(node, (ast.Tuple, ast.List, ast.Dict, ast.Set, ast.Constant)):
@@ -239,10 +200,10 @@ class Flow:
         if binding.kind == "import":
             return self._imported(names, binding)
         if binding.kind == "assign":
-            return self._unpack(names, self.values(names, binding.value), binding.path)
+            return self._containers.unpack(names, self.values(names, binding.value), binding.path)
         if binding.kind == "each":
-            found = self._each(self.values(names, binding.value), binding.path)
-            return found | self._each_keyword(names, binding)
+            found = self._containers.each(self.values(names, binding.value), binding.path)
+            return found | self._containers.each_keyword(names, binding)
         if binding.kind == "with":
             return self.values(names, binding.value)
         if binding.kind == "def":
@@ -283,7 +244,7 @@ class Flow:
             return frozenset().union(*(self.bound(module, binding) for binding in bindings))
         return self._starred(module, name)
 
-    def _attribute(self, names: Names, holder: ast.expr, attribute: str) -> frozenset[Value]:
+    def attribute(self, names: Names, holder: ast.expr, attribute: str) -> frozenset[Value]:
         found: set[Value] = set()
         bases = self.values(names, holder)
         for base in bases:
@@ -316,207 +277,9 @@ class Flow:
                             found |= self.bound(where, binding)
             elif base.kind == "made" and attribute == "module" and is_wrapper(base.name):
                 found |= self.inner(base)
-            elif attribute in (places := self._places.get(base.node, ())):
-                found |= self._unpack(names, frozenset([base]), (places.index(attribute),))
+            elif attribute in (places := self._calls.places.get(base.node, ())):
+                found |= self._containers.unpack(names, frozenset([base]), (places.index(attribute),))
         return frozenset(found | self._stores.values(attribute, bases))
-
-    def _call(self, names: Names, node: ast.Call) -> frozenset[Value]:
-        found: set[Value] = set()
-        function = node.func
-        asked = attribute_asked(names, node)
-        if asked is not None:  # with a default that it may be instead
-            found |= self._attribute(names, node.args[0], asked).union(
-                *(self.values(names, other) for other in node.args[2:])
-            )
-        if isinstance(function, ast.Attribute) and function.attr in ("get", "pop") and node.args:
-            found |= self._keyword(names, function.value, node.args[0])
-        if isinstance(function, ast.Attribute) and function.attr in RETURNS_SELF:
-            receiver = self.values(names, function.value)
-            kept = {value for value in receiver if value.kind in ("made", "object", "param", "literal")}
-            if kept:
-                return frozenset(kept)
-        if isinstance(function, ast.Name) and function.id == "super" and not names.bindings("super", node):
-            return self._parents(names, node)
-        for name in set(names.qualified(function)) & words.OPTIMIZER_FACTORIES.keys():
-            return frozenset([Value("made", name, node, names)])  # another one with each call
-        for value in self.values(names, function):
-            if value.kind == "function":
-                found.update(self._returned(names, node, value))
-            elif value.kind == "class" and self._is_loader(value):
-                found.add(Value("made", words.LOADER, node, names))
-            elif value.kind == "class":
-                found.add(Value("object", value.name, value.node, value.names))
-            elif value.kind == "made" and value.name == NAMED_TUPLE:
-                found.update(self._record(names, node, value.node))
-            elif value.kind == "made" and value.name == PARTIAL:
-                found.update(self._sampler(names, node, value))
-            elif value.kind == "name":
-                module = self._imported_by_name(names, node, value)
-                found.add(module or Value("made", value.name, node, names))
-        label = function.attr if isinstance(function, ast.Attribute) else "?"
-        unknown = Value("made", f"?.{label}", node, names)
-        return self._memo.otherwise(frozenset(found), lambda: frozenset([unknown]))
-
-    def _record(self, names: Names, node: ast.Call, made_by: ast.AST) -> Iterator[Value]:
-        """What a call of a namedtuple's class gives: the same tuple whenever it is asked."""
-        if node not in self._records:
-            self._records[node] = record(node, fields(made_by))
-        made = self._records[node]
-        if made is not None:
-            self._places[made] = tuple(fields(made_by))
-            yield Value("literal", "Tuple", made, names)
-
-    def _sampler(self, names: Names, node: ast.Call, partial: Value) -> Iterator[Value]:
-        """The sampler that a call of `partial(DistributedSampler, shuffle=False)` makes."""
-        bound = partial.node.args[:1] if isinstance(partial.node, ast.Call) else []
-        for value in self.values(partial.names, bound[0]) if bound else ():
-            if value.kind == "name" and value.name in words.SAMPLERS:
-                yield Value("made", value.name, node, names)
-
-    def _parents(self, names: Names, node: ast.Call) -> frozenset[Value]:
-        """What `super()` or `super(Class, self)` is: an object of the project's classes above its own."""
-        owner = next((p for p in names.ancestors(node) if isinstance(p, ast.ClassDef)), None)
-        of = [(names, owner)] if owner is not None else []
-        if node.args:
-            given = self.values(names, node.args[0])
-            of = [(value.names, value.node) for value in given if isinstance(value.node, ast.ClassDef)]
-        above = [value for where, one in of for base in one.bases for value in self.values(where, base)]
-        return frozenset(value._replace(kind="object") for value in above if value.kind == "class")
-
-    def _imported_by_name(self, names: Names, node: ast.Call, function: Value) -> Value | None:
-        """The file of the project that `import_module("train.run")` gives."""
-        module = self.project.named(names, node) if function.name == "importlib.import_module" else None
-        return Value("module", module_text(names, node), module.source.tree, module) if module else None
-
-    def _is_loader(self, value: Value) -> bool:
-        if value.node not in self._loaders:
-            self._loaders[value.node] = is_loader(self, value.names, value.node)
-        return self._loaders[value.node]
-
-    def _returned(self, names: Names, node: ast.Call, function: Value) -> Iterator[Value]:
-        """What a call of a function of the project gives."""
-        assert isinstance(function.node, FUNCTIONS)
-        module = module_asked(function.names, function.node)
-        if module is None:
-            back, calls = self._hands_out(function.names, function.node)
-            if back is not None:
-                given = passed(function.names, function.node, names, node, back.parameter)
-                if given is not None:
-                    yield from self._handed_back(names, node, given, function, back)
-                    return
-            made = made_for_callers(self, function.names, calls)
-            for result in function.names.returns.get(function.node, ()):
-                for value in self.values(function.names, result):
-                    yield value._replace(call=(names, node)) if value in made else value
-            return
-        for asked in self.values(names, passed(function.names, function.node, names, node, module)):
-            if asked.kind == "name":
-                yield Value("made", f"{asked.name}.?", node, names)  # another one with each call
-
-    def _hands_out(
-        self, names: Names, function: FunctionNode
-    ) -> tuple[HandedBack | None, tuple[ast.Call, ...]]:
-        """What a function gives back of its parameters, and the calls whose results it only returns."""
-        if function not in self._handing:
-            calls = tuple(calls_handed_out(names, function))
-            self._handing[function] = (handed_back(names, function), calls)
-        return self._handing[function]
-
-    def _handed_back(
-        self, names: Names, call: ast.Call, given: ast.expr, function: Value, back: HandedBack
-    ) -> Iterator[Value]:
-        """What a call gets back of what it gives to a function."""
-        values = self.values(names, given)
-        yield from values
-        if back.bare:
-            yield from self.unwrap(values)
-        for wrap in back.wraps:
-            for value in self.values(function.names, wrap):
-                if value.node is wrap:
-                    yield value._replace(call=(names, call))
-
-    def _subscript(self, names: Names, node: ast.Subscript) -> frozenset[Value]:
-        bases = self.values(names, node.value)
-        key = node.slice.value if isinstance(node.slice, ast.Constant) else None
-        found: set[Value] = set()
-        for base in bases:
-            if isinstance(base.node, ast.Dict) and base.kind == "literal":
-                for item_key, item in zip(base.node.keys, base.node.values):
-                    if key is None or (isinstance(item_key, ast.Constant) and item_key.value == key):
-                        found |= self.values(base.names, item)
-            elif base.kind == "literal" and isinstance(base.node, ast.DictComp):
-                found |= self.values(base.names, base.node.value)
-            elif base.kind == "literal" and isinstance(key, int):
-                found |= self._unpack(names, frozenset([base]), (key,))
-            elif base.kind == "literal":
-                found |= self._each(frozenset([base]), ())
-        # Only what may be a dict or a list: every tensor of a project is subscripted and stored into, too.
-        containers = frozenset(base for base in bases if _is_container(base))
-        for stored in (f"[{key!r}]", f"[{ANY_KEY!r}]"):
-            found |= self._stores.values(stored, containers)
-        return frozenset(found | self._keyword(names, node.value, node.slice))
-
-    def _keyword(self, names: Names, collection: ast.expr, key: ast.expr) -> frozenset[Value]:
-        """What callers give for an entry of `**kwargs`."""
-        function = collected(names, collection)
-        if function is None or not isinstance(key, ast.Constant) or not isinstance(key.value, str):
-            return frozenset()
-        sites = self.call_sites(names, function)
-        return frozenset().union(*(self.values(where, keyword(call, key.value)) for where, call in sites))
-
-    def _each_keyword(self, names: Names, binding: Binding) -> frozenset[Value]:
-        """What callers give by keyword, in a loop over `kwargs.values()`, or over `kwargs.items()`."""
-        method = binding.value.func if isinstance(binding.value, ast.Call) else None
-        place = {"values": (), "items": (1,)}.get(getattr(method, "attr", ""))
-        if not isinstance(method, ast.Attribute) or place != binding.path:
-            return frozenset()
-        function = collected(names, method.value)
-        if function is None:
-            return frozenset()
-        own = parameters(function)
-        given = [
-            self.values(where, item.value)
-            for where, call in self.call_sites(names, function)
-            for item in call.keywords
-            if item.arg not in own
-        ]
-        return frozenset().union(*given)
-
-    def _unpack(self, names: Names, values: frozenset[Value], path: tuple[int, ...]) -> frozenset[Value]:
-        for position in path:
-            inside: set[Value] = set()
-            for value in values:
-                elements = getattr(value.node, "elts", None) if value.kind == "literal" else None
-                if elements is not None and -len(elements) <= position < len(elements):
-                    inside |= self.values(value.names, elements[position])
-                elif value.kind == "made" and isinstance(value.node, ast.Call):
-                    inside |= self._unpacked_call(value, position)
-            values = frozenset(inside)
-        return values
-
-    def _unpacked_call(self, value: Value, position: int) -> frozenset[Value]:
-        """`model, optimizer = amp.initialize(model, optimizer)` hands its arguments back."""
-        call = value.node
-        if isinstance(call, ast.Call) and value.name == "apex.amp.initialize" and position < len(call.args):
-            return self.values(value.names, call.args[position])
-        if value.name.count("[") >= MAX_INSIDE:
-            return frozenset([value])
-        return frozenset([Value("made", f"{value.name}[{position}]", call, value.names)])
-
-    def _each(self, values: frozenset[Value], path: tuple[int, ...]) -> frozenset[Value]:
-        found: set[Value] = set()
-        for value in values:
-            if value.kind != "literal":
-                continue
-            node = value.node
-            elements: list[ast.expr] = []
-            if isinstance(node, (ast.ListComp, ast.SetComp, ast.GeneratorExp)):
-                elements = [node.elt]
-            elif isinstance(node, (ast.Tuple, ast.List, ast.Set)):
-                elements = node.elts
-            for element in elements:
-                found |= self._unpack(value.names, self.values(value.names, element), path)
-        return frozenset(found)
 
     def _parameter(self, names: Names, arg: ast.arg) -> frozenset[Value]:
         holder = names.parents[names.parents[arg]]
@@ -604,12 +367,3 @@ class Flow:
 
 def _is_vague(name: str) -> bool:
     return name.startswith("?") or name.endswith("]")
-
-
-def _is_container(value: Value) -> bool:
-    """Whether a value is a dict or a list that code may store into by key."""
-    node = value.node
-    if value.kind == "made" and isinstance(node, ast.Call):
-        name = getattr(node.func, "attr", getattr(node.func, "id", ""))
-        return name in ("dict", "list", "OrderedDict", "defaultdict")
-    return value.kind == "literal" and isinstance(node, (ast.Dict, ast.List, ast.DictComp, ast.ListComp))

@@ -17,7 +17,8 @@ from hvdkit.migrate.facts.values.wrappers import MODEL_WRAPPERS, RETURNS_SELF
 from hvdkit.migrate.names import FUNCTIONS, FunctionNode, Names
 
 if TYPE_CHECKING:
-    from hvdkit.migrate.facts.values.flow import Flow, Value
+    from hvdkit.migrate.facts.values.flow import Flow
+    from hvdkit.migrate.facts.values.value import Value
 
 HARMLESS = frozenset(("add_param_group", "append"))
 

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING
 from hvdkit.migrate.names import FunctionNode, Names
 
 if TYPE_CHECKING:
-    from hvdkit.migrate.facts.values.flow import Flow, Value
+    from hvdkit.migrate.facts.values.flow import Flow
+    from hvdkit.migrate.facts.values.value import Value
 
 
 class Overrides:

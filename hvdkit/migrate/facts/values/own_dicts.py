@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from hvdkit.migrate.facts.values.arguments import keyword
-from hvdkit.migrate.facts.values.flow import Flow, Value
+from hvdkit.migrate.facts.values.flow import Flow
+from hvdkit.migrate.facts.values.value import Value
 from hvdkit.migrate.names import Binding, Names
 
 if TYPE_CHECKING:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable
 
-from hvdkit.migrate.facts.values.flow import Flow, Value
+from hvdkit.migrate.facts.values.flow import Flow
+from hvdkit.migrate.facts.values.value import Value
 from hvdkit.migrate.names import Names, Scope
 
 

@@ -15,7 +15,8 @@ from hvdkit.migrate.facts.values.memo import Memo
 from hvdkit.migrate.names import Binding, Names
 
 if TYPE_CHECKING:
-    from hvdkit.migrate.facts.values.flow import Flow, Value
+    from hvdkit.migrate.facts.values.flow import Flow
+    from hvdkit.migrate.facts.values.value import Value
 
 Thing = Union["Value", ast.AST]  # a value, or the class of an object
 

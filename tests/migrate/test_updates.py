@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from hvdkit.migrate.facts.optimizers.updates import hand_updates
+from hvdkit.migrate.facts.optimizers.updates import hand_updates, may_step_weights
 from hvdkit.migrate.project import open_project
 
 
@@ -30,3 +30,22 @@ def test_a_step_by_hand(tmp_path: Path, statement: str, steps: bool) -> None:
     script.write_text(f"import torch\n\nfor p in model.parameters():\n    {statement}\n")
     (names,) = open_project([script]).files.values()
     assert bool(list(hand_updates(names))) is steps
+
+
+@pytest.mark.parametrize(
+    ("call", "steps"),
+    [
+        ("unknown.step()", True),
+        ("unknown.step(closure)", True),
+        ("loss = unknown.step(closure=closure)", True),
+        ("unknown.step(epoch=epoch - 1)", False),
+        ("unknown.step(metrics=loss)", False),
+        ("x = unknown.step(noise, t, x).prev_sample", False),
+        ("seen, reward = unknown.step(action)", False),
+    ],
+)
+def test_a_call_as_optimizers_have_it(tmp_path: Path, call: str, steps: bool) -> None:
+    script = tmp_path / "train.py"
+    script.write_text(f"{call}\n")
+    (names,) = open_project([script]).files.values()
+    assert may_step_weights(names, names.calls["step"][0]) is steps

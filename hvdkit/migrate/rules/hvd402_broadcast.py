@@ -12,7 +12,7 @@ from hvdkit.migrate.facts.data.training import only_single
 from hvdkit.migrate.facts.models.copied_weights import copies_above
 from hvdkit.migrate.facts.models.initialised import drawn_below
 from hvdkit.migrate.facts.optimizers.after_backward import after_backward
-from hvdkit.migrate.facts.optimizers.beginnings import plain_tensors, whole_models
+from hvdkit.migrate.facts.optimizers.beginnings import plain_tensors, whole_models, with_the_rest
 from hvdkit.migrate.facts.optimizers.hand_starts import Start
 from hvdkit.migrate.facts.optimizers.placing import Place
 from hvdkit.migrate.plan import Edit, Finding
@@ -59,7 +59,7 @@ def check(facts: Facts) -> Iterator[Finding]:
             advice = "call hvd.broadcast_parameters(model.state_dict(), root_rank=0) before training starts"
             yield facts.manual("HVD402", place.names, place.call, message, advice)
             continue
-        yield facts.required("HVD402", place.names, place.call, message, _edit, facts, place, place.models)
+        yield facts.required("HVD402", place.names, place.call, message, _edit, facts, place)
     for start in after_backward(facts).starts:
         message = "all ranks start from rank 0's weights"
         yield facts.required("HVD402", start.names, start.statement, message, _before, facts, start)
@@ -123,8 +123,8 @@ def _below_draws(facts: Facts, place: Place, models: Iterable[str]) -> ast.stmt:
     return drawn
 
 
-def _edit(facts: Facts, place: Place, models: tuple[str, ...]) -> Edit:
-    hvd = facts.hvd(place.names)
+def _edit(facts: Facts, place: Place) -> Edit:
+    hvd, models = facts.hvd(place.names), with_the_rest(facts, place)
     statement = _below_draws(facts, place, models)
     moved = statement is not place.statement
     copies = copies_above(facts, place.names, statement, models, moved)
@@ -215,6 +215,25 @@ RULE = Rule(
             model(x).sum().backward()
             """,
             note="A helper fills averages of the weights from those that each rank had before.",
+        ),
+        Change(
+            """\
+            import torch
+
+            model = torch.nn.Sequential(torch.nn.Linear(2, 2), torch.nn.Linear(2, 1))
+            optimizer = torch.optim.SGD(model.head.parameters(), lr=0.1)
+            model(x).sum().backward()
+            """,
+            """\
+            import horovod.torch as hvd
+            import torch
+
+            model = torch.nn.Sequential(torch.nn.Linear(2, 2), torch.nn.Linear(2, 1))
+            optimizer = torch.optim.SGD(model.head.parameters(), lr=0.1)
+            hvd.broadcast_parameters(model.state_dict(), root_rank=0)
+            model(x).sum().backward()
+            """,
+            note="What is not trained may be drawn at random, too.",
         ),
         Change(
             """\

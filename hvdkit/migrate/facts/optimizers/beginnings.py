@@ -41,6 +41,20 @@ def whole_models(facts: Facts, place: Place) -> dict[str, bool]:
     return found
 
 
+def with_the_rest(facts: Facts, place: Place) -> tuple[str, ...]:
+    """The models that an optimizer trains; for a part, as a head, all: the rest may be drawn at random, too.
+
+    An object that keeps its models on self is none of them.
+    """
+    found: list[str] = []
+    for text in place.models or ():
+        head, dot, _ = text.partition(".")
+        asked = bool(dot) and head != "self"
+        values = facts.flow.unwrap(facts.flow.named(place.names, head, place.statement)) if asked else ()
+        found.append(head if values and all(is_module(facts, value) for value in values) else text)
+    return tuple(dict.fromkeys(found))
+
+
 def is_module(facts: Facts, value: Value) -> bool:
     if value.kind == "object":
         return any(base.startswith("torch.nn.") for base in facts.flow.bases(value))

@@ -72,10 +72,12 @@ def _replaced(other: Place, place: Place) -> bool:
 
 
 def _same(place: Place, other: Place, texts: set[str]) -> bool:
-    """Whether two places train a model that is the same object at both."""
+    """Whether two places train one object, or a part of it and all: a head, and then the whole model."""
     return any(
         not _assigned_between(place.names, other.statement, place.statement, text)
-        for text in texts & _models(other)
+        for text in texts
+        for before in _models(other)
+        if f"{text}.".startswith(f"{before}.") or f"{before}.".startswith(f"{text}.")
     )
 
 

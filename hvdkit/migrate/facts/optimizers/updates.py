@@ -12,6 +12,7 @@ from hvdkit.migrate.names import Names
 if TYPE_CHECKING:
     from hvdkit.migrate.facts.facts import Facts
 
+OF_SCHEDULES = ("epoch", "metrics")  # parameters of step() in torch.optim.lr_scheduler, and of no optimizer's
 COUNTERS = ("torch.profiler.", "torch.optim.lr_scheduler.")
 
 
@@ -33,14 +34,16 @@ def weight_updates(facts: Facts) -> list[tuple[Names, ast.AST]]:
 def may_step_weights(names: Names, call: ast.Call) -> bool:
     """Whether a call of step() is one as optimizers have it: given a closure at most, for a loss at most.
 
-    A sampler of diffusion models has `scheduler.step(noise, t, latents).prev_sample`, an environment
+    A schedule of the learning rate has `step(epoch=3)`, a sampler of diffusion models
+    `scheduler.step(noise, t, latents).prev_sample`, an environment
     `observation, reward, done, info = env.step(action)`.
     """
     parent = names.parents[call]
     parts = isinstance(parent, (ast.Subscript, ast.Attribute)) or (
         isinstance(parent, ast.Assign) and isinstance(parent.targets[0], (ast.Tuple, ast.List))
     )
-    return len(call.args) <= 1 and not parts
+    told = any(keyword.arg in OF_SCHEDULES for keyword in call.keywords)
+    return len(call.args) <= 1 and not told and not parts
 
 
 def _counts_steps(facts: Facts, names: Names, receiver: ast.expr) -> bool:

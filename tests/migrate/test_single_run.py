@@ -134,6 +134,21 @@ def test_target_networks_and_weights_that_are_drawn_late_are_the_same(tmp_path: 
 
 
 @pytest.mark.launch
+def test_a_head_and_then_the_whole_model(tmp_path: Path) -> None:
+    """Ranks agree after each phase: on a body that each drew at random, with two optimizers of the head."""
+    script = tmp_path / "tuned.py"
+    script.write_text((PROGRAMS / "tuned.py").read_text())
+    env = {**os.environ, "RESULTS": str(tmp_path), "OMP_NUM_THREADS": "1"}
+    env["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{env['PATH']}"
+    assert migrate(["migrate", str(script), "--write", "--allow-no-vcs", "--no-diff"]) == 0
+    command = ["horovodrun", "-np", "2", "--gloo", sys.executable, str(script)]
+    done = subprocess.run(command, env=env, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stdout + done.stderr
+    ranks = [path.read_text() for path in tmp_path.glob("*.txt")]
+    assert len(ranks) == 2 and ranks[0] == ranks[1]
+
+
+@pytest.mark.launch
 def test_each_rank_plays_for_itself(tmp_path: Path) -> None:
     script = tmp_path / "player.py"
     script.write_text((PROGRAMS / "player.py").read_text())

@@ -64,21 +64,8 @@ def check(facts: Facts) -> Iterator[Finding]:
 def _asked_above(facts: Facts, names: Names) -> ast.stmt | None:
     """What asks for its rank, when a script is run, above the import that hvd.init() goes below."""
     last = start_below(facts, names)
-    asking = _module_level(facts, names) if last is not None else []
+    asking = (node for where, node in _asking_on_import(facts) if where is names)
     return next((node for node in asking if last is not None and node.lineno < last.lineno), None)
-
-
-def _module_level(facts: Facts, names: Names) -> list[ast.stmt]:
-    """The statements that ask for ranks while a file is run or imported, not those under its main guard."""
-    guard = main_guard(names)
-    return [
-        node
-        for where, node in _asking(facts)
-        if where is names
-        and names.function(node) is None
-        and not isinstance(node, DEFINITIONS)
-        and guard not in (node, *names.ancestors(node))
-    ]
 
 
 def _started_by_nobody(facts: Facts, program: ProgramFacts) -> bool:
@@ -124,14 +111,20 @@ def _asking(facts: Facts) -> list[tuple[Names, ast.stmt]]:
 
 
 @once
-def _asking_on_import(facts: Facts) -> frozenset[Names]:
-    """The files that ask for ranks while they are imported, and not first when something calls them."""
-    return frozenset(names for names, _ in _asking(facts) if _module_level(facts, names))
+def _asking_on_import(facts: Facts) -> list[tuple[Names, ast.stmt]]:
+    """What asks for ranks while a file is run or imported: in no function, and not under the main guard."""
+    return [
+        (names, node)
+        for names, node in _asking(facts)
+        if names.function(node) is None
+        and not isinstance(node, DEFINITIONS)
+        and main_guard(names) not in (node, *names.ancestors(node))
+    ]
 
 
 def _imported_with(facts: Facts) -> list[Names]:
     """The files that ask for ranks while a program of one process imports them."""
-    asking = [names for names in _asking_on_import(facts) if only_single(facts, names)]
+    asking = {names for names, _ in _asking_on_import(facts) if only_single(facts, names)}
     entries = {program.entry for program in facts.programs if program.kind == "single"}
     return [names for names in facts.files if names in asking and names not in entries]
 
@@ -143,7 +136,7 @@ def _edit(facts: Facts, program: ProgramFacts) -> Edit:
     if program.kind == "none" and _chooses_gpus(facts, program):
         lines = lines[:1]  # CUDA, once it is asked, takes no other CUDA_VISIBLE_DEVICES
     others = any(does_something(names, each) for each in names.source.tree.body if each is not guard)
-    if guard is None or others or names in _asking_on_import(facts):
+    if guard is None or others or any(where is names for where, _ in _asking_on_import(facts)):
         return below_imports(facts, names, lines)
     return edits.at_start(names, guard.body, lines)
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts, Site
-from hvdkit.migrate.facts.code.loops import backward_calls
+from hvdkit.migrate.facts.code.loops import backward_files
 from hvdkit.migrate.facts.data.samples import DOWNLOAD, asked_to_download, prepared, prepares_data
 from hvdkit.migrate.facts.data.training import only_single, trained_by
 from hvdkit.migrate.facts.launch.guards import Where, where_runs
@@ -172,7 +172,7 @@ def _edits(facts: Facts, names: Names, first: ast.stmt, last: ast.stmt) -> list[
 
 @once
 def _together(facts: Facts) -> set[ast.AST]:
-    return {optimizer.node for optimizer in facts.optimizers} | {call for _, call in backward_calls(facts)}
+    return {optimizer.node for optimizer in facts.optimizers} | backward_files(facts).keys()
 
 
 RULE = Rule(

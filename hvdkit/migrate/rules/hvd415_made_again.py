@@ -13,8 +13,8 @@ from hvdkit.migrate.facts.optimizers.placing import Place
 from hvdkit.migrate.facts.optimizers.remade import Again, made_again
 from hvdkit.migrate.names import FUNCTIONS, LOOPS, Names
 from hvdkit.migrate.plan import Applicability, Edit, Finding
-from hvdkit.migrate.rule import Change, Keep, Rule
-from hvdkit.migrate.rules.hvd401_optimizer import check as wrap_optimizers
+from hvdkit.migrate.rule import Change, Keep, Rule, findings
+from hvdkit.migrate.rules.hvd401_optimizer import RULE as WRAPPING
 
 ENDS = (ast.Return, ast.Raise, ast.Break, ast.Continue)
 
@@ -45,7 +45,7 @@ def check(facts: Facts) -> Iterator[Finding]:
 def _wrapped(facts: Facts) -> set[tuple[Names, int]]:
     """Where this run puts an optimizer of Horovod's, and the one before is one, too."""
     applied = (Applicability.SAFE, Applicability.SUGGESTED)
-    lines = {(f.path, f.line) for f in wrap_optimizers(facts) if f.applicability in applied}
+    lines = {(f.path, f.line) for f in findings(WRAPPING, facts) if f.applicability in applied}
     places = ((place.names, place.call.lineno) for place in facts.places)
     return {(names, line) for names, line in places if (names.source.path, line) in lines}
 

@@ -19,8 +19,8 @@ from hvdkit.migrate.facts.optimizers.before_steps import before_steps
 from hvdkit.migrate.facts.optimizers.hand_steps import stepped_beside
 from hvdkit.migrate.facts.optimizers.updates import copied_gradients
 from hvdkit.migrate.plan import Applicability, Finding
-from hvdkit.migrate.rule import Keep, Rule
-from hvdkit.migrate.rules.hvd401_optimizer import check as wrap_optimizers
+from hvdkit.migrate.rule import Keep, Rule, findings
+from hvdkit.migrate.rules.hvd401_optimizer import RULE as WRAPPING
 
 ADVICE = (
     "make the optimizer where hvdkit can see it, from model.parameters() and a class of torch.optim "
@@ -90,7 +90,7 @@ def _not_wrapped(facts: Facts) -> Iterator[Finding]:
     trained.update((id(o.node), o) for o in facts.optimizers if facts.by_hand.concerns(o))
     if not trained:
         return
-    left = {(f.path, f.line): f for f in wrap_optimizers(facts) if f.applicability in LEFT}
+    left = {(f.path, f.line): f for f in findings(WRAPPING, facts) if f.applicability in LEFT}
     for optimizer in trained.values():
         finding = left.get((optimizer.names.source.path, optimizer.node.lineno))
         if finding is not None:

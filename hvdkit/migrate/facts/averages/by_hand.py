@@ -17,7 +17,7 @@ from hvdkit.migrate.facts.averages.gradient_things import NotAveraged
 from hvdkit.migrate.facts.averages.hand_reduction import hand_reductions
 from hvdkit.migrate.facts.averages.hooked import hooked
 from hvdkit.migrate.facts.averages.summing import Averaged, averaged
-from hvdkit.migrate.facts.code.loops import backward_calls
+from hvdkit.migrate.facts.code.loops import backward_calls, backward_files
 from hvdkit.migrate.facts.code.unused import mentions_of, unused, unused_without
 from hvdkit.migrate.facts.launch.several import several
 from hvdkit.migrate.facts.models.losses import reached_models
@@ -145,7 +145,7 @@ class ByHand:
             self._hooks(site, outer)
             return []
         region = function if function is not None else names.source.tree
-        if any(call in self._backwards for call in walk_here(region)):
+        if any(call in backward_files(self._facts) for call in walk_here(region)):
             return [self._inline(site)]
         if function is None:
             raise NotAveraged(site.names, site.node, "no backward pass is seen in this file's own statements")
@@ -154,10 +154,6 @@ class ByHand:
         return [
             self._called(site, function, result, where, call) for where, call in self._calls(names, function)
         ]
-
-    @cached_property
-    def _backwards(self) -> dict[ast.AST, Names]:
-        return {call: names for names, call in backward_calls(self._facts)}
 
     def _calls(self, names: Names, function: FunctionNode) -> list[tuple[Names, ast.Call]]:
         """The calls of a function, when it is used in no other way."""
@@ -288,9 +284,9 @@ class ByHand:
         """The backward passes of a statement, or of the function that it calls, each made once."""
         found: set[ast.Call] = set()
         for call in (part for part in walk_here(node) if isinstance(part, ast.Call)):
-            inside = [(names, call)] if call in self._backwards else []
+            inside = [(names, call)] if call in backward_files(self._facts) else []
             for where, function in () if inside else self._facts.flow.functions(names, call):
-                inside += [(where, c) for c in where.calls_in(function) if c in self._backwards]
+                inside += [(where, c) for c in where.calls_in(function) if c in backward_files(self._facts)]
             for where, backward in inside:
                 if _in_loop(where, backward, node) or _in_loop(names, call, node):
                     raise NotAveraged(names, node, "gradients of several backward passes add up before it")
@@ -303,9 +299,9 @@ class ByHand:
         """Raise NotAveraged where a backward pass of these models is not followed by an average."""
         covered = frozenset().union(*(a.backwards for a in placed if a.models == averaging.models))
         files = self._files(averaging.names)
-        for call, names in self._backwards.items():
+        for call, names in backward_files(self._facts).items():
             if names in files and call not in covered:
-                reached = reached_models(self._facts, names, call)  # type: ignore[arg-type]
+                reached = reached_models(self._facts, names, call)
                 if not reached or reached & averaging.models:
                     raise NotAveraged(names, call, "after this backward pass they are not averaged")
 

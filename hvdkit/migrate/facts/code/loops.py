@@ -349,6 +349,12 @@ def backward_calls(facts: Facts) -> list[tuple[Names, ast.Call]]:
 
 
 @once
+def backward_files(facts: Facts) -> dict[ast.Call, Names]:
+    """Each backward pass, and the file that it is in."""
+    return {call: names for names, call in backward_calls(facts)}
+
+
+@once
 def library_backwards(facts: Facts) -> list[tuple[Names, ast.Call]]:
     """Calls of library objects that run the backward pass themselves: `loss_scaler(loss, optimizer)`."""
     return trainer_runs(facts) + [

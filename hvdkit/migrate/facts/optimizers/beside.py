@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence, Set
 from functools import cached_property
 from typing import TYPE_CHECKING, Callable
 
-from hvdkit.migrate.facts.code.loops import backward_calls
+from hvdkit.migrate.facts.code.loops import backward_files
 from hvdkit.migrate.facts.models.freezing import Switch, switches
 from hvdkit.migrate.facts.models.syncing import sync_of
 from hvdkit.migrate.facts.optimizers.alternatives import never_meet
@@ -44,6 +44,7 @@ class Beside:
         self._steps = steps
         self._leads = leads
         self._reaches = reaches
+        self._where = backward_files(facts)
 
     def beside(
         self, steps: Set[ast.Call], known: Set[ast.Call], rivals: frozenset[Value]
@@ -61,10 +62,6 @@ class Beside:
             if self._reaches(backward, rivals) and not self._frozen(names, anchor, rivals):
                 found[anchor] = backward
         return tuple(sorted(found.values(), key=lambda backward: backward.anchor.lineno))
-
-    @cached_property
-    def _where(self) -> dict[ast.Call, Names]:
-        return {call: names for names, call in backward_calls(self._facts)}
 
     def _around(
         self, steps: Set[ast.Call], known: Set[ast.Call]

@@ -205,11 +205,6 @@ def _constructed(facts: Facts, names: Names, call: ast.Call) -> list[Value]:
     return [] if value is None else [value]
 
 
-def _order(value: Value) -> tuple[str, str, str]:
-    """An order that is the same in every run, for values come as a set."""
-    return value.name, value.kind, str(value.names.source.path)
-
-
 def _choice(names: Names, call: ast.Call) -> ast.IfExp | None:
     """`make = SGD if args.sgd else LARS` above `make(...)`."""
     last = last_binding(names, call.func) if isinstance(call.func, ast.Name) else None
@@ -222,9 +217,10 @@ def _construction(facts: Facts, names: Names, call: ast.Call) -> Value | None:
     terminal = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
     is_class = terminal[:1].isupper() or any(gives_parameters(names, arg) for arg in call.args[:1])
     known = next((name for name in direct if words.is_optimizer(name)), None)
-    classes = sorted(facts.flow.values(names, call.func), key=_order)
     if known is not None:
-        copied = (_of_class(facts, names, call, value) for value in classes)
+        copied = (
+            _of_class(facts, names, call, value) for value in _in_order(facts.flow.values(names, call.func))
+        )
         own = next((made for made in copied if made is not None and made.kind == "object"), None)
         return own or Value("made", known, call, names)
     if isinstance(call.func, ast.Name) and not names.bindings(call.func.id, call.func) and not names.stars:

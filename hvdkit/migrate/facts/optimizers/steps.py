@@ -14,7 +14,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from hvdkit.migrate.facts import vocabulary as words
-from hvdkit.migrate.facts.code.loops import backward_calls
+from hvdkit.migrate.facts.code.loops import backward_calls, backward_files
 from hvdkit.migrate.facts.models.losses import reached_models
 from hvdkit.migrate.facts.models.syncing import Sync, says_when, sync_of
 from hvdkit.migrate.facts.optimizers.beside import OTHERS, Beside
@@ -103,7 +103,7 @@ class Steps:
 
     def runs_backward(self, node: ast.AST) -> bool:
         """Whether running a node makes a backward pass, itself or through the project's functions."""
-        backwards = {call for _, call in backward_calls(self._facts)}
+        backwards = backward_files(self._facts).keys()
         return any(self._leads.get(call, set()) & backwards for call in self._calls_here(node))
 
     @cached_property
@@ -223,7 +223,7 @@ class Steps:
 
         rivals: the optimizers asked about, where others make gradients too; those of others are left out.
         """
-        by_call = {call: where for where, call in backward_calls(self._facts)}
+        by_call = backward_files(self._facts)
         found: list[Backward] = []
         for node in self._calls_here(region):
             origins = self._leads.get(node, set())
@@ -332,7 +332,7 @@ class Steps:
 
     def _scan(self, names: Names, statements: Iterable[ast.stmt], own: set[ast.Call]) -> str | None:
         """What follows: the step (""), a reason against leaving the reduction to it, or neither (None)."""
-        backwards = {call for _, call in backward_calls(self._facts)}
+        backwards = backward_files(self._facts).keys()
         for statement in statements:
             runs = set().union(*(self._leads.get(call, ()) for call in self._calls_here(statement)))
             if runs & backwards and not runs & own:
@@ -358,10 +358,9 @@ class Steps:
     def _first_reader(self, names: Names, anchor: ast.Call) -> ast.stmt | None:
         """The first statement of the step's block, after any backward pass, that looks at gradients."""
         statement = names.statement(anchor)
-        backwards = {call for _, call in backward_calls(self._facts)}
         first = None
         for earlier in reversed(statements_above(names, statement)):
-            if any(self._leads.get(call, set()) & backwards for call in self._calls_here(earlier)):
+            if self.runs_backward(earlier):
                 break
             if self._gradients.looked_at(names, earlier):
                 first = earlier

@@ -221,6 +221,10 @@ class Names:
             scope = scope.parent
         return None
 
+    def class_around(self, node: ast.AST) -> ast.ClassDef | None:
+        """The innermost class around a node, in whatever function."""
+        return next((parent for parent in self.ancestors(node) if isinstance(parent, ast.ClassDef)), None)
+
     def in_loop(self, node: ast.AST) -> bool:
         """Whether a loop of the innermost function around a node holds it."""
         function = self.function(node)

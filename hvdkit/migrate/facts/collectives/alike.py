@@ -157,7 +157,7 @@ def _changed_in_place(function: ast.AST, name: str) -> bool:
 
 def _kept_alike(facts: Facts, names: Names, node: ast.Attribute) -> bool:
     """Whether self.x is a setting that only constructors store, or a buffer: HVD205 asks about each."""
-    owner = next((parent for parent in names.ancestors(node) if isinstance(parent, ast.ClassDef)), None)
+    owner = names.class_around(node)
     if owner is None:
         return False
     registered = {

@@ -84,7 +84,7 @@ def changed_in_training(facts: Facts) -> Iterator[tuple[Names, ast.Call, str]]:
     for names in facts.files:
         for call in names.calls.get("register_buffer", ()) if names in files else ():
             first = call.args[0] if call.args else None
-            owner = next((p for p in names.ancestors(call) if isinstance(p, ast.ClassDef)), None)
+            owner = names.class_around(call)
             if owner is None or not _may_be_wrapped(facts, owner):
                 continue
             if not any(runs_in(facts, program, names, call) for program in programs):

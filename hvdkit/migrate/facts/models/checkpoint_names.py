@@ -61,7 +61,7 @@ def _holders(facts: Facts) -> dict[Names, set[ast.AST]]:
         if not facts.migrates(names):
             continue
         for target, binding in (pair for pairs in names.stores.values() for pair in pairs):
-            owner = next((p for p in names.ancestors(target) if isinstance(p, ast.ClassDef)), None)
+            owner = names.class_around(target)
             if owner is None or binding.value is None:
                 continue
             if MODULES & facts.flow.bases(Value("class", owner.name, owner, names)):

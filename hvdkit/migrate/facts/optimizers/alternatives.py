@@ -38,4 +38,4 @@ def never_meet(
 def _class_of(place: Place) -> ast.AST | None:
     """The class whose method a place is in."""
     names, node = place
-    return next((parent for parent in names.ancestors(node) if isinstance(parent, ast.ClassDef)), None)
+    return names.class_around(node)

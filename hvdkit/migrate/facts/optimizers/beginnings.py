@@ -62,7 +62,7 @@ def is_module(facts: Facts, value: Value) -> bool:
 
 
 def _is_module_class(facts: Facts, names: Names, node: ast.AST) -> bool:
-    owner = next((parent for parent in names.ancestors(node) if isinstance(parent, ast.ClassDef)), None)
+    owner = names.class_around(node)
     return owner is not None and any(
         name.startswith("torch.nn.") for base in owner.bases for name in facts.flow.qualified(names, base)
     )

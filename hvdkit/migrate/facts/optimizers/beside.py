@@ -96,12 +96,10 @@ class Beside:
 
     def _beside_in_class(self, names: Names, origin: ast.Call, steps: Set[ast.Call]) -> bool:
         """Whether a method that is called from nowhere here makes a pass, and another of its class steps."""
-        function, owner = names.function(origin), _class_around(names, origin)
+        function, owner = names.function(origin), names.class_around(origin)
         if function is None or owner is None or self._facts.flow.call_sites(names, function):
             return False
-        return any(
-            step.call in steps and _class_around(step.names, step.call) is owner for step in self._steps
-        )
+        return any(step.call in steps and step.names.class_around(step.call) is owner for step in self._steps)
 
     def _for_others(self, names: Names, backward: ast.Call, members: frozenset[Value]) -> bool:
         """Whether the function around a backward pass steps other optimizers than these, or nothing."""
@@ -153,7 +151,3 @@ class Beside:
                     if isinstance(parent, LOOPS):
                         found.setdefault(parent, (names, {}))[1][call] = {*self._leads[call]}
         return tuple(found.values())
-
-
-def _class_around(names: Names, node: ast.AST) -> ast.ClassDef | None:
-    return next((parent for parent in names.ancestors(node) if isinstance(parent, ast.ClassDef)), None)

@@ -47,7 +47,7 @@ def passes_self(names: Names, function: FunctionNode, where: Names, call: ast.Ca
     if received(names, function) == positional(function):
         return False
     receiver = call.func.value if isinstance(call.func, ast.Attribute) else None
-    owner = next((parent for parent in where.ancestors(call) if isinstance(parent, ast.ClassDef)), None)
+    owner = where.class_around(call)
     bases = owner.bases if receiver is not None and owner is not None else []
     return not any(_written_alike(base, receiver) for base in bases)
 

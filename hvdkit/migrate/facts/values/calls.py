@@ -93,7 +93,7 @@ class Calls:
 
     def _parents(self, names: Names, node: ast.Call) -> frozenset[Value]:
         """What `super()` or `super(Class, self)` is: an object of the project's classes above its own."""
-        owner = next((p for p in names.ancestors(node) if isinstance(p, ast.ClassDef)), None)
+        owner = names.class_around(node)
         of = [(names, owner)] if owner is not None else []
         if node.args:
             given = self._flow.values(names, node.args[0])

@@ -25,7 +25,7 @@ def joined(source: Source, changes: Sequence[Edit]) -> list[Edit]:
         first, last = source.line_at(above.start), source.line_at(header.start) - 1
         goes_on = all(_is_inside(source, line, _indent(header), indented) for line in range(first, last + 1))
         one_cell = source.cell_line(first)[0] == source.cell_line(last + 1)[0]
-        if goes_on and one_cell and not _put_between(source, header, set(changes) - {above, header}):
+        if goes_on and one_cell and not _put_between(source, above, header, changes):
             gone.add(header)
     return [edit for edit in changes if edit not in gone]
 
@@ -48,7 +48,10 @@ def _is_inside(source: Source, line: int, indent: str, indented: set[int]) -> bo
     return line in indented and source.indent(line).startswith(indent)
 
 
-def _put_between(source: Source, header: Edit, others: Iterable[Edit]) -> bool:
-    """Whether lines come between a header and the statement above it."""
+def _put_between(source: Source, above: Edit, header: Edit, changes: Iterable[Edit]) -> bool:
+    """Whether lines come between a header and the statement above it; the header of that is none of them."""
     start = source.starts[source.line_at(header.start) - 2]
-    return any(start <= edit.start <= header.start and "\n" in edit.text for edit in others)
+    return any(
+        start <= edit.start <= header.start and "\n" in edit.text and edit not in (above, header)
+        for edit in changes
+    )

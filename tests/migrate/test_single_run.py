@@ -19,6 +19,21 @@ LIBRARIES = Path(__file__).parent / "libraries"  # outside of the project, as wh
 SAMPLES = list(range(24))
 
 
+def environment(results: Path) -> dict[str, str]:
+    """What a run gets: where its results go, and the programs beside this Python."""
+    env = {**os.environ, "RESULTS": str(results), "OMP_NUM_THREADS": "1"}
+    env["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{env['PATH']}"
+    return env
+
+
+def on_two_ranks(script: Path, env: dict[str, str]) -> subprocess.CompletedProcess[str]:
+    """A script run on 2 ranks under Gloo, to its end and without an error."""
+    command = ["horovodrun", "-np", "2", "--gloo", sys.executable, str(script)]
+    done = subprocess.run(command, env=env, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done
+
+
 @pytest.mark.launch
 @pytest.mark.parametrize("target", ["horovod", "hvdkit"])
 def test_two_ranks_share_the_work(tmp_path: Path, target: str) -> None:
@@ -28,11 +43,7 @@ def test_two_ranks_share_the_work(tmp_path: Path, target: str) -> None:
     assert migrate(["migrate", str(script), *options]) == 0
 
     folder = tmp_path / "results"
-    env = {**os.environ, "RESULTS": str(folder), "OMP_NUM_THREADS": "1"}
-    env["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{env['PATH']}"
-    command = ["horovodrun", "-np", "2", "--gloo", sys.executable, str(script)]
-    done = subprocess.run(command, env=env, capture_output=True, text=True, timeout=120)
-    assert done.returncode == 0, done.stdout + done.stderr
+    done = on_two_ranks(script, environment(folder))
 
     ranks = [json.loads(path.read_text()) for path in sorted(folder.glob("*.json"))]
     assert len(ranks) == 2
@@ -54,11 +65,8 @@ def test_what_is_made_on_import_knows_its_rank(tmp_path: Path, target: str) -> N
     options = ["--write", "--allow-no-vcs", "--no-diff", "--suggested", "--target", target]
     assert migrate(["migrate", str(program), *options]) == 0
 
-    env = {**os.environ, "RESULTS": str(tmp_path), "OMP_NUM_THREADS": "1"}
-    env["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{env['PATH']}"
-    command = ["horovodrun", "-np", "2", "--gloo", sys.executable, str(program / "train.py")]
-    done = subprocess.run(command, env=env, capture_output=True, text=True, timeout=120)
-    assert done.returncode == 0, done.stdout + done.stderr
+    env = environment(tmp_path)
+    done = on_two_ranks(program / "train.py", env)
     (batches, weights), (others, same) = (json.loads(path.read_text()) for path in tmp_path.glob("*.json"))
     assert weights == same
     assert sorted(int(x) for batch in (*batches[:3], *others[:3]) for x in batch) == SAMPLES
@@ -70,14 +78,11 @@ def test_a_tensor_with_an_optimizer_of_its_own(tmp_path: Path) -> None:
     """The same batches on both ranks: the averages are what one process computes, to the last bit."""
     script = tmp_path / "tempered.py"
     script.write_text((PROGRAMS / "tempered.py").read_text())
-    env = {**os.environ, "RESULTS": str(tmp_path), "OMP_NUM_THREADS": "1"}
-    env["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{env['PATH']}"
+    env = environment(tmp_path)
     subprocess.run([sys.executable, str(script)], env=env, timeout=120, check=True)
     assert migrate(["migrate", str(script), "--write", "--allow-no-vcs", "--no-diff"]) == 1  # HVD304 is left
 
-    command = ["horovodrun", "-np", "2", "--gloo", sys.executable, str(script)]
-    done = subprocess.run(command, env=env, capture_output=True, text=True, timeout=120)
-    assert done.returncode == 0, done.stdout + done.stderr
+    on_two_ranks(script, env)
     digests = [path.read_text() for path in tmp_path.glob("*.txt")]
     assert len(digests) == 3 and len(set(digests)) == 1
 
@@ -87,14 +92,11 @@ def test_steps_by_hand_get_averages(tmp_path: Path) -> None:
     """Of the same batches the averages are what one process computes; of others, the same on both ranks."""
     script = tmp_path / "stepping.py"
     script.write_text((PROGRAMS / "stepping.py").read_text())
-    env = {**os.environ, "RESULTS": str(tmp_path), "OMP_NUM_THREADS": "1"}
-    env["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{env['PATH']}"
+    env = environment(tmp_path)
     subprocess.run([sys.executable, str(script)], env=env, timeout=120, check=True)
     assert migrate(["migrate", str(script), "--write", "--allow-no-vcs", "--no-diff"]) == 1  # HVD304 is left
 
-    command = ["horovodrun", "-np", "2", "--gloo", sys.executable, str(script)]
-    done = subprocess.run(command, env=env, capture_output=True, text=True, timeout=120)
-    assert done.returncode == 0, done.stdout + done.stderr
+    on_two_ranks(script, env)
     alone = [path.read_text() for path in tmp_path.glob("*.txt")]
     assert len(alone) == 3 and len(set(alone)) == 1
 
@@ -105,7 +107,7 @@ def test_steps_by_hand_get_averages(tmp_path: Path) -> None:
         changed.write_text(script.read_text().replace(before, after))
         (tmp_path / folder).mkdir()
         where = {**env, "RESULTS": str(tmp_path / folder)}
-        subprocess.run([*command[:-1], str(changed)], env=where, timeout=120, check=True)
+        on_two_ranks(changed, where)
         return [path.read_text() for path in (tmp_path / folder).glob("*.txt")]
 
     seed = "torch.manual_seed(3)"
@@ -123,11 +125,9 @@ def test_steps_by_hand_get_averages(tmp_path: Path) -> None:
 def test_target_networks_and_weights_that_are_drawn_late_are_the_same(tmp_path: Path) -> None:
     script = tmp_path / "targets.py"
     script.write_text((PROGRAMS / "targets.py").read_text())
-    env = {**os.environ, "RESULTS": str(tmp_path), "OMP_NUM_THREADS": "1"}
-    env["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{env['PATH']}"
+    env = environment(tmp_path)
     assert migrate(["migrate", str(script), "--write", "--allow-no-vcs", "--no-diff"]) == 1  # HVD304 is left
-    command = ["horovodrun", "-np", "2", "--gloo", sys.executable, str(script)]
-    subprocess.run(command, env=env, timeout=120, check=True)
+    on_two_ranks(script, env)
     for name in ("net", "target", "head"):
         digests = [path.read_text() for path in tmp_path.glob(f"{name}-*.txt")]
         assert len(digests) == 2 and len(set(digests)) == 1, name
@@ -138,12 +138,9 @@ def test_a_head_and_then_the_whole_model(tmp_path: Path) -> None:
     """Ranks agree after each phase: on a body that each drew at random, with two optimizers of the head."""
     script = tmp_path / "tuned.py"
     script.write_text((PROGRAMS / "tuned.py").read_text())
-    env = {**os.environ, "RESULTS": str(tmp_path), "OMP_NUM_THREADS": "1"}
-    env["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{env['PATH']}"
+    env = environment(tmp_path)
     assert migrate(["migrate", str(script), "--write", "--allow-no-vcs", "--no-diff"]) == 0
-    command = ["horovodrun", "-np", "2", "--gloo", sys.executable, str(script)]
-    done = subprocess.run(command, env=env, capture_output=True, text=True, timeout=120)
-    assert done.returncode == 0, done.stdout + done.stderr
+    on_two_ranks(script, env)
     ranks = [path.read_text() for path in tmp_path.glob("*.txt")]
     assert len(ranks) == 2 and ranks[0] == ranks[1]
 
@@ -152,16 +149,13 @@ def test_a_head_and_then_the_whole_model(tmp_path: Path) -> None:
 def test_each_rank_plays_for_itself(tmp_path: Path) -> None:
     script = tmp_path / "player.py"
     script.write_text((PROGRAMS / "player.py").read_text())
-    env = {**os.environ, "RESULTS": str(tmp_path), "OMP_NUM_THREADS": "1"}
+    env = environment(tmp_path)
     env["PYTHONPATH"] = f"{LIBRARIES}{os.pathsep}{env.get('PYTHONPATH', '')}"
-    env["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{env['PATH']}"
     subprocess.run([sys.executable, str(script)], env=env, timeout=120, check=True)
     (alone,) = (json.loads(path.read_text()) for path in tmp_path.glob("*.json"))
     assert migrate(["migrate", str(script), "--write", "--allow-no-vcs", "--no-diff", "--suggested"]) == 0
 
-    command = ["horovodrun", "-np", "2", "--gloo", sys.executable, str(script)]
-    done = subprocess.run(command, env=env, capture_output=True, text=True, timeout=120)
-    assert done.returncode == 0, done.stdout + done.stderr
+    on_two_ranks(script, env)
     every = [json.loads(path.read_text()) for path in tmp_path.glob("*.json")]
     ranks = [results for results in every if results != alone]
     assert len(ranks) == 2
@@ -177,11 +171,8 @@ def test_ranks_leave_the_training_together(tmp_path: Path) -> None:
     script.write_text((PROGRAMS / "patient.py").read_text())
     assert migrate(["migrate", str(script), "--write", "--allow-no-vcs", "--no-diff"]) == 0
 
-    env = {**os.environ, "RESULTS": str(tmp_path), "OMP_NUM_THREADS": "1"}
-    env["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{env['PATH']}"
-    command = ["horovodrun", "-np", "2", "--gloo", sys.executable, str(script)]
-    done = subprocess.run(command, env=env, capture_output=True, text=True, timeout=120)
-    assert done.returncode == 0, done.stdout + done.stderr
+    env = environment(tmp_path)
+    on_two_ranks(script, env)
     ranks = [json.loads(path.read_text()) for path in tmp_path.glob("*.json")]
     assert len(ranks) == 2
     assert {rank["past"] for rank in ranks} == {True, False}  # alone, one of them would have gone on

@@ -250,7 +250,7 @@ def _places(found: Iterable[Any], most: int = 3) -> str:
     places: list[str] = []
     for item in found:
         names, node = (item.names, item.node) if hasattr(item, "node") else item
-        places.append(f"{names.source.path.name}:{node.lineno}")
+        places.append(names.place(node))
     unique = list(dict.fromkeys(places))
     more = f" and {len(unique) - most} more" if len(unique) > most else ""
     return ", ".join(unique[:most]) + more

@@ -39,10 +39,8 @@ def init_row(facts: Facts, program: ProgramFacts) -> Condition:
     order = Order(facts)
     early = [use for use in early if not order.covers(use.names, use.node)]  # in its callers, it may be
     if early and not any(_above(site, early[0]) for site in sites):
-        return Condition(
-            name, State.OPEN, f"CUDA is used above it at {_place(early[0].names, early[0].node)}"
-        )
-    where = ", ".join(_place(site.names, site.node) for site in sites[:3])
+        return Condition(name, State.OPEN, f"CUDA is used above it at {early[0].names.place(early[0].node)}")
+    where = ", ".join(site.names.place(site.node) for site in sites[:3])
     return Condition(name, State.PROVEN, f"hvd.init() at {where}")
 
 
@@ -54,18 +52,18 @@ def device_row(facts: Facts, program: ProgramFacts) -> Condition:
     for site in chosen:
         kinds = facts.ranks.of(site.names, site.node.args[0]) if site.node.args else frozenset()
         if "rank" in kinds and "local_rank" not in kinds:
-            detail = f"set_device takes the rank among all hosts at {_place(site.names, site.node)}"
+            detail = f"set_device takes the rank among all hosts at {site.names.place(site.node)}"
             return Condition(name, State.OPEN, detail)
     for site in (*chosen, *moves, *facts.calls("torch.device")):
         inside = any(facts.ranks.inside(site.names, argument, "local_rank") for argument in site.node.args)
         if inside and _is_run(facts, program, site):
-            return Condition(name, State.PROVEN, f"by local_rank at {_place(site.names, site.node)}")
+            return Condition(name, State.PROVEN, f"by local_rank at {site.names.place(site.node)}")
     for site in facts.calls("hvdkit.torch.init"):
         if site.names in program.files:
-            return Condition(name, State.PROVEN, f"hvd.init() chooses it at {_place(site.names, site.node)}")
+            return Condition(name, State.PROVEN, f"hvd.init() chooses it at {site.names.place(site.node)}")
     for site in facts.calls(words.OWN_GROUP):
         if site.name in words.LIBRARY_STARTS and site.names in program.files:
-            detail = f"{site.name} chooses it by LOCAL_RANK at {_place(site.names, site.node)}"
+            detail = f"{site.name} chooses it by LOCAL_RANK at {site.names.place(site.node)}"
             return Condition(name, State.PROVEN, detail)
     if not any(_names_cuda(names) for names in program.files):
         return Condition(name, State.NONE, "the program does not use CUDA")
@@ -96,7 +94,3 @@ def _names_cuda(names: Names) -> bool:
     return any(name in names.attributes for name in ("cuda", "accelerator")) or any(
         isinstance(node.value, str) and "cuda" in node.value and len(node.value) < 20 for node in constants
     )
-
-
-def _place(names: Names, node: ast.AST) -> str:
-    return f"{names.source.path.name}:{getattr(node, 'lineno', 1)}"

@@ -225,6 +225,10 @@ class Names:
         """The innermost class around a node, in whatever function."""
         return next((parent for parent in self.ancestors(node) if isinstance(parent, ast.ClassDef)), None)
 
+    def place(self, node: ast.AST) -> str:
+        """Where a node stands, as people are told: `train.py:12`."""
+        return f"{self.source.path.name}:{getattr(node, 'lineno', 1)}"
+
     def in_loop(self, node: ast.AST) -> bool:
         """Whether a loop of the innermost function around a node holds it."""
         function = self.function(node)

@@ -171,7 +171,7 @@ ROWS = {
 
 def _places(found: Iterable[Place], most: int = 3) -> str:
     """`train.py:12, util.py:3 and 2 more`."""
-    places = [f"{names.source.path.name}:{getattr(node, 'lineno', 1)}" for names, node in found]
+    places = [names.place(node) for names, node in found]
     unique = list(dict.fromkeys(places))
     more = f" and {len(unique) - most} more" if len(unique) > most else ""
     return ", ".join(unique[:most]) + more

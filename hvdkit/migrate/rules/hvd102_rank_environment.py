@@ -33,7 +33,7 @@ def check(facts: Facts) -> Iterator[Finding]:
                     f"{read.source} is read in a try, and without that launcher the devices stay as chosen"
                 )
                 advice = (
-                    f"take it out if {where.source.path.name}:{statement.lineno} is to choose the device, else write "
+                    f"take it out if {where.place(statement)} is to choose the device, else write "
                     f"str({facts.hvd(names)}.local_rank())"
                 )
                 yield facts.manual("HVD102", names, read.node, message, advice)

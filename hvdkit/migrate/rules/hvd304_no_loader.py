@@ -66,7 +66,7 @@ def check(facts: Facts) -> Iterator[Finding]:
                 continue
             loaders = unfollowed_loaders(facts, program)
             if loaders and _may_draw(facts, path):
-                place = f"{loaders[0].names.source.path.name}:{loaders[0].node.lineno}"
+                place = loaders[0].names.place(loaders[0].node)
                 message = f"whether the DataLoader of {place} feeds this training could not be followed: it is whole"
                 yield facts.manual("HVD304", names, node, message, UNFOLLOWED)
                 continue

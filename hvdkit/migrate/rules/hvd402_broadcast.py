@@ -23,6 +23,7 @@ BUFFERS = (
     "the parameters that the optimizer holds are sent; a model that could not be followed may have buffers, too, that "
     "are drawn at random: send those with hvd.broadcast_parameters(dict(model.named_buffers()), root_rank=0)"
 )
+WEIGHTS = "all ranks start from rank 0's weights"
 
 
 def check(facts: Facts) -> Iterator[Finding]:
@@ -40,29 +41,25 @@ def check(facts: Facts) -> Iterator[Finding]:
         models = frozenset().union(*(optimizer.models for optimizer in place.optimizers))
         if models & sent or place.names in broadcast_files:
             continue
-        message = "all ranks start from rank 0's weights"
         if place.models is None and (whole := whole_models(facts, place)):
-            yield facts.required("HVD402", place.names, place.call, message, _whole, facts, place, whole)
+            yield facts.required("HVD402", place.names, place.call, WEIGHTS, _whole, facts, place, whole)
             continue
         if place.models is None and (tensors := plain_tensors(facts, place)):
             message = "all ranks start from rank 0's tensors"
             yield facts.required("HVD402", place.names, place.call, message, _tensors, facts, place, tensors)
             continue
         if place.models is None and place.target is not None and not _drawn_somewhere(facts, place):
-            message = "all ranks start from rank 0's weights"
-            yield facts.required("HVD402", place.names, place.call, message, _held, facts, place).knowing(
-                BUFFERS
-            )
+            held = facts.required("HVD402", place.names, place.call, WEIGHTS, _held, facts, place)
+            yield held.knowing(BUFFERS)
             continue
         if place.models is None:
             message = "the model of this optimizer has no name here to broadcast by"
             advice = "call hvd.broadcast_parameters(model.state_dict(), root_rank=0) before training starts"
             yield facts.manual("HVD402", place.names, place.call, message, advice)
             continue
-        yield facts.required("HVD402", place.names, place.call, message, _edit, facts, place)
+        yield facts.required("HVD402", place.names, place.call, WEIGHTS, _edit, facts, place)
     for start in after_backward(facts).starts:
-        message = "all ranks start from rank 0's weights"
-        yield facts.required("HVD402", start.names, start.statement, message, _before, facts, start)
+        yield facts.required("HVD402", start.names, start.statement, WEIGHTS, _before, facts, start)
 
 
 def _before(facts: Facts, start: Start) -> Edit:

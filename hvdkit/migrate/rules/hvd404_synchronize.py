@@ -138,7 +138,7 @@ def _waiting(facts: Facts, optimizers: list[str], at: ast.AST, group: Group) -> 
 def _which(facts: Facts, group: Group) -> str:
     """The first of a group's optimizers, by the place where it is made."""
     made = next(optimizer for optimizer in facts.optimizers if optimizer.value in group.optimizers)
-    return f"the optimizer of {made.names.source.path.name}:{made.node.lineno}"
+    return f"the optimizer of {made.names.place(made.node)}"
 
 
 def _before_statement(facts: Facts, names: Names, statement: ast.stmt, group: Group) -> Edit:

@@ -49,7 +49,7 @@ def _by_rank_0_alone(facts: Facts, talk: Talk) -> str:
         return ""
     for names, call in facts.flow.call_sites(talk.names, function):
         if where_runs(facts, names, call) is Where.RANK_0:
-            return ALONE.format(place=f"{names.source.path.name}:{call.lineno}")
+            return ALONE.format(place=names.place(call))
     return ""
 
 

@@ -34,8 +34,7 @@ def check(facts: Facts) -> Iterator[Finding]:
     literal = after_backward(facts).files
     unwritten = _unwritten(facts)
     for site, problem in _left(facts):
-        line = getattr(problem.node, "lineno", 1)
-        reason = f"{problem} ({problem.names.source.path.name}:{line})"
+        reason = f"{problem} ({problem.names.place(problem.node)})"
         stays_so = site.names in literal or stays(facts, site)
         if stays_so and (reason_left := unwritten.get(_place(site))):
             message = f"what is done to gradients here would have to stay as it is, and {reason_left}"

@@ -49,7 +49,7 @@ def check(facts: Facts) -> Iterator[Finding]:
         if wrap.node in reported:
             continue
         reported.add(wrap.node)
-        places = [f"{names.source.path.name}:{call.lineno}" for names, call in unknown_steps(facts, program)]
+        places = [names.place(call) for names, call in unknown_steps(facts, program)]
         seen = f" (something unknown takes a step at {places[0]})" if places else ""
         message = f"the optimizer that trains this model was not found{seen}"
         problem = averaged.problems.get(wrap.node)

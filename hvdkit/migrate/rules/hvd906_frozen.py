@@ -31,7 +31,7 @@ def check(facts: Facts) -> Iterator[Finding]:
         if before is not None:
             message = (
                 "these parameters are frozen when the optimizer is wrapped "
-                f"({before.names.source.path.name}:{before.at.lineno}) and trained later: Horovod gives them no hooks"
+                f"({before.names.place(before.at)}) and trained later: Horovod gives them no hooks"
             )
             advice = (
                 "migrate with --target hvdkit, whose optimizer covers them; or wrap the optimizer while "
@@ -45,7 +45,7 @@ def _groups(facts: Facts) -> Iterator[Finding]:
         if facts.migrates(place.names):
             message = (
                 "this group joins the optimizer after it is wrapped "
-                f"({place.names.source.path.name}:{place.statement.lineno}): Horovod gives its parameters no hooks"
+                f"({place.names.place(place.statement)}): Horovod gives its parameters no hooks"
             )
             advice = (
                 "migrate with --target hvdkit, whose optimizer covers them; or give the optimizer all groups right "

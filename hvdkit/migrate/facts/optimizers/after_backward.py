@@ -283,7 +283,7 @@ def _passes(facts: Facts, program: ProgramFacts, wraps: list[Wrap], every: list[
             statement, window = _statement(names, call)
             unless = _left_to_later(facts, names, window)
             if window is not statement and not unless:
-                place = f"{names.source.path.name}:{call.lineno}"
+                place = names.place(call)
                 raise NotShown(f"more follows it where no_sync() may hold ({place})")
             yield Pass(names, call, statement, window, models, unlike, unless, tensors)
 
@@ -341,9 +341,9 @@ def _refuse_others(facts: Facts, program: ProgramFacts, wraps: list[Wrap]) -> No
             raise NotShown(f"DDP's {argument} changes what is averaged")
     for names, call in library_backwards(facts) if wraps else ():
         if names in program.files and runs_in(facts, program, names, call):
-            raise NotShown(f"a library makes the backward pass at {names.source.path.name}:{call.lineno}")
+            raise NotShown(f"a library makes the backward pass at {names.place(call)}")
     for names, call in sparse_gradients(facts, program) if wraps else ():
-        raise NotShown(f"gradients are sparse at {names.source.path.name}:{call.lineno}")
+        raise NotShown(f"gradients are sparse at {names.place(call)}")
     making = _making_optimizers(facts, program)
     for other in facts.programs:
         runs = other.kind == "single" and other is not program and does_more_than_define(other.entry)

@@ -84,7 +84,7 @@ def _averages(facts: Facts, program: ProgramFacts) -> Iterator[Average]:
     if not steps:
         raise NoPlace("no step is seen")
     for names, call in sparse_gradients(facts, program):
-        raise NoPlace(f"gradients are sparse at {names.source.path.name}:{call.lineno}")
+        raise NoPlace(f"gradients are sparse at {names.place(call)}")
     for names, step in steps:
         yield _average(facts, program, names, step)
 

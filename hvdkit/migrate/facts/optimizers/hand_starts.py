@@ -43,7 +43,7 @@ def beginnings(
         for wrap in wraps:
             names, statement, text = _beginning(facts, path, wrap, every)
             if on_import(facts, names, statement):
-                raise NotShown(f"{names.source.path.name}:{statement.lineno} may run before hvd.init()")
+                raise NotShown(f"{names.place(statement)} may run before hvd.init()")
             found.setdefault(statement, (names, {}))[1][text] = wrap.name
     return [
         Start(

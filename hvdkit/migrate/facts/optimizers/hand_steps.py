@@ -61,7 +61,7 @@ def stepped_by_hand(facts: Facts, program: ProgramFacts) -> HandSteps | None:
     known = facts.every_optimizer
     for names, call in (*unknown_steps(facts, program, known), *unseen_steps(facts, program)):
         if runs_in(facts, program, names, call):
-            raise NotShown(f"something unknown takes a step at {_place(names, call)}")
+            raise NotShown(f"something unknown takes a step at {names.place(call)}")
     wraps: list[Wrap] = []
     for names, statement in steps:
         _same_everywhere(facts, names, statement)
@@ -70,7 +70,7 @@ def stepped_by_hand(facts: Facts, program: ProgramFacts) -> HandSteps | None:
         names, made = optimizer.names, optimizer.node
         if names in program.files and runs_in(facts, program, names, made):
             if not optimizer.roots or not optimizer.whole:
-                raise NotShown(f"what the optimizer of {_place(names, made)} trains is not seen")
+                raise NotShown(f"what the optimizer of {names.place(made)} trains is not seen")
             wraps += [_model(facts, *root) for root in optimizer.roots]
     unlike = any(_may_miss(names, statement) for names, statement in steps)
     return HandSteps(tuple({wrap.models: wrap for wrap in wraps}.values()), not unlike)
@@ -115,7 +115,7 @@ def _stepped(facts: Facts, names: Names, statement: ast.stmt) -> list[Wrap]:
     """The models, or tensors, that a statement changes."""
     changed = _head(statement)
     if changed is None:
-        raise NotShown(f"what is stepped at {_place(names, statement)} is not seen")
+        raise NotShown(f"what is stepped at {names.place(statement)} is not seen")
     loop = _loop_around(names, statement)
     if loop is None:
         return [_tensor(facts, names, changed)]
@@ -124,7 +124,7 @@ def _stepped(facts: Facts, names: Names, statement: ast.stmt) -> list[Wrap]:
         return [_model(facts, *root) for root in roots]
     tensors = list(_listed(facts, names, loop.iter))
     if not tensors:
-        raise NotShown(f"whose parameters are stepped at {_place(names, statement)} is not seen")
+        raise NotShown(f"whose parameters are stepped at {names.place(statement)} is not seen")
     return [_tensor(facts, *each) for each in tensors]
 
 
@@ -156,7 +156,7 @@ def _listed(facts: Facts, names: Names, node: ast.expr) -> Iterator[tuple[Names,
     if isinstance(node, (ast.List, ast.Tuple)):
         for part in node.elts:
             if not isinstance(part, ast.Name):
-                raise NotShown(f"what is in the list at {_place(names, node)} is not seen")
+                raise NotShown(f"what is in the list at {names.place(node)} is not seen")
             yield names, part
     elif isinstance(node, ast.Name):
         bindings = names.bindings(node.id, node)
@@ -167,17 +167,17 @@ def _listed(facts: Facts, names: Names, node: ast.expr) -> Iterator[tuple[Names,
             for where, call in facts.flow.call_sites(names, function):
                 given = passed(names, function, where, call, node.id)
                 if given is None:
-                    raise NotShown(f"what is stepped for the call at {_place(where, call)} is not seen")
+                    raise NotShown(f"what is stepped for the call at {where.place(call)} is not seen")
                 yield from _listed(facts, where, given)
 
 
 def _model(facts: Facts, names: Names, root: ast.expr) -> Wrap:
     models = facts.flow.unwrap(facts.flow.values(names, root))
     if not models or any(model.kind not in ("made", "object") for model in models):
-        raise NotShown(f"which model `{names.source.segment(root)}` is at {_place(names, root)} is not seen")
+        raise NotShown(f"which model `{names.source.segment(root)}` is at {names.place(root)} is not seen")
     call = next((parent for parent in names.ancestors(root) if isinstance(parent, ast.Call)), None)
     if call is None:
-        raise NotShown(f"whose parameters are stepped at {_place(names, root)} is not seen")
+        raise NotShown(f"whose parameters are stepped at {names.place(root)} is not seen")
     return Wrap(names, call, MODEL, root, models)
 
 
@@ -187,9 +187,9 @@ def _tensor(facts: Facts, names: Names, variable: ast.Name) -> Wrap:
     value = next(iter(values)) if len(values) == 1 else None
     call = value.node if value is not None else None
     if value is None or not isinstance(call, ast.Call) or not _is_leaf(facts, value, call):
-        raise NotShown(f"which tensor `{variable.id}` is at {_place(names, variable)} is not seen")
+        raise NotShown(f"which tensor `{variable.id}` is at {names.place(variable)} is not seen")
     if value.names.in_loop(call):
-        raise NotShown(f"`{variable.id}` at {_place(names, variable)} is made again and again")
+        raise NotShown(f"`{variable.id}` at {names.place(variable)} is made again and again")
     return Wrap(names, call, TENSOR, variable, values)
 
 
@@ -216,10 +216,10 @@ def _same_everywhere(facts: Facts, names: Names, statement: ast.stmt) -> None:
     for call in names.calls_in(_loop_around(names, statement) or statement):
         qualified = facts.flow.qualified(names, call.func)
         if any(name.startswith(RANDOM) for name in qualified) or getattr(call.func, "attr", "") in _FILLS:
-            raise NotShown(f"random numbers, of each rank's own, are in the step at {_place(names, call)}")
+            raise NotShown(f"random numbers, of each rank's own, are in the step at {names.place(call)}")
     for rate in own_rates(facts, names, statement):
         if rate.test is None:
-            raise NotShown(f"`{rate.name}` in the step at {_place(names, statement)} is each rank's own")
+            raise NotShown(f"`{rate.name}` in the step at {names.place(statement)} is each rank's own")
 
 
 def _may_miss(names: Names, statement: ast.stmt) -> bool:
@@ -240,7 +240,3 @@ def _may_miss(names: Names, statement: ast.stmt) -> bool:
 def _asks(test: ast.expr) -> bool:
     """Whether a test asks for a gradient, or whether there is to be one."""
     return any(getattr(part, "attr", "") in ("grad", "requires_grad") for part in ast.walk(test))
-
-
-def _place(names: Names, node: ast.AST) -> str:
-    return f"{names.source.path.name}:{getattr(node, 'lineno', 1)}"

@@ -21,7 +21,7 @@ class NotShown(Exception):
 
 def name_at(facts: Facts, names: Names, at: ast.expr | ast.stmt, wrap: Wrap, wraps: Sequence[Wrap]) -> str:
     """The model as it is written at a place, which holds none but these. Raises NotShown."""
-    place = f"{names.source.path.name}:{at.lineno}"
+    place = names.place(at)
     where = "where backward() is called" if isinstance(at, ast.Call) else "where the training begins"
     name = spelled(facts.flow, names, at, _values(wrap))
     if name is None:

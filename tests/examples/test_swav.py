@@ -66,6 +66,7 @@ def test_codes_use_all_prototypes_alike() -> None:
         codes = sinkhorn(torch.randn(64, 8).double() / 5, 50, 0.5)
         one = torch.ones((), dtype=torch.float64)
         print(codes.sum(1).allclose(one), codes.sum(0).allclose(8 * one))
+        dist.destroy_process_group()
     """
     assert run(code) == ["True True"]
 

@@ -157,6 +157,20 @@ def test_nccl_in_capitals_on_the_cpu(tmp_path):
     assert inside(tmp_path, CAPITALS, cpu=True) == "gloo\n"
 
 
+LEFT_OPEN = """
+import atexit
+import sys
+atexit.register(lambda: print(sys.modules["torch.distributed"].is_initialized()))  # runs last
+import torch.distributed as dist
+dist.init_process_group("gloo", store=dist.FileStore("store", 1), rank=0, world_size=1)
+print(dist.is_initialized())
+"""
+
+
+def test_a_process_group_left_open_is_left_before_the_end(tmp_path):
+    assert inside(tmp_path, LEFT_OPEN) == "True\nFalse\n"
+
+
 SPAWNED = """
 import os
 import random

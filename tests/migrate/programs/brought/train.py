@@ -22,6 +22,7 @@ def train():
                 optimizer.step()
                 optimizer.zero_grad()
     Path(f"{os.environ['RESULTS']}.{dist.get_rank()}").write_text(json.dumps(model.module.weight.tolist()))
+    dist.destroy_process_group()
 
 
 if __name__ == "__main__":

@@ -24,6 +24,8 @@ def main(args):
     weights = [p.tolist() for p in model.parameters()]
     with Path(f"{os.environ['RESULTS']}.{tools.get_rank()}").open("w") as file:
         json.dump([args.distributed, tools.get_world_size(), weights], file)
+    if args.distributed:
+        torch.distributed.destroy_process_group()
 
 
 if __name__ == "__main__":

@@ -20,6 +20,8 @@ def worker(rank, c, folder):
         )
     stats.init(torch.device("cpu") if c.gpus > 1 else None)
     loop.train(rank=rank, **c)
+    if c.gpus > 1:
+        torch.distributed.destroy_process_group()
 
 
 def main():

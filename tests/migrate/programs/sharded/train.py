@@ -30,6 +30,7 @@ def main(args):
         optimizer.step()
     with Path(f"{os.environ['RESULTS']}.{rank}").open("w") as file:
         json.dump([p.tolist() for p in model.parameters()], file)
+    dist.destroy_process_group()
 
 
 if __name__ == "__main__":

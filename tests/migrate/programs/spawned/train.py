@@ -49,6 +49,8 @@ def worker(gpu, per_node, args):
     weights = [p.tolist() for p in model.parameters()]
     with Path(f"{os.environ['RESULTS']}.{args.rank}").open("w") as file:
         json.dump([args.rank, args.world, args.batch_size, weights], file)
+    if args.distributed:
+        dist.destroy_process_group()
 
 
 if __name__ == "__main__":

@@ -75,6 +75,7 @@ def main():
     ranks = world.allgather({"rank": world.rank})
     weights = [value.flatten().tolist() for value in (*model.state_dict().values(), *saved.values())]
     records.save(f"{results}.{dist.get_rank()}", [dist.get_world_size(), seen, most, ranks, weights])
+    dist.destroy_process_group()
 
 
 if __name__ == "__main__":

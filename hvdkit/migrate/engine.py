@@ -116,7 +116,7 @@ def run_pass(
     rules = [rule for rule in every if options.allows(rule.id)]
     project = open_project(paths, reader)
     facts = Facts(project, options)
-    if not project.names_framework:
+    if not project.uses_framework:
         # A file of the standard library imports hundreds that name none: nobody has to follow their values.
         return Pass(project, facts, tuple(_plain(names.source, ()) for names in facts.files), {}, facts)
     if options.suggested and options.allows("HVD901") and (stopped := stopped_files(facts)):

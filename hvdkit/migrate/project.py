@@ -30,6 +30,9 @@ UNIT_TEST = re.compile(
 TEST_FILE = re.compile(r"test_.*\.py$|.*_test\.py$")
 PLAIN_TEST = re.compile(rb"^def[ ]+test_|^class[ ]+Test.*?^[ \t]+def[ ]+test_", re.M | re.S)
 LAUNCHER = re.compile(rb"torchrun|torch\.distributed\.(?:launch|run)\b")  # its command lines are told
+BY_TEXT = re.compile(  # a framework that a text imports or starts
+    rb"import(?:_module|__)\(\s*['\"](?:torch|tensorflow|keras|horovod)|%b" % LAUNCHER.pattern
+)
 NOT_SOURCE = {
     ".git",
     ".ipynb_checkpoints",
@@ -101,9 +104,12 @@ class Project:
         return names
 
     @cached_property
-    def names_framework(self) -> bool:
-        """Whether any file names a framework; where none does, no rule has anything to say of a program."""
-        return any(FRAMEWORKS.search(names.source.text.encode()) for names in self.files.values())
+    def uses_framework(self) -> bool:
+        """Whether any file imports a framework or starts its programs; else no rule has anything to say."""
+        return any(
+            FRAMEWORKS.search(" ".join(names.modules).encode()) or BY_TEXT.search(names.source.text.encode())
+            for names in self.files.values()
+        )
 
     def taken_where_passed_over(self, path: Path, name: str) -> bool:
         """Whether a file that was passed over may import a name of a file: it has both of them, or a star."""

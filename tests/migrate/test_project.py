@@ -218,7 +218,18 @@ def test_modules_that_are_imported_by_a_name_chosen_as_it_runs(
     assert [names.source.path.relative_to(tmp_path).as_posix() for names in imports] == found
 
 
-def test_nobody_follows_the_values_of_files_that_name_no_framework(
+FRAMEWORK_TEXTS = {
+    "import torch\n": True,
+    "from torch.nn import Linear\n": True,
+    "import pytorch_lightning\n": True,
+    "import importlib\nm = importlib.import_module('torch.nn')\n": True,
+    "import os\nos.system('torchrun train.py')\n": True,
+    "# like torch's\nKNOWN = sys.modules.get('torch')\n": False,
+    "": False,
+}
+
+
+def test_nobody_follows_the_values_of_files_that_use_no_framework(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "other.py").write_text("def start(n):\n    return open('log.txt', 'w')\n")
@@ -228,6 +239,6 @@ def test_nobody_follows_the_values_of_files_that_name_no_framework(
     assert [file.path.name for file in plan.files] == ["other.py", "tool.py"]
     assert [(program.entry.name, program.kind) for program in plan.programs] == [("tool.py", "none")]
     assert not plan.changed and not plan.findings
-    assert not open_project([tmp_path / "tool.py"]).names_framework
-    (tmp_path / "other.py").write_text("import torch\n")
-    assert open_project([tmp_path / "tool.py"]).names_framework
+    for text, uses in FRAMEWORK_TEXTS.items():
+        (tmp_path / "other.py").write_text(text)
+        assert open_project([tmp_path / "tool.py"]).uses_framework is uses, text

@@ -39,7 +39,7 @@ class ProgramFacts:
 
 def find_programs(facts: Facts) -> list[ProgramFacts]:
     """One program per file that no other file imports, or that has a main guard."""
-    if not facts.project.names_framework:
+    if not facts.project.uses_framework:
         given = [names for names in facts.files if names.source.path in facts.project.opened]
         return [ProgramFacts(names, "none", frozenset((names,))) for names in given]
     below = {names: facts.project.imports(names) for names in facts.files}

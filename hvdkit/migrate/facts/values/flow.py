@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 import builtins
 from collections.abc import Iterable
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -60,10 +61,11 @@ class Flow:
         self._stores = Stores(self, self._memo)
         self._containers = Containers(self, self._stores)
         self._calls = Calls(self, self._containers, self._memo)
-        self._overrides = Overrides(self)
+        self._overrides = Overrides(self, self._memo)
         self._names: set[str] = set()
         self._read = 0
         self._own: dict[tuple[Names, str], bool] = {}
+        self._lineages: dict[ast.AST, list[tuple[Names, ast.ClassDef]]] = {}
         self._variables: dict[_Variable, _Variable] = {}  # each once, so that its id says which it is
         self._seen_from: dict[tuple[str, ast.AST], _Variable] = {}
 
@@ -307,6 +309,9 @@ class Flow:
 
     def classes(self, value: Value) -> list[tuple[Names, ast.ClassDef]]:
         """The class of a value and its project base classes."""
+        return self._memo.remembered(self._lineages, value.node, partial(self._lineage, value))
+
+    def _lineage(self, value: Value) -> list[tuple[Names, ast.ClassDef]]:
         found: list[tuple[Names, ast.ClassDef]] = []
         waiting = [(value.names, value.node)]
         while waiting:

@@ -113,8 +113,9 @@ def told_apart(flow: Flow, value: Value) -> bool:
 
 def _constructs(flow: Flow, names: Names, call: ast.Call, value: Value) -> bool:
     """Whether a call is that of a value's own class."""
-    made = value._replace(kind="class")
-    return value.kind == "object" and value.call is None and made in flow.values(names, call.func)
+    if value.kind != "object" or value.call is not None:
+        return False
+    return value._replace(kind="class") in flow.values(names, call.func)
 
 
 def calls_handed_out(names: Names, function: FunctionNode) -> Iterator[ast.Call]:

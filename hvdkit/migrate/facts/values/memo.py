@@ -13,6 +13,8 @@ from dataclasses import dataclass, field
 from typing import Callable, Generic, TypeVar
 
 T = TypeVar("T")
+K = TypeVar("K")
+V = TypeVar("V")
 
 MAX_DEPTH = 60  # open questions above each other; further ones wait, for Python's own stack is short
 
@@ -47,6 +49,7 @@ class Memo(Generic[T]):
         self._stack: list[_Question[T]] = []  # the open ones, in the order in which they were first asked
         self._asking: list[_Question[T]] = []  # those whose computation runs
         self._again: list[int] = []  # heap of -position of the questions to compute again
+        self._guesses = 0  # answers given so far that may still grow
 
     def ask(self, key: object, compute: Callable[..., frozenset[T]], *given: object) -> frozenset[T]:
         """What compute(*given) answers to a question; inside a computation, what is known of it so far."""
@@ -66,11 +69,22 @@ class Memo(Generic[T]):
             else:
                 question.first = 0
                 self._list(question)
+        self._guesses += 1
         reader = self._asking[-1]
         question.readers.add(reader)
         reader.reads_open = True
         reader.first = min(reader.first, question.first)
         return question.answer
+
+    def remembered(self, known: dict[K, list[V]], key: K, compute: Callable[[], list[V]]) -> list[V]:
+        """known[key], else what compute() finds: kept there if each answer that it read was final."""
+        found = known.get(key)
+        if found is None:
+            guesses = self._guesses
+            found = compute()
+            if self._guesses == guesses:
+                known[key] = found
+        return found
 
     def otherwise(self, found: frozenset[T], instead: Callable[[], frozenset[T]]) -> frozenset[T]:
         """`found`, or what a computation gives `instead` once it is certain that nothing will be found."""

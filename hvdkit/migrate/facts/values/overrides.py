@@ -8,31 +8,39 @@ from __future__ import annotations
 
 import ast
 from collections import defaultdict
+from functools import partial
 from typing import TYPE_CHECKING
 
 from hvdkit.migrate.names import FunctionNode, Names
 
 if TYPE_CHECKING:
     from hvdkit.migrate.facts.values.flow import Flow
+    from hvdkit.migrate.facts.values.memo import Memo
     from hvdkit.migrate.facts.values.value import Value
+
+    Method = tuple[Names, FunctionNode]
 
 
 class Overrides:
     """Methods of deriving classes, found by their names."""
 
-    def __init__(self, flow: Flow) -> None:
+    def __init__(self, flow: Flow, memo: Memo[Value]) -> None:
         self._flow = flow
+        self._memo = memo
+        self._found: dict[tuple[ast.AST, str], list[Method]] = {}
         self._by_name: dict[str, list[tuple[Names, ast.ClassDef, FunctionNode]]] = {}
         self._read = 0
 
-    def of(
-        self, value: Value, name: str, methods: list[tuple[Names, FunctionNode]]
-    ) -> list[tuple[Names, FunctionNode]]:
+    def of(self, value: Value, name: str, methods: list[Method]) -> list[Method]:
         """Those of classes that derive from a value's, where its own methods of that name are left open."""
         if not all(_is_open(method) for _, method in methods) or not isinstance(value.node, ast.ClassDef):
             return []
+        named = self._named(name)
+        return self._memo.remembered(self._found, (value.node, name), partial(self._below, value, named))
+
+    def _below(self, value: Value, named: list[tuple[Names, ast.ClassDef, FunctionNode]]) -> list[Method]:
         found = []
-        for names, owner, method in self._named(name):
+        for names, owner, method in named:
             if owner is not value.node and not _is_open(method):
                 made = type(value)("class", owner.name, owner, names)
                 if any(base is value.node for _, base in self._flow.classes(made)):
@@ -50,6 +58,7 @@ class Overrides:
                         if isinstance(method, (ast.FunctionDef, ast.AsyncFunctionDef)):
                             by_name[method.name].append((names, owner, method))
             self._by_name = by_name
+            self._found.clear()
         return self._by_name.get(name, [])
 
 

@@ -247,14 +247,15 @@ class Project:
         return any(named.search(self.reader(folder / text)) for text in texts)
 
     def is_framework(self, path: Path) -> bool:
-        """Whether a file is a part of a framework's own package, in a checkout of it: that is no program."""
+        """Whether a file is a part of a framework's own package, installed or a checkout: no program."""
         package = path.parent
         if "__init__.py" not in self.folders.entries(package):
             return False
         while package.parent != package and "__init__.py" in self.folders.entries(package.parent):
             package = package.parent
-        named = FRAMEWORKS.fullmatch(package.name.encode())
-        return named is not None and self._installs_package(package.parent, package.name)
+        if not FRAMEWORKS.fullmatch(package.name.encode()):
+            return False
+        return package.parent.name in INSTALLED or self._installs_package(package.parent, package.name)
 
     def _has_any(self, path: Path, name: str, importer: Path) -> bool:
         """Whether a file above the importer may be what it imports: it has one of the names taken from it.

@@ -99,6 +99,14 @@ def test_a_framework_in_its_own_checkout_is_no_program(tmp_path: Path) -> None:
     assert [path.name for path in open_project([tmp_path]).files] == ["setup.py", "own.py", "train.py"]
 
 
+def test_an_installed_framework_is_no_program(tmp_path: Path) -> None:
+    packages = tmp_path / "lib" / "site-packages"
+    tree(packages, "torch/__init__.py", "torch/optim/__init__.py", "torch/optim/adam.py", "other/train.py")
+    for asked in (packages, packages / "torch"):
+        assert "adam.py" not in [path.name for path in open_project([asked]).files]
+    assert [path.name for path in open_project([packages]).files] == ["train.py"]
+
+
 def test_the_folder_that_it_stands_in_is_a_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     tree(tmp_path, "__init__.py", "train.py")
     monkeypatch.chdir(tmp_path)

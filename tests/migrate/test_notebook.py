@@ -83,7 +83,8 @@ def test_magics_are_blanked_to_the_same_length(code: str) -> None:
 
 
 def test_python_stays() -> None:
-    code = "x = 5 % 3\nprint('100%!')\ny = 'really?'\n# why?\nprint('%d'\n      % x)\ntext = \"\"\"\n! no\nwhat?\"\"\"\n"
+    code = "x = 5 % 3\nprint('100%!')\ny = 'really?'\n# why?\n"
+    code += "print('%d'\n      % x)\ntext = '''\n! no\nwhat?'''\n"
     assert blanked(code) == code
     assert blanked(f"!ls\n{code}%time x") == f"...\n{code}...    "
 

@@ -30,7 +30,8 @@ def unfollowed_steps(facts: Facts) -> list[tuple[Names, ast.Call]]:
                 continue
             scaled = _scaled(names, call, receiver)
             values = facts.flow.values(names, call.args[0] if scaled else receiver)
-            if not all(value.unknown or _holds(facts, value, lost) for value in values):
+            around = _zeroed(names, receiver)
+            if not all(value.unknown or (around and _holds(facts, value, lost)) for value in values):
                 continue
             if (scaled or facts.steps.looks_before(names, call)) and runs_in(facts, program, names, call):
                 found[call] = names
@@ -43,6 +44,14 @@ def _scaled(names: Names, call: ast.Call, receiver: ast.expr) -> bool:
         other.func.value for other in names.calls.get("scale", ()) if isinstance(other.func, ast.Attribute)
     )
     return bool(call.args) and any(ast.dump(scaler) == ast.dump(receiver) for scaler in scales)
+
+
+def _zeroed(names: Names, receiver: ast.expr) -> bool:
+    """Whether something is told to zero_grad(), as optimizers are and schedules of their rates are not."""
+    zeroed = (
+        call.func.value for call in names.calls.get("zero_grad", ()) if isinstance(call.func, ast.Attribute)
+    )
+    return any(ast.dump(other) == ast.dump(receiver) for other in zeroed)
 
 
 def _holds(facts: Facts, value: Value, lost: list[Optimizer]) -> bool:

@@ -86,11 +86,11 @@ class Notebook:
             start, end, text = edit.start - cell.start, edit.end - cell.start, edit.text
             if start > len(cell.code):  # below the last line, which has no line end of its own
                 start = end = len(cell.code)
-                text = "\n" + text.rstrip("\n")
+                text = ("\r\n" if "\r\n" in text else "\n") + text.rstrip("\r\n")
             inside.append(Edit(start, min(end, len(cell.code)), text))
         code = apply_edits(cell.code, inside)
         if not cell.code.endswith("\n"):
-            code = code.removesuffix("\n")  # a last line was taken: the one above it ends the cell now
+            code = code.removesuffix("\n").removesuffix("\r")  # a last line was taken: the one above it ends the cell now
         try:
             ast.parse(blanked(code))
         except SyntaxError as error:

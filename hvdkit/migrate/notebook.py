@@ -90,7 +90,8 @@ class Notebook:
             inside.append(Edit(start, min(end, len(cell.code)), text))
         code = apply_edits(cell.code, inside)
         if not cell.code.endswith("\n"):
-            code = code.removesuffix("\n").removesuffix("\r")  # a last line was taken: the one above it ends the cell now
+            # Where a last line was taken, the one above it ends the cell now.
+            code = code.removesuffix("\n").removesuffix("\r")
         try:
             ast.parse(blanked(code))
         except SyntaxError as error:

@@ -175,6 +175,26 @@ RULE = Rule(
     keeps=(
         Keep(
             """\
+            import multiprocessing
+            import torch
+
+            def measure(sample):
+                print("measuring", sample)
+                return len(sample)
+
+            def train(samples):
+                with multiprocessing.Pool(4) as pool:
+                    lengths = pool.starmap(measure, samples)
+                model(torch.tensor(lengths)).sum().backward()
+                optimizer.step()
+
+            optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+            train(samples)
+            """,
+            reason="a pool's process has no Horovod where it is spawned",
+        ),
+        Keep(
+            """\
             import torch
             from torch.utils.data import DataLoader, Dataset
 

@@ -8,9 +8,16 @@ from collections.abc import Iterator
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.data.training import only_single
-from hvdkit.migrate.facts.launch.console_scripts import console_script
+from hvdkit.migrate.facts.launch.console_scripts import commands, console_script
 from hvdkit.migrate.facts.launch.ranks import environment_stores
-from hvdkit.migrate.facts.launch.starts import DEFINITIONS, does_something, is_script, runs_in, start_below
+from hvdkit.migrate.facts.launch.starts import (
+    DEFINITIONS,
+    does_something,
+    is_script,
+    runs_in,
+    runs_project,
+    start_below,
+)
 from hvdkit.migrate.facts.once import once
 from hvdkit.migrate.facts.programs import ProgramFacts, main_guard
 from hvdkit.migrate.names import Names
@@ -82,12 +89,18 @@ def _asks_ranks(facts: Facts, program: ProgramFacts) -> bool:
     """Whether a script that trains nothing, and runs something, shares files that will ask for ranks."""
     shared = {names.source.path for names in program.files if only_single(facts, names)}
     last = start_below(facts, program.entry)
-    if not shared or (
-        main_guard(program.entry) is None and last in (None, program.entry.source.tree.body[-1])
-    ):
+    guard = main_guard(program.entry)
+    if not shared or (guard is None and last in (None, program.entry.source.tree.body[-1])):
         return False
+    if guard is None and not _runs_something(facts, program.entry) and not commands(facts, program.entry):
+        return False  # a file of a model that nothing in the project imports
     asking = ((names, node) for names, node in _asking(facts) if names.source.path in shared)
     return any(runs_in(facts, program, names, node) for names, node in asking)
+
+
+def _runs_something(facts: Facts, names: Names) -> bool:
+    body = names.source.tree.body
+    return any(does_something(names, each) or runs_project(facts, names, each) for each in body)
 
 
 @once

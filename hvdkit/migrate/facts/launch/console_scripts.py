@@ -22,7 +22,7 @@ def console_script(facts: Facts, names: Names) -> ast.FunctionDef | None:
         return None
     called = {call.func.id for call in names.calls_in(guard) if isinstance(call.func, ast.Name)}
     own = {s.name: s for s in names.source.tree.body if isinstance(s, ast.FunctionDef) and s.name in called}
-    declared = _declared(facts, names) if own else set()
+    declared = commands(facts, names) if own else set()
     return next((function for name, function in own.items() if name in declared), None)
 
 
@@ -32,8 +32,8 @@ def first_statement(function: ast.FunctionDef) -> ast.stmt:
     return body[1] if ast.get_docstring(function) is not None and len(body) > 1 else body[0]
 
 
-def _declared(facts: Facts, names: Names) -> set[str]:
-    """The functions of a file that a file of its package's names: `train = "package.run.training:main"`."""
+def commands(facts: Facts, names: Names) -> set[str]:
+    """The functions of a file that its package declares as commands: `train = "package.training:main"`."""
     found: set[str] = set()
     path = names.source.path
     for folder in path.parents:

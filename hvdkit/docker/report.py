@@ -64,7 +64,7 @@ def show(outcome: Outcome) -> None:
     console = Console()
 
     def say(text: str, style: str = "") -> None:
-        console.print(text, style=style, soft_wrap=True, highlight=False, markup=False)
+        console.print(text, style=style, soft_wrap=True, highlight=False, markup=False, emoji=False)
 
     script, job, needed = outcome.script, outcome.job, outcome.requirements
     say(f"{_here(script.path)}: starts {', '.join(script.modules)}; each rank runs {shlex.join(job.command)}")

@@ -60,6 +60,8 @@ def index(source: Source) -> Names:
                     stack.append(child)
         if inner is not scope:
             within.update(dict.fromkeys(_around(node), scope))
+        elif kind is ast.arguments and scope.parent is not None:  # its function's scope is the inner one
+            within.update(dict.fromkeys(_defaults(node), scope.parent))
     return names
 
 
@@ -70,6 +72,12 @@ def _around(node: ast.AST) -> Sequence[ast.AST]:
     if isinstance(node, ast.ClassDef):
         return [child for child in children(node) if child not in node.body]
     return ()
+
+
+def _defaults(node: ast.AST) -> list[ast.expr]:
+    """What parameters are without an argument: `def f(read=read)` has the `read` from around it."""
+    assert isinstance(node, ast.arguments)
+    return [*node.defaults, *(default for default in node.kw_defaults if default is not None)]
 
 
 def _parameters(scope: Scope, node: FunctionNode) -> None:

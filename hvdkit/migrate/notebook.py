@@ -8,8 +8,10 @@ blanked by text of equal length, so that an offset in the program is an offset i
 from __future__ import annotations
 
 import ast
+import io
 import json
 import re
+import tokenize
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -84,11 +86,12 @@ class Notebook:
             start, end, text = edit.start - cell.start, edit.end - cell.start, edit.text
             if start > len(cell.code):  # below the last line, which has no line end of its own
                 start = end = len(cell.code)
-                text = "\n" + text.rstrip("\n")
+                text = ("\r\n" if "\r\n" in text else "\n") + text.rstrip("\r\n")
             inside.append(Edit(start, min(end, len(cell.code)), text))
         code = apply_edits(cell.code, inside)
         if not cell.code.endswith("\n"):
-            code = code.removesuffix("\n")  # a last line was taken: the one above it ends the cell now
+            # Where a last line was taken, the one above it ends the cell now.
+            code = code.removesuffix("\n").removesuffix("\r")
         try:
             ast.parse(blanked(code))
         except SyntaxError as error:
@@ -119,11 +122,26 @@ def blanked(code: str) -> str:
             return re.sub(r"[^\n]", " ", code)
         return re.sub(r"[^\n]", " ", around.group()) + blanked(code[around.end() :])
 
-    def nothing(found: re.Match[str]) -> str:
-        width = len(found.group(2))
-        return found.group(1) + ("..." if width >= 3 else "0").ljust(width)
+    for found in MAGIC.finditer(code):  # each is replaced by as many characters
+        if _begins_statement(code[: found.start(2)]):
+            code = code[: found.start(2)] + _nothing(found.group(2)) + code[found.end(2) :]
+    return ASSIGNED_MAGIC.sub(lambda found: found.group(1) + _nothing(found.group(2)), code)
 
-    return ASSIGNED_MAGIC.sub(nothing, MAGIC.sub(nothing, code))
+
+def _nothing(magic: str) -> str:
+    return ("..." if len(magic) >= 3 else "0").ljust(len(magic))
+
+
+def _begins_statement(before: str) -> bool:
+    """Whether a statement begins behind a text: no bracket or string is open, as above `% (a, b))`."""
+    try:
+        for _ in tokenize.generate_tokens(io.StringIO(before).readline):
+            pass
+    except tokenize.TokenError:
+        return False
+    except SyntaxError:
+        return True
+    return True
 
 
 def _dump(old: str, code: str) -> str:

@@ -85,6 +85,25 @@ def test_others_run_what_a_library_gives_them(tmp_path: Path, script: str, runs:
     assert _runs(tmp_path, script=f"import torch\n{script}") is runs
 
 
+@pytest.mark.parametrize(
+    ("asked", "runs"),
+    [
+        ("find = getattr(module, 'run')\nfind()", True),
+        ("module.run()", True),
+        ("getattr(module, 'test')()", False),
+        ("other.run()", False),
+    ],
+)
+def test_a_module_that_is_chosen_is_asked_for_a_function(tmp_path: Path, asked: str, runs: bool) -> None:
+    (tmp_path / "settings").mkdir()
+    here = "import torch\n\ndef run():\n    here()\n"
+    (tmp_path / "settings" / "small.py").write_text(here)
+    script = (
+        f"import importlib\nimport torch\nmodule = importlib.import_module(f'settings.{{name}}')\n{asked}\n"
+    )
+    assert _runs(tmp_path, script=script) is runs
+
+
 def _runs(folder: Path, **files: str) -> bool:
     for name, text in files.items():
         (folder / f"{name}.py").write_text(text)

@@ -27,6 +27,7 @@ def probe(folder: Path, text: str, **files: str) -> tuple[Flow, Names, ast.expr]
 
 CASES = {
     "assignment": ("from m import M\nx = M()\nprobe(x)", {"m.M"}),
+    "a default of the same name": ("from m import M\nx = M()\ndef f(x=x):\n    probe(x)\nf()", {"m.M"}),
     "alias": ("from m import M as N\nK = N\ny = x = K()\nprobe(y)", {"m.M"}),
     "either branch": ("import m\nx = m.A() if flag else m.B()\nprobe(x)", {"m.A", "m.B"}),
     "or": ("import m\nprobe(m.A() or m.B())", {"m.A", "m.B"}),

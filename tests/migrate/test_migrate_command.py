@@ -235,6 +235,12 @@ def test_a_strange_file_is_told_and_the_rest_goes_on(
     assert (tree / "train.py").read_text() == HVD
 
 
+def test_a_place_is_written_as_it_is(tree: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tree / "[bold].py").write_text("import torch\n" + "\n" * 98 + "def f(:\n")
+    assert main(["migrate", "."]) == 1
+    assert "left alone [bold].py:100: " in capsys.readouterr().out
+
+
 @pytest.mark.parametrize(
     ("encoding", "newline"), [("utf-8-sig", "\n"), ("utf-8", "\r\n"), ("latin-1", "\n"), ("utf-8", "\r")]
 )

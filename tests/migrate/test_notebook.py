@@ -57,6 +57,13 @@ def test_an_insertion_below_a_cells_last_line_stays_in_it() -> None:
     assert cells[1]["source"] == "%%bash\nls"
 
 
+def test_an_insertion_below_a_last_line_has_the_line_ends_of_its_cell() -> None:
+    parsed = parse_notebook(notebook(["a = 1\r\n", "b = 2"], "d = 4"))
+    end = parsed.cells[0].end
+    cells = json.loads(parsed.rewritten([Edit(end + 1, end + 1, "c = 3\r\n")]))["cells"]
+    assert cells[0]["source"] == ["a = 1\r\n", "b = 2\r\n", "c = 3"]
+
+
 def test_a_timed_cell_is_python() -> None:
     assert blanked("%%time\nx = 5").split() == ["x", "=", "5"]
     assert blanked("%%timeit\nx = 5").split() == []  # runs in a function of its own
@@ -84,7 +91,9 @@ def test_magics_are_blanked_to_the_same_length(code: str) -> None:
 
 def test_python_stays() -> None:
     code = "x = 5 % 3\nprint('100%!')\ny = 'really?'\n# why?\n"
+    code += "print('%d'\n      % x)\ntext = '''\n! no\nwhat?'''\n"
     assert blanked(code) == code
+    assert blanked(f"!ls\n{code}%time x") == f"...\n{code}...    "
 
 
 @pytest.mark.parametrize("text", ["[]", "{", '{"cells": 3}', '{"nbformat": 3, "worksheets": []}', "not json"])

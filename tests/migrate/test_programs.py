@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from hvdkit.migrate.facts import Facts
+from hvdkit.migrate.engine import make_plan
+from hvdkit.migrate.facts import Facts, Options
 from hvdkit.migrate.facts.models.buffers import changed_in_training
 from hvdkit.migrate.project import open_project
 
@@ -136,3 +137,42 @@ def test_buffers_of_models_that_only_other_scripts_make(tmp_path: Path, trained:
     (tmp_path / "prepare.py").write_text("from pitch import pitch\n\nprint(pitch()(x))\n")
     found = changed_in_training(Facts(open_project([tmp_path])))
     assert [buffer for _, _, buffer in found] == ["matrix"] * trained
+
+
+BUILDING = """\
+import torch
+
+def build(size):
+    print("building", size)
+    return torch.nn.Linear(size, 1)
+"""
+BUILT = """\
+import torch
+from parts import build
+
+model = build(2)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+model(x).sum().backward()
+optimizer.step()
+"""
+DEFINES = "import torch\nfrom parts import build\n\ndef large():\n    return build(8)\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "declared", "starts"),
+    [
+        (DEFINES, "", False),
+        (DEFINES, '[project.scripts]\nshow = "other:large"\n', True),
+        (DEFINES + "\nprint(large())\n", "", True),
+    ],
+    ids=["a model that nothing imports", "a command of the package", "a script"],
+)
+def test_what_shares_a_helper_starts_horovod_where_it_is_run(
+    tmp_path: Path, text: str, declared: str, starts: bool
+) -> None:
+    files = {"parts.py": BUILDING, "train.py": BUILT, "other.py": text, "pyproject.toml": declared}
+    for name, content in files.items():
+        (tmp_path / name).write_text(content)
+    after = {file.path.name: file.after for file in make_plan([tmp_path], Options()).files}
+    assert "hvd.rank()" in after["parts.py"]
+    assert ("hvd.init()" in after["other.py"]) is starts

@@ -46,14 +46,10 @@ def show_diff(plan: Plan, console: Console) -> None:
 def show_left_alone(plan: Plan, console: Console) -> None:
     """The files that could not be read, and those whose edits were taken back."""
     for path, number, reason in plan.unreadable:
-        console.print(
-            f"[yellow]left alone[/] {_name(path)}:{number}: {reason}", soft_wrap=True, highlight=False
-        )
+        _say("left alone", "yellow", f"{_name(path)}:{number}: {reason}", console)
     for file in plan.files:
         if file.problem:
-            console.print(
-                f"[red]left alone[/] {_name(file.path)}: {file.problem}", soft_wrap=True, highlight=False
-            )
+            _say("left alone", "red", f"{_name(file.path)}: {file.problem}", console)
 
 
 def summary(plan: Plan, options: Options) -> str:
@@ -79,14 +75,11 @@ def summary(plan: Plan, options: Options) -> str:
 
 def _conditions(program: Program, console: Console) -> None:
     if program.refused:
-        name = _name(program.entry)
-        console.print(
-            f"[red]refused[/] {name} and its files are left as they are ({program.refused})", soft_wrap=True
-        )
+        why = f"{_name(program.entry)} and its files are left as they are ({program.refused})"
+        _say("refused", "red", why, console)
         return
-    table = Table(
-        title=f"{_name(program.entry)} after migration", title_justify="left", box=None, pad_edge=False
-    )
+    title = Text(f"{_name(program.entry)} after migration", style="table.title")
+    table = Table(title=title, title_justify="left", box=None, pad_edge=False)
     table.add_column("holds")
     table.add_column("condition")
     table.add_column("shown by", overflow="fold")
@@ -122,6 +115,11 @@ def show_finding(
         shown = ", ".join(str(line) for line in lines[:MANY])
         more = f" and {len(lines) - MANY} more" if len(lines) > MANY else ""
         console.print(Text(f"    the same at line {shown}{more}"), soft_wrap=True)
+
+
+def _say(word: str, colour: str, what: str, console: Console) -> None:
+    """A coloured word and what it is about, as it is: `file.py:100:` is no emoji, `[0]` no colour."""
+    console.print(Text.assemble((word, colour), " ", what), soft_wrap=True)
 
 
 def _name(path: Path) -> str:

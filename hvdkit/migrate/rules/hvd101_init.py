@@ -128,6 +128,50 @@ RULE = Rule(
     changes=(
         Change(
             """\
+            import os
+            import torch.distributed as dist
+
+            class Trainer:
+                def __init__(self):
+                    self.rank = dist.get_rank() if dist.is_initialized() else int(os.environ["RANK"])
+
+            def start():
+                dist.init_process_group("nccl")
+
+            def main():
+                rank = int(os.environ["RANK"])
+                start()
+                globals()[args.trainer]().train(rank)
+
+            if __name__ == "__main__":
+                main()
+            """,
+            """\
+            import os
+            import horovod.torch as hvd
+            import torch.distributed as dist
+
+            class Trainer:
+                def __init__(self):
+                    self.rank = dist.get_rank() if dist.is_initialized() else int(os.environ["RANK"])
+
+            def start():
+                pass
+
+            def main():
+                hvd.init()
+                rank = int(os.environ["RANK"])
+                start()
+                globals()[args.trainer]().train(rank)
+
+            if __name__ == "__main__":
+                main()
+            """,
+            note="main() is a command that the package installs, so that the main guard is not always run.",
+            files=(("setup.cfg", "[options.entry_points]\nconsole_scripts =\n    fit = train:main\n"),),
+        ),
+        Change(
+            """\
             import torch.distributed as dist
 
             dist.init_process_group("nccl", init_method="env://")

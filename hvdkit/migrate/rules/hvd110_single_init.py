@@ -8,8 +8,16 @@ from collections.abc import Iterator
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.data.training import only_single
+from hvdkit.migrate.facts.launch.console_scripts import commands, console_script
 from hvdkit.migrate.facts.launch.ranks import environment_stores
-from hvdkit.migrate.facts.launch.starts import DEFINITIONS, does_something, is_script, runs_in, start_below
+from hvdkit.migrate.facts.launch.starts import (
+    DEFINITIONS,
+    does_something,
+    is_script,
+    runs_in,
+    runs_project,
+    start_below,
+)
 from hvdkit.migrate.facts.once import once
 from hvdkit.migrate.facts.programs import ProgramFacts, main_guard
 from hvdkit.migrate.names import Names
@@ -81,12 +89,18 @@ def _asks_ranks(facts: Facts, program: ProgramFacts) -> bool:
     """Whether a script that trains nothing, and runs something, shares files that will ask for ranks."""
     shared = {names.source.path for names in program.files if only_single(facts, names)}
     last = start_below(facts, program.entry)
-    if not shared or (
-        main_guard(program.entry) is None and last in (None, program.entry.source.tree.body[-1])
-    ):
+    guard = main_guard(program.entry)
+    if not shared or (guard is None and last in (None, program.entry.source.tree.body[-1])):
         return False
+    if guard is None and not _runs_something(facts, program.entry) and not commands(facts, program.entry):
+        return False  # a file of a model that nothing in the project imports
     asking = ((names, node) for names, node in _asking(facts) if names.source.path in shared)
     return any(runs_in(facts, program, names, node) for names, node in asking)
+
+
+def _runs_something(facts: Facts, names: Names) -> bool:
+    body = names.source.tree.body
+    return any(does_something(names, each) or runs_project(facts, names, each) for each in body)
 
 
 @once
@@ -129,7 +143,7 @@ def _imported_with(facts: Facts) -> list[Names]:
     return [names for names in facts.files if names in asking and names not in entries]
 
 
-def _edit(facts: Facts, program: ProgramFacts) -> Edit:
+def _edit(facts: Facts, program: ProgramFacts) -> list[Edit]:
     names = program.entry
     guard = main_guard(names)
     lines = start_lines(facts, names)
@@ -137,8 +151,12 @@ def _edit(facts: Facts, program: ProgramFacts) -> Edit:
         lines = lines[:1]  # CUDA, once it is asked, takes no other CUDA_VISIBLE_DEVICES
     others = any(does_something(names, each) for each in names.source.tree.body if each is not guard)
     if guard is None or others or any(where is names for where, _ in _asking_on_import(facts)):
-        return below_imports(facts, names, lines)
-    return edits.at_start(names, guard.body, lines)
+        return [below_imports(facts, names, lines)]
+    command = console_script(facts, names)
+    starts = [guard.body] if command is None else [command.body]
+    if command is not None and any(guard in where.ancestors(node) for where, node in _asking(facts)):
+        starts.append(guard.body)
+    return [edits.at_start(names, body, lines) for body in starts]
 
 
 def _chooses_gpus(facts: Facts, program: ProgramFacts) -> bool:
@@ -161,6 +179,44 @@ RULE = Rule(
     safety="Safe: on one process it changes nothing.",
     check=check,
     changes=(
+        Change(
+            """\
+            import torch
+
+            def main():
+                \"\"\"Train.\"\"\"
+                model = torch.nn.Linear(2, 1)
+                optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+                for x in torch.utils.data.DataLoader(data):
+                    model(x).sum().backward()
+                    optimizer.step()
+
+            if __name__ == "__main__":
+                torch.set_num_threads(1)
+                main()
+            """,
+            """\
+            import horovod.torch as hvd
+            import torch
+
+            def main():
+                \"\"\"Train.\"\"\"
+                hvd.init()
+                if torch.cuda.is_available():
+                    torch.cuda.set_device(hvd.local_rank())
+                model = torch.nn.Linear(2, 1)
+                optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+                for x in torch.utils.data.DataLoader(data):
+                    model(x).sum().backward()
+                    optimizer.step()
+
+            if __name__ == "__main__":
+                torch.set_num_threads(1)
+                main()
+            """,
+            note="The command that the package installs calls the function, not the file.",
+            files=(("pyproject.toml", '[project.scripts]\nfit = "train:main"\n'),),
+        ),
         Change(
             """\
             import torch

@@ -9,6 +9,7 @@ from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts import vocabulary as words
 from hvdkit.migrate.facts.data.training import trained_by
+from hvdkit.migrate.facts.launch.starts import started
 from hvdkit.migrate.facts.models.coverage import may_train
 from hvdkit.migrate.facts.models.wraps import Wrap, core, find_wraps, own_data_parallel
 from hvdkit.migrate.names import Names
@@ -84,8 +85,15 @@ def _edits(facts: Facts, wrap: Wrap, broadcasts: bool) -> list[Edit]:
     assert wrap.inner is not None
     inner = core(facts, wrap.names, wrap.inner)
 
+    running = started(facts, wrap.names, wrap.node)
+
     def lines(model: str) -> list[str]:
-        return [broadcast_line(facts, wrap, model)] if broadcasts else []
+        if not broadcasts or running == {False}:  # only programs that never call hvd.init() come here
+            return []
+        line = broadcast_line(facts, wrap, model)
+        if False in running:
+            return [f"if {facts.hvd(wrap.names)}.is_initialized():", f"\t{line}"]
+        return [line]
 
     return take_away(wrap.names, wrap.node, wrap.inner, inner, lines)
 
@@ -229,6 +237,71 @@ RULE = Rule(
             print(distance(inception(model(x)), inception(x)))
             """,
             note="A model that only judges others is loaded, not trained.",
+        ),
+        Change(
+            """\
+            import torch
+            from torch.nn.parallel import DistributedDataParallel as DDP
+
+            def fit(model):
+                model = DDP(model)
+                optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+                model(x).sum().backward()
+                optimizer.step()
+
+            def ready(model):
+                if torch.cuda.device_count() > 1:
+                    model = torch.nn.DataParallel(model)
+                return model.eval()
+
+            def spread(model):
+                model = torch.nn.DataParallel(model)
+                return model
+            """,
+            """\
+            import horovod.torch as hvd
+            import torch
+            from torch.nn.parallel import DistributedDataParallel as DDP
+
+            def fit(model):
+                model = DDP(model)
+                optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+                model(x).sum().backward()
+                optimizer.step()
+
+            def ready(model):
+                return model.eval()
+
+            def spread(model):
+                if hvd.is_initialized():
+                    hvd.broadcast_parameters(model.state_dict(), root_rank=0)
+                return model
+            """,
+            note="The script that tests comes to both functions and never calls hvd.init().",
+            files=(
+                (
+                    "run.py",
+                    """\
+import nets
+import torch.distributed as dist
+import train
+
+if __name__ == "__main__":
+    dist.init_process_group("nccl")
+    train.fit(train.spread(nets.Net()))
+""",
+                ),
+                (
+                    "judge.py",
+                    """\
+import nets
+import train
+
+if __name__ == "__main__":
+    print(train.ready(train.spread(nets.Net()))(x))
+""",
+                ),
+            ),
         ),
         Change(
             """\

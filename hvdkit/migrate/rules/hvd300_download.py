@@ -14,6 +14,7 @@ from hvdkit.migrate.facts.launch.guards import Where, where_runs
 from hvdkit.migrate.facts.launch.launched_processes import functions_below
 from hvdkit.migrate.facts.once import once
 from hvdkit.migrate.facts.values.arguments import is_on, keyword
+from hvdkit.migrate.facts.values.lookups import looked_up_in
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
@@ -38,7 +39,8 @@ BARRIERS = ("horovod.torch.barrier", "hvdkit.torch.barrier")
 
 def check(facts: Facts) -> Iterator[Finding]:
     found: dict[Names, list[ast.stmt]] = {}
-    asked = (site for site in (*facts.calls(*LIBRARIES), *_derived(facts)) if _downloads(site))
+    called = (*facts.calls(*LIBRARIES), *_derived(facts), *_looked_up(facts))
+    asked = (site for site in called if _downloads(site))
     for site in (*asked, *filter(_fetches, facts.calls(*UNASKED, *KEPT)), *_preparing(facts)):
         if not only_single(facts, site.names) or prepares_data(facts, site.names, site.node):
             continue  # in what a data set prepares only one process of a host is there
@@ -86,6 +88,18 @@ def _derived(facts: Facts) -> Iterator[Site]:
             for value in facts.flow.values(names, call.func):
                 if value.kind == "class" and any(b.startswith(LIBRARIES) for b in facts.flow.bases(value)):
                     yield Site(names, call, value.name)
+
+
+def _looked_up(facts: Facts) -> Iterator[Site]:
+    """Calls of a library's data set that is looked up by a name: `datasets.__dict__[name](root, download=True)`."""
+    for names in (names for names in facts.files if "download" in names.source.text):
+        for call in (call for call in names.of_kind(ast.Call) if keyword(call, "download")):
+            made: list[ast.expr | None] = [call.func]
+            if isinstance(call.func, ast.Name):
+                made = [binding.value for binding in names.bindings(call.func.id, call)]
+            modules = [looked_up_in(part) for part in made]
+            if any(f"{name}." in LIBRARIES for part in modules if part for name in names.qualified(part)):
+                yield Site(names, call, "")
 
 
 def _preparing(facts: Facts) -> Iterator[Site]:
@@ -236,6 +250,42 @@ RULE = Rule(
             optimizer.step()
             """,
             note="A data set of the project's own: what it downloads and saves inside, the other processes find.",
+        ),
+        Change(
+            """\
+            import torch
+            from torchvision import datasets
+
+            train = datasets.__dict__[args.data]("data", download=True)
+            test = vars(datasets)[args.data]("data", train=False)
+            kind = getattr(datasets, args.more)
+            more = kind("data", download=args.download)
+            own = getattr(args, "made")("data", download=True)
+            model(train[0]).sum().backward()
+            optimizer.step()
+            """,
+            """\
+            import horovod.torch as hvd
+            import torch
+            from torchvision import datasets
+
+            if hvd.local_rank() != 0:
+                hvd.barrier()
+            train = datasets.__dict__[args.data]("data", download=True)
+            if hvd.local_rank() == 0:
+                hvd.barrier()
+            test = vars(datasets)[args.data]("data", train=False)
+            kind = getattr(datasets, args.more)
+            if hvd.local_rank() != 0:
+                hvd.barrier()
+            more = kind("data", download=args.download)
+            if hvd.local_rank() == 0:
+                hvd.barrier()
+            own = getattr(args, "made")("data", download=True)
+            model(train[0]).sum().backward()
+            optimizer.step()
+            """,
+            note="Which data set it is, an option says.",
         ),
         Change(
             """\

@@ -21,6 +21,7 @@ ADVICE = (
     "hvd.size()-th batch from the hvd.rank()-th on"
 )
 
+SAME = "every rank would compute the same batches, but for what is drawn at random without a seed"
 ONE_BATCH = "each step computes the same batch, and every rank would compute all of it"
 ROWS = (
     "where its rows do not depend on each other, give each rank its own, as many as the others have: "
@@ -77,7 +78,7 @@ def check(facts: Facts) -> Iterator[Finding]:
             if one_batch(facts, path):
                 yield facts.manual("HVD304", names, node, ONE_BATCH, ROWS)
                 continue
-            message = "no DataLoader feeds this training: every rank would compute the same batches"
+            message = f"no DataLoader feeds this training: {SAME}"
             yield facts.manual("HVD304", names, node, message, ADVICE)
 
 

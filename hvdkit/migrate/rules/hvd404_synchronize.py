@@ -1443,6 +1443,38 @@ RULE = Rule(
         Keep(
             """\
             import torch
+            from sometools import Warmed
+
+            model = torch.nn.Linear(2, 1)
+            inner = torch.optim.Adam(model.parameters())
+            optimizer = Warmed(inner, steps=100)
+            for x in batches:
+                optimizer.zero_grad()
+                model(x).sum().backward()
+                torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+                optimizer.step()
+            """,
+            reason="a library's object takes the steps of the optimizer that it was given, or does not",
+            reported=True,
+        ),
+        Keep(
+            """\
+            import torch
+            from sometools import Warmed
+
+            model = torch.nn.Linear(2, 1)
+            inner = torch.optim.Adam(model.parameters())
+            optimizer = Warmed(inner, steps=100)
+            for x in batches:
+                optimizer.zero_grad()
+                model(x).sum().backward()
+                optimizer.step()
+            """,
+            reason="nothing looks at the gradients: the step that it takes reduces them",
+        ),
+        Keep(
+            """\
+            import torch
 
             class Trainer:
                 def __init__(self, net):

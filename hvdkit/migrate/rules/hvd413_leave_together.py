@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.collectives.own_numbers import of_own_numbers
+from hvdkit.migrate.facts.data.experience import ends_episode
 from hvdkit.migrate.facts.data.training import only_single
 from hvdkit.migrate.facts.launch.guards import Where, where_runs
 from hvdkit.migrate.names import FUNCTIONS, LOOPS, Names
@@ -29,6 +30,15 @@ STOPPERS = tuple(
 SAME_SCORE = (
     "let all ranks leave together: a score that is averaged over the ranks (hvd.allreduce), and for a NaN or a time "
     "limit a handler of your own that asks rank 0, hvd.broadcast_object(...), before engine.terminate()"
+)
+
+EPISODE = (
+    "an episode is over here on one rank and not yet on another, which would take fewer steps or more: they wait for "
+    "each other's gradients in each step"
+)
+SAME_STEPS = (
+    "count steps, not episodes, in the loop that trains, as many on all ranks, and let each rank reset its own "
+    "environment where its episode is over, without leaving that loop"
 )
 
 
@@ -117,6 +127,8 @@ def _skips(facts: Facts, names: Names, test: ast.expr) -> Finding:
 
 
 def _leaves(facts: Facts, names: Names, test: ast.expr, on_all: bool) -> Finding:
+    if ends_episode(facts, names, test):
+        return facts.manual("HVD413", names, test, EPISODE, SAME_STEPS)
     message = (
         "each rank would leave this loop by a number of its own, and the others would wait for its gradients"
     )
@@ -313,6 +325,25 @@ RULE = Rule(
         ),
     ),
     keeps=(
+        Keep(
+            """\
+            import torch
+
+            optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+            for game in range(100):
+                seen = world.reset()
+                while True:
+                    action = model(seen).argmax().item()
+                    seen, reward, over, _ = world.step(action)
+                    model(seen).mean().backward()
+                    optimizer.step()
+                    finished = over or reward > 9
+                    if finished:
+                        break
+            """,
+            reason="by rank 0's word another rank would play on after the end of its game",
+            reported=True,
+        ),
         Keep(
             """\
             import torch

@@ -6,6 +6,7 @@ Whose method a call runs cannot always be followed: on something unknown it may 
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -85,7 +86,8 @@ class CallGraph:
         if not name:
             return [(names, function)]
         if not isinstance(owner, ast.ClassDef):
-            return self._named(names, function, name) or _decorated(names, function)
+            named = [*self._named(names, function, name), *self._looked_up(names, name)]
+            return named or _decorated(names, function)
         if name == "forward" or (name.startswith("__") and name != "__init__"):
             return self._class_named(names, owner)
         return self._named(names, function, name) or self._class_named(names, owner)
@@ -135,6 +137,24 @@ class CallGraph:
                     named[place] = where
         return [(where, node) for node, where in named.items()]
 
+    def _looked_up(self, names: Names, name: str) -> list[Way]:
+        """Where a module that is chosen as the program runs is asked for a name: `getattr(module, "run")`."""
+        return [
+            (where, node)
+            for where, module, node in self._asked_of_chosen.get(name, ())
+            if names in self._facts.project.chosen(where, module)
+        ]
+
+    @cached_property
+    def _asked_of_chosen(self) -> dict[str, list[tuple[Names, ast.Call, ast.expr]]]:
+        """What is asked of the modules that import_module() gives, by name, with its call."""
+        found: dict[str, list[tuple[Names, ast.Call, ast.expr]]] = {}
+        for where in self._facts.files:
+            for module in where.calls.get("import_module", ()):
+                for name, node in _asked(where, module):
+                    found.setdefault(name, []).append((where, module, node))
+        return found
+
     def _may_mean(self, where: Names, node: ast.expr, names: Names, function: FunctionNode) -> bool:
         flow = self._facts.flow
         if any(value.node is function for value in flow.values(where, node)):
@@ -145,6 +165,22 @@ class CallGraph:
         receiver = flow.values(where, node.value)
         family = {base for _, base in flow.classes(Value("class", owner.name, owner, names))}
         return all(value.unknown for value in receiver) or any(value.node in family for value in receiver)
+
+
+def _asked(names: Names, module: ast.Call) -> Iterator[tuple[str, ast.expr]]:
+    """The names that a module is asked for, where import_module() gives it or by its variable."""
+    holders: list[ast.expr] = [module]
+    made = names.parents[module]
+    if isinstance(made, ast.Assign) and len(made.targets) == 1 and isinstance(made.targets[0], ast.Name):
+        holders += names.uses.get(made.targets[0].id, ())
+    for holder in holders:
+        parent = names.parents[holder]
+        if isinstance(parent, ast.Attribute):
+            yield parent.attr, parent
+        elif isinstance(parent, ast.Call) and getattr(parent.func, "id", "") == "getattr":
+            name = parent.args[1] if len(parent.args) > 1 else None
+            if parent.args[0] is holder and isinstance(name, ast.Constant):
+                yield str(name.value), parent
 
 
 def _decorated(names: Names, function: FunctionNode) -> list[Way]:

@@ -11,14 +11,14 @@ if TYPE_CHECKING:
     from hvdkit.migrate.facts.facts import Facts
 
 MAX_CALLS = 3
-_MODULES = ("numpy.", "math.", "torch.")
+_MODULES = ("numpy.", "math.", "torch.", "datetime.", "os.path.", "time.")
 # ... but for what draws, keeps or sets something.
 _OTHER = (
     *("numpy.random.", "numpy.save", "numpy.load", "numpy.set", "numpy.put", "numpy.copyto"),
     *("torch.load", "torch.save", "torch.set_", "torch.manual_seed", "torch.seed", "torch.use_"),
     *("torch.rand", "torch.normal", "torch.bernoulli", "torch.multinomial", "torch.empty"),
     *("torch.autograd.", "torch.backends.", "torch.cuda.", "torch.distributed.", "torch.hub.", "torch.nn."),
-    *("torch.optim.", "torch.utils."),
+    *("torch.optim.", "torch.utils.", "time.sleep"),
 )
 _BUILTINS = {"abs", "float", "int", "len", "list", "max", "min", "range", "round", "str", "sum", "tuple"}
 _METHODS = {
@@ -51,6 +51,7 @@ _METHODS = {
         "squeeze",
     ),
     *("sub", "sum", "to", "tolist", "transpose", "type", "unsqueeze", "view"),
+    *("format", "isoformat", "lower", "strftime", "strip", "upper", "zfill"),
 }
 _STATEMENTS = (ast.Assign, ast.Return, ast.Expr, ast.If, ast.FunctionDef)
 
@@ -82,4 +83,7 @@ def _computes(facts: Facts, names: Names, call: ast.Call, depth: int) -> bool:
         return depth < MAX_CALLS and all(only_computes(facts, *one, depth + 1) for one in own)
     if isinstance(call.func, ast.Name):
         return call.func.id in _BUILTINS and not names.bindings(call.func.id, call)
-    return isinstance(call.func, ast.Attribute) and call.func.attr in _METHODS
+    if not isinstance(call.func, ast.Attribute):
+        return False
+    # A text's replace() takes two; a path's takes one, and moves the file.
+    return call.func.attr in _METHODS or (call.func.attr == "replace" and len(call.args) == 2)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts.code.loops import Path
+from hvdkit.migrate.facts.collectives.own_numbers import bindings_of
 from hvdkit.migrate.facts.data.draws import above
 from hvdkit.migrate.facts.data.training import SEEDS
 from hvdkit.migrate.facts.programs import ProgramFacts
@@ -147,6 +148,23 @@ def _stepped(names: Names, loop: ast.stmt) -> list[ast.expr]:
     """The x of each `x.step(action)` in a loop."""
     called = [call.func for call in names.calls_in(loop) if call.args]
     return [func.value for func in called if isinstance(func, ast.Attribute) and func.attr == "step"]
+
+
+def ends_episode(facts: Facts, names: Names, test: ast.expr, seen: set[ast.AST] | None = None) -> bool:
+    """Whether a test asks what an environment's step() gives behind observation and reward: is it over."""
+    seen = set() if seen is None else seen
+    for part in ast.walk(test):
+        for where, binding in bindings_of(facts, names, part):
+            value = binding.value
+            if value is None or binding.node in seen or binding.kind != "assign":
+                continue
+            seen.add(binding.node)
+            if isinstance(value, ast.Call) and getattr(value.func, "attr", "") == "step":
+                if value.args and binding.path and binding.path[0] not in (0, 1):
+                    return True
+            elif ends_episode(facts, where, value, seen):
+                return True
+    return False
 
 
 def _is_environment(facts: Facts, names: Names, node: ast.expr) -> bool:

@@ -29,6 +29,7 @@ PREPARED = frozenset(
     )
 )
 DATASET, DOWNLOAD = "torch.utils.data.Dataset", "download"
+DATASETS = (DATASET, "torch.utils.data.dataset.Dataset", "torchvision.datasets.")
 TO_WORKERS = ("collate_fn", "worker_init_fn")
 LAMBDAS = ("torchvision.transforms.Lambda", "torchvision.transforms.v2.Lambda")
 
@@ -36,14 +37,15 @@ LAMBDAS = ("torchvision.transforms.Lambda", "torchvision.transforms.v2.Lambda")
 def reads_sample(facts: Facts, names: Names, node: ast.AST, depth: int = 0) -> bool:
     """Whether a node runs where samples are read, or in what is called there.
 
-    That is the `__getitem__` of a dataset, a collate_fn, and the function of a transforms.Lambda.
+    That is the `__getitem__` of a dataset, a function that it is given, a collate_fn, and the function of a
+    transforms.Lambda.
     """
     function = names.function(node)
     if function is None or depth > MAX_CALLERS:
         return False
     if getattr(function, "name", "") in READS and isinstance(names.parents[function], ast.ClassDef):
         return True
-    if function in _given_to_workers(facts):
+    if function in _given_to_workers(facts) or function in _given_to_datasets(facts):
         return True
     sites = facts.flow.call_sites(names, function)
     return any(reads_sample(facts, where, call, depth + 1) for where, call in sites)
@@ -147,3 +149,35 @@ def _given_to_workers(facts: Facts) -> set[ast.AST]:
         if function is not None
         for value in facts.flow.values(names, function)
     }
+
+
+@once
+def _given_to_datasets(facts: Facts) -> set[ast.AST]:
+    """The functions that the project's data sets are made with, as the one that reads an image file."""
+    given: list[tuple[Names, ast.expr | None]] = []
+    for names in facts.files:
+        for owner in names.of_kind(ast.ClassDef):
+            if not isinstance(owner, ast.ClassDef) or not _is_dataset(facts, names, owner):
+                continue
+            for method in owner.body:
+                if isinstance(method, FUNCTIONS):
+                    defaults = (*method.args.defaults, *method.args.kw_defaults)
+                    given += [(names, default) for default in defaults]
+            made = [(where, call) for where in facts.files for call in where.calls.get(owner.name, ())]
+            given += [
+                (where, argument)
+                for where, call in made
+                for argument in (*call.args, *(item.value for item in call.keywords))
+            ]
+    return {
+        value.node
+        for names, function in given
+        if isinstance(function, (ast.Name, ast.Attribute, ast.Lambda))
+        for value in facts.flow.values(names, function)
+        if value.kind == "function"
+    }
+
+
+def _is_dataset(facts: Facts, names: Names, owner: ast.ClassDef) -> bool:
+    bases = facts.flow.bases(Value("class", owner.name, owner, names))
+    return any(base.startswith(DATASETS) for base in bases)

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from hvdkit.migrate.facts import vocabulary as words
+from hvdkit.migrate.facts.launch.console_scripts import console_script, first_statement
 from hvdkit.migrate.facts.launch.ranks import ENVIRONMENT, environment_stores
 from hvdkit.migrate.facts.launch.starts import runs_in, starting_sites
 from hvdkit.migrate.facts.programs import main_guard
@@ -163,6 +164,9 @@ class Order:
         if goals:
             yield self._common(names, statement, after, goals)
             return
+        if function is not None and function is (command := console_script(self._facts, names)):
+            yield Place(names, first_statement(command))
+            return
         sites = self._facts.flow.call_sites(names, function) if function is not None else []
         if function is None:
             yield Place(
@@ -172,7 +176,8 @@ class Order:
             yield from self._raise(where, call, False, depth + 1)
         guard = main_guard(names) if function is not None and not sites else None
         if guard is not None and not any(self._initialising(names, None)):
-            yield Place(names, guard.body[0])  # a script that starts nothing: who calls it is not known
+            # A script that starts nothing: who calls it is not known.
+            yield Place(names, self._start(names, guard))
         elif function is not None and not sites and not self._made_below(names, function):
             yield from self._starts(names, node)
 
@@ -188,8 +193,14 @@ class Order:
         for program in self._facts.programs:
             guard = main_guard(program.entry)
             if guard is not None and runs_in(self._facts, program, names, node):
-                if starting_sites(self._facts, program) and not self._is_init(program.entry, guard.body[0]):
-                    yield Place(program.entry, guard.body[0])
+                first = self._start(program.entry, guard)
+                if starting_sites(self._facts, program) and not self._is_init(program.entry, first):
+                    yield Place(program.entry, first)
+
+    def _start(self, names: Names, guard: ast.If) -> ast.stmt:
+        """The first statement of a script, or of the function that it calls where that is a command, too."""
+        command = console_script(self._facts, names)
+        return guard.body[0] if command is None else first_statement(command)
 
     def _is_init(self, names: Names, statement: ast.stmt) -> bool:
         """Whether a statement is an init call, or holds one."""

@@ -76,7 +76,12 @@ def on_import(facts: Facts, names: Names, node: ast.AST, depth: int = 0) -> bool
 
 
 def after_start(facts: Facts, names: Names, call: ast.Call) -> bool:
-    """Whether Horovod has started: HVD110 starts it below the imports, or first under the main guard."""
+    """Whether Horovod has started: HVD110 starts it below the imports, or first under the main guard.
+
+    In a process of a pool it has not.
+    """
+    if in_pool(facts, names, call):
+        return False
     function = names.function(call)
     if function is not None:
         return any(runs_in(facts, program, names, call) for program in facts.programs) and not on_import(

@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING
 from hvdkit.migrate.facts.launch.starts import runs_in
 from hvdkit.migrate.facts.once import once
 from hvdkit.migrate.facts.optimizers.updates import may_step_weights
+from hvdkit.migrate.facts.values.value import Value
 from hvdkit.migrate.names import Names
 
 if TYPE_CHECKING:
     from hvdkit.migrate.facts.facts import Facts
+    from hvdkit.migrate.facts.optimizers.optimizers import Optimizer
 
 
 @once
@@ -27,7 +29,9 @@ def unfollowed_steps(facts: Facts) -> list[tuple[Names, ast.Call]]:
             if names not in program.files or not may_step_weights(names, call):
                 continue
             scaled = _scaled(names, call, receiver)
-            if not _unknown(facts, names, call.args[0] if scaled else receiver):
+            values = facts.flow.values(names, call.args[0] if scaled else receiver)
+            around = _zeroed(names, receiver)
+            if not all(value.unknown or (around and _holds(facts, value, lost)) for value in values):
                 continue
             if (scaled or facts.steps.looks_before(names, call)) and runs_in(facts, program, names, call):
                 found[call] = names
@@ -42,5 +46,18 @@ def _scaled(names: Names, call: ast.Call, receiver: ast.expr) -> bool:
     return bool(call.args) and any(ast.dump(scaler) == ast.dump(receiver) for scaler in scales)
 
 
-def _unknown(facts: Facts, names: Names, target: ast.expr) -> bool:
-    return all(value.unknown for value in facts.flow.values(names, target))
+def _zeroed(names: Names, receiver: ast.expr) -> bool:
+    """Whether something is told to zero_grad(), as optimizers are and schedules of their rates are not."""
+    zeroed = (
+        call.func.value for call in names.calls.get("zero_grad", ()) if isinstance(call.func, ast.Attribute)
+    )
+    return any(ast.dump(other) == ast.dump(receiver) for other in zeroed)
+
+
+def _holds(facts: Facts, value: Value, lost: list[Optimizer]) -> bool:
+    """Whether a library made something of one of these optimizers, which its step() may step."""
+    if value.kind != "made" or not isinstance(value.node, ast.Call) or value.name.startswith("torch."):
+        return False
+    given = (*value.node.args, *(keyword.value for keyword in value.node.keywords))
+    inside = {one for part in given for one in facts.flow.unwrap(facts.flow.values(value.names, part))}
+    return any(optimizer.value in inside for optimizer in lost)

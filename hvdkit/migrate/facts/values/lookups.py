@@ -1,4 +1,4 @@
-"""Functions of the project that make what a name in a configuration says, from a module that they are given.
+"""What a name in a configuration says, looked up in a module: also by functions that are given the module.
 
 `def init_obj(self, name, module, *args): return getattr(module, self[name]["type"])(*args)`, called as
 `config.init_obj("optimizer", torch.optim, parameters)` in the many projects that began with pytorch-template.
@@ -33,6 +33,18 @@ def handed_on(names: Names, function: FunctionNode, call: ast.Call) -> ast.expr 
     bound = isinstance(names.parents.get(function), ast.ClassDef)
     position = len(positional(function)) - bound
     return call.args[position] if function.args.vararg and position < len(call.args) else None
+
+
+def looked_up_in(node: ast.expr | None) -> ast.expr | None:
+    """The module of `module.__dict__[name]`, `vars(module)[name]` or `getattr(module, name)`."""
+    looks = "getattr"
+    if isinstance(node, ast.Subscript):
+        node, looks = node.value, "vars"
+        if isinstance(node, ast.Attribute) and node.attr == "__dict__":
+            return node.value
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == looks and node.args:
+        return node.args[0]
+    return None
 
 
 def calls_with_optimizers(names: Names) -> Iterator[ast.Call]:

@@ -172,6 +172,19 @@ def test_a_script_that_only_shares_a_file_with_a_training_stays_as_it_is(tmp_pat
     assert files["test.py"].after == TEST
 
 
+def test_what_a_helper_shows_where_it_is_run_itself_stays(tmp_path: Path) -> None:
+    """A schedule with a demo below its main guard: the training that imports it never comes to the demo."""
+    shown = (
+        "import torch\n\ndef flat(optimizer):\n    return optimizer\n\n"
+        'if __name__ == "__main__":\n    flat(torch.optim.SGD(torch.nn.Linear(2, 1).parameters(), lr=0.1))\n'
+    )
+    helpers = (("helpers.py", HELPERS), ("schedules.py", shown))
+    text = TRAIN.replace("import torch\n", "import torch\nimport schedules\n", 1)
+    files = {file.path.name: file for file in plan_of(tmp_path, text, helpers, Options()).files}
+    assert "hvd.DistributedOptimizer" in files["train.py"].after
+    assert files["schedules.py"].after == shown and not files["schedules.py"].findings
+
+
 def test_a_note_on_a_guarded_statement_stands_inside_the_guard(tmp_path: Path) -> None:
     after = migrated(
         tmp_path,

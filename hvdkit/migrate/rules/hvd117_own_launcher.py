@@ -111,6 +111,19 @@ RULE = Rule(
             """\
             import os
             import subprocess
+            import torch.distributed as dist
+
+            os.environ["RANK"] = os.environ["SLURM_PROCID"]
+            os.environ["WORLD_SIZE"] = os.environ["SLURM_NTASKS"]
+            print(subprocess.check_output(["hostname"]))
+            dist.init_process_group("nccl")
+            """,
+            reason="the process sets what its own process group reads",
+        ),
+        Keep(
+            """\
+            import os
+            import subprocess
 
             for rank in range(2):
                 env = dict(os.environ, RANK=str(rank), WORLD_SIZE="2")

@@ -30,8 +30,13 @@ def ranks_by_hand(facts: Facts) -> Iterator[Site]:
 
 
 def _gives_rank(site: Site) -> bool:
-    """Whether the environment that a call gives to its process, or leaves to it, was given a rank here."""
+    """Whether the environment that a call gives to its process was given a rank here.
+
+    What a launcher leaves to its processes by its own environment it sets anew for each, in a loop.
+    """
     given = keyword(site.node, "env")
+    if given is None and not site.names.in_loop(site.node):
+        return False
     return _holds(site.names, site.node, given, (NUMBER,)) and _holds(site.names, site.node, given, OTHERS)
 
 

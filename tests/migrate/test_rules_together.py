@@ -185,7 +185,7 @@ def test_what_a_helper_shows_where_it_is_run_itself_stays(tmp_path: Path) -> Non
     assert files["schedules.py"].after == shown and not files["schedules.py"].findings
 
 
-EVALUATE = """\
+WRAPPING = """\
 import torch
 import torch.distributed as dist
 from torch.nn.parallel import DistributedDataParallel as DDP
@@ -206,7 +206,8 @@ if __name__ == "__main__":
 def test_what_an_evaluation_wraps_in_a_file_of_the_training_needs_no_optimizer(tmp_path: Path) -> None:
     """The training's own steps are unknown, and its gradients are averaged after backward() (HVD416)."""
     text = (
-        "import torch\nimport torch.distributed as dist\nfrom apex import amp\nfrom evaluate import accuracy\n\n"
+        "import torch\nimport torch.distributed as dist\nfrom apex import amp\n"
+        "from evaluate import accuracy\n\n"
         'dist.init_process_group("nccl")\n'
         "model = torch.nn.Linear(2, 1)\noptimizer = torch.optim.SGD(model.parameters(), lr=0.1)\n"
         "model, optimizer = amp.initialize(model, optimizer)\n"
@@ -214,7 +215,7 @@ def test_what_an_evaluation_wraps_in_a_file_of_the_training_needs_no_optimizer(t
         "for x in torch.utils.data.DataLoader(data):\n"
         "    model(x).sum().backward()\n    optimizer.step()\nprint(accuracy(model))\n"
     )
-    plan = plan_of(tmp_path, text, (("evaluate.py", EVALUATE),), Options())
+    plan = plan_of(tmp_path, text, (("evaluate.py", WRAPPING),), Options())
     after = {file.path.name: file.after for file in plan.files}
     assert not any(program.refused for program in plan.programs)
     assert "hvd.allreduce_async_" in after["train.py"]

@@ -25,8 +25,8 @@ from hvdkit.migrate.facts.data.training import (
 )
 from hvdkit.migrate.facts.data.whole_graph import whole_graph
 from hvdkit.migrate.facts.files.writers import writers
-from hvdkit.migrate.facts.launch.guards import Where, where_runs
-from hvdkit.migrate.facts.launch.starts import runs_in
+from hvdkit.migrate.facts.launch.guards import Where, where_runs, without_job
+from hvdkit.migrate.facts.launch.starts import run_by_nobody, runs_in
 from hvdkit.migrate.facts.models.coverage import unknown_steps
 from hvdkit.migrate.facts.optimizers.after_backward import averaged_passes
 from hvdkit.migrate.facts.optimizers.named_passes import passes_by_name
@@ -78,6 +78,8 @@ def _sharded(facts: Facts, program: ProgramFacts) -> tuple[State, str]:
         if own:
             return State.OPEN, f"how the project's own DataLoader class divides the data at {_places(own)}"
         return _without_loader(facts, program)
+    # One that is made where there is one process may have all of the data.
+    loaders = [o for o in loaders if not without_job(facts, o.names, o.node)] or loaders
     shares = [(loader, share(facts, loader)) for loader in loaders]
     whole = [loader for loader, by in shares if not by and not picked(facts, loader)]
     if whole:
@@ -138,7 +140,13 @@ def _set_epoch(facts: Facts, program: ProgramFacts) -> tuple[State, str]:
 
 
 def _optimizer(facts: Facts, program: ProgramFacts) -> tuple[State, str]:
-    mine = [optimizer for optimizer in facts.optimizers if optimizer.names in program.files]
+    mine = [
+        optimizer
+        for optimizer in facts.optimizers
+        if optimizer.names in program.files
+        if runs_in(facts, program, optimizer.names, optimizer.node)
+        or run_by_nobody(facts, optimizer.names, optimizer.node)
+    ]
     bare = [optimizer for optimizer in mine if not optimizer.wrapped]
     if (bare or not mine) and (passes := averaged_passes(facts, program)):
         return State.PROVEN, f"averaged after backward() at {_places(passes)}"

@@ -487,3 +487,32 @@ def test_one_of_two_samplers_that_shuffles_asks_for_the_epoch(tmp_path: Path, fi
     text = "from timm.data.distributed_sampler import OrderedDistributedSampler\n" + text
     assert table(tmp_path, text)[EPOCHS].state is State.PROVEN
     assert table(tmp_path, text.replace("sampler.set_epoch(epoch)", "pass"))[EPOCHS].state is State.OPEN
+
+
+def test_a_loader_of_the_branch_without_a_job_may_have_all_of_the_data(tmp_path: Path) -> None:
+    text = GOOD.replace(
+        "    sampler = DistributedSampler(data, num_replicas=hvd.size(), rank=hvd.rank())\n"
+        "    loader = DataLoader(data, sampler=sampler)\n",
+        "    if hvd.is_initialized():\n"
+        "        sampler = DistributedSampler(data, num_replicas=hvd.size(), rank=hvd.rank())\n"
+        "        loader = DataLoader(data, sampler=sampler)\n"
+        "    else:\n"
+        "        loader = DataLoader(data, shuffle=True)\n",
+    )
+    assert table(tmp_path, text)[SHARDED].state is State.PROVEN
+
+
+def test_the_optimizer_that_an_imported_file_makes_where_it_is_run_itself(tmp_path: Path) -> None:
+    """A schedule's demo trains nothing, and no other program comes to it."""
+    schedules = """\
+        import torch
+
+        def constant(optimizer):
+            return optimizer
+
+        if __name__ == "__main__":
+            constant(torch.optim.SGD(torch.nn.Linear(2, 1).parameters(), lr=0.1))
+        """
+    text = GOOD.replace("import torch\n", "import torch\nimport schedules\n", 1)
+    row = table(tmp_path, text, schedules=schedules)[OPTIMIZER]
+    assert row.state is State.PROVEN and "schedules" not in row.detail

@@ -172,6 +172,56 @@ def test_a_script_that_only_shares_a_file_with_a_training_stays_as_it_is(tmp_pat
     assert files["test.py"].after == TEST
 
 
+def test_what_a_helper_shows_where_it_is_run_itself_stays(tmp_path: Path) -> None:
+    """A schedule with a demo below its main guard: the training that imports it never comes to the demo."""
+    shown = (
+        "import torch\n\ndef flat(optimizer):\n    return optimizer\n\n"
+        'if __name__ == "__main__":\n    flat(torch.optim.SGD(torch.nn.Linear(2, 1).parameters(), lr=0.1))\n'
+    )
+    helpers = (("helpers.py", HELPERS), ("schedules.py", shown))
+    text = TRAIN.replace("import torch\n", "import torch\nimport schedules\n", 1)
+    files = {file.path.name: file for file in plan_of(tmp_path, text, helpers, Options()).files}
+    assert "hvd.DistributedOptimizer" in files["train.py"].after
+    assert files["schedules.py"].after == shown and not files["schedules.py"].findings
+
+
+WRAPPING = """\
+import torch
+import torch.distributed as dist
+from torch.nn.parallel import DistributedDataParallel as DDP
+
+def accuracy(model):
+    return model(1)
+
+def evaluate():
+    model = DDP(torch.nn.Linear(2, 1))
+    print(accuracy(model))
+
+if __name__ == "__main__":
+    dist.init_process_group("nccl")
+    evaluate()
+"""
+
+
+def test_what_an_evaluation_wraps_in_a_file_of_the_training_needs_no_optimizer(tmp_path: Path) -> None:
+    """The training's own steps are unknown, and its gradients are averaged after backward() (HVD416)."""
+    text = (
+        "import torch\nimport torch.distributed as dist\nfrom apex import amp\n"
+        "from evaluate import accuracy\n\n"
+        'dist.init_process_group("nccl")\n'
+        "model = torch.nn.Linear(2, 1)\noptimizer = torch.optim.SGD(model.parameters(), lr=0.1)\n"
+        "model, optimizer = amp.initialize(model, optimizer)\n"
+        "model = torch.nn.parallel.DistributedDataParallel(model)\n"
+        "for x in torch.utils.data.DataLoader(data):\n"
+        "    model(x).sum().backward()\n    optimizer.step()\nprint(accuracy(model))\n"
+    )
+    plan = plan_of(tmp_path, text, (("evaluate.py", WRAPPING),), Options())
+    after = {file.path.name: file.after for file in plan.files}
+    assert not any(program.refused for program in plan.programs)
+    assert "hvd.allreduce_async_" in after["train.py"]
+    assert "hvd.broadcast_parameters" in after["evaluate.py"] and "DDP(" not in after["evaluate.py"]
+
+
 def test_a_note_on_a_guarded_statement_stands_inside_the_guard(tmp_path: Path) -> None:
     after = migrated(
         tmp_path,

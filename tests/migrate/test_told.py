@@ -177,3 +177,24 @@ def test_a_training_that_no_script_is_seen_to_run(tmp_path: Path) -> None:
     assert start.startswith("agent.py: call hvd.init()")
     (tmp_path / "train.py").write_text("from agent import Agent\n\nAgent(0.1).update(x)\n")
     assert starts() == ["train.py: "]
+
+
+@pytest.mark.parametrize("distributed", [False, True])
+def test_the_batch_that_data_parallel_divided_is_told_in_a_script_of_one_process(
+    tmp_path: Path, distributed: bool
+) -> None:
+    wrap = "model = torch.nn.DataParallel(model)"
+    if distributed:
+        wrap = (
+            'if args.ddp:\n    torch.distributed.init_process_group("nccl")\n'
+            f"    model = torch.nn.parallel.DistributedDataParallel(model)\nelse:\n    {wrap}"
+        )
+    text = (
+        f"import torch\n\nmodel = torch.nn.Linear(2, 1)\n{wrap}\n"
+        "optimizer = torch.optim.SGD(model.parameters(), lr=0.1)\n"
+        "for x in torch.utils.data.DataLoader(data, batch_size=8):\n"
+        "    model(x).sum().backward()\n    optimizer.step()\n"
+    )
+    (tmp_path / "train.py").write_text(text)
+    told = [finding for finding in make_plan([tmp_path], Options()).told if finding.rule == "HVD203"]
+    assert ["divide batch_size" in finding.advice for finding in told] == ([] if distributed else [True])

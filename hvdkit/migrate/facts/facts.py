@@ -199,9 +199,24 @@ class Facts:
 
     @cached_property
     def optimizers(self) -> list[Optimizer]:
-        """The optimizers that average gradients, or are to: all but those that get averages."""
+        """The optimizers that average gradients, or are to: not those that get averages, or never step."""
         given = list(left_alone(self, self.every_optimizer))
-        return [optimizer for optimizer in self.every_optimizer if optimizer not in given]
+        return [
+            optimizer
+            for optimizer in self.every_optimizer
+            if optimizer not in given and not self._only_shown(optimizer)
+        ]
+
+    def _only_shown(self, optimizer: Optimizer) -> bool:
+        """Whether a file of a training makes it only where it is run itself, and trains nothing: a demo."""
+        if not self.migrates(optimizer.names):
+            return False
+        runs = [
+            program
+            for program in self.programs
+            if self.graph.runs(program.entry, program.files, optimizer.names, optimizer.node)
+        ]
+        return bool(runs) and all(program.kind == "none" for program in runs)
 
     @cached_property
     def places(self) -> list[Place]:

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.launch.launch_reach import around
+from hvdkit.migrate.facts.values.lookups import calls_by_text
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
@@ -52,6 +53,8 @@ def _launch_code(facts: Facts) -> Iterator[tuple[Names, ast.AST]]:
         function = names.function(node)
         if function is not None:
             waiting += facts.flow.call_sites(names, function)
+            importing = [where for where in facts.files if names in facts.project.imports(where)]
+            waiting += calls_by_text([names, *importing], names, function)
 
 
 def _asks_the_same(names: Names, test: ast.expr) -> bool:
@@ -119,6 +122,34 @@ RULE = Rule(
             if config.distributed_run:
                 dist.init_process_group("nccl")
             """,
+        ),
+        Change(
+            """\
+            import sys
+            import torch.distributed as dist
+            from configuration import load
+
+            def start_by_torch(backend):
+                dist.init_process_group(backend)
+
+            config = load("train.yaml")
+            if config.launcher != "none":
+                getattr(sys.modules[__name__], "start_by_%s" % config.launcher)("nccl")
+            """,
+            """\
+            import sys
+            import torch.distributed as dist
+            from configuration import load
+
+            def start_by_torch(backend):
+                dist.init_process_group(backend)
+
+            config = load("train.yaml")
+            # hvdkit: TODO[HVD111] make sure that `config.launcher != "none"` is True whenever hvd.size() > 1, or ask hvd.size() > 1 here
+            if config.launcher != "none":
+                getattr(sys.modules[__name__], "start_by_%s" % config.launcher)("nccl")
+            """,
+            note="The function is called by a text that begins as its name.",
         ),
     ),
     keeps=(

@@ -21,6 +21,11 @@ CALLS = ("torch.nn.parallel.data_parallel", "torch.nn.data_parallel")
 # What DataParallel is made of: functions that do the same for one call.
 BY_HAND = (*CALLS, "torch.nn.parallel.replicate", "torch.nn.parallel.replicate.replicate")
 
+BATCH = (
+    "it split one batch over the GPUs of a process, and each rank now reads a batch of that size for its one GPU: "
+    "divide batch_size by the number of ranks to train as before"
+)
+
 
 def check(facts: Facts) -> Iterator[Finding]:
     for wrap in find_wraps(facts):
@@ -31,13 +36,13 @@ def check(facts: Facts) -> Iterator[Finding]:
             message = "DataParallel gets its model in a way that cannot be followed"
             yield facts.manual("HVD203", wrap.names, wrap.node, message, "take the DataParallel call away")
             continue
-        message = (
-            "DataParallel goes; it split one batch over the GPUs of a process, and each rank now reads a batch of "
-            "its own: divide batch_size by the number of ranks to train as before"
-        )
+        message = "DataParallel goes: each rank has one GPU"
         # In a single-process script HVD402 broadcasts, once the optimizer is there.
         broadcasts = "ddp" in kinds and _may_be_trained(facts, wrap)
-        yield facts.safe("HVD203", wrap.names, wrap.node, message, _edits, facts, wrap, broadcasts)
+        finding = facts.safe("HVD203", wrap.names, wrap.node, message, _edits, facts, wrap, broadcasts)
+        trained = any(optimizer.models & wrap.models for optimizer in facts.optimizers)
+        alone = trained and "ddp" not in kinds and trained_by(facts, wrap.names, wrap.node)
+        yield finding.knowing(BATCH if alone else "")
     for names, call in own_data_parallel(facts):
         if facts.migrates(names):
             message = "this class derives from DataParallel: every rank would drive all GPUs of its host"

@@ -33,7 +33,11 @@ SHELL = (
     "os.popen",
     *(f"subprocess.{run}" for run in ("run", "call", "check_call", "check_output")),
 )
-FETCH = "urllib.request.urlretrieve"
+FETCHES = (
+    "urllib.request.urlretrieve",
+    *(f"torchvision.datasets.utils.download_{what}" for what in ("url", "and_extract_archive")),
+    "torchvision.datasets.utils.download_file_from_google_drive",
+)
 BARRIERS = ("horovod.torch.barrier", "hvdkit.torch.barrier")
 
 
@@ -65,8 +69,8 @@ def check(facts: Facts) -> Iterator[Finding]:
 
 
 def _by_hand(facts: Facts) -> Iterator[tuple[Names, ast.Call]]:
-    """Downloads by a command of the shell, `os.system("wget " + url)`, and by urllib."""
-    yield from ((site.names, site.node) for site in facts.calls(FETCH))
+    """Downloads by a command of the shell, `os.system("wget " + url)`, by urllib and torchvision."""
+    yield from ((site.names, site.node) for site in facts.calls(*FETCHES))
     for site in facts.calls(*SHELL):
         command = site.node.args[0] if site.node.args else None
         while isinstance(command, (ast.BinOp, ast.List, ast.Call, ast.JoinedStr)):
@@ -418,6 +422,23 @@ RULE = Rule(
         ),
     ),
     keeps=(
+        Keep(
+            """\
+            import tarfile
+            import torch
+            from torchvision.datasets.utils import download_url
+
+            def prepare(folder):
+                download_url("https://example.org/images.tar", folder)
+                tarfile.open(folder + "/images.tar").extractall(folder)
+
+            prepare("data")
+            loss.backward()
+            optimizer.step()
+            """,
+            reason="what torchvision's data sets call, called by the script: ranks would unpack while others download",
+            reported=True,
+        ),
         Keep(
             """\
             import os

@@ -17,8 +17,9 @@ from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
 
 WRITER = "torch.utils.tensorboard.SummaryWriter"
-# TensorFlow's own, and tensorboard_logger, which scripts from before torch.utils.tensorboard use.
+# Only told: TensorFlow's own, and tensorboard_logger and visdom, which older scripts use.
 OLDER = (
+    "visdom.Visdom",
     "tensorflow.summary.FileWriter",
     "tensorflow.summary.create_file_writer",
     "tensorboard_logger.Logger",
@@ -157,6 +158,20 @@ RULE = Rule(
                 log.log_value("loss", loss.item(), epoch)
             """,
             reason="each rank would write event files into one folder",
+            reported=True,
+        ),
+        Keep(
+            """\
+            import torch
+            import visdom
+
+            plots = visdom.Visdom(env="train")
+            window = plots.line([0.0])
+            loss.backward()
+            optimizer.step()
+            plots.line([loss.item()], win=window, update="append")
+            """,
+            reason="each rank would draw into the same windows of the server, whose names the calls give back",
             reported=True,
         ),
         Keep(

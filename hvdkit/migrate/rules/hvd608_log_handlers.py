@@ -11,6 +11,7 @@ from hvdkit.migrate.facts.data.training import only_single
 from hvdkit.migrate.facts.files.writers import own_file
 from hvdkit.migrate.facts.launch.guards import Where, where_runs
 from hvdkit.migrate.facts.launch.starts import on_import
+from hvdkit.migrate.facts.values.arguments import keyword
 from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
 
@@ -29,6 +30,23 @@ ROOMY = (
 
 
 def check(facts: Facts) -> Iterator[Finding]:
+    yield from _handlers(facts)
+    for site in facts.calls("logging.basicConfig"):
+        names, call, file = site.names, site.node, keyword(site.node, "filename")
+        if file is None or not only_single(facts, names) or own_file(facts, names, file):
+            continue
+        if where_runs(facts, names, call) is not Where.ALL:
+            continue
+        test, message = f"{facts.hvd(names)}.rank() == 0", "every rank would write this log; rank 0 writes it"
+        if "os" in names.module.names and not on_import(facts, names, call):
+            other = f" if {test} else os.devnull"
+            yield facts.safe("HVD608", names, call, message, edits.appended, names.source, file, other)
+        else:
+            advice = f"give it `filename=... if {test} else os.devnull`, below hvd.init()"
+            yield facts.manual("HVD608", names, call, "every rank would write this log", advice)
+
+
+def _handlers(facts: Facts) -> Iterator[Finding]:
     for site in facts.calls(*HANDLERS):
         names, call = site.names, site.node
         if not only_single(facts, names) or where_runs(facts, names, call) is not Where.ALL:
@@ -51,7 +69,10 @@ def check(facts: Facts) -> Iterator[Finding]:
 RULE = Rule(
     id="HVD608",
     title="a log file is written by rank 0",
-    what="Gives the other ranks of a single-process script a logging.NullHandler in place of its logging.FileHandler.",
+    what=(
+        "Gives the other ranks of a single-process script a logging.NullHandler in place of its logging.FileHandler, "
+        "and os.devnull as the file of logging.basicConfig."
+    ),
     why="N processes add to one file: each line comes N times, and they mix.",
     safety="Safe: a handler computes nothing, and a NullHandler takes every call that a FileHandler takes.",
     check=check,
@@ -87,8 +108,52 @@ RULE = Rule(
             main("runs")
             """,
         ),
+        Change(
+            """\
+            import logging
+            import os
+            import torch
+
+            def main(folder):
+                logging.basicConfig(filename=folder + "/train.txt", level=logging.INFO)
+                loss.backward()
+                optimizer.step()
+
+            main(os.getcwd())
+            """,
+            """\
+            import logging
+            import os
+            import horovod.torch as hvd
+            import torch
+
+            def main(folder):
+                logging.basicConfig(filename=(folder + "/train.txt") if hvd.rank() == 0 else os.devnull, level=logging.INFO)
+                loss.backward()
+                optimizer.step()
+
+            main(os.getcwd())
+            """,
+            note="The file of the root logger.",
+        ),
     ),
     keeps=(
+        Keep(
+            """\
+            import logging
+            import torch
+
+            def main(folder):
+                logging.basicConfig(filename=folder + "/train.txt", level=logging.INFO)
+                loss.backward()
+                optimizer.step()
+
+            logging.basicConfig(level=logging.INFO)
+            main("runs")
+            """,
+            reason="the file does not import os; the standard error stream is no file",
+            reported=True,
+        ),
         Keep(
             """\
             import torch

@@ -58,6 +58,7 @@ TABLES = {
 LOGS = {
     "torch.utils.tensorboard.SummaryWriter": (0, "log_dir"),
     "wandb.init": (-1, "dir"),
+    "visdom.Visdom": (-1, "env"),
 }
 # What is put into a file that is open; counted where a `with open(...)` around it shows which.
 DUMPS = {

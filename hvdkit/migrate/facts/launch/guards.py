@@ -196,7 +196,7 @@ def _of_call(facts: Facts, names: Names, call: ast.Call, holds: bool, depth: int
         tests(facts, where, result, holds, depth + 1)
         for where, function in functions
         for result in where.returns.get(function, ())
-        if not (isinstance(result, ast.Constant) and _without_job(facts, where, result))
+        if not (isinstance(result, ast.Constant) and without_job(facts, where, result))
     ]
     return min(results, default=Where.ALL)
 
@@ -223,7 +223,7 @@ def _not_in_a_job(facts: Facts, names: Names, binding: Binding, others: list[tup
 
     `first = True`, and below it `if distributed: first = rank == 0`.
     """
-    if _without_job(facts, names, binding.node):
+    if without_job(facts, names, binding.node):
         return True
     statement = names.statement(binding.node)
     below = statements_below(names, statement)
@@ -248,7 +248,7 @@ def _passed(facts: Facts, names: Names, arg: ast.arg, holds: bool, depth: int) -
     return min(found, default=Where.ALL)
 
 
-def _without_job(facts: Facts, names: Names, node: ast.AST) -> bool:
+def without_job(facts: Facts, names: Names, node: ast.AST) -> bool:
     """Whether code runs only where the program is not distributed: under `not` of a flag for that."""
     child = node
     for parent in names.ancestors(node):

@@ -56,7 +56,11 @@ def trained_wraps(facts: Facts) -> list[tuple[ProgramFacts, Wrap, list[Optimizer
         trains = trains or passes_by_name(facts, program) or _steps_unseen(facts, program)
         mine = [optimizer for optimizer in facts.optimizers if optimizer.names in program.files]
         for wrap in wraps if trains or lost & program.files else ():
-            if wrap.names in program.files and (trains or run_by_nobody(facts, wrap.names, wrap.node)):
+            if wrap.names not in program.files:
+                continue
+            # What an evaluation wraps, in a file that lends the training a function, is not trained.
+            runs = trains and runs_in(facts, program, wrap.names, wrap.node)
+            if runs or run_by_nobody(facts, wrap.names, wrap.node):
                 found.append((program, wrap, [each for each in mine if may_train(each, wrap)]))
     return found
 

@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from hvdkit.migrate.facts.values.arguments import positional
 from hvdkit.migrate.names import FunctionNode, Names
@@ -45,6 +45,41 @@ def looked_up_in(node: ast.expr | None) -> ast.expr | None:
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == looks and node.args:
         return node.args[0]
     return None
+
+
+def calls_by_text(
+    files: Iterable[Names], names: Names, function: FunctionNode
+) -> Iterator[tuple[Names, ast.Call]]:
+    """Calls that may be a function's by a text that begins as its name: `getattr(own, "start_%s" % kind)(x)`.
+
+    files: those that import the function's file.
+    """
+    if names.parents[function] is not names.source.tree:
+        return
+    for where in files:
+        for asks in where.calls.get("getattr", ()):
+            call = where.parents[asks]
+            if isinstance(call, ast.Call) and call.func is asks and len(asks.args) > 1:
+                beginning = _beginning(asks.args[1])
+                if beginning and getattr(function, "name", "").startswith(beginning):
+                    yield where, call
+
+
+def _beginning(text: ast.expr) -> str:
+    """What a text begins with that is put together from a constant and something else; "" for any other."""
+    if isinstance(text, ast.JoinedStr) and text.values:
+        return _constant(text.values[0])
+    if isinstance(text, ast.BinOp) and isinstance(text.op, ast.Mod):
+        return _constant(text.left).partition("%")[0]
+    if isinstance(text, ast.BinOp) and isinstance(text.op, ast.Add):
+        return _constant(text.left) or _beginning(text.left)
+    if isinstance(text, ast.Call) and isinstance(text.func, ast.Attribute) and text.func.attr == "format":
+        return _constant(text.func.value).partition("{")[0]
+    return ""
+
+
+def _constant(node: ast.expr) -> str:
+    return node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else ""
 
 
 def calls_with_optimizers(names: Names) -> Iterator[ast.Call]:

@@ -1,0 +1,135 @@
+"""HVD117: processes that a launcher of the project's own starts are worlds of one for plain Horovod."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from hvdkit.migrate.facts import Facts
+from hvdkit.migrate.facts.launch.own_launchers import ranks_by_hand
+from hvdkit.migrate.plan import Finding
+from hvdkit.migrate.rule import Keep, Rule
+
+MESSAGE = "processes get RANK in their environment here, and plain Horovod takes each for a job of its own"
+ADVICE = (
+    "start the script with horovodrun in place of this launcher, or migrate with --target hvdkit, whose init() reads "
+    "these variables: else every rank trains alone, and no error tells"
+)
+
+
+def check(facts: Facts) -> Iterator[Finding]:
+    for site in ranks_by_hand(facts) if facts.options.target == "horovod" else ():
+        yield facts.manual("HVD117", site.names, site.node, MESSAGE, ADVICE)
+
+
+RULE = Rule(
+    id="HVD117",
+    title="a launcher of the project's own starts the ranks",
+    what=(
+        "Reports the calls of subprocess that give a process RANK, and LOCAL_RANK or WORLD_SIZE, in its environment, "
+        "in a project with a program that trains on several ranks."
+    ),
+    why=(
+        "Copies of torch's launcher stand in many projects, and their scripts start whatever command they are given. "
+        "Horovod does not read what they set: hvd.size() is 1 in each process."
+    ),
+    safety="Nothing is edited: the launcher may start other programs, too.",
+    check=check,
+    changes=(),
+    keeps=(
+        Keep(
+            """\
+            import os
+            import subprocess
+            import sys
+            import torch.distributed as dist
+
+            def train():
+                dist.init_process_group("nccl")
+
+            def start(size, command):
+                env = os.environ.copy()
+                env["WORLD_SIZE"] = str(size)
+                for local_rank in range(size):
+                    env["RANK"] = str(local_rank)
+                    subprocess.Popen(command, env=env)
+
+            if sys.argv[1] == "train":
+                train()
+            else:
+                start(2, sys.argv)
+            """,
+            reason="a job of one in each process",
+            reported=True,
+        ),
+        Keep(
+            """\
+            import os
+            import subprocess
+            import torch.distributed as dist
+
+            def train():
+                dist.init_process_group("nccl")
+
+            for rank in range(2):
+                subprocess.run(["train"], env={**os.environ, "RANK": str(rank), "LOCAL_RANK": str(rank)})
+            """,
+            reason="the environment is written out",
+            reported=True,
+        ),
+        Keep(
+            """\
+            import os
+            import subprocess
+            import torch.distributed as dist
+
+            def train():
+                dist.init_process_group("nccl")
+
+            for rank in range(2):
+                os.environ.update(RANK=str(rank), WORLD_SIZE="2")
+                subprocess.Popen(["train"])
+            """,
+            reason="the launcher's own environment is handed on",
+            reported=True,
+        ),
+        Keep(
+            """\
+            import os
+            import subprocess
+            import torch.distributed as dist
+
+            dist.init_process_group("nccl")
+            env = dict(os.environ, RANK="first")
+            subprocess.run(["sort"], env=env)
+            subprocess.run(["date"], env={**os.environ, "TZ": "UTC"})
+            settings = {"RANK": 0, "WORLD_SIZE": 1}
+            subprocess.run(["date"])
+            """,
+            reason="a number alone makes no rank, and the others are given none",
+        ),
+        Keep(
+            """\
+            import os
+            import subprocess
+            import torch.distributed as dist
+
+            os.environ["RANK"] = os.environ["SLURM_PROCID"]
+            os.environ["WORLD_SIZE"] = os.environ["SLURM_NTASKS"]
+            print(subprocess.check_output(["hostname"]))
+            dist.init_process_group("nccl")
+            """,
+            reason="the process sets what its own process group reads",
+        ),
+        Keep(
+            """\
+            import os
+            import subprocess
+
+            for rank in range(2):
+                env = dict(os.environ, RANK=str(rank), WORLD_SIZE="2")
+                subprocess.run(["train"], env=env)
+            """,
+            reason="nothing is trained on several ranks here",
+        ),
+    ),
+)

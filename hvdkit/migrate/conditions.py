@@ -15,6 +15,7 @@ from hvdkit.migrate.facts import Facts, Site
 from hvdkit.migrate.facts import vocabulary as words
 from hvdkit.migrate.facts.averages.hand_reduction import Gradients, hand_reductions
 from hvdkit.migrate.facts.data.draws import drawn_apart, made_apart
+from hvdkit.migrate.facts.data.host_shares import same_on_hosts
 from hvdkit.migrate.facts.data.sharding import epoch_calls, in_order, orders_itself, picked, share
 from hvdkit.migrate.facts.data.training import (
     own_loaders,
@@ -82,6 +83,13 @@ def _sharded(facts: Facts, program: ProgramFacts) -> tuple[State, str]:
     whole = [loader for loader, by in shares if not by and not picked(facts, loader)]
     if whole:
         return State.OPEN, f"every rank may draw all of the data of the loader at {_places(whole)}"
+    alike = [loader for loader in loaders if same_on_hosts(facts, loader)]
+    if alike:
+        return (
+            State.OPEN,
+            "the sampler divides by the rank within a host, and on several hosts ranks draw the same data: "
+            f"loader at {_places(alike)} (--suggested gives it hvd.rank())",
+        )
     by = " and ".join(sorted({by or "a data set that the rank picks from" for _, by in shares}))
     return State.PROVEN, f"by {by}: loader at {_places(loaders)}"
 

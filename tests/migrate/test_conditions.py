@@ -487,3 +487,13 @@ def test_one_of_two_samplers_that_shuffles_asks_for_the_epoch(tmp_path: Path, fi
     text = "from timm.data.distributed_sampler import OrderedDistributedSampler\n" + text
     assert table(tmp_path, text)[EPOCHS].state is State.PROVEN
     assert table(tmp_path, text.replace("sampler.set_epoch(epoch)", "pass"))[EPOCHS].state is State.OPEN
+
+
+@pytest.mark.parametrize(
+    ("size", "rank"), [("hvd.size()", "hvd.local_rank()"), ("hvd.local_size()", "hvd.local_rank()")]
+)
+def test_a_rank_within_a_host_divides_nothing_between_hosts(tmp_path: Path, size: str, rank: str) -> None:
+    text = GOOD.replace("num_replicas=hvd.size(), rank=hvd.rank()", f"num_replicas={size}, rank={rank}")
+    row = table(tmp_path, text)[SHARDED]
+    assert row.state is State.OPEN
+    assert "on several hosts" in row.detail

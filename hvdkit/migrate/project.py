@@ -124,15 +124,18 @@ class Project:
         if names not in self._imports:
             modules = [self.module(name, names.source.path) for name in sorted(names.modules)]
             for call in names.calls.get("import_module", ()):
-                modules.append(self.named(names, call))
-                modules += [self.load(path, force=False) for path in self._chosen(names, call)]
+                modules += self.asked_for(names, call)
             self._imports[names] = [m for m in dict.fromkeys(modules) if m is not None and m is not names]
         return self._imports[names]
 
-    def named(self, names: Names, call: ast.Call) -> Names | None:
-        """The project file that `import_module("train.run")` means: a name that is written out."""
+    def asked_for(self, names: Names, call: ast.Call) -> list[Names]:
+        """The project files that an import_module() means: all that fit a name that is chosen as it runs."""
         asked = module_text(names, call)
-        return self.module(asked, names.source.path) if asked.strip(".") and HOLE not in asked else None
+        if HOLE not in asked:
+            found = self.module(asked, names.source.path) if asked.strip(".") else None
+            return [found] if found is not None else []
+        chosen = (self.load(path, force=False) for path in self._chosen(names, call))
+        return [module for module in chosen if module is not None]
 
     def _chosen(self, names: Names, call: ast.Call) -> list[Path]:
         """The files that `import_module("models." + name + "_model")` may mean: a name chosen as it runs."""

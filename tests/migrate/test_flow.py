@@ -250,6 +250,19 @@ def test_a_file_that_is_imported_by_a_name_that_is_written_out(asked: str, tmp_p
     assert flow.made(names, node) == {"m.A"}
 
 
+@pytest.mark.parametrize(
+    "asked", ["f'run.{name}'", "'run.' + name", "'run.{}'.format(name)", "'run.%s' % name"]
+)
+def test_files_that_are_imported_by_a_name_that_is_chosen_as_it_runs(asked: str, tmp_path: Path) -> None:
+    (tmp_path / "run").mkdir()
+    for name, made in (("one", "A"), ("two", "B")):
+        text = f"import torch\nfrom m import {made}\ndef build():\n    return {made}()\n"
+        (tmp_path / "run" / f"{name}.py").write_text(text)
+    text = f"import importlib\nname = input()\nmade = importlib.import_module({asked})\n"
+    flow, names, node = probe(tmp_path, f"{text}probe(made.build())")
+    assert flow.made(names, node) == {"m.A", "m.B"}
+
+
 def _sites(flow: Flow, names: Names, name: str) -> list[tuple[Names, ast.Call]]:
     for other in flow.project.files.values():
         for binding in other.module.names.get(name, ()):

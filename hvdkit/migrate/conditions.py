@@ -29,6 +29,7 @@ from hvdkit.migrate.facts.files.writers import writers
 from hvdkit.migrate.facts.launch.guards import Where, where_runs
 from hvdkit.migrate.facts.launch.starts import runs_in
 from hvdkit.migrate.facts.models.coverage import unknown_steps
+from hvdkit.migrate.facts.models.wraps import chosen_wraps
 from hvdkit.migrate.facts.optimizers.after_backward import averaged_passes
 from hvdkit.migrate.facts.optimizers.named_passes import passes_by_name
 from hvdkit.migrate.facts.programs import ProgramFacts
@@ -231,6 +232,9 @@ def _leftovers(facts: Facts, program: ProgramFacts) -> tuple[State, str]:
     if sites:
         called = ", ".join(sorted({site.name.rpartition(".")[2] for site in sites}))
         return State.OPEN, f"{called} at {_places(sites)}"
+    chosen = [(names, call) for names, call in chosen_wraps(facts) if names in program.files]
+    if chosen:
+        return State.OPEN, f"DistributedDataParallel, if it is what is chosen, at {_places(chosen)}"
     kept = [site for site in facts.calls(words.OWN_GROUP) if site.names in program.files]
     if kept:
         return (

@@ -7,7 +7,14 @@ from collections.abc import Iterator
 
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts import vocabulary as words
-from hvdkit.migrate.facts.models.wraps import MAY_BE_UNUSED, Wrap, changes_average, core, find_wraps
+from hvdkit.migrate.facts.models.wraps import (
+    MAY_BE_UNUSED,
+    Wrap,
+    changes_average,
+    chosen_wraps,
+    core,
+    find_wraps,
+)
 from hvdkit.migrate.facts.optimizers.after_backward import after_backward
 from hvdkit.migrate.facts.values.arguments import is_on, keyword
 from hvdkit.migrate.plan import Edit, Finding
@@ -32,9 +39,19 @@ UNUSED = (
     "optimizer passed it by; Horovod gives it zeros, so that momentum and weight decay go on moving it. Where "
     "that matters, give such parameters requires_grad_(False) while they take no part"
 )
+CHOSEN = (
+    "this may call DDP, whose class is chosen or handed on: it needs a process group that no longer exists"
+)
+CHOSEN_ADVICE = (
+    "leave DDP out of what is chosen, keep the model itself, and call "
+    "hvd.broadcast_parameters(model.state_dict(), root_rank=0) here"
+)
 
 
 def check(facts: Facts) -> Iterator[Finding]:
+    for names, call in chosen_wraps(facts):
+        if facts.migrates(names):
+            yield facts.manual("HVD201", names, call, CHOSEN, CHOSEN_ADVICE)
     for wrap in find_wraps(facts):
         if wrap.name not in words.DDP:
             continue
@@ -308,6 +325,37 @@ RULE = Rule(
         ),
     ),
     keeps=(
+        Keep(
+            """\
+            import torch
+            import torch.distributed as dist
+            from torch.nn.parallel import DistributedDataParallel as DDP
+            from wrappers import Plain
+
+            dist.init_process_group("nccl")
+            model = (DDP if dist.get_world_size() > 1 else Plain)(torch.nn.Linear(2, 1), device_ids=[0])
+            model(x).sum().backward()
+            """,
+            reason="what the other class is, and whether it has the model as .module, is not known",
+            reported=True,
+        ),
+        Keep(
+            """\
+            import torch
+            import torch.distributed as dist
+            from functools import partial
+            from torch.nn.parallel import DistributedDataParallel as DDP
+
+            def wrapped(model, wrap):
+                return wrap(model)
+
+            dist.init_process_group("nccl")
+            model = wrapped(torch.nn.Linear(2, 1), partial(DDP, device_ids=[0]))
+            model(x).sum().backward()
+            """,
+            reason="a function is handed the class: its other callers may hand it another",
+            reported=True,
+        ),
         Keep(
             """\
             from apex.parallel import DistributedDataParallel as DDP

@@ -46,11 +46,18 @@ CHOSEN_ADVICE = (
     "leave DDP out of what is chosen, keep the model itself, and call "
     "hvd.broadcast_parameters(model.state_dict(), root_rank=0) here"
 )
+BY_NAME = (
+    "call DDP by its name where it is wanted, `if distributed: model = DDP(model)`, and run hvdkit migrate again: "
+    "with the model known, the gradients are averaged without the optimizer, too"
+)
 
 
 def check(facts: Facts) -> Iterator[Finding]:
     for names, call in chosen_wraps(facts):
-        if facts.migrates(names):
+        programs = [program for program in facts.programs if program.migrates and names in program.files]
+        if any(not any(o.names in program.files for o in facts.optimizers) for program in programs):
+            yield facts.refused("HVD201", names, call, f"{CHOSEN}; and no optimizer was found", BY_NAME)
+        elif programs:
             yield facts.manual("HVD201", names, call, CHOSEN, CHOSEN_ADVICE)
     for wrap in find_wraps(facts):
         if wrap.name not in words.DDP:
@@ -333,8 +340,11 @@ RULE = Rule(
             from wrappers import Plain
 
             dist.init_process_group("nccl")
-            model = (DDP if dist.get_world_size() > 1 else Plain)(torch.nn.Linear(2, 1), device_ids=[0])
+            net = torch.nn.Linear(2, 1)
+            model = (DDP if dist.get_world_size() > 1 else Plain)(net, device_ids=[0])
+            optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
             model(x).sum().backward()
+            optimizer.step()
             """,
             reason="what the other class is, and whether it has the model as .module, is not known",
             reported=True,

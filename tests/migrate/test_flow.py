@@ -277,6 +277,23 @@ def test_what_another_file_puts_into_a_module(tmp_path: Path) -> None:
     assert flow.made(names, node) == {"m.M"}
 
 
+def test_a_function_that_a_function_gives_is_called_by_another_name(tmp_path: Path) -> None:
+    text = (
+        "import m\ndef make(scale):\n    def step(state):\n        probe(state['net'])\n    return step\n"
+        "train = make(2)\ntrain(dict(net=m.M(), count=m.N()))\n"
+    )
+    flow, names, node = probe(tmp_path, text)
+    assert flow.made(names, node) == {"m.M"}
+    function = names.function(node)
+    assert function is not None
+    assert [call.lineno for _, call in flow.call_sites(names, function)] == [7]
+
+
+def test_what_a_dict_is_made_with_by_keyword(tmp_path: Path) -> None:
+    flow, names, node = probe(tmp_path, "import m\nparts = dict(net=m.M(), other=m.N())\nprobe(parts[key()])")
+    assert flow.made(names, node) == {"m.M", "m.N"}
+
+
 def test_stored(tmp_path: Path) -> None:
     flow, names, node = probe(tmp_path, "class C: pass\nc = C()\nc.x = 1\nc.x = 2\nprobe(c.x)")
     assert isinstance(node, ast.Attribute)

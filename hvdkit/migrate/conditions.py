@@ -15,6 +15,7 @@ from hvdkit.migrate.facts import Facts, Site
 from hvdkit.migrate.facts import vocabulary as words
 from hvdkit.migrate.facts.averages.hand_reduction import Gradients, hand_reductions
 from hvdkit.migrate.facts.data.draws import drawn_apart, made_apart
+from hvdkit.migrate.facts.data.host_shares import same_on_hosts
 from hvdkit.migrate.facts.data.sharding import epoch_calls, in_order, orders_itself, picked, share
 from hvdkit.migrate.facts.data.training import (
     own_loaders,
@@ -28,6 +29,7 @@ from hvdkit.migrate.facts.files.writers import writers
 from hvdkit.migrate.facts.launch.guards import Where, where_runs, without_job
 from hvdkit.migrate.facts.launch.starts import run_by_nobody, runs_in
 from hvdkit.migrate.facts.models.coverage import unknown_steps
+from hvdkit.migrate.facts.models.wraps import chosen_wraps
 from hvdkit.migrate.facts.optimizers.after_backward import averaged_passes
 from hvdkit.migrate.facts.optimizers.named_passes import passes_by_name
 from hvdkit.migrate.facts.programs import ProgramFacts
@@ -84,6 +86,13 @@ def _sharded(facts: Facts, program: ProgramFacts) -> tuple[State, str]:
     whole = [loader for loader, by in shares if not by and not picked(facts, loader)]
     if whole:
         return State.OPEN, f"every rank may draw all of the data of the loader at {_places(whole)}"
+    alike = [loader for loader in loaders if same_on_hosts(facts, loader)]
+    if alike:
+        return (
+            State.OPEN,
+            "the sampler divides by the rank within a host, and on several hosts ranks draw the same data: "
+            f"loader at {_places(alike)} (--suggested gives it hvd.rank())",
+        )
     by = " and ".join(sorted({by or "a data set that the rank picks from" for _, by in shares}))
     return State.PROVEN, f"by {by}: loader at {_places(loaders)}"
 
@@ -231,6 +240,9 @@ def _leftovers(facts: Facts, program: ProgramFacts) -> tuple[State, str]:
     if sites:
         called = ", ".join(sorted({site.name.rpartition(".")[2] for site in sites}))
         return State.OPEN, f"{called} at {_places(sites)}"
+    chosen = [(names, call) for names, call in chosen_wraps(facts) if names in program.files]
+    if chosen:
+        return State.OPEN, f"DistributedDataParallel, if it is what is chosen, at {_places(chosen)}"
     kept = [site for site in facts.calls(words.OWN_GROUP) if site.names in program.files]
     if kept:
         return (

@@ -64,7 +64,7 @@ class Project:
     folders: Folders = field(default_factory=Folders)
     _found: dict[Path, dict[str, Path | None]] = field(default_factory=dict)  # by importer
     _imports: dict[Names, list[Names]] = field(default_factory=dict)
-    _choices: dict[ast.Call, list[Names]] = field(default_factory=dict)
+    _asked_for: dict[ast.Call, list[Names]] = field(default_factory=dict)
     _paths: dict[Path, list[Path]] = field(default_factory=dict)
     _checkouts: dict[str, Path | None] = field(default_factory=dict)  # by the name that its files import
     _installs: dict[str, Path | None] = field(default_factory=dict)  # by the package that lies there
@@ -131,21 +131,20 @@ class Project:
         if names not in self._imports:
             modules = [self.module(name, names.source.path) for name in sorted(names.modules)]
             for call in names.calls.get("import_module", ()):
-                modules += [self.named(names, call), *self.chosen(names, call)]
+                modules += self.asked_for(names, call)
             self._imports[names] = [m for m in dict.fromkeys(modules) if m is not None and m is not names]
         return self._imports[names]
 
-    def named(self, names: Names, call: ast.Call) -> Names | None:
-        """The project file that `import_module("train.run")` means: a name that is written out."""
-        asked = module_text(names, call)
-        return self.module(asked, names.source.path) if asked.strip(".") and HOLE not in asked else None
-
-    def chosen(self, names: Names, call: ast.Call) -> list[Names]:
-        """The project's files that an `import_module` may mean whose name is put together as it runs."""
-        if call not in self._choices:
-            found = (self.load(path, force=False) for path in self._chosen(names, call))
-            self._choices[call] = [module for module in found if module is not None]
-        return self._choices[call]
+    def asked_for(self, names: Names, call: ast.Call) -> list[Names]:
+        """The project files that an import_module() means: all that fit a name that is chosen as it runs."""
+        if call not in self._asked_for:
+            asked = module_text(names, call)
+            if HOLE in asked:
+                found = [self.load(path, force=False) for path in self._chosen(names, call)]
+            else:
+                found = [self.module(asked, names.source.path)] if asked.strip(".") else []
+            self._asked_for[call] = [module for module in found if module is not None]
+        return self._asked_for[call]
 
     def _chosen(self, names: Names, call: ast.Call) -> list[Path]:
         """The files that `import_module("models." + name + "_model")` may mean: a name chosen as it runs."""

@@ -112,3 +112,17 @@ def _runs(folder: Path, **files: str) -> bool:
     ((names, node),) = ((names, call) for names in facts.files for call in names.calls.get("here", ()))
     assert isinstance(node, ast.Call)
     return facts.graph.runs(program.entry, program.files, names, node)
+
+
+def test_what_is_imported_by_a_name_that_is_chosen_as_it_runs(tmp_path: Path) -> None:
+    (tmp_path / "apps" / "video").mkdir(parents=True)
+    (tmp_path / "apps" / "video" / "train.py").write_text("import torch\n\ndef main():\n    here()\n")
+    entry = tmp_path / "main.py"
+    entry.write_text(
+        "from importlib import import_module\nimport torch\n\nimport_module(f'apps.{input()}.train').main()\n"
+    )
+    facts = Facts(open_project([entry]))
+    program = next(program for program in facts.programs if program.entry.source.path == entry)
+    names = next(names for names in facts.files if names.source.path.name == "train.py")
+    (call,) = names.calls["here"]
+    assert facts.graph.runs(program.entry, program.files, names, call)

@@ -516,3 +516,13 @@ def test_the_optimizer_that_an_imported_file_makes_where_it_is_run_itself(tmp_pa
     text = GOOD.replace("import torch\n", "import torch\nimport schedules\n", 1)
     row = table(tmp_path, text, schedules=schedules)[OPTIMIZER]
     assert row.state is State.PROVEN and "schedules" not in row.detail
+
+
+@pytest.mark.parametrize(
+    ("size", "rank"), [("hvd.size()", "hvd.local_rank()"), ("hvd.local_size()", "hvd.local_rank()")]
+)
+def test_a_rank_within_a_host_divides_nothing_between_hosts(tmp_path: Path, size: str, rank: str) -> None:
+    text = GOOD.replace("num_replicas=hvd.size(), rank=hvd.rank()", f"num_replicas={size}, rank={rank}")
+    row = table(tmp_path, text)[SHARDED]
+    assert row.state is State.OPEN
+    assert "on several hosts" in row.detail

@@ -251,6 +251,19 @@ def test_a_file_that_is_imported_by_a_name_that_is_written_out(asked: str, tmp_p
     assert flow.made(names, node) == {"m.A"}
 
 
+@pytest.mark.parametrize(
+    "asked", ["f'run.{name}'", "'run.' + name", "'run.{}'.format(name)", "'run.%s' % name"]
+)
+def test_files_that_are_imported_by_a_name_that_is_chosen_as_it_runs(asked: str, tmp_path: Path) -> None:
+    (tmp_path / "run").mkdir()
+    for name, made in (("one", "A"), ("two", "B")):
+        text = f"import torch\nfrom m import {made}\ndef build():\n    return {made}()\n"
+        (tmp_path / "run" / f"{name}.py").write_text(text)
+    text = f"import importlib\nname = input()\nmade = importlib.import_module({asked})\n"
+    flow, names, node = probe(tmp_path, f"{text}probe(made.build())")
+    assert flow.made(names, node) == {"m.A", "m.B"}
+
+
 def _sites(flow: Flow, names: Names, name: str) -> list[tuple[Names, ast.Call]]:
     for other in flow.project.files.values():
         for binding in other.module.names.get(name, ()):
@@ -263,6 +276,23 @@ def test_what_another_file_puts_into_a_module(tmp_path: Path) -> None:
     (tmp_path / "comm.py").write_text("GROUP = None\n\ndef group():\n    return GROUP\n")
     flow, names, node = probe(tmp_path, "import m\nimport comm\ncomm.GROUP = m.M()\nprobe(comm.group())")
     assert flow.made(names, node) == {"m.M"}
+
+
+def test_a_function_that_a_function_gives_is_called_by_another_name(tmp_path: Path) -> None:
+    text = (
+        "import m\ndef make(scale):\n    def step(state):\n        probe(state['net'])\n    return step\n"
+        "train = make(2)\ntrain(dict(net=m.M(), count=m.N()))\n"
+    )
+    flow, names, node = probe(tmp_path, text)
+    assert flow.made(names, node) == {"m.M"}
+    function = names.function(node)
+    assert function is not None
+    assert [call.lineno for _, call in flow.call_sites(names, function)] == [7]
+
+
+def test_what_a_dict_is_made_with_by_keyword(tmp_path: Path) -> None:
+    flow, names, node = probe(tmp_path, "import m\nparts = dict(net=m.M(), other=m.N())\nprobe(parts[key()])")
+    assert flow.made(names, node) == {"m.M", "m.N"}
 
 
 def test_stored(tmp_path: Path) -> None:

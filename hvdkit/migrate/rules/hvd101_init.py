@@ -29,6 +29,11 @@ SAID = {
 SKIPPED = (
     "a rank is read before this function is called: Horovod starts there, and this would not be done any more"
 )
+PASSED_BY = (
+    "Horovod starts above this test, where a rank is read or ranks were started: a group is there by now, and what "
+    "stands where none is would not be done any more"
+)
+TAKE_AWAY = "take the test away, and leave what it was to do in each process once"
 WHERE_TO_CALL = "call this function before anything reads a rank, and run hvdkit migrate again"
 
 
@@ -46,6 +51,9 @@ def check(facts: Facts) -> Iterator[Finding]:
         skipped = order.left_out(site.names, site.node)
         if skipped is not None:
             yield facts.refused("HVD101", site.names, skipped, SKIPPED, WHERE_TO_CALL)
+        asked = order.passed_by(site.names, site.node)
+        if asked is not None:
+            yield facts.manual("HVD101", site.names, asked, PASSED_BY, TAKE_AWAY)
         message = "init_process_group becomes hvd.init(); the launcher gives rank, size and addresses"
         stays = facts.options.allows("HVD115") and heard_by(facts, site)
         make = _above if stays else _edits
@@ -790,6 +798,100 @@ RULE = Rule(
                     Process(target=run, args=(rank,)).start()
             """,
             note="The loop becomes one call that is given hvd.local_rank() (HVD113).",
+        ),
+        Change(
+            """\
+            import os
+            import torch
+            import torch.distributed as dist
+
+            def setup():
+                rank = int(os.environ["RANK"])
+                if not dist.is_initialized():
+                    torch.cuda.set_device(int(os.environ["LOCAL_RANK"]))
+                    dist.init_process_group("nccl")
+                return rank
+
+            setup()
+            """,
+            """\
+            import os
+            import horovod.torch as hvd
+            import torch
+            import torch.distributed as dist
+
+            def setup():
+                hvd.init()
+                rank = int(os.environ["RANK"])
+                # hvdkit: TODO[HVD101] take the test away, and leave what it was to do in each process once
+                if not dist.is_initialized():
+                    torch.cuda.set_device(int(os.environ["LOCAL_RANK"]))
+                return rank
+
+            setup()
+            """,
+            note="Horovod starts above the test, which would then skip the device: whether it may go is not proven.",
+        ),
+        Change(
+            """\
+            import os
+            import torch.distributed as dist
+
+            def quiet(rank):
+                print = dict if rank else repr
+
+            def setup(rank):
+                if dist.is_initialized():
+                    print("there already")
+                else:
+                    dist.init_process_group("nccl")
+                    quiet(rank)
+
+            setup(int(os.environ["RANK"]))
+            """,
+            """\
+            import os
+            import horovod.torch as hvd
+            import torch.distributed as dist
+
+            def quiet(rank):
+                print = dict if rank else repr
+
+            def setup(rank):
+                # hvdkit: TODO[HVD101] take the test away, and leave what it was to do in each process once
+                if dist.is_initialized():
+                    print("there already")
+                else:
+                    quiet(rank)
+
+            hvd.init()
+            setup(int(os.environ["RANK"]))
+            """,
+            note="The same the other way round: a caller reads a rank, and what stands below else is skipped.",
+        ),
+        Change(
+            """\
+            import os
+            import torch.distributed as dist
+
+            print(int(os.environ["RANK"]))
+            if dist.is_available() and not dist.is_initialized():
+                os.environ["MASTER_PORT"] = "29500"
+                dist.init_process_group("nccl")
+                print("started")
+            """,
+            """\
+            import os
+            import horovod.torch as hvd
+            import torch.distributed as dist
+
+            hvd.init()
+            print(int(os.environ["RANK"]))
+            if dist.is_available() and not dist.is_initialized():
+                os.environ["MASTER_PORT"] = "29500"
+                print("started")
+            """,
+            note="Nothing that stays done stands below the test.",
         ),
     ),
     keeps=(

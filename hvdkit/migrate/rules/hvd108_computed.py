@@ -21,6 +21,7 @@ from hvdkit.migrate.rule import Change, Keep, Rule
 
 ABOUT = {
     "rank": "goes to init_process_group as the rank",
+    "local_rank": "is the number of the process's GPU, and goes to init_process_group as the rank",
     "size": "goes to init_process_group as the world size",
     "local_size": "is the number of processes that were started on this host",
 }
@@ -729,6 +730,47 @@ WORLD_SIZE = 16
                     "mp.spawn(run, args=(2,), nprocs=2)\n",
                 ),
             ),
+        ),
+        Change(
+            """\
+            import torch
+            import torch.distributed as dist
+            import torch.multiprocessing as mp
+
+            def work(gpu, count, several):
+                if several:
+                    rank = node() * count + gpu
+                else:
+                    rank = gpu
+                if several:
+                    dist.init_process_group("nccl", rank=rank, world_size=count * nodes())
+
+            count, device = torch.cuda.device_count(), torch.cuda.current_device()
+            if several():
+                mp.spawn(work, args=(count, True), nprocs=count)
+            else:
+                work(device, count, False)
+            """,
+            """\
+            import horovod.torch as hvd
+            import torch.distributed as dist
+            import torch.multiprocessing as mp
+
+            def work(gpu, count, several):
+                if several:
+                    rank = hvd.rank()
+                else:
+                    rank = gpu
+                if several:
+                    dist.init_process_group("nccl", rank=rank, world_size=count * nodes())
+
+            count, device = hvd.local_size(), hvd.local_rank()
+            if several():
+                mp.spawn(work, args=(count, True), nprocs=count)
+            else:
+                work(device, count, False)
+            """,
+            note="The number of the current GPU is one of its host, where it seems to become the rank, too.",
         ),
     ),
     keeps=(

@@ -7,7 +7,14 @@ from collections.abc import Iterator
 
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts import vocabulary as words
-from hvdkit.migrate.facts.models.wraps import MAY_BE_UNUSED, Wrap, changes_average, core, find_wraps
+from hvdkit.migrate.facts.models.wraps import (
+    MAY_BE_UNUSED,
+    Wrap,
+    changes_average,
+    chosen_wraps,
+    core,
+    find_wraps,
+)
 from hvdkit.migrate.facts.optimizers.after_backward import after_backward
 from hvdkit.migrate.facts.values.arguments import is_on, keyword
 from hvdkit.migrate.plan import Edit, Finding
@@ -32,9 +39,26 @@ UNUSED = (
     "optimizer passed it by; Horovod gives it zeros, so that momentum and weight decay go on moving it. Where "
     "that matters, give such parameters requires_grad_(False) while they take no part"
 )
+CHOSEN = (
+    "this may call DDP, whose class is chosen or handed on: it needs a process group that no longer exists"
+)
+CHOSEN_ADVICE = (
+    "leave DDP out of what is chosen, keep the model itself, and call "
+    "hvd.broadcast_parameters(model.state_dict(), root_rank=0) here"
+)
+BY_NAME = (
+    "call DDP by its name where it is wanted, `if distributed: model = DDP(model)`, and run hvdkit migrate again: "
+    "with the model known, the gradients are averaged without the optimizer, too"
+)
 
 
 def check(facts: Facts) -> Iterator[Finding]:
+    for names, call in chosen_wraps(facts):
+        programs = [program for program in facts.programs if program.migrates and names in program.files]
+        if any(not any(o.names in program.files for o in facts.optimizers) for program in programs):
+            yield facts.refused("HVD201", names, call, f"{CHOSEN}; and no optimizer was found", BY_NAME)
+        elif programs:
+            yield facts.manual("HVD201", names, call, CHOSEN, CHOSEN_ADVICE)
     for wrap in find_wraps(facts):
         if wrap.name not in words.DDP:
             continue
@@ -308,6 +332,40 @@ RULE = Rule(
         ),
     ),
     keeps=(
+        Keep(
+            """\
+            import torch
+            import torch.distributed as dist
+            from torch.nn.parallel import DistributedDataParallel as DDP
+            from wrappers import Plain
+
+            dist.init_process_group("nccl")
+            net = torch.nn.Linear(2, 1)
+            model = (DDP if dist.get_world_size() > 1 else Plain)(net, device_ids=[0])
+            optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+            model(x).sum().backward()
+            optimizer.step()
+            """,
+            reason="what the other class is, and whether it has the model as .module, is not known",
+            reported=True,
+        ),
+        Keep(
+            """\
+            import torch
+            import torch.distributed as dist
+            from functools import partial
+            from torch.nn.parallel import DistributedDataParallel as DDP
+
+            def wrapped(model, wrap):
+                return wrap(model)
+
+            dist.init_process_group("nccl")
+            model = wrapped(torch.nn.Linear(2, 1), partial(DDP, device_ids=[0]))
+            model(x).sum().backward()
+            """,
+            reason="a function is handed the class: its other callers may hand it another",
+            reported=True,
+        ),
         Keep(
             """\
             from apex.parallel import DistributedDataParallel as DDP

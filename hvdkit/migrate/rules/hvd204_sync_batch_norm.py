@@ -9,6 +9,7 @@ from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts, Site
 from hvdkit.migrate.facts import vocabulary as words
 from hvdkit.migrate.facts.code.mentions import mentions
+from hvdkit.migrate.facts.collectives.collectives import is_world
 from hvdkit.migrate.facts.models.wraps import core
 from hvdkit.migrate.facts.values.arguments import collected, parameters
 from hvdkit.migrate.names import Names
@@ -33,7 +34,7 @@ def check(facts: Facts) -> Iterator[Finding]:
     for site in facts.calls(*words.SYNC_BATCH_NORM):
         if not facts.kinds(site.names) & TRAINING:
             continue
-        if len(site.node.args) != 1 or site.node.keywords:
+        if not _of_all_ranks(facts, site):
             yield facts.manual("HVD204", site.names, site.node, GROUP, GROUP_ADVICE)
             continue
         message = "every BatchNorm of the model becomes Horovod's SyncBatchNorm (GPU only, as torch's)"
@@ -54,6 +55,14 @@ def check(facts: Facts) -> Iterator[Finding]:
         yield _own(facts, names, node)
     for names, node in _class_tests(facts):
         yield facts.safe("HVD204", names, node, ASKED, _asks_for_both, facts, names, node)
+
+
+def _of_all_ranks(facts: Facts, site: Site) -> bool:
+    """Whether layers are converted that reduce over all ranks: no group is given, or the world."""
+    call = site.node
+    given = [*call.args[1:], *(item.value for item in call.keywords if item.arg == "process_group")]
+    plain = bool(call.args) and len(given) + 1 == len(call.args) + len(call.keywords)
+    return plain and all(is_world(facts, site.names, group) for group in given)
 
 
 def _keywords(facts: Facts, names: Names, call: ast.Call, depth: int = 0) -> set[str]:
@@ -178,6 +187,30 @@ RULE = Rule(
             model = DDP(torch.nn.Sequential(torch.nn.Linear(4, 8), norm(8, eps=1e-3)))
             """,
             note="No call of the function gives it a process group.",
+        ),
+        Change(
+            """\
+            import torch
+            import torch.distributed as dist
+            from torch.nn.parallel import DistributedDataParallel as DDP
+
+            everybody = dist.new_group([i for i in range(dist.get_world_size())])
+            model = torch.nn.SyncBatchNorm.convert_sync_batchnorm(model, process_group=everybody)
+            model = DDP(model)
+            """,
+            """\
+            import horovod.torch as hvd
+            import torch
+            import torch.distributed as dist
+            from torch.nn.parallel import DistributedDataParallel as DDP
+
+            everybody = dist.new_group([i for i in range(dist.get_world_size())])
+            for layer in model.modules():
+                if isinstance(layer, torch.nn.modules.batchnorm._BatchNorm):
+                    layer.__class__ = hvd.SyncBatchNorm
+            model = DDP(model)
+            """,
+            note="A group of all ranks.",
         ),
         Change(
             """\

@@ -258,6 +258,28 @@ RULE = Rule(
         Change(
             """\
             import torch
+            from library import pictures
+
+            batches = iter(pictures())
+            for step in range(100):
+                model(next(batches)).sum().backward()
+                optimizer.step()
+            """,
+            f"""\
+            import torch
+            from library import pictures
+
+            batches = iter(pictures())
+            # hvdkit: TODO[HVD304] {ADVICE}
+            for step in range(100):
+                model(next(batches)).sum().backward()
+                optimizer.step()
+            """,
+            note="What next() gives is another batch in each step.",
+        ),
+        Change(
+            """\
+            import torch
 
             torch.manual_seed(1)
             for step in range(100):

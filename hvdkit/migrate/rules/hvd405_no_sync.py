@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
+from hvdkit.migrate.facts import vocabulary as words
 from hvdkit.migrate.facts.models.syncing import (
     NO_SYNC,
     SWITCH,
@@ -44,6 +45,8 @@ def check(facts: Facts) -> Iterator[Finding]:
         for _, binding in names.stores.get(SWITCH, ()):
             statement = names.statement(binding.node)
             if isinstance(statement, ast.Assign) and isinstance(binding.node, ast.Attribute):
+                if _of_another(facts, names, binding.node.value):
+                    continue
                 if averaged_literally(facts, names, binding.node.value):
                     message = (
                         "nobody asks any more whether this backward reduces: what adds up is averaged later"
@@ -53,6 +56,12 @@ def check(facts: Facts) -> Iterator[Finding]:
                 message = "whether this backward reduces is said to the optimizer"
                 make = (by_switch, facts, names, statement, binding.node)
                 yield facts.required("HVD405", names, statement, message, *make)
+
+
+def _of_another(facts: Facts, names: Names, model: ast.expr) -> bool:
+    """Whether an attribute is of an object of the project's own that is no DDP, though it has its attributes."""
+    held = facts.flow.values(names, model)
+    return bool(held) and all(v.kind == "object" and not words.DDP & facts.flow.bases(v) for v in held)
 
 
 def _never_runs(facts: Facts, names: Names, node: ast.Attribute) -> bool:
@@ -433,6 +442,24 @@ RULE = Rule(
         ),
     ),
     keeps=(
+        Keep(
+            """\
+            import torch
+            import torch.distributed as dist
+            from torch.nn.parallel import DistributedDataParallel as DDP
+
+            class Alone(torch.nn.Module):
+                def __init__(self, module):
+                    super().__init__()
+                    self.module, self.require_backward_grad_sync = module, False
+                    self.require_backward_grad_sync = True
+
+            dist.init_process_group("nccl")
+            model = DDP(torch.nn.Linear(2, 1))
+            model(x).sum().backward()
+            """,
+            reason="a class of the project's own that stands in for DDP in a lone process",
+        ),
         Keep(
             """\
             import contextlib

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
-from hvdkit.migrate.facts.collectives.collectives import NEW_GROUP, group_ranks
+from hvdkit.migrate.facts.collectives.collectives import NEW_GROUP, of_all_ranks
 from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
 
@@ -19,7 +19,7 @@ ADVICE = (
 def check(facts: Facts) -> Iterator[Finding]:
     for site in facts.calls(NEW_GROUP):
         names, call = site.names, site.node
-        if group_ranks(call) is not None or any(keyword.arg is None for keyword in call.keywords):
+        if not of_all_ranks(facts, names, call) or any(keyword.arg is None for keyword in call.keywords):
             message = "a group of some of the ranks becomes a process set, which every rank has to make"
             yield facts.manual("HVD509", names, call, message, ADVICE)
             continue
@@ -47,6 +47,26 @@ RULE = Rule(
 
             on_cpu = hvd.global_process_set
             """,
+        ),
+        Change(
+            """\
+            import torch.distributed as dist
+
+            size = dist.get_world_size()
+            groups = dist.new_group(list(range(size))), dist.new_group(ranks=[i for i in range(size)])
+            half = dist.new_group(list(range(size // 2)))
+            """,
+            """\
+            import horovod.torch as hvd
+            import torch.distributed as dist
+
+            size = dist.get_world_size()
+            groups = hvd.global_process_set, hvd.global_process_set
+            # hvdkit: TODO[HVD509] write hvd.add_process_set(ranks) after hvd.init(process_sets="dynamic"), the same \
+sets in one order on all ranks, and run hvdkit migrate again: it follows them into the collectives
+            half = dist.new_group(list(range(size // 2)))
+            """,
+            note="All ranks counted are all ranks.",
         ),
     ),
     keeps=(

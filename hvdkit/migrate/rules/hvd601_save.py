@@ -108,8 +108,8 @@ RULE = Rule(
     id="HVD601",
     title="files are written by rank 0",
     what=(
-        "Puts a torch.save, torch.jit.save, torch.onnx.export, save_image, numpy.save, save_npz, or what figures of "
-        "matplotlib and plotly write, that every rank would run under `if hvd.rank() == 0:`, and a json, pickle or "
+        "Puts a torch.save, torch.jit.save, torch.onnx.export, save_image, numpy.save, save_npz, OmegaConf.save, or "
+        "what figures of matplotlib and plotly write, that every rank would run under `if hvd.rank() == 0:`, and a json, pickle or "
         "yaml dump that is the last thing a program does; also a copy of a file that the same function saves, of "
         "Python source, or under a name that stands nowhere else. Tests of the rank around it, above it, in its "
         "callers and decorators count."
@@ -748,6 +748,7 @@ RULE = Rule(
             import plotly.express as px
             import scipy.sparse
             import torch
+            from omegaconf import OmegaConf
 
             model = torch.nn.Linear(2, 1)
             optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
@@ -757,12 +758,14 @@ RULE = Rule(
             figure.write_html("losses.html")
             scipy.sparse.save_npz("graph.npz", graph)
             torch.onnx.export(model, x, "model.onnx")
+            OmegaConf.save(config, "config.yaml")
             """,
             """\
             import plotly.express as px
             import scipy.sparse
             import horovod.torch as hvd
             import torch
+            from omegaconf import OmegaConf
 
             model = torch.nn.Linear(2, 1)
             optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
@@ -773,6 +776,7 @@ RULE = Rule(
                 figure.write_html("losses.html")
                 scipy.sparse.save_npz("graph.npz", graph)
                 torch.onnx.export(model, x, "model.onnx")
+                OmegaConf.save(config, "config.yaml")
             """,
         ),
     ),

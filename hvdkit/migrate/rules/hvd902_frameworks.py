@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
 
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.code.mentions import mentions
+from hvdkit.migrate.facts.data.training import training_paths
+from hvdkit.migrate.facts.programs import ProgramFacts
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rule import Keep, Rule
 
-LIGHTNING = tuple(
-    f"{package}.{name}"
-    for package in (
-        "pytorch_lightning",
-        "lightning",
-        "lightning.pytorch",
-        "lightning.fabric",
-        "lightning_fabric",
-    )
-    for name in ("Trainer", "LightningModule", "LightningDataModule", "Fabric", "cli.", "strategies.")
+LIGHTNINGS = ("pytorch_lightning", "lightning", "lightning.pytorch", "lightning.fabric", "lightning_fabric")
+MODULES = tuple(f"{package}.LightningModule" for package in LIGHTNINGS)
+LIGHTNING = (
+    *MODULES,
+    *(
+        f"{package}.{name}"
+        for package in LIGHTNINGS
+        for name in ("Trainer", "LightningDataModule", "Fabric", "cli.", "strategies.")
+    ),
 )
 TASKS = "timm.task."
 FRAMEWORKS = {
@@ -75,10 +77,17 @@ APART = frozenset(
 
 def check(facts: Facts) -> Iterator[Finding]:
     told: set[tuple[Names, str]] = set()
-    for names, node, qualified, match in mentions(facts, tuple(BY_NAME)):
+    used = list(mentions(facts, tuple(BY_NAME)))
+    owned = {names for names, _, _, match in used if match in LIGHTNING and match not in MODULES}
+    for names, node, qualified, match in used:
         framework = BY_NAME[match]
         if qualified in APART or (names, framework) in told:
             continue
+        if match in MODULES and isinstance(names.parents[node], ast.ClassDef):
+            programs = [program for program in facts.programs if names in program.files]
+            owners = [program for program in programs if program.files & owned]
+            if not owners and any(_trains_by_itself(facts, program) for program in programs):
+                continue  # a module among others, as a tokenizer that was trained elsewhere is
         if match == TASKS and not facts.flow.qualified(names, node):
             continue  # timm's own checkout: what its task does is seen
         told.add((names, framework))
@@ -88,6 +97,23 @@ def check(facts: Facts) -> Iterator[Finding]:
             "two owners of the ranks would average twice or hang"
         )
         yield facts.refused("HVD902", names, node, message, advice)
+
+
+def _trains_by_itself(facts: Facts, program: ProgramFacts) -> bool:
+    """Whether a program makes backward passes that are in no module of Lightning's."""
+    return any(
+        not _in_module_of_lightning(facts, path.names, path.backward)
+        for path in training_paths(facts, program)
+    )
+
+
+def _in_module_of_lightning(facts: Facts, names: Names, node: ast.AST) -> bool:
+    return any(
+        set(MODULES) & facts.flow.qualified(names, base)
+        for parent in names.ancestors(node)
+        if isinstance(parent, ast.ClassDef)
+        for base in parent.bases
+    )
 
 
 RULE = Rule(
@@ -138,6 +164,62 @@ RULE = Rule(
                     return torch.optim.SGD(self.parameters(), lr=0.1)
             """,
             reason="Lightning's Trainer runs the loop",
+            reported=True,
+        ),
+        Keep(
+            """\
+            import pytorch_lightning as pl
+            import torch
+
+            class Net(pl.LightningModule):
+                def training_step(self, x, index):
+                    loss = self(x).sum()
+                    loss.backward()
+                    return loss
+
+            for x in batches:
+                Net().training_step(x, 0)
+            """,
+            reason="the only backward pass is the module's own, which Lightning's Trainer may call",
+            reported=True,
+        ),
+        Keep(
+            """\
+            import torch
+            from codes import Codes
+
+            codes = Codes()
+            model = torch.nn.Linear(2, 1)
+            optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+            for x in batches:
+                model(codes(x)).sum().backward()
+                optimizer.step()
+            """,
+            reason="a module that was trained by Lightning elsewhere is one of PyTorch's here",
+            files=(
+                (
+                    "codes.py",
+                    "import pytorch_lightning as pl\n\n\nclass Codes(pl.LightningModule):\n"
+                    "    def training_step(self, x, index):\n        return self(x).sum()\n",
+                ),
+            ),
+        ),
+        Keep(
+            """\
+            import pytorch_lightning as pl
+            import torch
+
+            class Codes(pl.LightningModule):
+                pass
+
+            model = torch.nn.Linear(2, 1)
+            optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+            for x in batches:
+                model(Codes()(x)).sum().backward()
+                optimizer.step()
+            pl.Trainer().fit(Codes(), batches)
+            """,
+            reason="Lightning's Trainer is there, too",
             reported=True,
         ),
         Keep(

@@ -142,7 +142,7 @@ class CallGraph:
         return [
             (where, node)
             for where, module, node in self._asked_of_chosen.get(name, ())
-            if names in self._facts.project.chosen(where, module)
+            if names in self._facts.project.asked_for(where, module)
         ]
 
     @cached_property

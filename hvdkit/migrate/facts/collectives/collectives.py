@@ -8,6 +8,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Callable
 
 from hvdkit.migrate.facts.collectives.handles import handle_waits
@@ -173,7 +174,7 @@ def is_world(facts: Facts, names: Names, group: ast.expr) -> bool:
     A parameter that is the world where none is given, `if group is None: group = everybody()`, is it also
     where nobody is seen to give one.
     """
-    return only(facts, names, group, _is_all)
+    return only(facts, names, group, partial(_is_all, facts))
 
 
 def only(facts: Facts, names: Names, node: ast.expr, accepts: Callable[[Value], bool]) -> bool:
@@ -211,10 +212,12 @@ def _binding_followed(facts: Facts, names: Names, binding: Binding, seen: set[as
     return all(value is None or followed(facts, where, value, seen) for where, value in given)
 
 
-def _is_all(value: Value) -> bool:
+def _is_all(facts: Facts, value: Value) -> bool:
     if value.kind == "literal":
         return any(_is(value.node, number) for number in _NUMBERS)
-    return value.name in _WORLD or (value.name == NEW_GROUP and group_ranks(value.node) is None)
+    if value.name == NEW_GROUP and isinstance(value.node, ast.Call):
+        return of_all_ranks(facts, value.names, value.node)
+    return value.name in _WORLD
 
 
 def left_at_none(facts: Facts, value: Value) -> bool:
@@ -228,12 +231,22 @@ def left_at_none(facts: Facts, value: Value) -> bool:
     return unless is not None and _is(unless, None) and not facts.flow.call_sites(value.names, function)
 
 
-def group_ranks(call: ast.AST) -> ast.expr | None:
-    """The ranks that a new_group call names; None for all ranks."""
-    if not isinstance(call, ast.Call):
-        return None
+def of_all_ranks(facts: Facts, names: Names, call: ast.Call) -> bool:
+    """Whether a new_group call names no ranks, or all of them: `new_group(list(range(size)))`."""
     given = call.args[0] if call.args else keyword(call, "ranks")
-    return None if given is None or _is(given, None) else given
+    if given is None or _is(given, None):
+        return True
+    if isinstance(given, ast.Call) and getattr(given.func, "id", "") in ("list", "tuple") and given.args:
+        given = given.args[0]
+    if isinstance(given, (ast.ListComp, ast.GeneratorExp)):
+        (one, *others), number = given.generators, given.elt
+        same = (
+            isinstance(number, ast.Name) and isinstance(one.target, ast.Name) and number.id == one.target.id
+        )
+        given = one.iter if same and not others and not one.ifs else given
+    if not isinstance(given, ast.Call) or getattr(given.func, "id", "") != "range" or len(given.args) != 1:
+        return False
+    return facts.launch.meaning(names, given.args[0]) == {"size"}
 
 
 def _statement(names: Names, call: ast.Call) -> bool:

@@ -64,12 +64,19 @@ def same_in_each_round(facts: Facts, path: Path) -> bool:
     outermost = path.loops[-1]
     if any(chosen(facts, outermost.names, outermost.node, 0)) or _counts_itself(path, outermost):
         return False
+    if any(_asks_for_next(names, node) for names, node in computed(path)):
+        return False
     counted = {part.id for loop in path.loops for part in _targets(loop)}
     return not any(
         isinstance(part, ast.Name) and part.id in counted and not _only_shown(names, part)
         for names, node in computed(path)
         for part in ast.walk(node)
     )
+
+
+def _asks_for_next(names: Names, node: ast.AST) -> bool:
+    """Whether something is taken by next(), which is another one each time."""
+    return any(isinstance(call.func, ast.Name) and call.func.id == "next" for call in names.calls_in(node))
 
 
 def one_batch(facts: Facts, path: Path) -> bool:

@@ -16,6 +16,7 @@ SAVES = {
     "numpy.savez_compressed": (0, "file"),
     "numpy.savetxt": (0, "fname"),
     "scipy.sparse.save_npz": (0, "file"),
+    "omegaconf.OmegaConf.save": (1, "f"),
     # Of pictures only those that a person looks at.
     "matplotlib.pyplot.savefig": (0, "fname"),
     **{f"plotly.io.write_{kind}": (1, "file") for kind in ("image", "html", "json")},

@@ -105,7 +105,7 @@ class Launch:
         """Definitions (expressions, add_argument calls, `x *= n` targets) -> Horovod's function."""
         found: dict[ast.AST, str] = {}
         for origin in self._anchored("rank"):
-            found.setdefault(origin.node, "rank")
+            found.setdefault(origin.node, "local_rank" if self._is_device(origin) else "rank")
         for origin in self._anchored("world_size"):
             found.setdefault(origin.node, "size")
         for origin in self._on_one_host:
@@ -113,6 +113,11 @@ class Launch:
         for option in self.options.local_rank():
             found.setdefault(option.node, "local_rank")
         return found
+
+    def _is_device(self, origin: Origin) -> bool:
+        """Whether a value that is a rank, too, is the number of the process's GPU."""
+        node = origin.node
+        return isinstance(node, ast.Call) and "torch.cuda.current_device" in origin.names.qualified(node.func)
 
     @cached_property
     def definitions(self) -> dict[ast.AST, Origin]:

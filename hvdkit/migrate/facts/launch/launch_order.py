@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 MAX_CALLERS = 8
 NEEDLESS = (*ENVIRONMENT, "MASTER_ADDR", "MASTER_PORT")  # variables that nothing reads after migration
+# Calls that set something for the rest of the process.
+STAYS = ("torch.cuda.set", "torch.manual_seed", "torch.cuda.manual_seed", "numpy.random.seed", "random.seed")
 
 
 @dataclass(frozen=True)
@@ -86,15 +88,37 @@ class Order:
         done = [part for part in below if names.statement(part) not in told and self._lasts(names, part)]
         return done[0] if done and self._begun_above(names, function) else None
 
+    def passed_by(self, names: Names, site: ast.Call) -> ast.If | None:
+        """The `if not dist.is_initialized():` around an init call that does more, if it is passed by now."""
+        for parent in names.ancestors(site):
+            if isinstance(parent, FUNCTIONS):
+                return None
+            if isinstance(parent, ast.If) and (branch := _where_none_started(parent, site)):
+                return parent if self._does_more(names, parent, branch, site) else None
+        return None
+
+    def _does_more(self, names: Names, test: ast.If, branch: list[ast.stmt], site: ast.Call) -> bool:
+        """Whether what runs beside an init call stays done, and Horovod starts above the test around them."""
+        told = {names.statement(site), *(one for one, _ in environment_stores(names, *NEEDLESS))}
+        parts = (part for one in branch for part in ast.walk(one) if isinstance(part, ast.expr))
+        inside = [part for part in parts if names.statement(part) not in told]
+        lasting = any(self._lasts(names, part) or _read_outside(names, part, branch) for part in inside)
+        function = names.function(test)
+        above = Order(self._facts)
+        above._sites, above.places = {}, self.places
+        begun = above.covers(names, test) or (function is not None and self._begun_above(names, function))
+        return lasting and begun
+
     def _lasts(self, names: Names, node: ast.AST) -> bool:
-        """Whether something stays done: a value stored in an object, a project's call, a device set."""
+        """Whether something stays done: a value stored in an object, a project's call, a device, a seed."""
         if isinstance(node, (ast.Attribute, ast.Subscript)):
             return isinstance(node.ctx, ast.Store)
         if not isinstance(node, ast.Call):
             return False
         qualified = self._facts.flow.qualified(names, node.func)
-        told = any(name.startswith("torch.cuda.set") for name in qualified)
-        return told or bool(self._facts.flow.functions(names, node))
+        return any(name.startswith(STAYS) for name in qualified) or bool(
+            self._facts.flow.functions(names, node)
+        )
 
     def _begun_above(self, names: Names, function: FunctionNode) -> bool:
         """Whether a place for hvd.init() stands above a call of a function that initialises itself."""
@@ -327,6 +351,30 @@ class Order:
 
 def _asks_for_start(node: ast.AST) -> bool:
     return isinstance(node, ast.Attribute) and node.attr == "is_initialized"
+
+
+def _where_none_started(statement: ast.If, inside: ast.AST) -> list[ast.stmt]:
+    """The branch of `if not dist.is_initialized():` (or of its opposite) that holds a node, if it is one."""
+    test = statement.test
+    below = any(part is inside for one in statement.body for part in ast.walk(one))
+    joined = ast.And if below else ast.Or
+    every = test.values if isinstance(test, ast.BoolOp) and isinstance(test.op, joined) else [test]
+    if below:
+        every = [one.operand for one in every if isinstance(one, ast.UnaryOp) and isinstance(one.op, ast.Not)]
+    asked = any(isinstance(one, ast.Call) and _asks_for_start(one.func) for one in every)
+    return (statement.body if below else statement.orelse) if asked else []
+
+
+def _read_outside(names: Names, part: ast.AST, branch: list[ast.stmt]) -> bool:
+    """Whether a node sets a variable that is read elsewhere."""
+    if not isinstance(part, ast.Name) or not isinstance(part.ctx, ast.Store):
+        return False
+    inside = {id(node) for one in branch for node in ast.walk(one)}
+    return any(
+        isinstance(other.ctx, ast.Load) and other.id == part.id and id(other) not in inside
+        for other in names.of_kind(ast.Name)
+        if names.function(other) is names.function(part)
+    )
 
 
 def leaves_when_started(statement: ast.stmt) -> bool:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from hvdkit.migrate.facts import vocabulary as words
+from hvdkit.migrate.facts.code.mentions import mentions
 from hvdkit.migrate.facts.once import once
 from hvdkit.migrate.facts.values.arguments import given
 from hvdkit.migrate.facts.values.value import Value
@@ -37,6 +38,7 @@ POSITIONS = (
     "init_sync",
     "process_group",
 )
+PARTIAL = "functools.partial"
 
 
 @dataclass(frozen=True)
@@ -65,6 +67,28 @@ def find_wraps(facts: Facts) -> list[Wrap]:
         models = facts.flow.unwrap(facts.flow.values(site.names, inner))
         found.append(Wrap(site.names, call, site.name, inner, models))
     return found
+
+
+@once
+def chosen_wraps(facts: Facts) -> list[tuple[Names, ast.Call]]:
+    """Calls of DDP by what may hold its class: a choice, a table, a partial(), a parameter."""
+    known = {wrap.node for wrap in find_wraps(facts)}
+    direct = {wrap.node.func for wrap in find_wraps(facts)}
+    named = mentions(facts, tuple(words.DDP))
+    if all(node in direct or qualified not in words.DDP for _, node, qualified, _ in named):
+        return []
+    calls = ((names, call) for names in facts.files for call in names.of_kind(ast.Call))
+    return [(names, call) for names, call in calls if call not in known and _calls_ddp(facts, names, call)]
+
+
+def _calls_ddp(facts: Facts, names: Names, call: ast.Call) -> bool:
+    for value in facts.flow.values(names, call.func):
+        if value.kind == "name" and value.name in words.DDP:
+            return True
+        bound = value.node.args[:1] if value.name == PARTIAL and isinstance(value.node, ast.Call) else []
+        if bound and words.DDP & facts.flow.qualified(value.names, bound[0]):
+            return True
+    return False
 
 
 def changes_average(wrap: Wrap) -> str:

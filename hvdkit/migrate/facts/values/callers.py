@@ -50,6 +50,8 @@ class Callers:
         if name in self._handed_on:
             self._memo.ask("parameter calls", self._ask_parameters)
             self._memo.ask("attribute calls", self._ask_attributes)
+        if name in self._returned:
+            self._memo.ask("made calls", self._ask_made)
         for key in wanted:
             self._memo.ask(("calls", key), self._ask_named, key)
         return self._memo.ask("starters", self._ask_starters)
@@ -79,6 +81,17 @@ class Callers:
             for call in names.variable_calls:
                 bindings = names.bindings(call.func.id, call.func) if isinstance(call.func, ast.Name) else ()
                 if any(binding.kind == "param" for binding in bindings):
+                    self._ask_call(names, call)
+        return frozenset()
+
+    def _ask_made(self) -> frozenset[Value]:
+        """Calls of variables that another call gave, which may hold a function: `step = make_step(net)`."""
+        for names in self._files:
+            for call in names.variable_calls:
+                bindings = names.bindings(call.func.id, call.func) if isinstance(call.func, ast.Name) else ()
+                if any(
+                    binding.kind == "assign" and isinstance(binding.value, ast.Call) for binding in bindings
+                ):
                     self._ask_call(names, call)
         return frozenset()
 
@@ -131,6 +144,17 @@ class Callers:
             for value in (node.args if isinstance(node, ast.Call) else [getattr(node, "value", None)])
         )
         return {getattr(value, "attr", getattr(value, "id", "")) for value in values}
+
+    @cached_property
+    def _returned(self) -> set[str]:
+        """Names of functions that another function defines and gives back."""
+        return {
+            getattr(node.value, "id", "")
+            for names in self._files
+            for node in names.of_kind(ast.Return)
+            if isinstance(node.value, ast.Name)
+            if any(binding.kind == "def" for binding in names.bindings(node.value.id, node.value))
+        }
 
     @cached_property
     def _held(self) -> set[str]:

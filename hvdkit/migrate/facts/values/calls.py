@@ -16,7 +16,7 @@ from hvdkit.migrate.facts.values.memo import Memo
 from hvdkit.migrate.facts.values.records import NAMED_TUPLE, fields, record
 from hvdkit.migrate.facts.values.value import Value
 from hvdkit.migrate.facts.values.wrappers import RETURNS_SELF
-from hvdkit.migrate.import_texts import module_text
+from hvdkit.migrate.import_texts import HOLE, module_text
 from hvdkit.migrate.names import FUNCTIONS, FunctionNode, Names
 
 if TYPE_CHECKING:
@@ -69,8 +69,8 @@ class Calls:
             elif value.kind == "made" and value.name == PARTIAL:
                 found.update(self._sampler(names, node, value))
             elif value.kind == "name":
-                module = self._imported_by_name(names, node, value)
-                found.add(module or Value("made", value.name, node, names))
+                modules = self._imported_by_name(names, node, value)
+                found.update(modules or [Value("made", value.name, node, names)])
         label = function.attr if isinstance(function, ast.Attribute) else "?"
         unknown = Value("made", f"?.{label}", node, names)
         return self._memo.otherwise(frozenset(found), lambda: frozenset([unknown]))
@@ -101,10 +101,14 @@ class Calls:
         above = [value for where, one in of for base in one.bases for value in self._flow.values(where, base)]
         return frozenset(value._replace(kind="object") for value in above if value.kind == "class")
 
-    def _imported_by_name(self, names: Names, node: ast.Call, function: Value) -> Value | None:
-        """The file of the project that `import_module("train.run")` gives."""
-        module = self._flow.project.named(names, node) if function.name == "importlib.import_module" else None
-        return Value("module", module_text(names, node), module.source.tree, module) if module else None
+    def _imported_by_name(self, names: Names, node: ast.Call, function: Value) -> list[Value]:
+        """The project files that `import_module("run.train")` or `import_module("nets." + name)` gives."""
+        if function.name != "importlib.import_module":
+            return []
+        asked = module_text(names, node)
+        found = self._flow.project.asked_for(names, node)
+        known = ((module, asked if HOLE not in asked else module.source.path.stem) for module in found)
+        return [Value("module", name, module.source.tree, module) for module, name in known]
 
     def _is_loader(self, value: Value) -> bool:
         if value.node not in self._loaders:

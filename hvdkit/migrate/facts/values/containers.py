@@ -39,6 +39,10 @@ class Containers:
                 found |= self.unpack(names, frozenset([base]), (key,))
             elif base.kind == "literal":
                 found |= self.each(frozenset([base]), ())
+            elif _is_container(base) and isinstance(base.node, ast.Call):
+                for given in base.node.keywords:  # dict(net=net, optimizer=optimizer)
+                    if given.arg is not None and key in (None, given.arg):
+                        found |= self._flow.values(base.names, given.value)
         # Only what may be a dict or a list: every tensor of a project is subscripted and stored into, too.
         containers = frozenset(base for base in bases if _is_container(base))
         for stored in (f"[{key!r}]", f"[{ANY_KEY!r}]"):

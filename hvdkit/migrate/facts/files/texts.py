@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts.data.training import trained_by
-from hvdkit.migrate.facts.files.writers import Writer, handed, path_and_mode
+from hvdkit.migrate.facts.files.writers import Writer, handed, is_target, path_and_mode
 from hvdkit.migrate.facts.once import once
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.statements import statements_above
@@ -236,9 +236,13 @@ def _constants_given(facts: Facts, names: Names, path: ast.expr) -> list[ast.exp
 
 def _reads(names: Names, node: ast.expr) -> bool:
     """Whether a path goes anywhere else than into a call that writes there, asks for it or prints it."""
+    inside: ast.AST = node
     for call in names.ancestors(node):
+        below, inside = inside, call
         if not isinstance(call, ast.Call) or _fills_in(call, node):
             continue
+        if is_target(names, call, below.value if isinstance(below, ast.keyword) else below):
+            return False
         path, mode = path_and_mode(names, call)
         if path is not None and node in (path, *ast.walk(path)):
             return not (isinstance(mode, ast.Constant) and set(str(mode.value)) & set("wax"))

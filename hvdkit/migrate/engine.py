@@ -100,7 +100,9 @@ def _plan(paths: Sequence[Path], options: Options, reader: Reader) -> Plan:
     lines = [*launch_lines(paths, started), *launch_calls(done.facts.files, started)] if started else ()
     notes = tuple(map(str, lines))
     done.forget()
-    passed_over, tests = len(done.project.passed_over), len(done.project.tests)
+    seen = {file.path for file in done.files}  # also what was passed over at first, and then imported
+    passed_over = len({*done.project.passed_over} - seen)
+    tests = len({*done.project.tests} - seen)
     return Plan(done.files, programs, unreadable(done.project), passed_over, tests, notes)
 
 

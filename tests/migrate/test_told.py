@@ -198,3 +198,33 @@ def test_the_batch_that_data_parallel_divided_is_told_in_a_script_of_one_process
     (tmp_path / "train.py").write_text(text)
     told = [finding for finding in make_plan([tmp_path], Options()).told if finding.rule == "HVD203"]
     assert ["divide batch_size" in finding.advice for finding in told] == ([] if distributed else [True])
+
+
+@pytest.mark.parametrize(
+    ("above", "random"),
+    [("", True), ("torch.manual_seed(1)\n", False), ("x, y = load('data.pt')\n", False)],
+    ids=["unseeded", "seeded", "read"],
+)
+def test_what_is_drawn_at_random_is_not_called_the_same(tmp_path: Path, above: str, random: bool) -> None:
+    """Without a seed each process draws numbers of its own; data that are read are the same."""
+    drawn = "" if "load" in above else "x, y = torch.randn(8, 2), torch.randn(8, 1)\nfor _ in x: print(x)\n"
+    loop = """\
+model = torch.nn.Linear(2, 1)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+for _ in range(9):
+    loss = ((model(x) - y) ** 2).mean()
+    loss.backward()
+    optimizer.step()
+print(x, y)
+"""
+    (found,) = told(tmp_path, "HVD304", train=f"import torch\n{above}{drawn}{loop}")
+    assert ("which nothing seeds" in found.message) is random
+
+
+def test_a_file_that_was_passed_over_and_imported_counts_once(tmp_path: Path) -> None:
+    """A file that names no framework is looked at after all where a training imports it."""
+    (tmp_path / "train.py").write_text("import torch\nimport words\n\nloss.backward()\nprint(words.ALL)\n")
+    (tmp_path / "words.py").write_text("ALL = 3\n")
+    (tmp_path / "other.py").write_text("ALL = 4\n")
+    plan = make_plan([tmp_path], Options())
+    assert (len(plan.files), plan.untouched) == (2, 1)

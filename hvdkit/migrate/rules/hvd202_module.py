@@ -11,6 +11,7 @@ from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.models.unwrapping import (
     asked_first,
     class_questions,
+    left_out,
     looks_through,
     loses_wrappers,
     must_hold,
@@ -18,6 +19,7 @@ from hvdkit.migrate.facts.models.unwrapping import (
     of_record,
     only_asks,
     own_module,
+    question,
     unknown,
     wrapped,
 )
@@ -42,6 +44,15 @@ def check(facts: Facts) -> Iterator[Finding]:
             literal = len(call.args) == 2 and isinstance(call.args[1], ast.Constant)
             if literal and call.args[1].value == "module" and wrapped(facts, names, call.args[0]):  # type: ignore[attr-defined]
                 yield facts.safe("HVD202", names, call, GONE, edits.unwrap, names.source, call, call.args[0])
+        for call in names.calls.get("hasattr", ()):
+            if question(call) and left_out(facts, names, call):
+                message = (
+                    "this is false now: the model is not wrapped any more, and what stands below is left out"
+                )
+                advice = (
+                    "leave out this test, and .module in what it guards, where the model was always wrapped"
+                )
+                yield facts.manual("HVD202", names, call, message, advice)
     for names, call in class_questions(facts):
         told = "ddp" in facts.kinds(names) or must_hold(facts, names, call)
         if told and not looks_through(names, call):
@@ -126,7 +137,8 @@ RULE = Rule(
     why="Without DDP there is no wrapper to look through; the attribute would not exist.",
     safety=(
         "Safe: only where the value was followed back to a wrapping call. Code that asks first, by hasattr, getattr "
-        "with a default, isinstance or except AttributeError, is right with and without a wrapper and stays."
+        "with a default, isinstance or except AttributeError, is right with and without a wrapper and stays; told is an "
+        '`if hasattr(model, "module"):` that does more than to look through, and has no `else`.'
     ),
     check=check,
     changes=(
@@ -419,6 +431,41 @@ RULE = Rule(
             """,
             reason="one of them keeps its .module, and the model has one, too",
             reported=True,
+        ),
+        Keep(
+            """\
+            from torch.nn.parallel import DistributedDataParallel as DDP
+
+            def evaluate(model, scores):
+                if hasattr(model, "module") and hasattr(model.module, "codes"):
+                    unused = (model.module.codes.sizes == 0).sum().item()
+                    scores["unused"] = unused
+                    return scores
+                return scores
+
+            evaluate(DDP(net), {})
+            """,
+            reason="without a wrapper the codes are not counted any more",
+            reported=True,
+        ),
+        Keep(
+            """\
+            from torch.nn.parallel import DistributedDataParallel as DDP
+
+            def bare(model):
+                if hasattr(model, "module"):
+                    return model.module
+                return model
+
+            model, ema = DDP(net), DDP(net)
+            inner = model
+            if hasattr(model, "module"):
+                inner = model.module
+            if hasattr(ema, "module"):
+                ema = ema.module
+            bare(model).eval()
+            """,
+            reason="each looks through the wrapper, if there is one",
         ),
         Keep(
             """\

@@ -9,7 +9,12 @@ from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.launch.guards import Where, sometimes_alone, where_runs
 from hvdkit.migrate.facts.launch.starts import started
-from hvdkit.migrate.facts.models.buffers import changed_in_training, evaluations, over_uneven_share
+from hvdkit.migrate.facts.models.buffers import (
+    changed_in_training,
+    evaluations,
+    kept_apart,
+    over_uneven_share,
+)
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
@@ -37,6 +42,13 @@ def check(facts: Facts) -> Iterator[Finding]:
         advice = (
             "call hvd.broadcast_parameters(dict(model.named_buffers()), root_rank=0) before each forward pass, "
             "unless all ranks compute the same value"
+        )
+        yield facts.manual("HVD205", names, call, message, advice)
+    for names, call, buffers in kept_apart(facts):
+        message = f"training fills {' and '.join(buffers)} with samples: each rank would fill its own with its share"
+        advice = (
+            "put into it what hvd.allgather() gives of all ranks' values and indices, and send it by "
+            "hvd.broadcast_parameters() once after it is made"
         )
         yield facts.manual("HVD205", names, call, message, advice)
 
@@ -69,7 +81,8 @@ RULE = Rule(
     title="buffers that DDP kept equal",
     what=(
         "Broadcasts the buffers of a wrapped model after its eval(), where all ranks evaluate. Buffers that the "
-        "model's own code changes while it trains are reported."
+        "model's own code changes while it trains are reported, and so are those that a program of one process fills "
+        "with what it is given: memory banks, codebooks."
     ),
     why=(
         "DDP sends rank 0's buffers before each forward pass. In training, BatchNorm does not read its running "
@@ -224,6 +237,56 @@ RULE = Rule(
         ),
     ),
     keeps=(
+        Keep(
+            """\
+            import torch
+
+            class Bank(torch.nn.Module):
+                def __init__(self, count, size):
+                    super().__init__()
+                    self.register_buffer("memory", torch.randn(count, size))
+
+                def forward(self, features, indices):
+                    scores = self.memory @ features.t()
+                    with torch.no_grad():
+                        mixed = 0.5 * self.memory[indices] + 0.5 * features
+                        self.memory.index_copy_(0, indices, mixed)
+                    return scores
+
+            bank = Bank(100, 8)
+            loader = torch.utils.data.DataLoader(data)
+            for x, indices in loader:
+                loss = bank(model(x), indices).mean()
+                loss.backward()
+                optimizer.step()
+            """,
+            reason="each rank sees its share of the samples, and what it reads of the others is old",
+            reported=True,
+        ),
+        Keep(
+            """\
+            import torch
+
+            class Noisy(torch.nn.Linear):
+                def __init__(self, size):
+                    super().__init__(size, size)
+                    self.register_buffer("noise", torch.zeros(size))
+
+                def renew(self):
+                    self.noise.normal_()
+
+                def forward(self, x):
+                    self.renew()
+                    return super().forward(x + self.noise)
+
+            model = Noisy(8)
+            optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+            for x in batches:
+                model(x).sum().backward()
+                optimizer.step()
+            """,
+            reason="the noise is drawn anew, on each rank",
+        ),
         Keep(
             """\
             import torch

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.code.loops import Path
-from hvdkit.migrate.facts.data.draws import drawn_apart, made_apart
+from hvdkit.migrate.facts.data.draws import drawn_apart, draws_unseeded, made_apart
 from hvdkit.migrate.facts.data.experience import Seeding, played_apart, seeding
 from hvdkit.migrate.facts.data.training import own_loaders, seeds, training_paths, unfollowed_loaders
 from hvdkit.migrate.facts.data.whole_graph import one_batch, whole_graph
@@ -21,8 +21,11 @@ ADVICE = (
     "hvd.size()-th batch from the hvd.rank()-th on"
 )
 
-SAME = "every rank would compute the same batches, but for what is drawn at random without a seed"
 ONE_BATCH = "each step computes the same batch, and every rank would compute all of it"
+ONE_RANDOM = (
+    "each step computes the same batch; every rank would compute all of it, or one of its own where it is drawn at "
+    "random, which nothing seeds"
+)
 ROWS = (
     "where its rows do not depend on each other, give each rank its own, as many as the others have: "
     "x[hvd.rank()::hvd.size()]; where they do, nothing can be divided, and this note can go"
@@ -75,10 +78,13 @@ def check(facts: Facts) -> Iterator[Finding]:
             if own is not None:
                 yield facts.suggested("HVD304", own.names, own.statements[-1], EXPERIENCE, _edits, facts, own)
                 continue
+            unseeded = draws_unseeded(facts, program)
             if one_batch(facts, path):
-                yield facts.manual("HVD304", names, node, ONE_BATCH, ROWS)
+                yield facts.manual("HVD304", names, node, ONE_RANDOM if unseeded else ONE_BATCH, ROWS)
                 continue
-            message = f"no DataLoader feeds this training: {SAME}"
+            message = "no DataLoader feeds this training: every rank would compute the same batches"
+            if unseeded:
+                message += ", but for what is drawn at random in them: nothing seeds that"
             yield facts.manual("HVD304", names, node, message, ADVICE)
 
 

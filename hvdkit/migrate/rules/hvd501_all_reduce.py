@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from hvdkit.migrate import edits
-from hvdkit.migrate.collective_edits import in_place
+from hvdkit.migrate.collective_edits import in_place, process_set, same_again
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.collectives.collectives import (
     Collective,
@@ -15,9 +15,11 @@ from hvdkit.migrate.facts.collectives.collectives import (
     reduction,
     reduction_constants,
 )
+from hvdkit.migrate.facts.collectives.narrow import is_narrow
 from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
 
+NARROW = "write tensor.copy_(hvd.allreduce(tensor.int(), op=hvd.Sum)) where it is one"
 ADVICE = "write hvd.allreduce_(tensor, op=hvd.Sum) (in place; Horovod's default is Average)"
 
 
@@ -31,6 +33,10 @@ def check(facts: Facts) -> Iterator[Finding]:
         if problem or "tensor" not in call.given:
             yield facts.manual("HVD501", call.names, call.node, f"all_reduce is left: {problem}", ADVICE)
             continue
+        narrow = is_narrow(facts, call.names, call.given["tensor"])
+        if narrow is not False:
+            yield _of_narrow(facts, call, operation, narrow is True)
+            continue
         message = f"all_reduce becomes allreduce_, in place as before, op={operation or 'as passed'}"
         yield facts.safe("HVD501", call.names, call.node, message, _edits, facts, call, operation)
     for names, node, operation in reduction_constants(facts):
@@ -38,6 +44,23 @@ def check(facts: Facts) -> Iterator[Finding]:
             text = f"{facts.hvd(names)}.{operation}"
             message = f"the reduction becomes {text}, where it is passed on"
             yield facts.safe("HVD501", names, node, message, edits.replace, names.source, node, text)
+
+
+def _of_narrow(facts: Facts, call: Collective, operation: str | None, surely: bool) -> Finding:
+    """Horovod reduces a copy in four bytes; what is copied back wraps as the sum of single bytes does."""
+    tensor = call.given["tensor"]
+    plain = surely and same_again(tensor) and call.waits is None and operation in ("Sum", "Max", "Min")
+    if not plain:
+        problem = "Horovod reduces no tensor of bytes, 16-bit integers or truth values, and this may be one"
+        return facts.manual("HVD501", call.names, call.node, f"all_reduce is left: {problem}", NARROW)
+    message = f"Horovod reduces no tensor of this type: a copy as integers is reduced, op={operation}"
+    return facts.safe("HVD501", call.names, call.node, message, _copied, facts, call, operation)
+
+
+def _copied(facts: Facts, call: Collective, operation: str) -> list[Edit]:
+    tensor, hvd = call.given["tensor"], facts.hvd(call.names)
+    how = [f".int(), op={hvd}.{operation}", *process_set(call), "))"]
+    return edits.recast(call.names.source, call.whole, [tensor, f".copy_({hvd}.allreduce(", tensor, *how])
 
 
 def _argument(facts: Facts, node: ast.Attribute) -> bool:
@@ -66,12 +89,55 @@ RULE = Rule(
     ),
     why="torch sums in place by default; Horovod averages by default and allreduce gives a new tensor.",
     safety=(
-        "Safe: same tensor, same reduction. Horovod raises on bool, uint8 and bfloat16 tensors and on tensors "
+        "Safe: same tensor, same reduction. Of a tensor that is made of bytes, 16-bit integers or truth values, which "
+        "Horovod does not reduce, it reduces a copy as integers. Horovod raises on bfloat16 tensors and on tensors "
         "that are not contiguous: cast them first. Groups that are no process sets and handles that go where "
         "they cannot be followed are left to the person."
     ),
     check=check,
     changes=(
+        Change(
+            """\
+            import pickle
+            import torch
+            import torch.distributed as dist
+
+            def total_of(tensor):
+                return dist.all_reduce(tensor)
+
+            def everyone(thing, size=1024):
+                text = pickle.dumps(thing)
+                place = dist.get_rank() * size
+                sent = torch.cuda.ByteTensor(size * dist.get_world_size()).zero_()
+                sent[place : place + len(text)] = torch.ByteTensor(list(text)).cuda()
+                total_of(sent)
+                return sent
+
+            flags = torch.zeros(8, dtype=torch.bool)
+            dist.all_reduce(flags, op=dist.ReduceOp.MAX)
+            """,
+            """\
+            import pickle
+            import horovod.torch as hvd
+            import torch
+            import torch.distributed as dist
+
+            def total_of(tensor):
+                return tensor.copy_(hvd.allreduce(tensor.int(), op=hvd.Sum))
+
+            def everyone(thing, size=1024):
+                text = pickle.dumps(thing)
+                place = dist.get_rank() * size
+                sent = torch.cuda.ByteTensor(size * dist.get_world_size()).zero_()
+                sent[place : place + len(text)] = torch.ByteTensor(list(text)).cuda()
+                total_of(sent)
+                return sent
+
+            flags = torch.zeros(8, dtype=torch.bool)
+            flags.copy_(hvd.allreduce(flags.int(), op=hvd.Max))
+            """,
+            note="Horovod sums no bytes: an object in them goes as integers, and comes back as bytes.",
+        ),
         Change(
             """\
             import torch.distributed as dist
@@ -361,6 +427,21 @@ RULE = Rule(
         ),
     ),
     keeps=(
+        Keep(
+            """\
+            import torch
+            import torch.distributed as dist
+
+            def total_of(tensor):
+                dist.all_reduce(tensor)
+                return tensor
+
+            total_of(torch.ByteTensor(8))
+            total_of(loss.detach())
+            """,
+            reason="some of the tensors that come here are bytes, which Horovod does not sum, and some may be fractions",
+            reported=True,
+        ),
         Keep(
             """\
             import torch.distributed as dist

@@ -60,6 +60,11 @@ def _rows(facts: Facts, call: Collective, tensor: ast.expr) -> list[Part]:
 
 def _list(facts: Facts, call: Collective) -> list[Edit]:
     into = call.given["tensor_list"]
+    if _uneven(facts, call, into):
+        name = call.names.source.segment(into)
+        gathered = [f"{facts.hvd(call.names)}.allgather(", *detached(call.names, call.given["tensor"])]
+        sizes = f").split([len(each) for each in {name}])"
+        return _copy_rows(call, [into], [*gathered, *process_set(call), sizes])
     rows = _rows(facts, call, call.given["tensor"])
     if _only_new_tensors(facts, call, into):
         return at_once(call, [into, "[:] = ", *rows, ".unbind(0)"])
@@ -95,6 +100,25 @@ def _only_new_tensors(facts: Facts, call: Collective, into: ast.expr) -> bool:
         if not elements or not all(_makes_tensor(element) for element in elements):
             return False
     return True
+
+
+def _uneven(facts: Facts, call: Collective, into: ast.expr) -> bool:
+    """Whether the tensors of a list are made in sizes of their own: `[torch.empty(n) for n in sizes]`."""
+    values = facts.flow.values(call.names, into) if same_again(into) else frozenset()
+    return any(isinstance(value.node, ast.ListComp) and _sized_apart(value.node) for value in values)
+
+
+def _sized_apart(made: ast.ListComp) -> bool:
+    """Whether a loop's variable is among the arguments by place of what makes a tensor."""
+    targets = [part for loop in made.generators for part in ast.walk(loop.target)]
+    names = {part.id for part in targets if isinstance(part, ast.Name)}
+    node: ast.AST = made.elt
+    while isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+        if node.func.attr in FRESH:
+            sizes = [*node.args, *(item.value for item in node.keywords if item.arg == "size")]
+            return any(isinstance(p, ast.Name) and p.id in names for size in sizes for p in ast.walk(size))
+        node = node.func.value
+    return False
 
 
 def _makes_tensor(node: ast.expr) -> bool:
@@ -140,11 +164,35 @@ RULE = Rule(
     safety=(
         "Safe: same values in the same places. The input is detached, since Horovod's gather passes gradients on "
         "and torch's does not. A list that was made of new tensors gets new contents; any other list, which may "
-        "hold views of a larger tensor, is filled tensor by tensor. gather costs every rank the memory that only "
+        "hold views of a larger tensor, is filled tensor by tensor. Tensors are of one shape, as torch asks for; where "
+        "the list is made with a size for each, which NCCL takes, what all ranks gave is split by their lengths, and "
+        "the other dimensions have to be the same. gather costs every rank the memory that only "
         "the destination used."
     ),
     check=check,
     changes=(
+        Change(
+            """\
+            import torch
+            import torch.distributed as dist
+
+            def everyone(boxes, counts):
+                all_boxes = [torch.empty(count, 4, device=boxes.device) for count in counts]
+                dist.all_gather(all_boxes, boxes)
+                return torch.cat(all_boxes)
+            """,
+            """\
+            import horovod.torch as hvd
+            import torch
+
+            def everyone(boxes, counts):
+                all_boxes = [torch.empty(count, 4, device=boxes.device) for count in counts]
+                for output, row in zip(all_boxes, hvd.allgather(boxes.detach()).split([len(each) for each in all_boxes])):
+                    output.copy_(row)
+                return torch.cat(all_boxes)
+            """,
+            note="Each rank has another number of boxes.",
+        ),
         Change(
             """\
             import torch

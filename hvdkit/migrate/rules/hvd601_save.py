@@ -9,8 +9,9 @@ from hvdkit.migrate import edits
 from hvdkit.migrate.collective_edits import fresh
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.data.training import only_single, trained_by
+from hvdkit.migrate.facts.files.kept import kept_statement
 from hvdkit.migrate.facts.files.opened_everywhere import opened_everywhere
-from hvdkit.migrate.facts.files.texts import is_named, is_read, text_block
+from hvdkit.migrate.facts.files.texts import text_block
 from hvdkit.migrate.facts.files.vocabulary import DUMPS, OPEN
 from hvdkit.migrate.facts.files.writers import (
     Writer,
@@ -20,7 +21,6 @@ from hvdkit.migrate.facts.files.writers import (
 )
 from hvdkit.migrate.facts.launch.launch_needs import written_by_starter
 from hvdkit.migrate.facts.launch.starts import started
-from hvdkit.migrate.facts.values.arguments import given
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
@@ -33,7 +33,7 @@ def check(facts: Facts) -> Iterator[Finding]:
         kinds = facts.kinds(names)
         if writer.log or "horovod" in kinds or not kinds & {"ddp", "single"}:
             continue
-        statement = whole_statement(facts, writer) or _kept_copy(facts, writer)
+        statement = whole_statement(facts, writer) or kept_statement(facts, writer)
         if statement is None and (text_block(facts, writer) or opened_everywhere(facts, writer)):
             continue  # HVD607, HVD610
         running = started(facts, names, writer.node) if statement is not None else {False}
@@ -66,16 +66,6 @@ def check(facts: Facts) -> Iterator[Finding]:
             hvd = facts.hvd(names)
             condition = f"not {hvd}.is_initialized() or {hvd}.rank() == 0" if ask else f"{hvd}.rank() == 0"
             yield make("HVD601", names, row[0], message, edits.guard, names.source, row, condition)
-
-
-def _kept_copy(facts: Facts, writer: Writer) -> ast.stmt | None:
-    """The statement of a copy whose name stands nowhere else in the program: settings kept with the results."""
-    names, call = writer.names, writer.node
-    statement, to = names.statement(call), given(call, 1, "dst")
-    alone = isinstance(statement, ast.Expr) and statement.value is call
-    if not alone or to is None or not writer.name.startswith("shutil.copy"):
-        return None
-    return None if not is_named(facts, names, to) or is_read(facts, names, call, to) else statement
 
 
 def _computed_apart(facts: Facts, writer: Writer) -> ast.expr | None:
@@ -111,19 +101,102 @@ RULE = Rule(
         "Puts a torch.save, torch.jit.save, torch.onnx.export, save_image, numpy.save, save_npz, OmegaConf.save, or "
         "what figures of matplotlib and plotly write, that every rank would run under `if hvd.rank() == 0:`, and a json, pickle or "
         "yaml dump that is the last thing a program does; also a copy of a file that the same function saves, of "
-        "Python source, or under a name that stands nowhere else. Tests of the rank around it, above it, in its "
+        "Python source, or under a name that stands nowhere else. So with a sound, a picture of cv2's, imageio's or "
+        "PIL's, and a table of pandas, where nothing reads what lies in the folder, either. Tests of the rank around it, above it, in its "
         "callers and decorators count."
     ),
     why="N processes writing one file at once leave a broken one.",
     safety=(
         "Safe in a script that was single-process: the weights are the same on all ranks. Suggested in a DDP "
-        "script, where every rank wrote already. Where an argument runs the script's own functions, and not such "
+        "script, where every rank wrote already, and for copies, sounds, pictures and tables. Where an argument runs the script's own functions, and not such "
         "that only compute what they return, all ranks go on computing it; several such arguments are left to the "
-        "person, and so is a sound, a picture of cv2's or PIL's, a table of pandas or a file of h5py's, which may be "
-        "read again."
+        "person, and so is a sound, a picture or a table whose folder may be read, and a file of h5py's."
     ),
     check=check,
     changes=(
+        Change(
+            """\
+            import glob
+            import os
+            import cv2
+            import pandas as pd
+            import soundfile as sf
+            import torch
+            from PIL import Image
+
+            def folder(path):
+                os.makedirs(path, exist_ok=True)
+
+            class Trainer:
+                def __init__(self, out):
+                    self.out = out
+                    folder(os.path.join(self.out, "seen"))
+
+                def weights(self):
+                    return sorted(glob.glob(os.path.join(self.out, "weights", "*.pt")))
+
+                def train(self):
+                    for epoch in range(3):
+                        loss = net(x).sum()
+                        loss.backward()
+                        optimizer.step()
+                        cv2.imwrite(os.path.join(self.out, "seen", "%d.png" % epoch), x.numpy())
+                        Image.fromarray(x.numpy()).save(f"{self.out}/seen/{epoch}.jpg")
+                    table = self.out + "/losses.csv"
+                    pd.DataFrame(losses).to_csv(table, index=False)
+                    print("losses are in", table)
+                    path = os.path.join(self.out, "first.wav")
+                    sf.write(path, x, 16000)
+                    path = os.path.join(self.out, "last.wav")
+                    sf.write(path, y, 16000)
+
+            Trainer(args.out).train()
+            """,
+            """\
+            import glob
+            import os
+            import cv2
+            import pandas as pd
+            import soundfile as sf
+            import horovod.torch as hvd
+            import torch
+            from PIL import Image
+
+            def folder(path):
+                os.makedirs(path, exist_ok=True)
+
+            class Trainer:
+                def __init__(self, out):
+                    self.out = out
+                    folder(os.path.join(self.out, "seen"))
+
+                def weights(self):
+                    return sorted(glob.glob(os.path.join(self.out, "weights", "*.pt")))
+
+                def train(self):
+                    for epoch in range(3):
+                        loss = net(x).sum()
+                        loss.backward()
+                        optimizer.step()
+                        if hvd.rank() == 0:
+                            cv2.imwrite(os.path.join(self.out, "seen", "%d.png" % epoch), x.numpy())
+                            Image.fromarray(x.numpy()).save(f"{self.out}/seen/{epoch}.jpg")
+                    table = self.out + "/losses.csv"
+                    if hvd.rank() == 0:
+                        pd.DataFrame(losses).to_csv(table, index=False)
+                    print("losses are in", table)
+                    path = os.path.join(self.out, "first.wav")
+                    if hvd.rank() == 0:
+                        sf.write(path, x, 16000)
+                    path = os.path.join(self.out, "last.wav")
+                    if hvd.rank() == 0:
+                        sf.write(path, y, 16000)
+
+            Trainer(args.out).train()
+            """,
+            suggested=True,
+            note="The weights are looked for in another folder, and nothing reads these files.",
+        ),
         Change(
             """\
             import torch
@@ -783,6 +856,37 @@ RULE = Rule(
     keeps=(
         *(
             Keep(
+                """\
+            import os
+            import cv2
+            import torch
+
+            def folder(path):
+                os.makedirs(path, exist_ok=True)
+
+            def read(path):
+                return [os.path.join(path, name) for name in sorted(os.listdir(path))]
+
+            folder(args.out)
+            for epoch in range(3):
+                model(x).sum().backward()
+                optimizer.step()
+                cv2.imwrite(f"{args.out}/{epoch}.png", x.numpy())
+                READ
+            """.replace("READ", read),
+                reason="the folder with the pictures is read",
+                suggested=True,
+                reported=True,
+            )
+            for read in (
+                "pictures = read(args.out)",
+                "pictures = glob(args.out + '/*.png')",
+                "score = distance(args.out, args.data)",
+                "out = args.out; score = distance(out)",
+            )
+        ),
+        *(
+            Keep(
                 f"""\
             import bz2
             import h5py
@@ -798,8 +902,8 @@ RULE = Rule(
                 reported=True,
             )
             for written in (
-                'pd.DataFrame(losses).to_csv("losses.csv")',
-                'Image.fromarray(picture).resize((64, 64)).save("picture.png")',
+                "pd.DataFrame(losses).to_csv(place(losses))",
+                "Image.fromarray(picture).resize((64, 64)).save(place(picture))",
                 'features = h5py.File("features.h5", "w")',
                 'stored = bz2.open("stored.bz2", "wb")',
             )

@@ -7,10 +7,8 @@ from collections.abc import Iterator
 
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
-from hvdkit.migrate.facts.data.training import trained_by
 from hvdkit.migrate.facts.files.texts import text_block
 from hvdkit.migrate.facts.files.writers import unguarded_writers, whole_statement
-from hvdkit.migrate.facts.launch.launch_needs import has_rank
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
@@ -23,8 +21,8 @@ def check(facts: Facts) -> Iterator[Finding]:
         kinds = facts.kinds(names)
         if "horovod" in kinds or not kinds & {"ddp", "single"} or whole_statement(facts, writer) is not None:
             continue
-        row = text_block(facts, writer) if trained_by(facts, names, writer.node) else []
-        if row and has_rank(facts, names, row[0]):
+        row = text_block(facts, writer)
+        if row:
             found.setdefault(names, []).extend(row)
     for names, blocks in found.items():
         condition = f"{facts.hvd(names)}.rank() == 0"
@@ -39,7 +37,7 @@ RULE = Rule(
     what=(
         'Puts a `with open(path, "w")` (or append) under `if hvd.rank() == 0:` that every rank would run, and the '
         'lines from `file = open(path, "w")` to `file.close()`, where all they do is to write texts, csv rows, json, '
-        "yaml or pickles."
+        'yaml or pickles; and a `json.dump(what, open(path, "w"))`.'
     ),
     why="N processes open the same log: each empties it, or their lines come N times and mixed.",
     safety=(
@@ -277,6 +275,7 @@ RULE = Rule(
 
             with open("names.json", "w") as file:
                 file.write(json.dumps(names))
+            json.dump(vars(args), open(args.out + "/settings.json", "w"), indent=2)
             loss.backward()
             optimizer.step()
             write(names, "names.pkl")
@@ -296,6 +295,7 @@ RULE = Rule(
             if hvd.rank() == 0:
                 with open("names.json", "w") as file:
                     file.write(json.dumps(names))
+                json.dump(vars(args), open(args.out + "/settings.json", "w"), indent=2)
             loss.backward()
             optimizer.step()
             write(names, "names.pkl")
@@ -362,8 +362,10 @@ RULE = Rule(
             write(words, "words.pkl")
             with open("words.pkl", "rb") as file:
                 words = pickle.load(file)
+            pickle.dump(settings, open("settings.pkl", "wb"))
+            settings = pickle.load(open("settings.pkl", "rb"))
             """,
-            reason="what the function is given as its path is read again",
+            reason="what the function is given as its path is read again, and so are the settings",
             suggested=True,
         ),
         Keep(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
 
 from hvdkit.migrate.facts import Facts
@@ -10,6 +11,7 @@ from hvdkit.migrate.facts.models.freezing import Switch, switches
 from hvdkit.migrate.facts.models.wraps import find_wraps
 from hvdkit.migrate.facts.optimizers.wrap_order import above_wrap, late_groups, made_anew_below
 from hvdkit.migrate.facts.values.value import Value
+from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rule import Keep, Rule
 
@@ -19,6 +21,7 @@ def check(facts: Facts) -> Iterator[Finding]:
         return  # its optimizer covers parameters that are unfrozen later
     yield from _groups(facts)
     found = [switch for switch in switches(facts) if facts.migrates(switch.names)]
+    yield from _frozen_late(facts, found)
     frozen = [s for s in found if s.value is not True and not s.training and _before(facts, s)]
     alone = [optimizer.models for optimizer in facts.optimizers if "single" in facts.kinds(optimizer.names)]
     wrapped = facts.by_hand.models.union(*(wrap.models for wrap in find_wraps(facts)), *alone)
@@ -38,6 +41,36 @@ def check(facts: Facts) -> Iterator[Finding]:
                 "everything that it will ever train has requires_grad=True, and freeze after that"
             )
             yield facts.refused("HVD906", late.names, late.at, message, advice)
+
+
+def _frozen_late(facts: Facts, found: list[Switch]) -> Iterator[Finding]:
+    """Parameters that a training freezes for good: Horovod gives those without a gradient one of zeros."""
+    for switch in found:
+        thawed = any(
+            other.value is True and other.training and _same(switch, other, switch.models) for other in found
+        )
+        if switch.value is True or not switch.training or thawed or not switch.models:
+            continue
+        moved = [
+            o for o in facts.optimizers if o.models & switch.models and not _plain_descent(o.names, o.node)
+        ]
+        if moved:
+            place = moved[0].names.place(moved[0].node)
+            message = (
+                "these parameters may be frozen while the program trains: Horovod gives them gradients of zero, by "
+                f"which the optimizer of {place} moves them on"
+            )
+            advice = (
+                "call optimizer.synchronize() before the step, set .grad = None for each parameter that does not "
+                "require one, and step under `with optimizer.skip_synchronize():`"
+            )
+            yield facts.manual("HVD906", switch.names, switch.at, message, advice)
+
+
+def _plain_descent(names: Names, call: ast.Call) -> bool:
+    """Whether an optimizer moves nothing by a gradient of zero: SGD without momentum and weight decay."""
+    plain = {item.arg for item in call.keywords} <= {"params", "lr"} and len(call.args) <= 2
+    return plain and "torch.optim.SGD" in names.qualified(call.func)
 
 
 def _groups(facts: Facts) -> Iterator[Finding]:
@@ -103,10 +136,49 @@ RULE = Rule(
         "there then is never reduced: the ranks' weights part, and no error tells. A program may build DDP first, "
         "freeze, and be right with it."
     ),
-    safety="Nothing is edited in any file of the program. With --target hvdkit such programs are migrated.",
+    safety=(
+        "Nothing is edited in any file of the program. With --target hvdkit such programs are migrated. Parameters that "
+        "a training freezes, and does not thaw again, are told of: they get gradients of zero, and momentum, weight decay "
+        "or Adam move them on."
+    ),
     check=check,
     changes=(),
     keeps=(
+        Keep(
+            """\
+            import torch
+
+            body, head = torch.nn.Linear(2, 2), torch.nn.Linear(2, 1)
+            model = torch.nn.Sequential(body, head)
+            optimizer = torch.optim.SGD([*body.parameters(), *head.parameters()], lr=0.1, momentum=0.9)
+            for epoch in range(9):
+                for p in body.parameters():
+                    p.requires_grad = epoch < 3
+                for x in batches:
+                    optimizer.zero_grad()
+                    model(x).sum().backward()
+                    optimizer.step()
+            """,
+            reason="without a gradient the body would stand still; with one of zeros momentum moves it on",
+            reported=True,
+        ),
+        Keep(
+            """\
+            import torch
+
+            body, head = torch.nn.Linear(2, 2), torch.nn.Linear(2, 1)
+            model = torch.nn.Sequential(body, head)
+            optimizer = torch.optim.SGD([*body.parameters(), *head.parameters()], lr=0.1)
+            for epoch in range(9):
+                for p in body.parameters():
+                    p.requires_grad = epoch < 3
+                for x in batches:
+                    optimizer.zero_grad()
+                    model(x).sum().backward()
+                    optimizer.step()
+            """,
+            reason="a gradient of zeros moves nothing",
+        ),
         Keep(
             """\
             import torch

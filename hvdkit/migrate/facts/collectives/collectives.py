@@ -98,7 +98,7 @@ class Collective:
         """What a call without a handle stands for: itself, with its own `.wait()`, or with `handle =`."""
         if isinstance(self.statement, ast.Expr):
             return self.node if self.in_tuple else self.statement.value
-        return self.statement
+        return self.node if isinstance(self.statement, ast.Return) else self.statement
 
 
 def collectives(facts: Facts, *functions: str) -> Iterator[Collective]:
@@ -130,7 +130,7 @@ def _collective(facts: Facts, site: Site) -> Collective:
                 problem or "it is asynchronous, and not every use of its handle is a wait() that was found"
             )
         waits = tuple(found or ())
-    elif not problem and not _statement(names, call):
+    elif not problem and not (_statement(names, call) or _returned_to_nobody(facts, names, call)):
         problem = "its result is used, which torch gives as None"
     world = group is None or is_world(facts, names, group)
     return Collective(names, call, function, given, None if world else group, waits, problem)
@@ -253,6 +253,17 @@ def _statement(names: Names, call: ast.Call) -> bool:
     """Whether nobody uses a call's result: alone, or as one of several between commas."""
     parent = names.parents[call]
     return isinstance(names.parents[parent] if isinstance(parent, ast.Tuple) else parent, ast.Expr)
+
+
+def _returned_to_nobody(facts: Facts, names: Names, call: ast.Call) -> bool:
+    """Whether a function only returns the None that it is given, and each of its calls is a statement."""
+    function = names.function(call)
+    if not isinstance(names.parents[call], ast.Return) or not isinstance(function, ast.FunctionDef):
+        return False
+    sites = facts.flow.call_sites(names, function)
+    ways = facts.graph.ways(names, function)
+    known = bool(sites) and all(isinstance(place, ast.Call) for _, place in ways)
+    return known and all(isinstance(where.parents[site], ast.Expr) for where, site in sites)
 
 
 def _is(node: ast.AST, value: object) -> bool:

@@ -21,6 +21,14 @@ CHOICES = {
     **{f"numpy.random.{name}": "numpy.random.seed" for name in ("choice", "randint", "permutation")},
     "torch.randperm": "torch.manual_seed",
 }
+_DRAWS = (
+    *(
+        f"torch.{name}"
+        for name in ("rand", "randn", "randint", "rand_like", "randn_like", "normal", "bernoulli")
+    ),
+    *(f"numpy.random.{name}" for name in ("rand", "randn", "random", "normal", "uniform", "shuffle")),
+    *(f"random.{name}" for name in ("random", "uniform", "gauss", "shuffle")),
+)
 _ALL = ("lightning.seed_everything", "pytorch_lightning.seed_everything", "transformers.set_seed")
 
 
@@ -34,6 +42,13 @@ def drawn_apart(facts: Facts, program: ProgramFacts, path: Path) -> list[tuple[N
     if any(site.names in program.files for site in facts.calls(*seeds)):
         return []
     return [(names, call) for names, call, _ in drawn]
+
+
+def draws_unseeded(facts: Facts, program: ProgramFacts) -> bool:
+    """Whether a program draws random numbers, other than weights, and nothing in it seeds any."""
+    if any("seed" in name for names in program.files for name in names.calls):
+        return False
+    return any(site.names in program.files for site in facts.calls(*_DRAWS, *CHOICES))
 
 
 def made_apart(facts: Facts, program: ProgramFacts, path: Path) -> list[tuple[Names, ast.Call]]:

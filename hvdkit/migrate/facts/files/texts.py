@@ -1,6 +1,7 @@
 """Statements that only write what they make into a file that nothing reads.
 
-`with open(log, "a") as f: f.write(...)`, and the row from `f = open(log, "a")` to `f.close()`.
+`with open(log, "a") as f: f.write(...)`, the row from `f = open(log, "a")` to `f.close()`, and
+`json.dump(what, open(path, "w"))`.
 """
 
 from __future__ import annotations
@@ -11,7 +12,9 @@ from typing import TYPE_CHECKING
 
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts.data.training import trained_by
-from hvdkit.migrate.facts.files.writers import Writer, handed, path_and_mode
+from hvdkit.migrate.facts.files.vocabulary import DUMPS
+from hvdkit.migrate.facts.files.writers import Writer, handed, is_target, path_and_mode
+from hvdkit.migrate.facts.launch.launch_needs import has_rank
 from hvdkit.migrate.facts.once import once
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.statements import statements_above
@@ -67,6 +70,8 @@ _TELLS = ("print", "format", "info")
 def text_block(facts: Facts, writer: Writer) -> list[ast.stmt]:
     """The statements around a writer that may be left out on the other ranks; [] when that is not known."""
     names = writer.names
+    if not trained_by(facts, names, writer.node) or not has_rank(facts, names, names.statement(writer.node)):
+        return []
     block = writer.opened or next((p for p in names.ancestors(writer.node) if isinstance(p, ast.stmt)), None)
     row: list[ast.stmt]
     if isinstance(block, ast.With):
@@ -75,6 +80,8 @@ def text_block(facts: Facts, writer: Writer) -> list[ast.stmt]:
     else:
         row = opened_to_closed(names, writer.node)
         body, opens = row[1:], [writer.node]
+        if not row:
+            row = body = _dumped(names, writer.node)
     paths = [path_and_mode(names, call)[0] if isinstance(call, ast.Call) else None for call in opens]
     if not row or None in paths:
         return []
@@ -96,6 +103,13 @@ def opened_to_closed(names: Names, call: ast.Call) -> list[ast.stmt]:
     below = below[below.index(opened) :]
     last = next((i for i, each in enumerate(below) if _closes(each, opened.targets[0].id)), -1)
     return below[: last + 1] if len(opened.targets) == 1 else []
+
+
+def _dumped(names: Names, call: ast.Call) -> list[ast.stmt]:
+    """`json.dump(what, open(path, "w"))`, which nobody closes."""
+    dump, statement = names.parents[call], names.statement(call)
+    dumps = isinstance(dump, ast.Call) and not DUMPS.keys().isdisjoint(names.qualified(dump.func))
+    return [statement] if dumps and isinstance(statement, ast.Expr) and statement.value is dump else []
 
 
 def _closes(statement: ast.stmt, file: str) -> bool:
@@ -236,9 +250,13 @@ def _constants_given(facts: Facts, names: Names, path: ast.expr) -> list[ast.exp
 
 def _reads(names: Names, node: ast.expr) -> bool:
     """Whether a path goes anywhere else than into a call that writes there, asks for it or prints it."""
+    inside: ast.AST = node
     for call in names.ancestors(node):
+        below, inside = inside, call
         if not isinstance(call, ast.Call) or _fills_in(call, node):
             continue
+        if is_target(names, call, below.value if isinstance(below, ast.keyword) else below):
+            return False
         path, mode = path_and_mode(names, call)
         if path is not None and node in (path, *ast.walk(path)):
             return not (isinstance(mode, ast.Constant) and set(str(mode.value)) & set("wax"))

@@ -68,7 +68,7 @@ class Writer:
     """One call that writes. log: it makes an object that goes on writing (SummaryWriter, wandb.init).
 
     opened: the `with open(...)` around it that makes the file. taken: all ranks may read it later:
-    a sound, or a copy of what came from elsewhere.
+    a sound, or a copy of what came from elsewhere. path: where such a one is written.
     """
 
     names: Names
@@ -78,6 +78,7 @@ class Writer:
     log: bool = False
     opened: ast.With | None = None
     taken: bool = False
+    path: ast.expr | None = None
 
 
 @once
@@ -110,7 +111,7 @@ def _written(facts: Facts) -> Iterator[Writer]:
         target = given(site.node, *DATA[site.name])
         if target is not None and not _of_one_rank(facts, site.names, target):
             where = where_runs(facts, site.names, site.node)
-            yield Writer(site.names, site.node, site.name, where, taken=True)
+            yield Writer(site.names, site.node, site.name, where, taken=True, path=target)
     yield from _by_methods(facts)
     yield from _archives(facts)
     yield from _copies(facts)
@@ -128,7 +129,7 @@ def _by_methods(facts: Facts) -> Iterator[Writer]:
                 continue
             if not _of_one_rank(facts, names, target):
                 where = where_runs(facts, names, call)
-                yield Writer(names, call, method, where, taken=method not in FIGURES)
+                yield Writer(names, call, method, where, taken=method not in FIGURES, path=target)
 
 
 def _archives(facts: Facts) -> Iterator[Writer]:
@@ -163,7 +164,8 @@ def _copies(facts: Facts) -> Iterator[Writer]:
             found = (names, names.function(site.node), ast.dump(copied)) in saved
             where = where_runs(facts, names, site.node)
             taken = not found and not _is_kept_source(facts, site, copied)
-            yield Writer(names, site.node, site.name, where, taken=taken)
+            to = given(site.node, 1, "dst")
+            yield Writer(names, site.node, site.name, where, taken=taken, path=to)
 
 
 def _is_kept_source(facts: Facts, site: Site, copied: ast.expr) -> bool:
@@ -209,6 +211,14 @@ def _opens(facts: Facts) -> Iterator[Writer]:
                 else:
                     target = given(dump.node, *DUMPS[dump.name])
                     yield Writer(names, dump.node, dump.name, where, opened=_opened(names, dump.node, target))
+
+
+def is_target(names: Names, call: ast.Call, path: ast.AST) -> bool:
+    """Whether a call writes a file, and a path is the one that it writes to."""
+    places = [table[name] for table in (SAVES, DATA) for name in names.qualified(call.func) if name in table]
+    if isinstance(call.func, ast.Attribute) and not names.qualified(call.func):
+        places += [table[call.func.attr] for table in (FIGURES, TABLES) if call.func.attr in table]
+    return any(given(call, *place) is path for place in places)
 
 
 def path_and_mode(names: Names, call: ast.Call) -> tuple[ast.expr | None, ast.expr | None]:

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 
 from hvdkit.migrate.facts.collectives.alike import changed_alike
 from hvdkit.migrate.facts.data.rank_shares import is_rank_share
+from hvdkit.migrate.facts.data.training import only_single, trained_by
 from hvdkit.migrate.facts.launch.starts import runs_in
 from hvdkit.migrate.facts.models.coverage import trained_wraps
 from hvdkit.migrate.facts.models.wraps import Wrap
-from hvdkit.migrate.facts.values.arguments import keyword
+from hvdkit.migrate.facts.values.arguments import keyword, positional
 from hvdkit.migrate.names import FUNCTIONS, FunctionNode, Names
 
 if TYPE_CHECKING:
@@ -93,6 +94,37 @@ def changed_in_training(facts: Facts) -> Iterator[tuple[Names, ast.Call, str]]:
                 changes = [part for part in names.walk(owner) if _changes(facts, names, part, first.value)]
                 if not all(changed_alike(facts, names, part) for part in changes):
                     yield names, call, first.value
+
+
+def kept_apart(facts: Facts) -> Iterator[tuple[Names, ast.Call, list[str]]]:
+    """The first register_buffer of a class, with all its buffers that training fills with what it is given.
+
+    In programs of one process, which have one such buffer, filled from all samples.
+    """
+    found: dict[ast.ClassDef, tuple[Names, ast.Call, list[str]]] = {}
+    for names in facts.files:
+        for call in names.calls.get("register_buffer", ()) if only_single(facts, names) else ():
+            first, owner = call.args[0] if call.args else None, names.class_around(call)
+            if owner is None or not isinstance(first, ast.Constant):
+                continue
+            changes = [part for part in names.walk(owner) if _changes(facts, names, part, str(first.value))]
+            if any(_is_given(names, part) and trained_by(facts, names, part) for part in changes):
+                found.setdefault(owner, (names, call, []))[2].append(str(first.value))
+    yield from found.values()
+
+
+def _is_given(names: Names, change: ast.AST) -> bool:
+    """Whether a statement is made from what its method was given, through the variables of the method."""
+    function = names.function(change)
+    given = set(positional(function)[1:]) if isinstance(function, FUNCTIONS) else set()
+    waiting, seen = [names.statement(change)], set()
+    while waiting:
+        for part in names.walk(waiting.pop()):
+            if isinstance(part, ast.Name) and part.id not in seen:
+                seen.add(part.id)
+                bindings = names.bindings(part.id, part)
+                waiting += [names.statement(b.node) for b in bindings if names.function(b.node) is function]
+    return not given.isdisjoint(seen)
 
 
 def _may_be_wrapped(facts: Facts, owner: ast.ClassDef) -> bool:

@@ -12,6 +12,7 @@ from hvdkit.migrate.facts.models.unwrapping import wrapped, wrapped_later
 from hvdkit.migrate.facts.models.wraps import find_wraps
 from hvdkit.migrate.facts.once import once
 from hvdkit.migrate.facts.values.arguments import given
+from hvdkit.migrate.facts.values.order import reaching
 from hvdkit.migrate.facts.values.value import Value
 from hvdkit.migrate.names import Names
 
@@ -169,7 +170,7 @@ def _asking_wrapped(facts: Facts) -> set[Names]:
 
 def _is_inside(facts: Facts, names: Names, model: ast.expr) -> bool:
     """Whether a variable is given what a wrapper holds: `inner = model.module if several else model`."""
-    bindings = names.bindings(model.id, model) if isinstance(model, ast.Name) else []
+    bindings = reaching(names, model.id, model) if isinstance(model, ast.Name) else ()
     values = [binding.value for binding in bindings if binding.kind == "assign" and not binding.path]
     arms = [arm for value in values for arm in (getattr(value, "body", None), getattr(value, "orelse", None))]
     return any(isinstance(each, ast.Attribute) and each.attr == "module" for each in (*values, *arms))

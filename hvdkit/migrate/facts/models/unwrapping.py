@@ -198,6 +198,30 @@ def looks_through(names: Names, call: ast.Call) -> bool:
     return False
 
 
+def left_out(facts: Facts, names: Names, call: ast.Call) -> bool:
+    """Whether what `if hasattr(model, "module"):` does is not done any more, and nothing is in its place.
+
+    What only looks through the wrapper is right without one: `model = model.module`, `return model.module`.
+    """
+    parent = names.parents[call]
+    while isinstance(parent, ast.BoolOp) and isinstance(parent.op, ast.And):
+        parent = names.parents[parent]
+    if not isinstance(parent, ast.If) or parent.orelse or not wrapped(facts, names, call.args[0]):
+        return False
+    model = ast.dump(call.args[0])
+    one = len(parent.body) == 1
+    return not all(_looks(statement, model, one) for statement in parent.body)
+
+
+def _looks(statement: ast.stmt, model: str, one: bool) -> bool:
+    """`model = model.module`, and as the only statement whatever returns or keeps something of it."""
+    if isinstance(statement, ast.Return):
+        return one
+    value = statement.value if isinstance(statement, ast.Assign) else None
+    through = isinstance(value, ast.Attribute) and value.attr == "module"
+    return value is not None and (one or (through and ast.dump(value.value) == model))  # type: ignore[attr-defined]
+
+
 def only_asks(facts: Facts, names: Names, test: ast.expr) -> bool:
     """Whether a test has no effect: it calls `isinstance` and its like, or a function that returns one."""
     if any(isinstance(part, ast.NamedExpr) for part in ast.walk(test)):

@@ -109,17 +109,26 @@ def _asked_for(step: Step, at: ast.AST, name: str) -> str:
     for child, parent in zip(around, around[1:]):
         if isinstance(parent, ast.If) and child in parent.body and parent not in step.names.ancestors(at):
             test = ast.unparse(parent.test)
-            if test in (name, f"{name} is not None", f"{name} != None"):
+            if test in _there(name):
                 return test
     return ""
 
 
 def _wait(statement: ast.stmt) -> ast.Call | None:
     """The `optimizer.synchronize()` that a statement is, or that is all it does if the optimizer is there."""
+    test = None
     if isinstance(statement, ast.If) and len(statement.body) == 1 and not statement.orelse:
-        statement = statement.body[0]
+        test, statement = statement.test, statement.body[0]
     call = statement.value if isinstance(statement, ast.Expr) else None
-    return call if isinstance(call, ast.Call) and _is_call(call, "synchronize") else None
+    if not isinstance(call, ast.Call) or not _is_call(call, "synchronize"):
+        return None
+    assert isinstance(call.func, ast.Attribute)
+    return call if test is None or ast.unparse(test) in _there(ast.unparse(call.func.value)) else None
+
+
+def _there(name: str) -> tuple[str, ...]:
+    """The tests whether an optimizer is there."""
+    return name, f"{name} is not None", f"{name} != None"
 
 
 def skips(names: Names, call: ast.Call) -> bool:

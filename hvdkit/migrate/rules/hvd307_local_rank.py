@@ -1,0 +1,225 @@
+"""HVD307: shares of the data and seeds are made from the rank, not from the number within one host."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from hvdkit.migrate import edits
+from hvdkit.migrate.facts import Facts
+from hvdkit.migrate.facts.data.training import SEEDS, trained_by
+from hvdkit.migrate.facts.files.writers import handed
+from hvdkit.migrate.facts.launch.launch_needs import has_rank
+from hvdkit.migrate.facts.launch.rank_kinds import CONSTANT, UNKNOWN
+from hvdkit.migrate.facts.values.arguments import given
+from hvdkit.migrate.facts.vocabulary import ASKING_SAMPLERS
+from hvdkit.migrate.names import Names
+from hvdkit.migrate.plan import Finding
+from hvdkit.migrate.rule import Change, Keep, Rule
+
+LOCAL = "local_rank"
+DEVICES = "torch.cuda.device_count"
+MAX_CALLERS = 3
+SHARE = "this is the number of a process on its host: on several hosts, ranks would read the same share of the data"
+SEED = (
+    "this is the number of a process on its host: on several hosts, ranks would draw the same random numbers"
+)
+
+
+def check(facts: Facts) -> Iterator[Finding]:
+    for site in facts.calls(*ASKING_SAMPLERS):
+        first = ASKING_SAMPLERS[site.name]
+        count, rank = given(site.node, first, "num_replicas"), given(site.node, first + 1, "rank")
+        if (
+            rank is None
+            or not _is_local(facts, site.names, rank)
+            or not _trains(facts, site.names, site.node)
+        ):
+            continue
+        yield from _found(facts, site.names, rank, "rank()", SHARE)
+        if count is not None and _of_one_host(facts, site.names, count):
+            yield from _found(facts, site.names, count, "size()", "these are the processes of one host")
+    seen: set[ast.AST] = set()
+    for site in facts.calls(*SEEDS, "random.seed"):
+        for argument in site.node.args[:1]:
+            for names, part in _local_parts(facts, site.names, argument):
+                if part not in seen and _trains(facts, names, part):
+                    seen.add(part)
+                    yield from _found(facts, names, part, "rank()", SEED)
+
+
+def _found(facts: Facts, names: Names, node: ast.expr, asked: str, message: str) -> Iterator[Finding]:
+    text = f"{facts.hvd(names)}.{asked}"
+    known = _by_launcher(facts, names, node) or _of_one_host(facts, names, node)
+    if known or UNKNOWN not in facts.ranks.of(names, node):
+        yield facts.suggested("HVD307", names, node, message, edits.replace, names.source, node, text)
+    else:
+        message = message.replace("this is", "this may be", 1)
+        yield facts.manual("HVD307", names, node, message, f"write {text} here if it is")
+
+
+def _trains(facts: Facts, names: Names, node: ast.AST) -> bool:
+    """Whether a distributed training comes to a node, and knows the ranks there."""
+    programs = trained_by(facts, names, node)
+    in_jobs = bool(programs) and all(program.kind == "ddp" for program in programs)
+    return in_jobs and has_rank(facts, names, names.statement(node))
+
+
+def _is_local(facts: Facts, names: Names, node: ast.expr) -> bool:
+    if _by_launcher(facts, names, node):
+        return True
+    kinds = facts.ranks.of(names, node)
+    known = LOCAL in kinds and kinds <= {LOCAL, UNKNOWN, CONSTANT}
+    return known and "rank" not in facts.launch.meaning(names, node)
+
+
+def _by_launcher(facts: Facts, names: Names, node: ast.expr) -> bool:
+    """Whether a number is the option that torch.distributed.launch gives each process its local rank by."""
+    return facts.launch.meaning(names, node) == {LOCAL}
+
+
+def _of_one_host(facts: Facts, names: Names, node: ast.expr) -> bool:
+    """Whether a number counts the processes, or the devices, of one host."""
+    return facts.ranks.of(names, node) == {"local_size"} or facts.flow.made(names, node) == {DEVICES}
+
+
+def _local_parts(
+    facts: Facts, names: Names, seed: ast.expr, depth: int = 0
+) -> Iterator[tuple[Names, ast.expr]]:
+    """What is added to a seed and is a local rank: in the call, or where a function is given the seed.
+
+    What was added to a variable before is not looked for: another place may take it away again.
+    """
+    if _is_local(facts, names, seed):
+        yield names, seed
+    elif isinstance(seed, ast.BinOp) and isinstance(seed.op, ast.Add):
+        for side in (seed.left, seed.right):
+            yield from _local_parts(facts, names, side, depth)
+    elif isinstance(seed, ast.Name) and depth < MAX_CALLERS:
+        if all(binding.kind == "param" for binding in names.bindings(seed.id, seed)):
+            for where, _, one in handed(facts, names, seed):
+                yield from _local_parts(facts, where, one, depth + 1)
+
+
+RULE = Rule(
+    id="HVD307",
+    title="shares and seeds by the rank",
+    what=(
+        "In a distributed script, where the rank that a DistributedSampler takes, or what is added to a seed, is the "
+        "local rank, puts hvd.rank(); and hvd.size() where the sampler takes the number of GPUs as that of the ranks."
+    ),
+    why=(
+        "The number of a process on its host is its rank as long as there is one host. On two, ranks 0 and 8 read the "
+        "same share of the data, and nobody reads the second half, or all of it is read twice in an epoch."
+    ),
+    safety=(
+        "Suggested: on one host nothing changes, and on several the ranks do what one host's did. A number that may "
+        "be something else is told. Seeds that are put together over several statements stay."
+    ),
+    check=check,
+    changes=(
+        Change(
+            """\
+            import argparse
+            import random
+            import numpy as np
+            import torch
+            import torch.distributed as dist
+            from torch.nn.parallel import DistributedDataParallel as DDP
+            from torch.utils.data import DataLoader, DistributedSampler
+
+            def seed_all(seed):
+                random.seed(seed)
+                torch.manual_seed(seed)
+
+            parser = argparse.ArgumentParser()
+            parser.add_argument("--local_rank", type=int, default=0)
+            args = parser.parse_args()
+            dist.init_process_group("nccl")
+            torch.cuda.set_device(args.local_rank)
+            seed_all(1 + args.local_rank)
+            np.random.seed(2)
+            model = DDP(net)
+            sampler = DistributedSampler(data, num_replicas=torch.cuda.device_count(), rank=args.local_rank)
+            loader = DataLoader(data, sampler=sampler)
+            for x in loader:
+                model(x).sum().backward()
+                optimizer.step()
+            """,
+            """\
+            import argparse
+            import random
+            import numpy as np
+            import horovod.torch as hvd
+            import torch
+            import torch.distributed as dist
+            from torch.nn.parallel import DistributedDataParallel as DDP
+            from torch.utils.data import DataLoader, DistributedSampler
+
+            def seed_all(seed):
+                random.seed(seed)
+                torch.manual_seed(seed)
+
+            parser = argparse.ArgumentParser()
+            parser.add_argument("--local_rank", type=int, default=0)
+            args = parser.parse_args()
+            dist.init_process_group("nccl")
+            torch.cuda.set_device(args.local_rank)
+            seed_all(1 + hvd.rank())
+            np.random.seed(2)
+            model = DDP(net)
+            sampler = DistributedSampler(data, num_replicas=hvd.size(), rank=hvd.rank())
+            loader = DataLoader(data, sampler=sampler)
+            for x in loader:
+                model(x).sum().backward()
+                optimizer.step()
+            """,
+            suggested=True,
+            note="The device is still chosen by the local rank.",
+        ),
+    ),
+    keeps=(
+        Keep(
+            """\
+            import os
+            import torch
+            import torch.distributed as dist
+            from torch.nn.parallel import DistributedDataParallel as DDP
+            from torch.utils.data import DataLoader, DistributedSampler
+
+            dist.init_process_group("nccl")
+            local_rank = int(os.environ["LOCAL_RANK"])
+            seed = 1
+            seed += local_rank
+            torch.manual_seed(seed - local_rank)
+            model = DDP(net.to(local_rank))
+            loader = DataLoader(data, sampler=DistributedSampler(data, dist.get_world_size(), dist.get_rank()))
+            for x in loader:
+                model(x).sum().backward()
+                optimizer.step()
+            """,
+            reason="the sampler has the rank, and the seed loses again what it was given",
+            suggested=True,
+        ),
+        Keep(
+            """\
+            import os
+            import torch
+            import torch.distributed as dist
+            from torch.nn.parallel import DistributedDataParallel as DDP
+
+            dist.init_process_group("nccl")
+            number = number_of(settings)
+            if number is None:
+                number = int(os.environ["LOCAL_RANK"])
+            torch.manual_seed(1 + number)
+            model = DDP(net)
+            for x in batches:
+                model(x).sum().backward()
+                optimizer.step()
+            """,
+            reason="what else the number may be was not found",
+            reported=True,
+        ),
+    ),
+)

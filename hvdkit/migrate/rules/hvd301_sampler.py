@@ -7,7 +7,6 @@ from collections.abc import Iterator
 
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts, Site
-from hvdkit.migrate.facts.data.host_shares import of_one_host
 from hvdkit.migrate.facts.data.sampler_classes import Chosen, after_start, bound_early, chosen
 from hvdkit.migrate.facts.values.arguments import default, positional
 from hvdkit.migrate.facts.vocabulary import ASKING_SAMPLERS, SAMPLER
@@ -16,7 +15,6 @@ from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
 
 EARLY = "make it where the ranks are known, after hvd.init(), and pass num_replicas=hvd.size() and rank=hvd.rank()"
-ON_HOSTS = "the sampler is given the rank within a host: on several hosts, the ranks of one local_rank draw the same data"
 ADVICE = "pass num_replicas=hvd.size() and rank=hvd.rank() where the class is DistributedSampler"
 
 
@@ -27,10 +25,6 @@ def check(facts: Facts) -> Iterator[Finding]:
         if missing:
             message = f"DistributedSampler is given {' and '.join(missing)}: there is no process group to ask"
             yield facts.safe("HVD301", site.names, site.node, message, _edits, facts, site, missing)
-        elif numbers := of_one_host(facts, site.names, site.node, first + 1):
-            yield facts.suggested(
-                "HVD301", site.names, site.node, ON_HOSTS, _of_all, facts, site.names, numbers
-            )
     for choice in chosen(facts):
         yield from _of_chosen(facts, choice)
     for names, call, position in bound_early(facts):
@@ -43,12 +37,6 @@ def check(facts: Facts) -> Iterator[Finding]:
                 yield facts.safe("HVD301", names, call, message, edits.add_arguments, source, call, added)
             else:
                 yield facts.manual("HVD301", names, call, message, EARLY)
-
-
-def _of_all(facts: Facts, names: Names, numbers: list[tuple[ast.expr, str]]) -> list[Edit]:
-    """The rank and the number of the ranks of all hosts in place of a host's."""
-    hvd = facts.hvd(names)
-    return [edits.replace(names.source, node, f"{hvd}.{function}()") for node, function in numbers]
 
 
 def _of_chosen(facts: Facts, choice: Chosen) -> Iterator[Finding]:
@@ -159,15 +147,9 @@ def _edits(facts: Facts, site: Site, missing: dict[str, str]) -> list[Edit]:
 RULE = Rule(
     id="HVD301",
     title="DistributedSampler gets rank and size from Horovod",
-    what=(
-        "Adds num_replicas=hvd.size() and rank=hvd.rank() to DistributedSampler calls that leave them out; with "
-        "--suggested, puts them in place of a rank within a host."
-    ),
-    why=(
-        "Without them the sampler asks torch.distributed, which has not been initialized. With the rank within a "
-        "host, ranks of several hosts draw the same data."
-    ),
-    safety="Safe: the same shares in the same order as under DDP. Suggested: others on several hosts.",
+    what="Adds num_replicas=hvd.size() and rank=hvd.rank() to DistributedSampler calls that leave them out.",
+    why="Without them the sampler asks torch.distributed, which has not been initialized.",
+    safety="Safe: the same shares in the same order as under DDP.",
     check=check,
     changes=(
         Change(
@@ -384,43 +366,8 @@ DistributedSampler(test, True, shuffle=False, num_replicas=hvd.size(), rank=hvd.
             """,
             note="A sampler of the project's own that hands on a rank and a size that nobody gives it.",
         ),
-        Change(
-            """\
-            import os
-            import torch
-            import torch.distributed as dist
-            from torch.utils.data import DistributedSampler
-
-            local_rank = int(os.environ["LOCAL_RANK"])
-            train = DistributedSampler(data, num_replicas=dist.get_world_size(), rank=local_rank)
-            test = DistributedSampler(data, torch.cuda.device_count(), local_rank)
-            """,
-            """\
-            import os
-            import horovod.torch as hvd
-            import torch.distributed as dist
-            from torch.utils.data import DistributedSampler
-
-            local_rank = int(os.environ["LOCAL_RANK"])
-            train = DistributedSampler(data, num_replicas=dist.get_world_size(), rank=hvd.rank())
-            test = DistributedSampler(data, hvd.size(), hvd.rank())
-            """,
-            suggested=True,
-            note="On one host the same; on several, every host would draw what the first draws.",
-        ),
     ),
     keeps=(
-        Keep(
-            """\
-            import os
-            from torch.utils.data import DistributedSampler
-
-            local_rank = int(os.environ["LOCAL_RANK"])
-            sampler = DistributedSampler(part_of_this_host(), num_replicas=workers, rank=local_rank)
-            """,
-            reason="how many share the data was not found: they may be those of a host, which has data of its own",
-            suggested=True,
-        ),
         Keep(
             """\
             from functools import partial

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
+from hvdkit.migrate.facts.data.host_shares import of_one_host
 from hvdkit.migrate.facts.data.training import SEEDS, trained_by
 from hvdkit.migrate.facts.files.writers import handed
 from hvdkit.migrate.facts.launch.launch_needs import has_rank
@@ -18,7 +19,6 @@ from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
 
 LOCAL = "local_rank"
-DEVICES = "torch.cuda.device_count"
 MAX_CALLERS = 3
 SHARE = "this is the number of a process on its host: on several hosts, ranks would read the same share of the data"
 SEED = (
@@ -29,33 +29,41 @@ SEED = (
 def check(facts: Facts) -> Iterator[Finding]:
     for site in facts.calls(*ASKING_SAMPLERS):
         first = ASKING_SAMPLERS[site.name]
-        count, rank = given(site.node, first, "num_replicas"), given(site.node, first + 1, "rank")
+        rank = given(site.node, first + 1, "rank")
         if (
             rank is None
             or not _is_local(facts, site.names, rank)
             or not _trains(facts, site.names, site.node)
         ):
             continue
-        yield from _found(facts, site.names, rank, "rank()", SHARE)
-        if count is not None and _of_one_host(facts, site.names, count):
-            yield from _found(facts, site.names, count, "size()", "these are the processes of one host")
+        numbers = of_one_host(facts, site.names, site.node, first)
+        for number, asked in numbers:
+            message = SHARE if asked == "rank" else "these are the processes of one host"
+            yield _suggested(facts, site.names, number, asked, message)
+        if not numbers:
+            yield _told(facts, site.names, rank, SHARE)
     seen: set[ast.AST] = set()
     for site in facts.calls(*SEEDS, "random.seed"):
         for argument in site.node.args[:1]:
             for names, part in _local_parts(facts, site.names, argument):
                 if part not in seen and _trains(facts, names, part):
                     seen.add(part)
-                    yield from _found(facts, names, part, "rank()", SEED)
+                    known = _by_launcher(facts, names, part) or UNKNOWN not in facts.ranks.of(names, part)
+                    yield (
+                        _suggested(facts, names, part, "rank", SEED)
+                        if known
+                        else _told(facts, names, part, SEED)
+                    )
 
 
-def _found(facts: Facts, names: Names, node: ast.expr, asked: str, message: str) -> Iterator[Finding]:
-    text = f"{facts.hvd(names)}.{asked}"
-    known = _by_launcher(facts, names, node) or _of_one_host(facts, names, node)
-    if known or UNKNOWN not in facts.ranks.of(names, node):
-        yield facts.suggested("HVD307", names, node, message, edits.replace, names.source, node, text)
-    else:
-        message = message.replace("this is", "this may be", 1)
-        yield facts.manual("HVD307", names, node, message, f"write {text} here if it is")
+def _suggested(facts: Facts, names: Names, node: ast.expr, asked: str, message: str) -> Finding:
+    text = f"{facts.hvd(names)}.{asked}()"
+    return facts.suggested("HVD307", names, node, message, edits.replace, names.source, node, text)
+
+
+def _told(facts: Facts, names: Names, node: ast.expr, message: str) -> Finding:
+    message = message.replace("this is", "this may be", 1)
+    return facts.manual("HVD307", names, node, message, f"write {facts.hvd(names)}.rank() here if it is")
 
 
 def _trains(facts: Facts, names: Names, node: ast.AST) -> bool:
@@ -76,11 +84,6 @@ def _is_local(facts: Facts, names: Names, node: ast.expr) -> bool:
 def _by_launcher(facts: Facts, names: Names, node: ast.expr) -> bool:
     """Whether a number is the option that torch.distributed.launch gives each process its local rank by."""
     return facts.launch.meaning(names, node) == {LOCAL}
-
-
-def _of_one_host(facts: Facts, names: Names, node: ast.expr) -> bool:
-    """Whether a number counts the processes, or the devices, of one host."""
-    return facts.ranks.of(names, node) == {"local_size"} or facts.flow.made(names, node) == {DEVICES}
 
 
 def _local_parts(
@@ -200,6 +203,25 @@ RULE = Rule(
             """,
             reason="the sampler has the rank, and the seed loses again what it was given",
             suggested=True,
+        ),
+        Keep(
+            """\
+            import os
+            import torch
+            import torch.distributed as dist
+            from torch.nn.parallel import DistributedDataParallel as DDP
+            from torch.utils.data import DataLoader, DistributedSampler
+
+            dist.init_process_group("nccl")
+            local_rank = int(os.environ["LOCAL_RANK"])
+            model = DDP(net.to(local_rank))
+            sampler = DistributedSampler(part_of_this_host(), num_replicas=workers, rank=local_rank)
+            for x in DataLoader(data, sampler=sampler):
+                model(x).sum().backward()
+                optimizer.step()
+            """,
+            reason="how many share the data was not found: they may be those of a host, which has data of its own",
+            reported=True,
         ),
         Keep(
             """\

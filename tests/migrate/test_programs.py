@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from hvdkit.migrate.facts import Facts
+from hvdkit.migrate.facts.data.training import training_paths
 from hvdkit.migrate.facts.models.buffers import changed_in_training
 from hvdkit.migrate.project import open_project
 
@@ -136,3 +137,38 @@ def test_buffers_of_models_that_only_other_scripts_make(tmp_path: Path, trained:
     (tmp_path / "prepare.py").write_text("from pitch import pitch\n\nprint(pitch()(x))\n")
     found = changed_in_training(Facts(open_project([tmp_path])))
     assert [buffer for _, _, buffer in found] == ["matrix"] * trained
+
+PRECISION = """\
+import torch
+
+class Precision:
+    def backward(self, loss):
+        loss.backward()
+
+    def step(self, optimizer):
+        optimizer.step()
+"""
+TRAINING = """\
+import torch
+import torch.distributed as dist
+from precision import Precision
+
+def train(model, batches):
+    dist.init_process_group("nccl")
+    model = torch.nn.parallel.DistributedDataParallel(model)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    precision = Precision()
+    for batch in batches:
+        precision.backward(model(batch).sum())
+        precision.step(optimizer)
+"""
+
+
+def test_a_loop_of_a_file_that_a_script_does_not_import_is_not_its_own(tmp_path: Path) -> None:
+    """Both share a class that has backward() and step(): the script that only asks with it trains nothing."""
+    (tmp_path / "precision.py").write_text(PRECISION)
+    (tmp_path / "training.py").write_text(TRAINING)
+    (tmp_path / "ask.py").write_text("from precision import Precision\n\nprint(Precision())\n")
+    facts = Facts(open_project([tmp_path]))
+    paths = {program.entry.source.path.name: training_paths(facts, program) for program in facts.programs}
+    assert paths["training.py"] and not paths["ask.py"]

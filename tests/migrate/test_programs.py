@@ -138,6 +138,7 @@ def test_buffers_of_models_that_only_other_scripts_make(tmp_path: Path, trained:
     found = changed_in_training(Facts(open_project([tmp_path])))
     assert [buffer for _, _, buffer in found] == ["matrix"] * trained
 
+
 PRECISION = """\
 import torch
 
@@ -148,7 +149,7 @@ class Precision:
     def step(self, optimizer):
         optimizer.step()
 """
-TRAINING = """\
+TRAINED_WITH_IT = """\
 import torch
 import torch.distributed as dist
 from precision import Precision
@@ -167,7 +168,7 @@ def train(model, batches):
 def test_a_loop_of_a_file_that_a_script_does_not_import_is_not_its_own(tmp_path: Path) -> None:
     """Both share a class that has backward() and step(): the script that only asks with it trains nothing."""
     (tmp_path / "precision.py").write_text(PRECISION)
-    (tmp_path / "training.py").write_text(TRAINING)
+    (tmp_path / "training.py").write_text(TRAINED_WITH_IT)
     (tmp_path / "ask.py").write_text("from precision import Precision\n\nprint(Precision())\n")
     facts = Facts(open_project([tmp_path]))
     paths = {program.entry.source.path.name: training_paths(facts, program) for program in facts.programs}

@@ -171,7 +171,7 @@ def test_two_optimizers_of_a_class_refuse_no_other_script_that_has_one(tmp_path:
 
 
 def test_what_only_a_ring_of_files_imports_stays_with_what_it_needs(tmp_path: Path) -> None:
-    """A package registers its trainer in __init__.py: no script is seen to import it, and it needs start.py."""
+    """A package registers its trainer in __init__.py: no script is seen to import it."""
     package = tmp_path / "package"
     package.mkdir()
     (package / "__init__.py").write_text("from package import trainer\n")

@@ -8,13 +8,17 @@ from typing import TYPE_CHECKING
 
 from hvdkit.migrate.facts import vocabulary as words
 from hvdkit.migrate.facts.launch.ranks import constant
-from hvdkit.migrate.facts.values.arguments import given
-from hvdkit.migrate.names import Names
+from hvdkit.migrate.facts.values.arguments import given, passed
+from hvdkit.migrate.names import FunctionNode, Names
 
 if TYPE_CHECKING:
     from hvdkit.migrate.facts.facts import Facts
 
 
+SEEDS = frozenset(
+    ("random.seed", *(f"numpy.random.{name}" for name in ("seed", "RandomState", "default_rng")))
+)
+SEEDING = ("manual_seed", "manual_seed_all", "seed", "RandomState", "default_rng")  # as they are called
 SPLITS = ("split", "chunk", "tensor_split", "array_split")
 SAMPLER = ("torch.utils.data.Sampler", "torch.utils.data.sampler.Sampler")
 
@@ -28,6 +32,7 @@ def numbers_for_rank(facts: Facts) -> Iterator[tuple[Names, ast.expr]]:
             *_shared_out(facts),
             *_reckoned(facts),
             *_beside_device(facts),
+            *_seeded(facts),
         ):
             if isinstance(node, (ast.Name, ast.Attribute)) and _is_index(facts, names, node):
                 yield names, node
@@ -119,6 +124,48 @@ def _beside_device(facts: Facts) -> Iterator[tuple[Names, ast.expr]]:
             if len(named) > 2 and any("size" in facts.launch.meaning(names, part) for part in named):
                 if any("torch.device" in facts.flow.made(names, part) for part in given):
                     yield from ((names, part) for part in named)
+
+
+def _seeded(facts: Facts) -> Iterator[tuple[Names, ast.expr]]:
+    """What random numbers are seeded with, alone or in a sum: two hosts would draw the same."""
+    for names in facts.files:
+        if "ddp" not in facts.kinds(names):
+            continue
+        for call in (call for method in SEEDING for call in names.calls.get(method, ())):
+            if call.args and _seeds(names, call):
+                for term in _terms(call.args[0]):
+                    yield from _handed(facts, names, term)
+
+
+def _seeds(names: Names, call: ast.Call) -> bool:
+    """Whether a call seeds random numbers: of Python, NumPy, torch, or a generator of torch's."""
+    of_torch = getattr(call.func, "attr", "") in ("manual_seed", "manual_seed_all")
+    return of_torch or not SEEDS.isdisjoint(names.qualified(call.func))
+
+
+def _handed(facts: Facts, names: Names, node: ast.expr) -> Iterator[tuple[Names, ast.expr]]:
+    """A term of a seed; where it is a parameter of a function that only seeds with it, what that is given."""
+    function = names.function(node)
+    if not isinstance(node, ast.Name) or function is None or not _only_seeds(names, function, node.id):
+        yield names, node
+        return
+    for where, site in facts.flow.call_sites(names, function):
+        value = passed(names, function, where, site, node.id)
+        yield from ((where, term) for term in _terms(value)) if value is not None else ()
+
+
+def _only_seeds(names: Names, function: FunctionNode, name: str) -> bool:
+    """Whether a name is a parameter that a function does nothing with but seed, and write it as text."""
+    uses = [use for use in names.uses.get(name, ()) if function in names.ancestors(use)]
+    kinds = {binding.kind for use in uses for binding in names.bindings(name, use)}
+    calls = ([parent for parent in names.ancestors(use) if isinstance(parent, ast.Call)] for use in uses)
+    return kinds == {"param"} and all(
+        any(_seeds(names, c) or _as_text(c) for c in around) for around in calls
+    )
+
+
+def _as_text(call: ast.Call) -> bool:
+    return getattr(call.func, "id", "") == "str"
 
 
 def _is_index(facts: Facts, names: Names, node: ast.expr) -> bool:

@@ -9,6 +9,7 @@ import pytest
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.data.training import training_paths
 from hvdkit.migrate.facts.models.buffers import changed_in_training
+from hvdkit.migrate.facts.optimizers.told_apart import not_told_apart
 from hvdkit.migrate.project import open_project
 
 TOOLS = """\
@@ -173,3 +174,42 @@ def test_a_loop_of_a_file_that_a_script_does_not_import_is_not_its_own(tmp_path:
     facts = Facts(open_project([tmp_path]))
     paths = {program.entry.source.path.name: training_paths(facts, program) for program in facts.programs}
     assert paths["training.py"] and not paths["ask.py"]
+
+
+OWN = """\
+import torch
+
+class Own(torch.optim.SGD):
+    pass
+
+def check():
+    layer = torch.nn.Linear(2, 1)
+    checked = Own(layer.parameters(), lr=0.1)
+    layer(torch.ones(1, 2)).sum().backward()
+    checked.step()
+
+if __name__ == "__main__":
+    check()
+"""
+USING_OWN = """\
+import torch
+import torch.distributed as dist
+from own import Own
+
+dist.init_process_group("nccl")
+net = torch.nn.Linear(2, 1)
+model = torch.nn.parallel.DistributedDataParallel(net)
+optimizer = Own(net.parameters(), lr=0.1)
+for batch in data:
+    model(batch).sum().backward()
+    torch.nn.utils.clip_grad_norm_(net.parameters(), 1.0)
+    optimizer.step()
+"""
+
+
+def test_an_optimizer_of_a_check_in_its_own_file_is_none_of_the_script(tmp_path: Path) -> None:
+    """Both are of one class, and the file's own check() makes one: the script steps a single optimizer."""
+    (tmp_path / "own.py").write_text(OWN)
+    (tmp_path / "train.py").write_text(USING_OWN)
+    facts = Facts(open_project([tmp_path]))
+    assert facts.steps.groups and not any(not_told_apart(facts, group) for group in facts.steps.groups)

@@ -22,17 +22,17 @@ def not_told_apart(facts: Facts, group: Group) -> bool:
 
 def _shared(facts: Facts, group: Group) -> bool:
     """Whether the steps of a group are those of several optimizers of one program that has them."""
-    places = [p for p in facts.places if any(o.value in group.optimizers for o in p.optimizers)]
-    programs = [p for p in facts.programs if any(_may_run(facts, p, s.names, s.call) for s in group.steps)]
-    return any(
-        len({place.target for place in places if place.target and _may_run(facts, p, place.names, place.call)})
-        > 1
-        for p in programs
-    )
+    places = [p for p in facts.places if p.target and any(o.value in group.optimizers for o in p.optimizers)]
+    for program in facts.programs:
+        if any(_may_run(facts, program, step.names, step.call) for step in group.steps):
+            mine = (place for place in places if _may_run(facts, program, place.names, place.call))
+            if len({place.target for place in mine}) > 1:
+                return True
+    return False
 
 
 def _may_run(facts: Facts, program: ProgramFacts, names: Names, node: ast.AST) -> bool:
-    """Whether a node runs in a program: not a test that only another script runs, of a file that both import."""
+    """Whether a node runs in a program: not what only another script runs, of a file that both import."""
     seen = runs_in(facts, program, names, node) or run_by_nobody(facts, names, node)
     return names in program.files and seen
 

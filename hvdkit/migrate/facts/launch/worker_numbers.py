@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Callable
 
 from hvdkit.migrate.facts import vocabulary as words
+from hvdkit.migrate.facts.launch.launch import Origin
+from hvdkit.migrate.facts.launch.launched_processes import functions_below, processes
 from hvdkit.migrate.facts.launch.ranks import constant
-from hvdkit.migrate.facts.values.arguments import given, passed
+from hvdkit.migrate.facts.once import once
+from hvdkit.migrate.facts.values.arguments import given, passed, spawned
 from hvdkit.migrate.names import FunctionNode, Names
 
 if TYPE_CHECKING:
@@ -46,7 +49,20 @@ def _compared(facts: Facts) -> Iterator[tuple[Names, ast.expr]]:
         for node in names.of_kind(ast.Compare):
             if len(node.ops) == 1 and constant(node.comparators[0]) == 0:
                 if isinstance(node.ops[0], (ast.Eq, ast.NotEq, ast.Gt)):
-                    yield names, node.left
+                    yield from _tested(facts, names, node.left)
+
+
+def _tested(facts: Facts, names: Names, node: ast.expr) -> Iterator[tuple[Names, ast.expr]]:
+    """A number that is tested; where some worker gives a 0 for it, what the others give."""
+    yield names, node
+    if isinstance(node, ast.Name) and not _is_index(facts, names, node):
+        function = names.function(node)
+        if function is not None and _only(names, function, node.id, _compares):
+            yield from _given_for(facts, names, function, node.id)
+
+
+def _compares(names: Names, use: ast.Name) -> bool:
+    return isinstance(names.parents[use], ast.Compare)
 
 
 def _sampled(facts: Facts) -> Iterator[tuple[Names, ast.expr]]:
@@ -146,26 +162,35 @@ def _seeds(names: Names, call: ast.Call) -> bool:
 def _handed(facts: Facts, names: Names, node: ast.expr) -> Iterator[tuple[Names, ast.expr]]:
     """A term of a seed; where it is a parameter of a function that only seeds with it, what that is given."""
     function = names.function(node)
-    if not isinstance(node, ast.Name) or function is None or not _only_seeds(names, function, node.id):
+    if isinstance(node, ast.Name) and function is not None and _only(names, function, node.id, _in_seed):
+        for where, value in _given_for(facts, names, function, node.id):
+            yield from ((where, term) for term in _terms(value))
+    else:
         yield names, node
-        return
-    for where, site in facts.flow.call_sites(names, function):
-        value = passed(names, function, where, site, node.id)
-        yield from ((where, term) for term in _terms(value)) if value is not None else ()
 
 
-def _only_seeds(names: Names, function: FunctionNode, name: str) -> bool:
-    """Whether a name is a parameter that a function does nothing with but seed, and write it as text."""
+def _in_seed(names: Names, use: ast.Name) -> bool:
+    calls = [parent for parent in names.ancestors(use) if isinstance(parent, ast.Call)]
+    return any(_seeds(names, call) or getattr(call.func, "id", "") == "str" for call in calls)
+
+
+def _only(
+    names: Names, function: FunctionNode, name: str, accepts: Callable[[Names, ast.Name], bool]
+) -> bool:
+    """Whether a name is a parameter of a function, which does nothing else with it than what is accepted."""
     uses = [use for use in names.uses.get(name, ()) if function in names.ancestors(use)]
     kinds = {binding.kind for use in uses for binding in names.bindings(name, use)}
-    calls = ([parent for parent in names.ancestors(use) if isinstance(parent, ast.Call)] for use in uses)
-    return kinds == {"param"} and all(
-        any(_seeds(names, c) or _as_text(c) for c in around) for around in calls
-    )
+    return kinds == {"param"} and all(accepts(names, use) for use in uses)
 
 
-def _as_text(call: ast.Call) -> bool:
-    return getattr(call.func, "id", "") == "str"
+def _given_for(
+    facts: Facts, names: Names, function: FunctionNode, parameter: str
+) -> Iterator[tuple[Names, ast.expr]]:
+    """What the calls of a function give for a parameter."""
+    for where, site in facts.flow.call_sites(names, function):
+        value = passed(names, function, where, site, parameter)
+        if value is not None:
+            yield where, value
 
 
 def _is_index(facts: Facts, names: Names, node: ast.expr) -> bool:
@@ -174,4 +199,25 @@ def _is_index(facts: Facts, names: Names, node: ast.expr) -> bool:
     ranks = [
         origin for origin in origins if origin.kind == "index" and origin.node in facts.launch.rank_indices
     ]
-    return bool(ranks) and all(o.kind == "index" or constant(o.node) == 0 for o in origins)
+    return bool(ranks) and all(o.kind == "index" or _of_lone(facts, o) for o in origins)
+
+
+def _of_lone(facts: Facts, origin: Origin) -> bool:
+    """Whether an origin is the 0 of a plain call, in place of a worker: not one that every worker gives."""
+    names, node = origin.names, origin.node
+    if constant(node) != 0:
+        return False
+    given = not isinstance(names.parents[node], ast.arguments)  # else the default of a parameter
+    return not given or _in_workers(facts).isdisjoint((node, *names.ancestors(node)))
+
+
+@once
+def _in_workers(facts: Facts) -> frozenset[ast.AST]:
+    """The functions that workers run, those that are started and all that they call."""
+    started = [(site.names, site.node, spawned(site.names, site.node)) for site in facts.launch.spawns]
+    return frozenset(
+        function
+        for names, _, worker in (*started, *processes(facts))
+        if worker is not None
+        for function in functions_below(facts, names, worker)
+    )

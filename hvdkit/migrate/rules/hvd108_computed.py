@@ -11,7 +11,7 @@ from hvdkit.migrate.facts.launch.beside_definitions import (
     host_numbers,
     read_again,
     tests_for_several,
-    unfollowed_ranks,
+    unfollowed,
 )
 from hvdkit.migrate.facts.launch.launch import Origin
 from hvdkit.migrate.facts.launch.worker_numbers import numbers_for_rank
@@ -41,10 +41,10 @@ def check(facts: Facts) -> Iterator[Finding]:
             for read in read_again(facts, origin):
                 message = f"the same value as in line {node.lineno}, which is {text} now"
                 yield facts.safe("HVD108", names, read, message, edits.replace, names.source, read, text)
-    for site, rank in unfollowed_ranks(facts):
-        text = site.names.source.segment(rank)
-        message = f"where {text} gets its value, which {ABOUT['rank']}, could not be followed"
-        advice = f"set it to {facts.hvd(site.names)}.rank() where it is defined, if anything else reads it"
+    for site, given, function in unfollowed(facts):
+        text = site.names.source.segment(given)
+        message = f"where {text} gets its value, which {ABOUT[function]}, could not be followed"
+        advice = f"set {text} to {facts.hvd(site.names)}.{function}() where it is defined, if anything else reads it"
         yield facts.manual("HVD108", site.names, site.node, message, advice)
     for names, number in tests_for_several(facts):
         yield _read(facts, names, number, "size", "asks whether there are several processes, on any host")
@@ -812,7 +812,8 @@ WORLD_SIZE = 16
 
             def run(worker, workers, data):
                 job = sampling.job()
-                # hvdkit: TODO[HVD108] set it to hvd.rank() where it is defined, if anything else reads it
+                # hvdkit: TODO[HVD108] set job.rank to hvd.rank() where it is defined, if anything else reads it
+                # hvdkit: TODO[HVD108] set job.size to hvd.size() where it is defined, if anything else reads it
                 dist.init_process_group("nccl", rank=job.rank, world_size=job.size)
                 mine = data.split(len(data) // workers)[worker]
 

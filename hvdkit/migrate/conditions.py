@@ -13,7 +13,7 @@ from typing import Any
 from hvdkit.migrate.devices import device_row, init_row
 from hvdkit.migrate.facts import Facts, Site
 from hvdkit.migrate.facts import vocabulary as words
-from hvdkit.migrate.facts.averages.hand_reduction import Gradients, hand_reductions
+from hvdkit.migrate.facts.averages.hand_reduction import BY_HOROVOD, Gradients, hand_reductions
 from hvdkit.migrate.facts.data.draws import drawn_apart, made_apart
 from hvdkit.migrate.facts.data.host_shares import same_on_hosts
 from hvdkit.migrate.facts.data.sharding import epoch_calls, in_order, orders_itself, picked, share
@@ -38,8 +38,6 @@ from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Condition, State
 from hvdkit.migrate.tensorflow_conditions import tensorflow_conditions
 
-REDUCTIONS = ("allreduce", "allreduce_", "allreduce_async", "allreduce_async_", "reducescatter")
-BY_HOROVOD = tuple(f"{module}.{name}" for module in words.HOROVOD for name in REDUCTIONS)
 NOT_TRAINED = "nothing is trained here"
 ONE_PROCESS = "nothing is trained: it stays a program of one process"
 SCALES = "Parts of it would be divided: those of a NeighborLoader with a DistributedSampler over the nodes"

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from hvdkit.migrate.facts import Facts, Options
-from hvdkit.migrate.facts.programs import ProgramFacts
+from hvdkit.migrate.facts.programs import ProgramFacts, imported_by
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Applicability, FilePlan, Finding
 
@@ -36,18 +36,28 @@ def refused_files(
             if finding.applicability is Applicability.REFUSED:
                 reason = f"{finding.rule} at {finding.path.name}:{finding.line}"
                 refused.setdefault(names, Refusal(reason, names))
+    parts = [(program.entry, program.files) for program in facts.programs] + _in_no_program(facts)
     while True:
         size = len(refused)
-        for program in facts.programs:
-            files = [names for names in facts.files if names in program.files]
+        for entry, together in parts:
+            files = [names for names in facts.files if names in together]
             refusal = next((refused[names] for names in files if names in refused), None)
             if refusal is None:
                 continue
             for names in files:
-                if names is program.entry or applied(findings.get(names.source.path, []), facts.options):
+                if names is entry or applied(findings.get(names.source.path, []), facts.options):
                     refused.setdefault(names, refusal)
         if len(refused) == size:
             return refused
+
+
+def _in_no_program(facts: Facts) -> list[tuple[Names, frozenset[Names]]]:
+    """The files that only a ring of files imports, as a package's __init__.py that registers them.
+
+    Each with what it imports, without which it does not run.
+    """
+    known = frozenset().union(*(program.files for program in facts.programs))
+    return [(names, frozenset(imported_by(facts, names))) for names in facts.files if names not in known]
 
 
 def applied(findings: Iterable[Finding], options: Options) -> list[Finding]:

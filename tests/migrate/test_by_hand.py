@@ -853,3 +853,30 @@ def test_without_an_optimizer_that_is_found_what_is_averaged_by_hand_stays(tmp_p
     assert "DistributedOptimizer" not in file.after
     found = [finding for finding in plan.findings if finding.rule == "HVD904"]
     assert [finding.applicability for finding in found] == [Applicability.SAFE]
+
+
+def test_an_average_that_stays_is_not_taken_for_none_afterwards(tmp_path: Path) -> None:
+    """Gradients laid end to end, and summed on some runs only: a second run wraps no optimizer beside it."""
+    helper = """
+        def average(model):
+            flat = torch.cat([p.grad.view(-1) for p in model.parameters()])
+            dist.all_reduce(flat)
+            offset = 0
+            for p in model.parameters():
+                p.grad.copy_(flat[offset:offset + p.numel()].view_as(p.grad) / size)
+                offset += p.numel()
+
+        through([torch.ones(1)], lambda tensor: dist.all_reduce(tensor))
+    """
+    loop = """
+        net(x).sum().backward()
+        if args.often > 1:
+            average(net)
+        optimizer.step()
+    """
+    (file,) = plan_of(tmp_path, helper, loop).files
+    assert not file.problem and "hvd.allreduce_(flat, op=hvd.Sum)" in file.after
+    assert "DistributedOptimizer" not in file.after
+    (tmp_path / "train.py").write_text(file.after)
+    again = make_plan([tmp_path], Options())
+    assert not any(file.changed for file in again.files)

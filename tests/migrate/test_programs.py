@@ -8,7 +8,9 @@ import pytest
 
 from hvdkit.migrate.engine import make_plan
 from hvdkit.migrate.facts import Facts, Options
+from hvdkit.migrate.facts.data.training import training_paths
 from hvdkit.migrate.facts.models.buffers import changed_in_training
+from hvdkit.migrate.facts.optimizers.told_apart import not_told_apart
 from hvdkit.migrate.project import open_project
 
 TOOLS = """\
@@ -176,3 +178,78 @@ def test_what_shares_a_helper_starts_horovod_where_it_is_run(
     after = {file.path.name: file.after for file in make_plan([tmp_path], Options()).files}
     assert "hvd.rank()" in after["parts.py"]
     assert ("hvd.init()" in after["other.py"]) is starts
+
+
+PRECISION = """\
+import torch
+
+class Precision:
+    def backward(self, loss):
+        loss.backward()
+
+    def step(self, optimizer):
+        optimizer.step()
+"""
+TRAINED_WITH_IT = """\
+import torch
+import torch.distributed as dist
+from precision import Precision
+
+def train(model, batches):
+    dist.init_process_group("nccl")
+    model = torch.nn.parallel.DistributedDataParallel(model)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    precision = Precision()
+    for batch in batches:
+        precision.backward(model(batch).sum())
+        precision.step(optimizer)
+"""
+
+
+def test_a_loop_of_a_file_that_a_script_does_not_import_is_not_its_own(tmp_path: Path) -> None:
+    """Both share a class that has backward() and step(): the script that only asks with it trains nothing."""
+    (tmp_path / "precision.py").write_text(PRECISION)
+    (tmp_path / "training.py").write_text(TRAINED_WITH_IT)
+    (tmp_path / "ask.py").write_text("from precision import Precision\n\nprint(Precision())\n")
+    facts = Facts(open_project([tmp_path]))
+    paths = {program.entry.source.path.name: training_paths(facts, program) for program in facts.programs}
+    assert paths["training.py"] and not paths["ask.py"]
+
+
+OWN = """\
+import torch
+
+class Own(torch.optim.SGD):
+    pass
+
+def check():
+    layer = torch.nn.Linear(2, 1)
+    checked = Own(layer.parameters(), lr=0.1)
+    layer(torch.ones(1, 2)).sum().backward()
+    checked.step()
+
+if __name__ == "__main__":
+    check()
+"""
+USING_OWN = """\
+import torch
+import torch.distributed as dist
+from own import Own
+
+dist.init_process_group("nccl")
+net = torch.nn.Linear(2, 1)
+model = torch.nn.parallel.DistributedDataParallel(net)
+optimizer = Own(net.parameters(), lr=0.1)
+for batch in data:
+    model(batch).sum().backward()
+    torch.nn.utils.clip_grad_norm_(net.parameters(), 1.0)
+    optimizer.step()
+"""
+
+
+def test_an_optimizer_of_a_check_in_its_own_file_is_none_of_the_script(tmp_path: Path) -> None:
+    """Both are of one class, and the file's own check() makes one: the script steps a single optimizer."""
+    (tmp_path / "own.py").write_text(OWN)
+    (tmp_path / "train.py").write_text(USING_OWN)
+    facts = Facts(open_project([tmp_path]))
+    assert facts.steps.groups and not any(not_told_apart(facts, group) for group in facts.steps.groups)

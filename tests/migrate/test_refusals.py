@@ -168,3 +168,21 @@ def test_two_optimizers_of_a_class_refuse_no_other_script_that_has_one(tmp_path:
     plan = make_plan([tmp_path], Options())
     refused = {f.path.name for f in plan.findings if f.applicability is Applicability.REFUSED}
     assert refused == {"two.py"}
+
+
+def test_what_only_a_ring_of_files_imports_stays_with_what_it_needs(tmp_path: Path) -> None:
+    """A package registers its trainer in __init__.py: no script is seen to import it."""
+    package = tmp_path / "package"
+    package.mkdir()
+    (package / "__init__.py").write_text("from package import trainer\n")
+    (package / "trainer.py").write_text(
+        "import torch.distributed as dist\nimport package\nfrom package import start\n\n"
+        "def mean(value):\n    start.start()\n    dist.all_reduce(value)\n"
+    )
+    (package / "start.py").write_text(HELPER + "    dist.irecv(tensor)\n")
+    (tmp_path / "run.py").write_text("from package.start import start\n\nstart()\n")
+    plan = make_plan([tmp_path], Options())
+    assert {program.entry.name: program.refused for program in plan.programs} == {
+        "run.py": "HVD903 at start.py:5"
+    }
+    assert not any(file.changed for file in plan.files)

@@ -42,8 +42,7 @@ def find_programs(facts: Facts) -> list[ProgramFacts]:
     if not facts.project.uses_framework:
         given = [names for names in facts.files if names.source.path in facts.project.opened]
         return [ProgramFacts(names, "none", frozenset((names,))) for names in given]
-    below = {names: facts.project.imports(names) for names in facts.files}
-    imported = {module for modules in below.values() for module in modules}
+    imported = {module for names in facts.files for module in facts.project.imports(names)}
     evidence = _evidence(facts)
     passes = [*backward_calls(facts), *library_backwards(facts)]
     updates = weight_updates(facts)
@@ -53,9 +52,7 @@ def find_programs(facts: Facts) -> list[ProgramFacts]:
     for names in facts.files:
         if names in imported and not has_main_guard(names):
             continue
-        closure: list[Names] = [names]
-        for file in closure:
-            closure += [module for module in below.get(file, ()) if module not in closure]
+        closure = imported_by(facts, names)
         files = frozenset(closure)
         if _of_another_framework(files):
             found.append((names, files, set(), set()))
@@ -75,6 +72,14 @@ def find_programs(facts: Facts) -> list[ProgramFacts]:
         if talking - started:
             seen.add("ddp")
     return [ProgramFacts(entry, _kind(seen), files) for entry, files, seen, _ in found]
+
+
+def imported_by(facts: Facts, names: Names) -> list[Names]:
+    """A file and those that it imports, and so on."""
+    closure = [names]
+    for file in closure:
+        closure += [module for module in facts.project.imports(file) if module not in closure]
+    return closure
 
 
 def _of_another_framework(files: frozenset[Names]) -> bool:

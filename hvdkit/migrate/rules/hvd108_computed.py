@@ -11,7 +11,7 @@ from hvdkit.migrate.facts.launch.beside_definitions import (
     host_numbers,
     read_again,
     tests_for_several,
-    unfollowed_ranks,
+    unfollowed,
 )
 from hvdkit.migrate.facts.launch.launch import Origin
 from hvdkit.migrate.facts.launch.worker_numbers import numbers_for_rank
@@ -42,10 +42,10 @@ def check(facts: Facts) -> Iterator[Finding]:
             for read in read_again(facts, origin):
                 message = f"the same value as in line {node.lineno}, which is {text} now"
                 yield facts.safe("HVD108", names, read, message, edits.replace, names.source, read, text)
-    for site, rank in unfollowed_ranks(facts):
-        text = site.names.source.segment(rank)
-        message = f"where {text} gets its value, which {ABOUT['rank']}, could not be followed"
-        advice = f"set it to {facts.hvd(site.names)}.rank() where it is defined, if anything else reads it"
+    for site, given, function in unfollowed(facts):
+        text = site.names.source.segment(given)
+        message = f"where {text} gets its value, which {ABOUT[function]}, could not be followed"
+        advice = f"set {text} to {facts.hvd(site.names)}.{function}() where it is defined, if anything else reads it"
         yield facts.manual("HVD108", site.names, site.node, message, advice)
     for names, number in tests_for_several(facts):
         yield _read(facts, names, number, "size", "asks whether there are several processes, on any host")
@@ -122,6 +122,104 @@ RULE = Rule(
             mp.spawn(worker, args=(read(),), nprocs=size)
             """,
             note="A share of the data by the number of all processes is picked by the rank, a device by the worker's number.",
+        ),
+        Change(
+            """\
+            import torch
+            import torch.distributed as dist
+            import torch.multiprocessing as mp
+
+            def save(model, name, rank=0):
+                if rank != 0:
+                    return
+                torch.save(model.state_dict(), name)
+
+            def worker(rank, size, data):
+                dist.init_process_group("nccl", init_method="file:///tmp/store", rank=rank, world_size=size)
+                model = torch.nn.Linear(2, 1)
+                if not train(model, data):
+                    save(model, f"failed-{dist.get_rank()}.pt", rank=0)
+                save(model, "last.pt", rank=rank)
+
+            def main(size, data):
+                mp.spawn(worker, args=(size, data), nprocs=size)
+            """,
+            """\
+            import horovod.torch as hvd
+            import torch
+            import torch.distributed as dist
+            import torch.multiprocessing as mp
+
+            def save(model, name, rank=0):
+                if rank != 0:
+                    return
+                torch.save(model.state_dict(), name)
+
+            def worker(rank, size, data):
+                dist.init_process_group("nccl", init_method="file:///tmp/store", rank=rank, world_size=size)
+                model = torch.nn.Linear(2, 1)
+                if not train(model, data):
+                    save(model, f"failed-{dist.get_rank()}.pt", rank=0)
+                save(model, "last.pt", rank=hvd.rank())
+
+            def main(size, data):
+                mp.spawn(worker, args=(size, data), nprocs=size)
+            """,
+            note="Each worker that fails is to save, and says so by a 0: it is no rank.",
+        ),
+        Change(
+            """\
+            import os
+            import random
+            import torch
+            import torch.distributed as dist
+            import torch.multiprocessing as mp
+
+            def seed_all(seed):
+                os.environ["PYTHONHASHSEED"] = str(seed)
+                random.seed(seed)
+                torch.manual_seed(seed)
+
+            def prepare(gpu):
+                torch.manual_seed(gpu)
+                torch.cuda.set_device(gpu)
+
+            def worker(rank, args):
+                dist.init_process_group("nccl", init_method="file:///tmp/store", rank=rank, world_size=args.size)
+                prepare(rank)
+                seed_all(args.seed + rank)
+                draws = torch.Generator().manual_seed(1000 * args.seed + rank)
+
+            def main(args):
+                mp.spawn(worker, args=(args,), nprocs=args.size)
+            """,
+            """\
+            import os
+            import random
+            import horovod.torch as hvd
+            import torch
+            import torch.distributed as dist
+            import torch.multiprocessing as mp
+
+            def seed_all(seed):
+                os.environ["PYTHONHASHSEED"] = str(seed)
+                random.seed(seed)
+                torch.manual_seed(seed)
+
+            def prepare(gpu):
+                torch.manual_seed(hvd.rank())
+                torch.cuda.set_device(gpu)
+
+            def worker(rank, args):
+                dist.init_process_group("nccl", init_method="file:///tmp/store", rank=rank, world_size=args.size)
+                prepare(rank)
+                seed_all(args.seed + hvd.rank())
+                draws = torch.Generator().manual_seed(1000 * args.seed + hvd.rank())
+
+            def main(args):
+                mp.spawn(worker, args=(args,), nprocs=args.size)
+            """,
+            note="A seed by the worker's number is one by the rank: the workers of two hosts draw differently.",
         ),
         Change(
             """\
@@ -715,7 +813,8 @@ WORLD_SIZE = 16
 
             def run(worker, workers, data):
                 job = sampling.job()
-                # hvdkit: TODO[HVD108] set it to hvd.rank() where it is defined, if anything else reads it
+                # hvdkit: TODO[HVD108] set job.rank to hvd.rank() where it is defined, if anything else reads it
+                # hvdkit: TODO[HVD108] set job.size to hvd.size() where it is defined, if anything else reads it
                 dist.init_process_group("nccl", rank=job.rank, world_size=job.size)
                 mine = data.split(len(data) // workers)[worker]
 

@@ -16,6 +16,7 @@ from hvdkit.migrate.facts.models.unwrapping import (
     loses_wrappers,
     must_hold,
     none_has_module,
+    of_context,
     of_record,
     only_asks,
     own_module,
@@ -64,7 +65,8 @@ def check(facts: Facts) -> Iterator[Finding]:
 def _attribute(facts: Facts, names: Names, node: ast.Attribute) -> Iterator[Finding]:
     if not wrapped(facts, names, node.value):
         if isinstance(node.value, ast.Name) and node.value.id != "self" and loses_wrappers(facts, names):
-            if unknown(facts, names, node.value) and not of_record(names, node.value):
+            held = of_record(names, node.value) or of_context(facts, names, node.value)
+            if not held and unknown(facts, names, node.value):
                 message = "what this .module belongs to could not be followed"
                 yield _if_there(facts, names, node, message)
         return
@@ -374,6 +376,27 @@ RULE = Rule(
             """,
             reason="which model it is, its name says when the script runs",
             reported=True,
+        ),
+        Keep(
+            """\
+            import torch
+            from torch.nn.parallel import DistributedDataParallel
+
+            class Balance(torch.autograd.Function):
+                @staticmethod
+                def forward(ctx, x, module):
+                    ctx.module = module
+                    return x
+
+                @staticmethod
+                def backward(ctx, grad):
+                    return grad * ctx.module.scale, None
+
+            torch.distributed.init_process_group("nccl")
+            model = DistributedDataParallel(torch.nn.Linear(2, 1))
+            Balance.apply(model(x), scales).sum().backward()
+            """,
+            reason="what the function's context holds is the function's own",
         ),
         Keep(
             """\

@@ -7,10 +7,11 @@ from collections.abc import Iterator
 
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
+from hvdkit.migrate.facts.code.loops import Path
 from hvdkit.migrate.facts.collectives.own_numbers import of_own_numbers
 from hvdkit.migrate.facts.data.experience import ends_episode
 from hvdkit.migrate.facts.data.training import only_single
-from hvdkit.migrate.facts.launch.guards import Where, where_runs
+from hvdkit.migrate.facts.launch.guards import Where, caught, where_runs
 from hvdkit.migrate.names import FUNCTIONS, LOOPS, Names
 from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
@@ -81,10 +82,19 @@ def _around_passes(facts: Facts) -> Iterator[tuple[Names, ast.expr]]:
                 if isinstance(parent, FUNCTIONS):
                     break
                 if isinstance(parent, ast.If) and child is not parent.test:
-                    branch = parent.body if child in parent.body else parent.orelse
+                    branch, other = parent.body, parent.orelse
+                    if child in other:
+                        branch, other = other, branch
+                    if other and _ends_the_job(path, names, other[-1]):
+                        continue
                     below = [part for statement in branch for part in names.calls_in(statement)]
                     if call is not path.backward or any(getattr(c.func, "attr", "") == "step" for c in below):
                         yield names, parent.test
+
+
+def _ends_the_job(path: Path, names: Names, last: ast.stmt) -> bool:
+    """Whether a rank that comes to a statement fails, and the launcher ends the others, too."""
+    return isinstance(last, ast.Raise) and not any(caught(*at) for at in ((names, last), *path.calls))
 
 
 def _tests(names: Names, way_out: ast.AST, loops: set[ast.AST]) -> list[tuple[ast.expr, bool]]:
@@ -342,6 +352,41 @@ RULE = Rule(
                         break
             """,
             reason="by rank 0's word another rank would play on after the end of its game",
+            reported=True,
+        ),
+        Keep(
+            """\
+            import torch
+
+            optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+            for x in loader:
+                optimizer.zero_grad()
+                loss = model(x).sum()
+                if torch.isnan(loss):
+                    raise ValueError("diverged")
+                else:
+                    loss.backward()
+                    optimizer.step()
+            """,
+            reason="a rank that fails ends the job, and no other waits for it",
+        ),
+        Keep(
+            """\
+            import torch
+
+            optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+            for x in loader:
+                try:
+                    loss = model(x).sum()
+                    if torch.isnan(loss):
+                        raise ValueError("diverged")
+                    else:
+                        loss.backward()
+                        optimizer.step()
+                except ValueError as error:
+                    print(error)
+            """,
+            reason="what fails goes on with the next batch, and the others wait",
             reported=True,
         ),
         Keep(

@@ -24,7 +24,9 @@ def check(facts: Facts) -> Iterator[Finding]:
     for site in facts.calls(*MAKERS):
         names, call = site.names, site.node
         kinds = facts.kinds(names) & {"single", "ddp", *KINDS}
-        if not kinds or keyword(call, "exist_ok") is not None or len(call.args) != 1 or call.keywords:
+        if not kinds or len(call.args) != 1 or any(item.arg != "exist_ok" for item in call.keywords):
+            continue
+        if getattr(keyword(call, "exist_ok"), "value", None) is True:
             continue
         if where_runs(facts, names, call) is not Where.ALL or caught(names, call):
             continue
@@ -32,21 +34,21 @@ def check(facts: Facts) -> Iterator[Finding]:
         message = "another rank may have made the folder meanwhile: exist_ok=True"
         yield make("HVD605", names, call, message, _edits, site)
     for names, call, _ in facts.methods("mkdir"):
-        may_exist = keyword(call, "exist_ok")
         if not facts.kinds(names) & {"single", "ddp", *KINDS} or names.qualified(call.func):
             continue
         asked = _path_asked(names, call)
         if not asked and not {item.arg for item in call.keywords} & PATHS:
             continue  # it may be no Path's
-        if getattr(may_exist, "value", None) is True:
+        if getattr(keyword(call, "exist_ok"), "value", None) is True:
             continue
         if where_runs(facts, names, call) is Where.ALL and not caught(names, call):
             make = facts.safe if asked else facts.suggested
             message = "another rank may have made the folder meanwhile: exist_ok=True"
-            yield make("HVD605", names, call, message, _path_edit, names, call, may_exist)
+            yield make("HVD605", names, call, message, _allowed, names, call)
 
 
-def _path_edit(names: Names, call: ast.Call, may_exist: ast.expr | None) -> Edit:
+def _allowed(names: Names, call: ast.Call) -> Edit:
+    may_exist = keyword(call, "exist_ok")
     if may_exist is not None:
         return edits.replace(names.source, may_exist, "True")
     return edits.add_arguments(names.source, call, ["exist_ok=True"])
@@ -80,7 +82,7 @@ def _path_asked(names: Names, call: ast.Call) -> bool:
 
 def _edits(site: Site) -> list[Edit]:
     source, call = site.names.source, site.node
-    made = [edits.add_arguments(source, call, ["exist_ok=True"])]
+    made = [_allowed(site.names, call)]
     if site.name == "os.mkdir":
         if not isinstance(call.func, ast.Attribute):
             raise edits.CannotEdit("os is not imported under a name of its own")
@@ -195,6 +197,32 @@ RULE = Rule(
             """,
             suggested=True,
             note="An existing folder was an error here: of all ranks, one alone would go on.",
+        ),
+        Change(
+            """\
+            import os
+            import torch
+            import torch.multiprocessing as mp
+
+            def train(rank, out):
+                torch.distributed.init_process_group("nccl", rank=rank, world_size=2)
+
+            os.makedirs("out/checkpoints", exist_ok=False)
+            mp.spawn(train, ("out",), nprocs=2)
+            """,
+            """\
+            import os
+            import torch
+            import torch.multiprocessing as mp
+
+            def train(rank, out):
+                torch.distributed.init_process_group("nccl", rank=rank, world_size=2)
+
+            os.makedirs("out/checkpoints", exist_ok=True)
+            mp.spawn(train, ("out",), nprocs=2)
+            """,
+            suggested=True,
+            note="One process made it before the ranks were started.",
         ),
     ),
     keeps=(

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
+from hvdkit.migrate.facts import vocabulary as words
 from hvdkit.migrate.facts.values.arguments import passed
 from hvdkit.migrate.names import Names
 
@@ -25,6 +26,9 @@ COLLECTIVES = tuple(
         "all_gather_into_tensor",
     )
 )
+# The same of Horovod's.
+REDUCTIONS = ("allreduce", "allreduce_", "allreduce_async", "allreduce_async_", "reducescatter")
+BY_HOROVOD = tuple(f"{module}.{name}" for module in words.HOROVOD for name in REDUCTIONS)
 # What keeps a gradient a gradient: a norm or a sum of it is a statistic.
 KEEPS = {"detach", "view", "view_as", "reshape", "flatten", "contiguous", "float", "half", "to", "clone"}
 KEEPS |= {"div", "div_", "mul_", "cat", "stack", "list", "tuple"}

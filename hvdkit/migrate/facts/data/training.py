@@ -24,7 +24,9 @@ def training_paths(facts: Facts, program: ProgramFacts) -> list[Path]:
     return [
         path
         for path in facts.loops.paths
-        if path.names in program.files and begins_in(program.entry, *_outermost(path))
+        if path.names in program.files
+        and _outermost(path)[0] in program.files
+        and begins_in(program.entry, *_outermost(path))
     ]
 
 

@@ -17,14 +17,30 @@ if TYPE_CHECKING:
     from hvdkit.migrate.facts.facts import Facts, Site
 
 
-def unfollowed_ranks(facts: Facts) -> Iterator[tuple[Site, ast.expr]]:
-    """The ranks that process groups are given, and that come from where nothing can be followed."""
+# What a process that is alone has, in place of each of Horovod's functions.
+_ALONE = {"rank": (-1, 0), "size": (-1, 0, 1)}
+
+
+def unfollowed(facts: Facts) -> Iterator[tuple[Site, ast.expr, str]]:
+    """The ranks, and beside them sizes, of process groups that come from where nothing can be followed.
+
+    Each with Horovod's function. A size alone says nothing: the launcher's may be asked in many ways.
+    """
     for site in facts.launch.inits:
-        given = init_argument(site.node, "rank")
-        if given is not None and constant(given) is None:
-            origins = facts.launch.origins(site.names, given)
-            if all(o.kind == "expression" and constant(o.node) in (-1, 0) for o in origins):
-                yield site, given
+        rank = init_argument(site.node, "rank")
+        if rank is None or not _from_outside(facts, site, rank, "rank"):
+            continue
+        yield site, rank, "rank"
+        size = init_argument(site.node, "world_size")
+        if size is not None and _from_outside(facts, site, size, "size"):
+            yield site, size, "size"
+
+
+def _from_outside(facts: Facts, site: Site, given: ast.expr, function: str) -> bool:
+    origins = facts.launch.origins(site.names, given)
+    return constant(given) is None and all(
+        origin.kind == "expression" and constant(origin.node) in _ALONE[function] for origin in origins
+    )
 
 
 def tests_for_several(facts: Facts) -> Iterator[tuple[Names, ast.expr]]:

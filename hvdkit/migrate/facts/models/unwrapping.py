@@ -170,6 +170,15 @@ def of_record(names: Names, use: ast.Name) -> bool:
     )
 
 
+def of_context(facts: Facts, names: Names, use: ast.Name) -> bool:
+    """Whether a name is the context of an autograd function: what forward() keeps there, backward() takes."""
+    function, owner = names.function(use), names.class_around(use)
+    if not isinstance(function, ast.FunctionDef) or owner is None or not function.args.args:
+        return False
+    bases = {name for base in owner.bases for name in facts.flow.qualified(names, base)}
+    return "torch.autograd.Function" in bases and use.id == function.args.args[0].arg
+
+
 def loses_wrappers(facts: Facts, names: Names) -> bool:
     """Whether a file belongs to a program of DDP, or to one of a single process that loses DataParallel."""
     kinds = facts.kinds(names)

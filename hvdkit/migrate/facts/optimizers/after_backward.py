@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import vocabulary as words
-from hvdkit.migrate.facts.averages.hand_reduction import hand_reductions
+from hvdkit.migrate.facts.averages.hand_reduction import BY_HOROVOD, COLLECTIVES, hand_reductions
 from hvdkit.migrate.facts.code.loops import backward_calls, library_backwards
 from hvdkit.migrate.facts.data.training import training_paths
 from hvdkit.migrate.facts.launch.starts import run_by_nobody, runs_in
@@ -91,7 +91,7 @@ def after_backward(facts: Facts) -> AfterBackward:
     sure = dict(_stepping(facts, unshown))
     wraps.update((program, [*steps.wraps]) for program, steps in sure.items())
     asked = [program for program in wraps if program.entry.source.path in facts.literally]
-    asked = [program for program in asked if wraps[program] or _by_hand(facts, program)]
+    asked = [program for program in asked if wraps[program] or _by_hand(facts, program, COLLECTIVES)]
     asked = _sharing(facts, asked, wraps)
     problems: dict[ast.Call, str] = {}
     while True:
@@ -206,9 +206,20 @@ def without_optimizers(facts: Facts) -> Iterator[tuple[ProgramFacts, Wrap]]:
 
 def left_alone(facts: Facts, every: Iterable[Optimizer]) -> Iterator[Optimizer]:
     """The optimizers, of all, that are not wrapped, since the gradients they get are averages already."""
-    done = [program for program in facts.programs if averaged_passes(facts, program)]
+    every = list(every)
+    done = [
+        program
+        for program in facts.programs
+        if averaged_passes(facts, program) or _by_hand_alone(facts, program, every)
+    ]
     files = after_backward(facts).files.union(*(program.files for program in done))
     return (optimizer for optimizer in every if optimizer.names in files)
+
+
+def _by_hand_alone(facts: Facts, program: ProgramFacts, every: list[Optimizer]) -> bool:
+    """Whether a program sends gradients through Horovod's collectives itself, and no optimizer does."""
+    mine = (optimizer for optimizer in every if optimizer.names in program.files)
+    return _by_hand(facts, program, BY_HOROVOD) and not any(optimizer.wrapped for optimizer in mine)
 
 
 def _uses_gradients(facts: Facts, program: ProgramFacts) -> bool:
@@ -329,9 +340,9 @@ def _left_to_later(facts: Facts, names: Names, statement: ast.stmt) -> str:
     return "" if choice.node is not context or changed or called else choice.adds
 
 
-def _by_hand(facts: Facts, program: ProgramFacts) -> bool:
+def _by_hand(facts: Facts, program: ProgramFacts, collectives: Iterable[str]) -> bool:
     """Whether a program sends gradients through collectives: these stay, and nothing else averages."""
-    return any(site.names in program.files for site in hand_reductions(facts))
+    return any(site.names in program.files for site in hand_reductions(facts, collectives))
 
 
 def _refuse_others(facts: Facts, program: ProgramFacts, wraps: list[Wrap]) -> None:

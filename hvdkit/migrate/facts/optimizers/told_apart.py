@@ -5,8 +5,11 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from hvdkit.migrate.facts.launch.starts import run_by_nobody, runs_in
 from hvdkit.migrate.facts.optimizers.paired import paired
 from hvdkit.migrate.facts.optimizers.passes import Group
+from hvdkit.migrate.facts.programs import ProgramFacts
+from hvdkit.migrate.names import Names
 
 if TYPE_CHECKING:
     from hvdkit.migrate.facts.facts import Facts
@@ -19,12 +22,19 @@ def not_told_apart(facts: Facts, group: Group) -> bool:
 
 def _shared(facts: Facts, group: Group) -> bool:
     """Whether the steps of a group are those of several optimizers of one program that has them."""
-    places = [p for p in facts.places if any(o.value in group.optimizers for o in p.optimizers)]
-    programs = [p for p in facts.programs if any(step.names in p.files for step in group.steps)]
-    return any(
-        len({place.target for place in places if place.names in program.files and place.target}) > 1
-        for program in programs
-    )
+    places = [p for p in facts.places if p.target and any(o.value in group.optimizers for o in p.optimizers)]
+    for program in facts.programs:
+        if any(_may_run(facts, program, step.names, step.call) for step in group.steps):
+            mine = (place for place in places if _may_run(facts, program, place.names, place.call))
+            if len({place.target for place in mine}) > 1:
+                return True
+    return False
+
+
+def _may_run(facts: Facts, program: ProgramFacts, names: Names, node: ast.AST) -> bool:
+    """Whether a node runs in a program: not what only another script runs, of a file that both import."""
+    seen = runs_in(facts, program, names, node) or run_by_nobody(facts, names, node)
+    return names in program.files and seen
 
 
 def _all_step(facts: Facts, group: Group) -> bool:

@@ -44,9 +44,10 @@ TO_THE_END = """
 launcher and the migrated under `horovodrun -np 2`, with the hook of `--device cpu` in both, on noise and with
 small models: validation, checkpoints, a second run that resumes from the first one's, evaluation alone.
 Equal: every tensor of what was saved, bit for bit. A single-process original has nothing to compare with on 2
-ranks (migrated with `--suggested`). Done by hand; kept in `benchmarks/verify_corpus_ends.json`. Stand-ins: a
-mel filter and a reader of wav files for voxceleb_trainer, noise in the form of MNIST and CIFAR; torch._six and
-numpy.float as above; dino's torch.hub.list; `boto3` for minGPT-ddp.
+ranks (migrated with `--suggested`, SupContrast without). Done by hand; kept in
+`benchmarks/verify_corpus_ends.json`. Given to both copies: a mel filter and a reader of wav files for
+voxceleb_trainer; noise in the form of MNIST and CIFAR; torch._six and numpy.float as above; dino's
+torch.hub.list; `boto3` for minGPT-ddp; `tensorboard_logger` and a `reshape` for SupContrast.
 
 | repository | commit | script | runs | original under | result |
 | --- | --- | --- | --- | --- | --- |

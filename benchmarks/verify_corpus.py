@@ -22,6 +22,7 @@ from typing import Any
 
 HERE = Path(__file__).parent
 RUNS = HERE / "verify_corpus.json"
+ENDS = HERE / "verify_corpus_ends.json"
 PAGE = HERE.parent / "docs" / "verify-corpus.md"
 
 HEAD = """\
@@ -33,6 +34,22 @@ holds, or on noise. A single-process original is compared on one rank, and the i
 Made by `python benchmarks/verify_corpus.py DIR`.
 
 | repository | commit | script | what is in it | steps | result |
+| --- | --- | --- | --- | --- | --- |
+"""
+
+TO_THE_END = """
+## Run to the end
+
+`hvdkit verify` ends a run with its last step. These ran on to their natural end, the original under its
+launcher and the migrated under `horovodrun -np 2`, with the hook of `--device cpu` in both, on noise and with
+small models: validation, checkpoints, a second run that resumes from the first one's, evaluation alone.
+Equal: every tensor of what was saved, bit for bit. A single-process original has nothing to compare with on 2
+ranks (migrated with `--suggested`, SupContrast without). Done by hand; kept in
+`benchmarks/verify_corpus_ends.json`. Given to both copies: a mel filter and a reader of wav files for
+voxceleb_trainer; noise in the form of MNIST and CIFAR; torch._six and numpy.float as above; dino's
+torch.hub.list; `boto3` for minGPT-ddp; `tensorboard_logger` and a `reshape` for SupContrast.
+
+| repository | commit | script | runs | original under | result |
 | --- | --- | --- | --- | --- | --- |
 """
 
@@ -69,8 +86,8 @@ def name_of(entry: dict[str, Any]) -> str:
     return "/".join(filter(None, (entry.get("folder"), entry["script"])))
 
 
-def page(entries: list[dict[str, Any]]) -> str:
-    """The table in docs of all that was run, and what some scripts were given from outside."""
+def page(entries: list[dict[str, Any]], ends: list[dict[str, Any]]) -> str:
+    """The tables in docs of all that was run, and what some scripts were given from outside."""
     rows, given = [], []
     for entry in filter(lambda entry: entry["result"], entries):
         script = name_of(entry)
@@ -80,7 +97,13 @@ def page(entries: list[dict[str, Any]]) -> str:
         said = "; ".join(filter(None, (options, entry.get("given"))))
         if said:
             given.append(f"- {entry['repository']} {script}: {said}\n")
-    return HEAD + "".join(rows) + GIVEN + "".join(given)
+    return HEAD + "".join(rows) + GIVEN + "".join(given) + TO_THE_END + "".join(map(end_row, ends))
+
+
+def end_row(entry: dict[str, Any]) -> str:
+    """A line on a program that ran to its natural end."""
+    columns = ("repository", "commit", "script", "runs", "original", "result")
+    return f"| {' | '.join(entry[column] or '-' for column in columns)} |\n"
 
 
 def main() -> int:
@@ -99,7 +122,7 @@ def main() -> int:
             entries[place]["result"] = result
             RUNS.write_text(json.dumps(entries, indent=1) + "\n", "utf-8")
     entries = json.loads(RUNS.read_text("utf-8"))
-    PAGE.write_text(page(entries), "utf-8")
+    PAGE.write_text(page(entries, json.loads(ENDS.read_text("utf-8"))), "utf-8")
     return int(not all(entry["result"].startswith("agree") for entry in entries))
 
 

@@ -89,6 +89,7 @@ start.record(); end.record(); torch.cuda.synchronize()
 assert start.elapsed_time(end) == 0.0
 with torch.cuda.stream(torch.cuda.Stream()), torch.cuda.device(1):
     torch.cuda.current_stream(device=0).wait_stream(torch.cuda.default_stream())
+assert not torch.cuda.memory_stats()["allocated_bytes.all.current"] and torch.cuda.memory_summary() == ""
 assert torch.cuda.max_memory_allocated() == 0 and torch.cuda.get_device_properties(0).total_memory
 if hasattr(torch, "accelerator"):
     assert torch.accelerator.is_available() and torch.accelerator.device_count() == 2

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import sys
+from collections import Counter
 from types import SimpleNamespace
 from typing import Any
 
@@ -120,6 +121,8 @@ def _map_cuda_module(world: int) -> None:
         "get_device_properties": properties,
         "mem_get_info": (MEMORY, MEMORY),
         **dict.fromkeys(MEMORY_COUNTERS.split(), 0),
+        "memory_stats": Counter(),  # every one of them is 0
+        "memory_summary": "",
     }
     functions: dict[str, Any] = {
         "set_device": set_device,
@@ -158,6 +161,7 @@ def _map_accelerator_module() -> None:
         "empty_cache": "empty_cache",
         "device_index": "device",
         "reset_peak_memory_stats": "reset_peak_memory_stats",
+        "memory_stats": "memory_stats",
         **{name: name for name in MEMORY_COUNTERS.split()},
     }
     for name, of_cuda in names.items():

@@ -267,6 +267,27 @@ RULE = Rule(
             """\
             import torch
 
+            class Norm(torch.nn.modules.batchnorm._BatchNorm):
+                def __init__(self, size):
+                    super().__init__(size)
+                    self.register_buffer("seen", torch.zeros(size))
+
+                def forward(self, x):
+                    self.seen.add_(x.sum(0).detach())
+                    return super().forward(x)
+
+            model = Norm(8)
+            optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+            for x in torch.utils.data.DataLoader(data):
+                model(x).sum().backward()
+                optimizer.step()
+            """,
+            reason="the statistics of a layer that normalizes are each rank's own under DDP, too",
+        ),
+        Keep(
+            """\
+            import torch
+
             class Noisy(torch.nn.Linear):
                 def __init__(self, size):
                     super().__init__(size, size)

@@ -39,7 +39,7 @@ def check(facts: Facts) -> Iterator[Finding]:
         numbers = of_one_host(facts, site.names, site.node, first)
         for number, asked in numbers:
             message = SHARE if asked == "rank" else "these are the processes of one host"
-            yield _suggested(facts, site.names, number, asked, message)
+            yield _suggested(facts, site.names, number, message, asked)
         if not numbers:
             yield _told(facts, site.names, rank, SHARE)
     seen: set[ast.AST] = set()
@@ -48,15 +48,11 @@ def check(facts: Facts) -> Iterator[Finding]:
             for names, part in _local_parts(facts, site.names, argument):
                 if part not in seen and _trains(facts, names, part):
                     seen.add(part)
-                    known = _by_launcher(facts, names, part) or UNKNOWN not in facts.ranks.of(names, part)
-                    yield (
-                        _suggested(facts, names, part, "rank", SEED)
-                        if known
-                        else _told(facts, names, part, SEED)
-                    )
+                    found = _suggested if _is_nothing_else(facts, names, part) else _told
+                    yield found(facts, names, part, SEED)
 
 
-def _suggested(facts: Facts, names: Names, node: ast.expr, asked: str, message: str) -> Finding:
+def _suggested(facts: Facts, names: Names, node: ast.expr, message: str, asked: str = "rank") -> Finding:
     text = f"{facts.hvd(names)}.{asked}()"
     return facts.suggested("HVD307", names, node, message, edits.replace, names.source, node, text)
 
@@ -79,6 +75,15 @@ def _is_local(facts: Facts, names: Names, node: ast.expr) -> bool:
     kinds = facts.ranks.of(names, node)
     known = LOCAL in kinds and kinds <= {LOCAL, UNKNOWN, CONSTANT}
     return known and "rank" not in facts.launch.meaning(names, node)
+
+
+def _is_nothing_else(facts: Facts, names: Names, node: ast.expr) -> bool:
+    """Whether a number that may be the local rank is it in every case."""
+    bindings = names.bindings(node.id, node) if isinstance(node, ast.Name) else []
+    values = [binding.value for binding in bindings if binding.value is not None]
+    if any(not _is_local(facts, names, value) for value in values):
+        return False  # `seed = args.seed` without a job
+    return _by_launcher(facts, names, node) or UNKNOWN not in facts.ranks.of(names, node)
 
 
 def _by_launcher(facts: Facts, names: Names, node: ast.expr) -> bool:
@@ -241,6 +246,26 @@ RULE = Rule(
                 optimizer.step()
             """,
             reason="what else the number may be was not found",
+            reported=True,
+        ),
+        Keep(
+            """\
+            import os
+            import torch
+            import torch.distributed as dist
+            from torch.nn.parallel import DistributedDataParallel as DDP
+
+            dist.init_process_group("nccl")
+            seed = 1234
+            if dist.get_world_size() > 1:
+                seed = int(os.environ["LOCAL_RANK"])
+            torch.manual_seed(seed)
+            model = DDP(net)
+            for x in batches:
+                model(x).sum().backward()
+                optimizer.step()
+            """,
+            reason="on one rank the seed is another number",
             reported=True,
         ),
     ),

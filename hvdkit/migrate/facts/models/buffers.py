@@ -13,6 +13,7 @@ from hvdkit.migrate.facts.launch.starts import runs_in
 from hvdkit.migrate.facts.models.coverage import trained_wraps
 from hvdkit.migrate.facts.models.wraps import Wrap
 from hvdkit.migrate.facts.values.arguments import keyword, positional
+from hvdkit.migrate.facts.values.value import Value
 from hvdkit.migrate.names import FUNCTIONS, FunctionNode, Names
 
 if TYPE_CHECKING:
@@ -99,18 +100,25 @@ def changed_in_training(facts: Facts) -> Iterator[tuple[Names, ast.Call, str]]:
 def kept_apart(facts: Facts) -> Iterator[tuple[Names, ast.Call, list[str]]]:
     """The first register_buffer of a class, with all its buffers that training fills with what it is given.
 
-    In programs of one process, which have one such buffer, filled from all samples.
+    In programs of one process, which have one such buffer, filled from all samples. The means of a layer that
+    normalizes are not meant: each rank's are its own under DDP, too, until rank 0's are sent.
     """
     found: dict[ast.ClassDef, tuple[Names, ast.Call, list[str]]] = {}
     for names in facts.files:
         for call in names.calls.get("register_buffer", ()) if only_single(facts, names) else ():
             first, owner = call.args[0] if call.args else None, names.class_around(call)
-            if owner is None or not isinstance(first, ast.Constant):
+            if owner is None or not isinstance(first, ast.Constant) or _normalizes(facts, names, owner):
                 continue
             changes = [part for part in names.walk(owner) if _changes(facts, names, part, str(first.value))]
             if any(_is_given(names, part) and trained_by(facts, names, part) for part in changes):
                 found.setdefault(owner, (names, call, []))[2].append(str(first.value))
     yield from found.values()
+
+
+def _normalizes(facts: Facts, names: Names, owner: ast.ClassDef) -> bool:
+    """Whether a class is one of torch's layers that normalize, with something of its own."""
+    bases = facts.flow.bases(Value("class", owner.name, owner, names))
+    return any(base.startswith("torch.nn.") and "Norm" in base.rpartition(".")[2] for base in bases)
 
 
 def _is_given(names: Names, change: ast.AST) -> bool:

@@ -23,6 +23,7 @@ from hvdkit.migrate.launchers import launch_calls, launch_lines
 from hvdkit.migrate.literally import ABOUT_OPTIMIZERS, AVERAGING, said_literally
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.notebook import NotANotebook
+from hvdkit.migrate.opening import open_project, reopen
 from hvdkit.migrate.plan import (
     Applicability,
     Edit,
@@ -32,7 +33,7 @@ from hvdkit.migrate.plan import (
     Plan,
     Program,
 )
-from hvdkit.migrate.project import Project, Reader, open_project, reopen
+from hvdkit.migrate.project import Project, Reader
 from hvdkit.migrate.refusals import Refusal, applied, refused_files, stays, told
 from hvdkit.migrate.rule import Rule, findings
 from hvdkit.migrate.rules import all_rules

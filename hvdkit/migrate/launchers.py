@@ -14,7 +14,7 @@ from pathlib import Path
 
 from hvdkit.migrate.facts.launch.commands import launch_commands
 from hvdkit.migrate.names import Names
-from hvdkit.migrate.project import NOT_SOURCE
+from hvdkit.migrate.opening import NOT_SOURCE
 
 SUFFIXES = (".sh", ".bash", ".sbatch", ".slurm", ".pbs", ".mk", ".md", ".rst")
 NAMES = ("Makefile", "makefile", "GNUmakefile", "README")

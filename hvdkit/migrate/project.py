@@ -10,7 +10,7 @@ from __future__ import annotations
 import ast
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -33,20 +33,6 @@ LAUNCHER = re.compile(rb"torchrun|torch\.distributed\.(?:launch|run)\b")  # its 
 BY_TEXT = re.compile(  # a framework that a text imports or starts
     rb"import(?:_module|__)\(\s*['\"](?:torch|tensorflow|keras|horovod)|%b" % LAUNCHER.pattern
 )
-NOT_SOURCE = {
-    ".git",
-    ".ipynb_checkpoints",
-    ".hg",
-    ".svn",
-    ".venv",
-    "venv",
-    "node_modules",
-    "__pycache__",
-    ".tox",
-    ".nox",
-    ".hvdkit",
-}
-
 Reader = Callable[[Path], bytes]
 
 
@@ -71,6 +57,22 @@ class Project:
     _around_files: tuple[int, list[Path]] = (0, [])  # how many files there were, and their folders
     _above_files: tuple[int, list[Path]] = (0, [])  # the same, with every folder around them
     _taken: dict[tuple[str, str], bool] = field(default_factory=dict)  # by the names of file and member
+
+    def renewed(self, rewritten: Mapping[Path, Names], reader: Reader) -> Project:
+        """The same project, still to be loaded: what was looked up stays, for no edit touches sys.path."""
+        return Project(
+            reader,
+            unreadable=dict(self.unreadable),
+            passed_over=list(self.passed_over),
+            tests=list(self.tests),
+            known={**self.files, **rewritten},
+            opened=self.opened,
+            folders=self.folders,
+            _found=self._found,
+            _paths=self._paths,
+            _checkouts=self._checkouts,
+            _installs=self._installs,
+        )
 
     def load(self, path: Path, force: bool = True) -> Names | None:
         """Parse a file once. Without `force` unit tests and files that name no framework are passed over."""
@@ -321,61 +323,6 @@ class Project:
                 yield folder
 
 
-def open_project(paths: Iterable[Path], reader: Reader = Path.read_bytes) -> Project:
-    """Read the given files, every Python file and notebook under the given folders, and local imports."""
-    project = Project(reader)
-    for path in paths:
-        if path.is_dir():
-            for file in python_files(path):
-                if project.is_framework(file):
-                    project.passed_over.append(file)
-                else:
-                    project.load(file, force=False)
-        else:
-            project.load(path)
-    _starters(project)
-    project.opened = tuple(project.files)
-    _close(project)
-    return project
-
-
-def reopen(project: Project, rewritten: Mapping[Path, Names], reader: Reader) -> Project:
-    """The same project with some files rewritten: what was looked up stays, for no edit touches sys.path."""
-    again = Project(
-        reader,
-        unreadable=dict(project.unreadable),
-        passed_over=list(project.passed_over),
-        tests=list(project.tests),
-        known={**project.files, **rewritten},
-        opened=project.opened,
-        folders=project.folders,
-        _found=project._found,
-        _paths=project._paths,
-        _checkouts=project._checkouts,
-        _installs=project._installs,
-    )
-    for path in project.opened:
-        again.load(path)
-    _close(again)
-    return again
-
-
-def _starters(project: Project) -> None:
-    """Load the scripts, no unit tests, that were passed over and import a file that names a framework."""
-    known = set(project.files)
-    words = re.compile(rb"\b(%s)\b" % b"|".join(sorted({re.escape(path.stem.encode()) for path in known})))
-    for path in list(project.passed_over):
-        raw = project.reader(path)
-        source = parse(path, raw) if words.search(raw) and not UNIT_TEST.search(raw) else None
-        if source is None or isinstance(source, Unreadable):
-            continue
-        names = index(source)
-        if does_more_than_define(names) and any(project.find(name, path) in known for name in names.modules):
-            project.files[path] = names
-            project.passed_over.remove(path)
-            project.forget(path)  # found without the folders that the script puts on sys.path
-
-
 def does_more_than_define(names: Names) -> bool:
     """Whether a file does more than import, define and assign."""
     return any(
@@ -383,23 +330,3 @@ def does_more_than_define(names: Names) -> bool:
         or (isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call))
         for statement in names.source.tree.body
     )
-
-
-def python_files(folder: Path) -> Iterator[Path]:
-    """Python files and notebooks under a folder, sorted; virtual environments are not source."""
-    for root, folders, files in os.walk(folder):
-        folders[:] = sorted(
-            name for name in folders if name not in NOT_SOURCE and not Path(root, name, "pyvenv.cfg").exists()
-        )
-        yield from (Path(root, name) for name in sorted(files) if name.endswith((".py", ".ipynb")))
-
-
-def _close(project: Project) -> None:
-    """Load what the loaded files import, and what those import in turn."""
-    waiting = list(project.files.values())
-    seen = set(waiting)
-    while waiting:
-        for module in project.imports(waiting.pop()):
-            if module not in seen:
-                seen.add(module)
-                waiting.append(module)

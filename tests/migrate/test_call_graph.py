@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from hvdkit.migrate.facts import Facts
-from hvdkit.migrate.project import open_project
+from hvdkit.migrate.opening import open_project
 
 GUARD = "\n\nif __name__ == '__main__':\n    "
 FUNCTION = "def train(depth=0):\n    here()\n    train(depth + 1)\n"

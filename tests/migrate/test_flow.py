@@ -11,7 +11,7 @@ import pytest
 from hvdkit.migrate.facts.values.flow import Flow
 from hvdkit.migrate.facts.values.value import Value
 from hvdkit.migrate.names import Names
-from hvdkit.migrate.project import open_project
+from hvdkit.migrate.opening import open_project
 
 
 def probe(folder: Path, text: str, **files: str) -> tuple[Flow, Names, ast.expr]:

@@ -10,7 +10,7 @@ import pytest
 
 from hvdkit.migrate.facts.data.loader_classes import is_loader
 from hvdkit.migrate.facts.values.flow import Flow
-from hvdkit.migrate.project import open_project
+from hvdkit.migrate.opening import open_project
 
 STANDS = {
     "no __init__": "def __iter__(self):\n    return ahead(super().__iter__())",

@@ -11,7 +11,7 @@ from hvdkit.migrate.facts import Facts, Options
 from hvdkit.migrate.facts.data.training import training_paths
 from hvdkit.migrate.facts.models.buffers import changed_in_training
 from hvdkit.migrate.facts.optimizers.told_apart import not_told_apart
-from hvdkit.migrate.project import open_project
+from hvdkit.migrate.opening import open_project
 
 TOOLS = """\
 import torch

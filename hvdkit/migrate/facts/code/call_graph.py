@@ -6,7 +6,6 @@ Whose method a call runs cannot always be followed: on something unknown it may 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -138,21 +137,21 @@ class CallGraph:
         return [(where, node) for node, where in named.items()]
 
     def _looked_up(self, names: Names, name: str) -> list[Way]:
-        """Where a module that is chosen as the program runs is asked for a name: `getattr(module, "run")`."""
+        """Where a module is asked for a function by a text: `getattr(import_module(chosen), "run")`."""
         return [
-            (where, node)
-            for where, module, node in self._asked_of_chosen.get(name, ())
-            if names in self._facts.project.asked_for(where, module)
+            (where, call)
+            for where, call in self._asked_by_text.get(name, ())
+            if any(value.node is names.source.tree for value in self._facts.flow.values(where, call.args[0]))
         ]
 
     @cached_property
-    def _asked_of_chosen(self) -> dict[str, list[tuple[Names, ast.Call, ast.expr]]]:
-        """What is asked of the modules that import_module() gives, by name, with its call."""
-        found: dict[str, list[tuple[Names, ast.Call, ast.expr]]] = {}
+    def _asked_by_text(self) -> dict[str, list[tuple[Names, ast.Call]]]:
+        """The calls `getattr(holder, "name")`, by that name."""
+        found: dict[str, list[tuple[Names, ast.Call]]] = {}
         for where in self._facts.files:
-            for module in where.calls.get("import_module", ()):
-                for name, node in _asked(where, module):
-                    found.setdefault(name, []).append((where, module, node))
+            for call in where.calls.get("getattr", ()):
+                if len(call.args) > 1 and isinstance(call.args[1], ast.Constant):
+                    found.setdefault(str(call.args[1].value), []).append((where, call))
         return found
 
     def _may_mean(self, where: Names, node: ast.expr, names: Names, function: FunctionNode) -> bool:
@@ -165,22 +164,6 @@ class CallGraph:
         receiver = flow.values(where, node.value)
         family = {base for _, base in flow.classes(Value("class", owner.name, owner, names))}
         return all(value.unknown for value in receiver) or any(value.node in family for value in receiver)
-
-
-def _asked(names: Names, module: ast.Call) -> Iterator[tuple[str, ast.expr]]:
-    """The names that a module is asked for, where import_module() gives it or by its variable."""
-    holders: list[ast.expr] = [module]
-    made = names.parents[module]
-    if isinstance(made, ast.Assign) and len(made.targets) == 1 and isinstance(made.targets[0], ast.Name):
-        holders += names.uses.get(made.targets[0].id, ())
-    for holder in holders:
-        parent = names.parents[holder]
-        if isinstance(parent, ast.Attribute):
-            yield parent.attr, parent
-        elif isinstance(parent, ast.Call) and getattr(parent.func, "id", "") == "getattr":
-            name = parent.args[1] if len(parent.args) > 1 else None
-            if parent.args[0] is holder and isinstance(name, ast.Constant):
-                yield str(name.value), parent
 
 
 def _decorated(names: Names, function: FunctionNode) -> list[Way]:

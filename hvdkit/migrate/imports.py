@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import itertools
 import re
 from collections.abc import Sequence
 from typing import Union
@@ -195,7 +196,7 @@ def _dropped(facts: Facts, names: Names, changes: Sequence[Edit]) -> list[Edit]:
             if len(names.source.tree.body) > 1:
                 found.append(_line(names, statement))
         else:
-            found += [_alias(names, statement, alias) for alias in aliases]
+            found += [_run(names, statement, run) for run in _runs(statement, aliases)]
     return found
 
 
@@ -206,13 +207,19 @@ def _line(names: Names, statement: ImportNode) -> Edit:
         return Edit(0, 0, "")
 
 
-def _alias(names: Names, statement: ImportNode, alias: ast.alias) -> Edit:
-    """One name of `from x import a, b` with its comma."""
+def _runs(statement: ImportNode, aliases: Sequence[ast.alias]) -> list[list[ast.alias]]:
+    """The names that go, those that stand beside each other together."""
+    runs = itertools.groupby(statement.names, key=lambda alias: alias in aliases)
+    return [list(run) for goes, run in runs if goes]
+
+
+def _run(names: Names, statement: ImportNode, run: Sequence[ast.alias]) -> Edit:
+    """Neighbouring names of `from x import a, b, c` with their commas; others stay."""
     source = names.source
-    position = statement.names.index(alias)
-    if position + 1 < len(statement.names):
-        return Edit(source.start(alias), source.start(statement.names[position + 1]), "")
-    return Edit(source.end(statement.names[position - 1]), source.end(alias), "")
+    first, after = statement.names.index(run[0]), statement.names.index(run[-1]) + 1
+    if after < len(statement.names):
+        return Edit(source.start(run[0]), source.start(statement.names[after]), "")
+    return Edit(source.end(statement.names[first - 1]), source.end(run[-1]), "")
 
 
 def _covered(names: Names, use: ast.Name, ranges: Sequence[tuple[int, int]]) -> bool:

@@ -35,6 +35,31 @@ def test_an_import_that_another_file_takes_stays(case: str, tmp_path: Path) -> N
     assert ("torch.distributed" in file.after) is stays
 
 
+IN_ONE_LINE = {
+    "torch, torch.distributed as dist, torch.multiprocessing as mp": "torch",
+    "torch.distributed as dist, torch, torch.multiprocessing as mp": "torch",
+    "torch.distributed as dist, torch.multiprocessing as mp, torch": "torch",
+    "torch, torch.distributed as dist, os, torch.multiprocessing as mp": "torch, os",
+}
+SPAWNED = """import {imports}
+
+def worker(rank):
+    dist.init_process_group("gloo", rank=rank, world_size=2)
+    print(dist.get_rank(), torch.ones(1))
+
+if __name__ == "__main__":
+    mp.spawn(worker, nprocs=2)
+"""
+
+
+@pytest.mark.parametrize("imports", IN_ONE_LINE)
+def test_several_names_of_one_line_go(imports: str, tmp_path: Path) -> None:
+    (tmp_path / "train.py").write_text(SPAWNED.format(imports=imports))
+    (file,) = make_plan([tmp_path], Options()).changed
+    assert f"import {IN_ONE_LINE[imports]}\n" in file.after
+    assert "dist" not in file.after and "multiprocessing" not in file.after
+
+
 SENT = """def train():
     import os
 

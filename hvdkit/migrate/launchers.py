@@ -63,12 +63,13 @@ class LaunchLine:
 
 def launch_lines(paths: Iterable[Path], scripts: Iterable[Path]) -> list[LaunchLine]:
     """Lines in files beside or below the paths that start one of the scripts by torch or mpirun."""
-    known = {script.name for script in scripts}
+    started = list(scripts)
     found: list[LaunchLine] = []
     for file in _files(paths):
         try:
             if file.stat().st_size <= MAX_BYTES:
-                found += _in_text(file, file.read_text(encoding="utf-8", errors="replace"), known)
+                text = file.read_text(encoding="utf-8", errors="replace")
+                found += _in_text(file, text, _meant_beside(file, started))
         except OSError:
             continue  # a file that cannot be read says nothing, and it is not one that is migrated
     return found
@@ -83,6 +84,12 @@ def launch_calls(files: Iterable[Names], scripts: Iterable[Path]) -> list[Launch
         for node, text in launch_commands(names)
         for command, instead in _changed(" ".join(text.split()), known)
     ]
+
+
+def _meant_beside(file: Path, scripts: Iterable[Path]) -> set[str]:
+    """The names of scripts, without those that another script has which lies beside a file."""
+    beside = [(script, file.parent / script.name) for script in scripts]
+    return {script.name for script, other in beside if not other.exists() or other.samefile(script)}
 
 
 def _files(paths: Iterable[Path]) -> Iterator[Path]:

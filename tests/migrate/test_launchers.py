@@ -105,6 +105,17 @@ def test_the_plan_notes_them_and_leaves_the_file(tmp_path: Path) -> None:
     assert [file.path.name for file in plan.files] == ["train.py"]
 
 
+def test_a_line_beside_another_script_of_the_same_name_is_that_ones(tmp_path: Path) -> None:
+    sharded = "import torch\nfrom torch.distributed.fsdp import FullyShardedDataParallel\n"
+    for folder, text in (("ddp", DDP), ("fsdp", sharded + DDP + "FullyShardedDataParallel(model)\n")):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "train.py").write_text(text)
+        (tmp_path / folder / "run.sh").write_text("torchrun --nproc_per_node=2 train.py\n")
+    (tmp_path / "README.md").write_text("torchrun --nproc_per_node=2 train.py\n")
+    notes = make_plan([tmp_path], Options()).notes
+    assert len(notes) == 2 and not any("fsdp" in note for note in notes)
+
+
 def test_a_single_process_program_has_no_launch_lines(tmp_path: Path) -> None:
     (tmp_path / "train.py").write_text("import torch\n\ntorch.ones(1, requires_grad=True).sum().backward()\n")
     (tmp_path / "run.sh").write_text("torchrun train.py\n")

@@ -52,6 +52,20 @@ def test_without_write_nothing_is_written(tree: Path, capsys: pytest.CaptureFixt
     assert sorted(p.name for p in tree.iterdir()) == [".git", "train.py"]
 
 
+def test_how_to_start_what_was_rewritten(tree: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    main(["migrate", "."])
+    assert "start `horovodrun -np N python train.py`: N ranks, one for each GPU\n" in capsys.readouterr().out
+    (tree / "run.sh").write_text("torchrun --nproc_per_node=2 train.py\n")
+    main(["migrate", "."])
+    assert "becomes `horovodrun -np 2 python train.py`" in (out := capsys.readouterr().out)
+    assert "-np N" not in out
+    (tree / "run.sh").unlink()
+    for number in range(5):
+        (tree / f"train{number}.py").write_text(DDP)
+    main(["migrate", "."])
+    assert "; so train0.py, train1.py and 3 more\n" in capsys.readouterr().out
+
+
 def test_write_and_undo(tree: Path) -> None:
     script = tree / "train.py"
     script.chmod(0o755)

@@ -16,6 +16,7 @@ from hvdkit.migrate.report.diff import plan_diff
 
 COLOURS = {"+": "green", "-": "red", "@": "cyan"}
 MANY = 12  # line numbers in one line of the report
+SHOWN = 3  # scripts that the line on how to start names
 MARKS = {State.PROVEN: ("yes", "green"), State.OPEN: ("open", "yellow"), State.NONE: ("-", "dim")}
 
 
@@ -33,6 +34,8 @@ def show(plan: Plan, options: Options, diff: bool, console: Console) -> None:
     show_left_alone(plan, console)
     for note in plan.notes:
         console.print(Text(f"start {note}", style="cyan"), soft_wrap=True)
+    for line in _starts(plan):
+        console.print(Text(line, style="cyan"), soft_wrap=True)
     console.print(summary(plan, options), soft_wrap=True, highlight=False)
 
 
@@ -50,6 +53,23 @@ def show_left_alone(plan: Plan, console: Console) -> None:
     for file in plan.files:
         if file.problem:
             _say("left alone", "red", f"{_name(file.path)}: {file.problem}", console)
+
+
+def _starts(plan: Plan) -> Iterator[str]:
+    """How the rewritten scripts are started that no command line beside them was found for."""
+    changed = {file.path for file in plan.changed}
+    scripts = [
+        _name(program.entry)
+        for program in plan.programs
+        if program.kind in ("ddp", "single") and not program.refused and changed.intersection(program.files)
+        if program.entry.suffix == ".py" and not any(program.entry.name in note for note in plan.notes)
+    ]
+    if scripts:
+        others = ", ".join(scripts[1:SHOWN]) + (
+            f" and {len(scripts) - SHOWN} more" if scripts[SHOWN:] else ""
+        )
+        alike = f"; so {others}" if others else ""
+        yield f"start `horovodrun -np N python {scripts[0]}`: N ranks, one for each GPU{alike}"
 
 
 def summary(plan: Plan, options: Options) -> str:

@@ -27,6 +27,16 @@ class CannotEdit(Exception):
     """The layout around a node does not allow the edit; the message says why."""
 
 
+class SharesLine(CannotEdit):
+    """A statement has no lines of its own: `if ddp: model = DDP(model)`, `a = 1; b = 2`."""
+
+    def __init__(self, source: Source, statement: ast.stmt) -> None:
+        super().__init__("the statement shares its line with another")
+        self.source = source
+        self.statement = statement
+        self.unfolds = source.notebook is None and not source.stopped
+
+
 # Questions in a test that change nothing.
 _ASKS = {"len", "torch.cuda.device_count", "torch.cuda.is_available"}
 
@@ -111,14 +121,12 @@ def drop_attribute(source: Source, node: ast.Attribute) -> Edit:
 
 
 def own_lines(source: Source, statement: ast.stmt) -> tuple[int, int]:
-    """Offsets of the whole lines that a statement fills. Raises CannotEdit when it shares them."""
+    """Offsets of the whole lines that a statement fills. Raises SharesLine when it shares them."""
     start, end = source.start(statement), source.end(statement)
     line_start = source.starts[source.line_at(start) - 1]
-    if source.text[line_start:start].strip(" \t\f"):
-        raise CannotEdit("the statement shares its line with another")
     rest = _REST.match(source.text, end)
-    if rest is None:
-        raise CannotEdit("the statement shares its line with another")
+    if rest is None or source.text[line_start:start].strip(" \t\f"):
+        raise SharesLine(source, statement)
     return line_start, rest.end()
 
 

@@ -39,6 +39,7 @@ from hvdkit.migrate.rule import Rule, findings
 from hvdkit.migrate.rules import all_rules
 from hvdkit.migrate.source import Source, Unreadable, does_not_compile, parse
 from hvdkit.migrate.stopping import stopped_files
+from hvdkit.migrate.unfolding import unfolded_files
 
 LEFT = (Applicability.MANUAL, Applicability.REFUSED)
 
@@ -126,6 +127,10 @@ def run_pass(
         project = reopen(project, stopped, reader)
         facts = Facts(project, options)
     findings = run_rules(facts, rules)
+    while unfolded := unfolded_files(facts):
+        project = reopen(project, unfolded, reader)
+        facts = Facts(project, options)
+        findings = run_rules(facts, rules)
     if options.allows(AVERAGING) and (
         literally := said_literally(facts, _about_optimizers(facts, every, findings))
     ):

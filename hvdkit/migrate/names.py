@@ -227,7 +227,7 @@ class Names:
 
     def place(self, node: ast.AST) -> str:
         """Where a node stands, as people are told: `train.py:12`."""
-        return f"{self.source.path.name}:{getattr(node, 'lineno', 1)}"
+        return f"{self.source.path.name}:{self.source.own_line(getattr(node, 'lineno', 1))}"
 
     def in_loop(self, node: ast.AST) -> bool:
         """Whether a loop of the innermost function around a node holds it."""

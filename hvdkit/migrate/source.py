@@ -39,6 +39,17 @@ class Stopped:
     names: frozenset[str]
 
 
+@dataclass(frozen=True)
+class Original:
+    """A file's own text, some statements of which were put on lines of their own.
+
+    lines: for each line of what it became, the line that it was or lay in, 1-based.
+    """
+
+    text: str
+    lines: list[int]
+
+
 @dataclass(eq=False)
 class Source:
     """A file that could be read. `text` is Python without a byte order mark; `encode` puts it back.
@@ -53,11 +64,18 @@ class Source:
     starts: list[int] = field(repr=False)
     notebook: Notebook | None = None
     stopped: list[Stopped] = field(default_factory=list)
+    original: Original | None = None
 
     @property
     def raw(self) -> str:
         """The file's own text."""
+        if self.original is not None:
+            return self.original.text
         return self.notebook.text if self.notebook else self.text
+
+    def own_line(self, number: int) -> int:
+        """The number in the file itself of the line that is `number` in the text."""
+        return self.original.lines[number - 1] if self.original is not None else number
 
     def rewritten(self, edits: list[Edit]) -> str:
         """The file's own text with edits of `text` carried out. Raises EditConflict, NotANotebook."""
@@ -137,7 +155,7 @@ class Source:
             first = self.line_at(cell.start)
             if first <= line <= self.line_at(cell.end):
                 return number, line - first + 1
-        return 0, line
+        return 0, self.own_line(line)
 
     def cells_part(self, above: ast.stmt, below: ast.stmt) -> bool:
         """Whether two statements of a notebook stand in different cells."""

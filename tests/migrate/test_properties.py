@@ -38,6 +38,8 @@ WRAPS = (
     "{m} = {ddp}(module={m}, find_unused_parameters=True)",
     "{m}, {x} = {ddp}({m}), 1",
     "if {dist}.is_initialized():\n    {m} = {ddp}({m})",
+    "if {dist}.is_initialized(): {m} = {ddp}({m})",
+    "{x} = 0; {m} = {ddp}({m}); {x} = 1;",
 )
 GUARDS = ("if {r} == 0:", "if not {r}:", "if {dist}.get_rank() == 0:", "with torch.no_grad():")
 NOISE = (

@@ -88,6 +88,7 @@ class Facts:
         self.flow: Flow = Flow(self.project) if before is None else before.flow
         self._hvd: dict[Names, str] = {}
         self.answers: dict[object, Any] = {}  # what slow questions about one node were answered
+        self.sharing: list[edit.SharesLine] = []  # what kept edits from being made that would be carried out
 
     def forget(self) -> None:
         """Let go of all facts, which know each other: no circle is left to the garbage collector."""
@@ -337,6 +338,10 @@ class Facts:
         try:
             result = make(*args)
         except edit.CannotEdit as error:
+            if isinstance(error, edit.SharesLine) and error.unfolds:
+                if applicability is Applicability.SUGGESTED and not self.options.suggested:
+                    return _at(rule, names, node, message, applicability, (), "")
+                self.sharing.append(error)
             advice = f"{NOT_REWRITTEN} {error}; put it on lines of its own, or make the edit by hand"
             return _at(rule, names, node, message, Applicability.MANUAL, (), advice)
         made = (result,) if isinstance(result, Edit) else tuple(result)

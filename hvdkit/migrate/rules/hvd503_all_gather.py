@@ -368,6 +368,21 @@ RULE = Rule(
             """,
             note="The variables of the loop take names that are free; under no_grad nothing is detached.",
         ),
+        Change(
+            """\
+            import torch.distributed as dist
+
+            if ready: dist.all_gather(parts, part)
+            """,
+            """\
+            import horovod.torch as hvd
+
+            if ready:
+                for output, row in zip(parts, hvd.allgather(part.detach().unsqueeze(0))):
+                    output.copy_(row)
+            """,
+            note="A loop cannot follow on the line of its if.",
+        ),
     ),
     keeps=(
         Keep(
@@ -427,15 +442,6 @@ RULE = Rule(
             dist.all_gather(parts, part), dist.all_gather(others, other)
             """,
             reason="an assignment cannot stand between commas",
-            reported=True,
-        ),
-        Keep(
-            """\
-            import torch.distributed as dist
-
-            if ready: dist.all_gather(parts, part)
-            """,
-            reason="a loop cannot follow on the line of its if",
             reported=True,
         ),
         Keep(

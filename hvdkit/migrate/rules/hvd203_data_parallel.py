@@ -23,7 +23,7 @@ BY_HAND = (*CALLS, "torch.nn.parallel.replicate", "torch.nn.parallel.replicate.r
 
 BATCH = (
     "it split one batch over the GPUs of a process, and each rank now reads a batch of that size for its one GPU: "
-    "divide batch_size by the number of ranks to train as before"
+    "to train as before, divide batch_size by the number of ranks and leave the rate unscaled (HVD403)"
 )
 
 

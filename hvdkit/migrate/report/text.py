@@ -58,17 +58,15 @@ def show_left_alone(plan: Plan, console: Console) -> None:
 def _starts(plan: Plan) -> Iterator[str]:
     """How the rewritten scripts are started that no command line beside them was found for."""
     changed = {file.path for file in plan.changed}
-    scripts = [
-        _name(program.entry)
-        for program in plan.programs
-        if program.kind in ("ddp", "single") and not program.refused and changed.intersection(program.files)
-        if program.entry.suffix == ".py" and not any(program.entry.name in note for note in plan.notes)
-    ]
+    told = " ".join(plan.notes)
+    scripts: list[str] = []
+    for program in plan.programs:
+        migrated = program.kind not in ("none", "horovod") and not program.refused
+        if migrated and changed.intersection(program.files) and program.entry.name not in told:
+            scripts += [_name(program.entry)] if program.entry.suffix == ".py" else []
     if scripts:
-        others = ", ".join(scripts[1:SHOWN]) + (
-            f" and {len(scripts) - SHOWN} more" if scripts[SHOWN:] else ""
-        )
-        alike = f"; so {others}" if others else ""
+        more = f" and {len(scripts) - SHOWN} more" if scripts[SHOWN:] else ""
+        alike = f"; so {', '.join(scripts[1:SHOWN])}{more}" if scripts[1:] else ""
         yield f"start `horovodrun -np N python {scripts[0]}`: N ranks, one for each GPU{alike}"
 
 

@@ -257,7 +257,7 @@ def enclose(source: Source, row: Sequence[ast.stmt], header: str) -> list[Edit]:
     start, _ = own_lines(source, row[0])
     _, end = own_lines(source, row[-1])
     first, last = source.line_at(start), source.line_at(max(start, end - 1))
-    inside_string = set().union(*(_lines_inside_strings(source, statement) for statement in row))
+    inside_string = set().union(*(source.lines_inside_strings(statement) for statement in row))
     indent = source.indent(first)
     edits = [Edit(start, start, f"{indent}{header}{source.newline}")]
     for number in range(first, last + 1):
@@ -281,7 +281,7 @@ def open_up(
     _, end = own_lines(source, body[-1])
     last = statement.iter if isinstance(statement, ast.For) else statement.items[-1].context_expr
     header = _HEADER.match(source.text, source.end(last))
-    if header is None or _lines_inside_strings(source, statement):
+    if header is None or source.lines_inside_strings(statement):
         raise CannotEdit("a comment or a string over several lines stands in the way")
     outer = source.indent(source.line_at(start))
     extra = source.indent(source.line_at(first)).removeprefix(outer)
@@ -386,19 +386,3 @@ def _block(source: Source, statement: ast.stmt, lines: Sequence[str]) -> str:
     indent = source.indent(source.line_at(source.start(statement)))
     text = textwrap.indent("\n".join(lines).replace("\t", source.unit_in(indent)), indent) + "\n"
     return text.replace("\n", source.newline)
-
-
-def _lines_inside_strings(source: Source, statement: ast.stmt) -> set[int]:
-    """Lines that begin inside a string literal: indenting them would change the string."""
-    inside: set[int] = set()
-    for node in ast.walk(statement):
-        if (
-            isinstance(node, (ast.Constant, ast.JoinedStr))
-            and node.end_lineno
-            and node.end_lineno > node.lineno
-        ):
-            text = source.segment(node)
-            if isinstance(node, ast.JoinedStr) or isinstance(node.value, (str, bytes)):
-                if '"""' in text or "'''" in text or "\\\n" in text:
-                    inside.update(range(node.lineno + 1, node.end_lineno + 1))
-    return inside

@@ -140,6 +140,18 @@ class Source:
         """The text of a node, as written."""
         return self.text[self.start(node) : self.end(node)]
 
+    def lines_inside_strings(self, statement: ast.stmt) -> set[int]:
+        """Lines that begin inside a string literal: indenting them would change the string."""
+        inside: set[int] = set()
+        for node in ast.walk(statement):
+            if not isinstance(node, (ast.Constant, ast.JoinedStr)) or not node.end_lineno:
+                continue
+            if isinstance(node, ast.JoinedStr) or isinstance(node.value, (str, bytes)):
+                text = self.segment(node) if node.end_lineno > node.lineno else ""
+                if '"""' in text or "'''" in text or "\\\n" in text:
+                    inside.update(range(node.lineno + 1, node.end_lineno + 1))
+        return inside
+
     def line(self, number: int) -> str:
         """Line `number` (1-based) with its line end."""
         stop = self.starts[number] if number < len(self.starts) else len(self.text)

@@ -14,6 +14,11 @@ from typing import TYPE_CHECKING
 from hvdkit.migrate.facts import vocabulary as words
 from hvdkit.migrate.facts.launch.console_scripts import console_script, first_statement
 from hvdkit.migrate.facts.launch.ranks import ENVIRONMENT, environment_stores
+from hvdkit.migrate.facts.launch.start_tests import (
+    asks_for_start,
+    leaves_when_started,
+    where_none_started,
+)
 from hvdkit.migrate.facts.launch.starts import runs_in, starting_sites
 from hvdkit.migrate.facts.programs import main_guard
 from hvdkit.migrate.names import FUNCTIONS, FunctionNode, Names
@@ -93,7 +98,7 @@ class Order:
         for parent in names.ancestors(site):
             if isinstance(parent, FUNCTIONS):
                 return None
-            if isinstance(parent, ast.If) and (branch := _where_none_started(parent, site)):
+            if isinstance(parent, ast.If) and (branch := where_none_started(parent, site)):
                 return parent if self._does_more(names, parent, branch, site) else None
         return None
 
@@ -315,7 +320,7 @@ class Order:
         if isinstance(statement, (ast.With, ast.Try)):
             return any(self._runs(names, inner, depth) for inner in statement.body)
         if isinstance(statement, ast.If):
-            asks = any(_asks_for_start(part) for part in ast.walk(statement.test))
+            asks = any(asks_for_start(part) for part in ast.walk(statement.test))
             then = any(self._runs(names, inner, depth) for inner in statement.body)
             return then and (asks or any(self._runs(names, inner, depth) for inner in statement.orelse))
         if isinstance(statement, (ast.Expr, ast.Assign, ast.AnnAssign, ast.Return)):
@@ -349,22 +354,6 @@ class Order:
         return False
 
 
-def _asks_for_start(node: ast.AST) -> bool:
-    return isinstance(node, ast.Attribute) and node.attr == "is_initialized"
-
-
-def _where_none_started(statement: ast.If, inside: ast.AST) -> list[ast.stmt]:
-    """The branch of `if not dist.is_initialized():` (or of its opposite) that holds a node, if it is one."""
-    test = statement.test
-    below = any(part is inside for one in statement.body for part in ast.walk(one))
-    joined = ast.And if below else ast.Or
-    every = test.values if isinstance(test, ast.BoolOp) and isinstance(test.op, joined) else [test]
-    if below:
-        every = [one.operand for one in every if isinstance(one, ast.UnaryOp) and isinstance(one.op, ast.Not)]
-    asked = any(isinstance(one, ast.Call) and _asks_for_start(one.func) for one in every)
-    return (statement.body if below else statement.orelse) if asked else []
-
-
 def _read_outside(names: Names, part: ast.AST, branch: list[ast.stmt]) -> bool:
     """Whether a node sets a variable that is read elsewhere."""
     if not isinstance(part, ast.Name) or not isinstance(part.ctx, ast.Store):
@@ -375,19 +364,6 @@ def _read_outside(names: Names, part: ast.AST, branch: list[ast.stmt]) -> bool:
         for other in names.of_kind(ast.Name)
         if names.function(other) is names.function(part)
     )
-
-
-def leaves_when_started(statement: ast.stmt) -> bool:
-    """`if dist.is_initialized(): return`: what comes below starts, or something has."""
-    if (
-        not isinstance(statement, ast.If)
-        or statement.orelse
-        or not isinstance(statement.body[-1], ast.Return)
-    ):
-        return False
-    test = statement.test
-    every = test.values if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And) else [test]
-    return any(isinstance(part, ast.Call) and _asks_for_start(part.func) for part in every)
 
 
 def _earlier(names: Names, statement: ast.stmt, itself: bool) -> list[ast.stmt]:

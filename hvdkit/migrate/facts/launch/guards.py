@@ -209,13 +209,25 @@ def _held(facts: Facts, names: Names, test: ast.Name | ast.Attribute, holds: boo
         bindings = facts.flow.stored(names, test)
     found: list[Where] = []
     for where, binding in bindings:
+        value = _given_to(binding)
         if binding.kind == "param" and isinstance(binding.node, ast.arg):
             found.append(_passed(facts, where, binding.node, holds, depth))
-        elif binding.kind != "assign" or binding.path or binding.value is None or binding.value is test:
+        elif value is None or value is test:
             return Where.ALL
-        elif not (isinstance(binding.value, ast.Constant) and _not_in_a_job(facts, where, binding, bindings)):
-            found.append(tests(facts, where, binding.value, holds, depth + 1))
+        elif not (isinstance(value, ast.Constant) and _not_in_a_job(facts, where, binding, bindings)):
+            found.append(tests(facts, where, value, holds, depth + 1))
     return min(found, default=Where.ALL)
+
+
+def _given_to(binding: Binding) -> ast.expr | None:
+    """What an assignment gives a variable, of a tuple that is written out: `first, size = True, 1`."""
+    value = binding.value if binding.kind == "assign" else None
+    for position in binding.path:
+        elements = value.elts if isinstance(value, (ast.Tuple, ast.List)) else []
+        if position >= len(elements) or any(isinstance(one, ast.Starred) for one in elements):
+            return None
+        value = elements[position]
+    return value
 
 
 def _not_in_a_job(facts: Facts, names: Names, binding: Binding, others: list[tuple[Names, Binding]]) -> bool:

@@ -99,12 +99,7 @@ class RankKinds:
 
     def _binding(self, names: Names, binding: Binding) -> frozenset[str]:
         if binding.kind == "assign" and binding.value is not None:
-            value: ast.expr = binding.value
-            for position in binding.path:
-                if not isinstance(value, (ast.Tuple, ast.List)) or position >= len(value.elts):
-                    return self._unpacked(names, value, position)
-                value = value.elts[position]
-            return self.of(names, value)
+            return self._part(names, binding.value, binding.path)
         if binding.kind == "param" and isinstance(binding.node, ast.arg):
             return self._parameter(names, binding.node)
         if binding.kind == "import":
@@ -112,6 +107,16 @@ class RankKinds:
         if binding.kind == "each" and any(self._facts.launch.numbers(names, binding.node)):
             return frozenset(["local_rank"])
         return frozenset([UNKNOWN])
+
+    def _part(self, names: Names, value: ast.expr, path: tuple[int, ...]) -> frozenset[str]:
+        """What a part of a tuple counts: `rank, size = (get_rank(), 4) if several else (0, 1)`."""
+        if not path:
+            return self.of(names, value)
+        if isinstance(value, ast.IfExp):
+            return self._part(names, value.body, path) | self._part(names, value.orelse, path)
+        if isinstance(value, (ast.Tuple, ast.List)) and path[0] < len(value.elts):
+            return self._part(names, value.elts[path[0]], path[1:])
+        return self._unpacked(names, value, path[0])
 
     def _unpacked(self, names: Names, call: ast.expr, position: int) -> frozenset[str]:
         """`rank, size = setup()`, of the project's own functions."""

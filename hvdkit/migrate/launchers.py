@@ -79,7 +79,7 @@ def launch_calls(files: Iterable[Names], scripts: Iterable[Path]) -> list[Launch
     """Commands in Python files that start one of the scripts with a launcher of torch's."""
     known = {script.name for script in scripts}
     return [
-        LaunchLine(names.source.path, node.lineno, command, instead)
+        LaunchLine(names.source.path, names.line(node), command, instead)
         for names in files
         for node, text in launch_commands(names)
         for command, instead in _changed(" ".join(text.split()), known)

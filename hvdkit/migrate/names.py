@@ -227,7 +227,11 @@ class Names:
 
     def place(self, node: ast.AST) -> str:
         """Where a node stands, as people are told: `train.py:12`."""
-        return f"{self.source.path.name}:{self.source.own_line(getattr(node, 'lineno', 1))}"
+        return f"{self.source.path.name}:{self.line(node)}"
+
+    def line(self, node: ast.AST) -> int:
+        """The line of the file that a node begins in, 1-based."""
+        return self.source.own_line(getattr(node, "lineno", 1))
 
     def in_loop(self, node: ast.AST) -> bool:
         """Whether a loop of the innermost function around a node holds it."""

@@ -10,7 +10,9 @@ import pytest
 
 from hvdkit.migrate.engine import make_plan
 from hvdkit.migrate.facts import Options
+from hvdkit.migrate.indexing import index
 from hvdkit.migrate.plan import Applicability, FilePlan
+from hvdkit.migrate.source import Original, Source, parse
 
 HEAD = "import torch.distributed as dist\n"
 GATHER = "dist.all_gather(parts, part)"
@@ -107,3 +109,12 @@ def test_a_notebooks_cell_is_left_to_the_person(tmp_path: Path) -> None:
     path.write_text(json.dumps({"cells": [cell], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}))
     (file,) = make_plan([path], Options()).files
     assert "put it on lines of its own" in " ".join(found.advice for found in file.findings)
+
+
+def test_a_line_that_is_told_is_the_files_own() -> None:
+    parted = parse(Path("train.py"), b"a = 1\nb = 2\nc = 3\n")
+    assert isinstance(parted, Source)
+    parted.original = Original("a = 1; b = 2\nc = 3\n", [1, 1, 2, 3])
+    names = index(parted)
+    assert [names.line(statement) for statement in parted.tree.body] == [1, 1, 2]
+    assert names.place(parted.tree.body[2]) == "train.py:2"

@@ -40,7 +40,7 @@ def check(facts: Facts) -> Iterator[Finding]:
                 yield _read(facts, names, read, "cross_rank", "here this is still the number of the host")
         if function == "size" and origin.kind == "expression":
             for read in read_again(facts, origin):
-                message = f"the same value as in line {node.lineno}, which is {text} now"
+                message = f"the same value as in line {names.line(node)}, which is {text} now"
                 yield facts.safe("HVD108", names, read, message, edits.replace, names.source, read, text)
     for site, given, function in unfollowed(facts):
         text = site.names.source.segment(given)

@@ -57,7 +57,7 @@ def check(facts: Facts) -> Iterator[Finding]:
         elif shared := shares_parameters(facts, place):
             model, mate = shared
             message = (
-                f"this optimizer and {mate.target} (line {mate.call.lineno}) both hold the parameters of {model}: "
+                f"this optimizer and {mate.target} (line {mate.names.line(mate.call)}) both hold the parameters of {model}: "
                 "each of Horovod's would reduce every gradient of them, one that is averaged already, or wait for it"
             )
             yield facts.refused("HVD401", place.names, place.call, message, SHARED)

@@ -116,7 +116,8 @@ def _below_draws(facts: Facts, place: Place, models: Iterable[str]) -> ast.stmt:
     if drawn is None:
         return place.statement
     if drawn not in edits.block(place.names, place.statement):
-        raise edits.CannotEdit(f"line {drawn.lineno} draws weights anew, where the optimizer may not be made")
+        line = place.names.line(drawn)
+        raise edits.CannotEdit(f"line {line} draws weights anew, where the optimizer may not be made")
     return drawn
 
 

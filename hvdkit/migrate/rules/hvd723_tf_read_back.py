@@ -20,7 +20,7 @@ def check(facts: Facts) -> Iterator[Finding]:
             message = "all ranks wait until rank 0 has written what is read here"
             yield facts.safe("HVD723", names, statement, message, before, facts, names, statement, [line])
         else:
-            message = f"rank 0 writes what is read here (line {read.written.lineno}), and the others do not wait for it"
+            message = f"rank 0 writes what is read here (line {names.line(read.written)}), and the others do not wait for it"
             advice = f"write `{line}` between the two, where every rank passes it"
             yield facts.manual("HVD723", names, read.node, message, advice)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hvdkit.migrate.facts.programs import main_guard
@@ -34,8 +35,15 @@ def first_statement(function: ast.FunctionDef) -> ast.stmt:
 
 def commands(facts: Facts, names: Names) -> set[str]:
     """The functions of a file that its package declares as commands: `train = "package.training:main"`."""
+    key = (commands, names)
+    if key not in facts.answers:
+        facts.answers[key] = _declared(facts, names.source.path)
+    found: set[str] = facts.answers[key]
+    return found
+
+
+def _declared(facts: Facts, path: Path) -> set[str]:
     found: set[str] = set()
-    path = names.source.path
     for folder in path.parents:
         parts = path.relative_to(folder).with_suffix("").parts
         module = re.escape(".".join(parts[1:] if parts[0] == "src" else parts))

@@ -311,24 +311,24 @@ def _wraps(call: ast.Call) -> bool:
 
 def disorder(facts: Facts, chain: Chain, before: int) -> str:
     """Why the ranks may see the elements in different orders before an operation; "" when they do not."""
-    for _, call in chain.ops[:before]:
+    for names, call in chain.ops[:before]:
         name = operation(call)
         if name == "shuffle" and keyword(call, "seed") is None and len(call.args) < 2:
-            return f"shuffle in line {call.lineno} has no seed, so every rank has another order"
+            return f"shuffle in line {names.line(call)} has no seed, so every rank has another order"
         deterministic = keyword(call, "deterministic")
         if isinstance(deterministic, ast.Constant) and deterministic.value is False:
-            return f"{name} in line {call.lineno} is not deterministic"
+            return f"{name} in line {names.line(call)} is not deterministic"
     return _disordered_source(facts, chain.source)
 
 
 def _disordered_source(facts: Facts, source: Point) -> str:
     if isinstance(source.node, ast.Call) and _shuffles_files(source.node):
-        return f"shuffle_files in line {source.node.lineno} gives every rank another order"
+        return f"shuffle_files in line {source.names.line(source.node)} gives every rank another order"
     for value in facts.tf.chains.origins(source):
         call = value.node
         if value.kind != "made" or not isinstance(call, ast.Call):
             continue
-        short, line = value.name.partition("[")[0], call.lineno
+        short, line = value.name.partition("[")[0], value.names.line(call)
         if short.endswith("Dataset.list_files"):
             if not _false(keyword(call, "shuffle")) and keyword(call, "seed") is None:
                 return f"list_files in line {line} shuffles without a seed"
@@ -365,11 +365,11 @@ def _false(node: ast.expr | None) -> bool:
 
 def countless(facts: Facts, chain: Chain, before: int) -> str:
     """Why TensorFlow cannot tell how many elements there are before an operation; "" when it can."""
-    for _, call in chain.ops[:before]:
+    for names, call in chain.ops[:before]:
         if operation(call) in ("filter", "flat_map", "interleave", "unbatch", "take_while", "ignore_errors"):
-            return f"{operation(call)} in line {call.lineno}"
+            return f"{operation(call)} in line {names.line(call)}"
     for value in facts.flow.values(chain.source.names, chain.source.node):
         name = value.name.partition("[")[0]
         if value.kind == "made" and name.endswith(("TFRecordDataset", "TextLineDataset", "from_generator")):
-            return f"{name.rpartition('.')[2]} in line {getattr(value.node, 'lineno', 0)}"
+            return f"{name.rpartition('.')[2]} in line {value.names.line(value.node)}"
     return ""

@@ -11,14 +11,11 @@ def asks_for_start(node: ast.AST) -> bool:
 
 def where_none_started(statement: ast.If, inside: ast.AST) -> list[ast.stmt]:
     """The branch of `if not dist.is_initialized():` (or of its opposite) that holds a node, if it is one."""
-    test = statement.test
     below = any(part is inside for one in statement.body for part in ast.walk(one))
-    joined = ast.And if below else ast.Or
-    every = test.values if isinstance(test, ast.BoolOp) and isinstance(test.op, joined) else [test]
+    every = _operands(statement.test, ast.And if below else ast.Or)
     if below:
         every = [one.operand for one in every if isinstance(one, ast.UnaryOp) and isinstance(one.op, ast.Not)]
-    asked = any(isinstance(one, ast.Call) and asks_for_start(one.func) for one in every)
-    return (statement.body if below else statement.orelse) if asked else []
+    return (statement.body if below else statement.orelse) if _any_asks(every) else []
 
 
 def leaves_when_started(statement: ast.stmt) -> bool:
@@ -29,6 +26,13 @@ def leaves_when_started(statement: ast.stmt) -> bool:
         or not isinstance(statement.body[-1], ast.Return)
     ):
         return False
-    test = statement.test
-    every = test.values if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And) else [test]
-    return any(isinstance(part, ast.Call) and asks_for_start(part.func) for part in every)
+    return _any_asks(_operands(statement.test, ast.And))
+
+
+def _operands(test: ast.expr, joined: type[ast.boolop]) -> list[ast.expr]:
+    """What a test joins by `and` or by `or`: itself, where it joins nothing so."""
+    return test.values if isinstance(test, ast.BoolOp) and isinstance(test.op, joined) else [test]
+
+
+def _any_asks(every: list[ast.expr]) -> bool:
+    return any(isinstance(one, ast.Call) and asks_for_start(one.func) for one in every)

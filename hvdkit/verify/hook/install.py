@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import atexit
 import os
 import random
 import sys
 
-from hvdkit.verify.hook.ending import leave_process_group
+from hvdkit.verify.hook.ending import leave_process_groups_calmly
 from hvdkit.verify.hook.errors import keep_errors
 from hvdkit.verify.hook.imports import after_import
 from hvdkit.verify.hook.seeds import (
@@ -65,7 +64,7 @@ def _hook_numpy(settings: Settings) -> None:
 
 def _hook_torch(settings: Settings) -> None:
     """Runs once `import torch` has finished, before the script's next line."""
-    atexit.register(leave_process_group)
+    leave_process_groups_calmly()
     from hvdkit.verify.hook.collectives import watch_collectives
     from hvdkit.verify.hook.files import watch_torch_files
     from hvdkit.verify.hook.loaders import watch_loaders

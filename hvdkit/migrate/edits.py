@@ -133,7 +133,7 @@ def own_lines(source: Source, statement: ast.stmt) -> tuple[int, int]:
 def before(source: Source, statement: ast.stmt, lines: Sequence[str]) -> Edit:
     """Lines inserted above a statement, indented like it."""
     start, _ = own_lines(source, statement)
-    return Edit(start, start, _block(source, statement, lines))
+    return Edit(start, start, written(source, statement, lines))
 
 
 def after(source: Source, statement: ast.stmt, lines: Sequence[str]) -> Edit:
@@ -145,7 +145,7 @@ def after(source: Source, statement: ast.stmt, lines: Sequence[str]) -> Edit:
             raise
         end = source.end(statement)
         return Edit(end, end, "".join(f"; {line}" for line in lines))
-    text = _block(source, statement, lines)
+    text = written(source, statement, lines)
     if end == len(source.text) and not source.text.endswith(("\n", "\r")):
         text = source.newline + text.removesuffix(source.newline) if text else text
     return Edit(end, end, text)
@@ -382,7 +382,7 @@ def _with_parentheses(source: Source, node: ast.AST, low: int, high: int) -> tup
     raise CannotEdit("the wrapped expression goes over several lines")
 
 
-def _block(source: Source, statement: ast.stmt, lines: Sequence[str]) -> str:
+def written(source: Source, statement: ast.stmt, lines: Sequence[str]) -> str:
     indent = source.indent(source.line_at(source.start(statement)))
     text = textwrap.indent("\n".join(lines).replace("\t", source.unit_in(indent)), indent) + "\n"
     return text.replace("\n", source.newline)

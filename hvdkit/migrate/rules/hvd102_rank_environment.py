@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
+from hvdkit.migrate.facts.launch.environment import DEFAULTS, ENVIRONMENT, gathered
 from hvdkit.migrate.facts.launch.guards import caught
 from hvdkit.migrate.facts.launch.ranks import RankRead, environment_reads, environment_stores, gathered_reads
 from hvdkit.migrate.names import Names
@@ -71,8 +72,29 @@ def _chosen_before(facts: Facts, read: RankRead) -> tuple[Names, ast.stmt] | Non
 def _gathered(facts: Facts, names: Names) -> Iterator[Finding]:
     for node in gathered_reads(names):
         message = "launcher variables are gathered by a loop, and horovodrun sets none of them"
-        advice = "build it from hvd.rank(), hvd.size(), hvd.local_rank() and hvd.local_size() instead"
-        yield facts.manual("HVD102", names, node, message, advice)
+        if variables := gathered(names, node):
+            yield facts.safe("HVD102", names, node, message, _one_by_one, facts, names, node, variables)
+        else:
+            advice = "build it from hvd.rank(), hvd.size(), hvd.local_rank() and hvd.local_size() instead"
+            yield facts.manual("HVD102", names, node, message, advice)
+
+
+def _one_by_one(facts: Facts, names: Names, node: ast.DictComp, variables: list[ast.Constant]) -> Edit:
+    """The same mapping written out, with Horovod's numbers as the texts that the environment holds."""
+    source = names.source
+    assert isinstance(node.value, ast.Subscript)
+    environment = source.segment(node.value.value)
+    lines = ["{"]
+    for variable in variables:
+        key, name = source.segment(variable), str(variable.value)
+        if name in ENVIRONMENT:
+            value = f"str({facts.hvd(names)}.{ENVIRONMENT[name]}())"
+        elif name in DEFAULTS:
+            value = f"{environment}.get({key}, {key[-1]}{DEFAULTS[name]}{key[-1]})"
+        else:
+            value = f"{environment}[{key}]"
+        lines.append(f"\t{key}: {value},")
+    return edits.replace(source, node, edits.written(source, names.statement(node), [*lines, "}"]).strip())
 
 
 def replacement(facts: Facts, read: RankRead) -> str:
@@ -306,6 +328,62 @@ RULE = Rule(
             """,
             note="Set by the script where a launcher was found; Horovod is initialised in a lone process, too.",
         ),
+        Change(
+            """\
+            import os
+            import torch.distributed as dist
+
+            def main():
+                launched = {
+                    key: os.environ[key]
+                    for key in ("MASTER_ADDR", "MASTER_PORT", "RANK", "WORLD_SIZE", "RUN")
+                }
+                print(f"started with {launched}")
+                dist.init_process_group("gloo")
+                return int(launched["RANK"])
+            """,
+            """\
+            import os
+            import horovod.torch as hvd
+            import torch.distributed as dist
+
+            def main():
+                launched = {
+                    "MASTER_ADDR": os.environ.get("MASTER_ADDR", "127.0.0.1"),
+                    "MASTER_PORT": os.environ.get("MASTER_PORT", "29500"),
+                    "RANK": str(hvd.rank()),
+                    "WORLD_SIZE": str(hvd.size()),
+                    "RUN": os.environ["RUN"],
+                }
+                print(f"started with {launched}")
+                dist.init_process_group("gloo")
+                return hvd.rank()
+            """,
+            note="Gathered in a dict first, as torch's own example does; what may have changed there is read there still.",
+        ),
+        Change(
+            """\
+            import os
+            import torch.distributed as dist
+
+            launched = {key: os.environ[key] for key in ["RANK", "WORLD_SIZE"]}
+            launched["RANK"] = "7"
+            dist.init_process_group("gloo")
+            print(int(launched["RANK"]))
+            """,
+            """\
+            import horovod.torch as hvd
+            import torch.distributed as dist
+
+            launched = {
+                "RANK": str(hvd.rank()),
+                "WORLD_SIZE": str(hvd.size()),
+            }
+            launched["RANK"] = "7"
+            dist.init_process_group("gloo")
+            print(int(launched["RANK"]))
+            """,
+        ),
     ),
     keeps=(
         Keep(
@@ -370,9 +448,9 @@ RULE = Rule(
             import torch.distributed as dist
 
             dist.init_process_group("gloo")
-            launched = {name: os.environ[name] for name in ("RANK", "WORLD_SIZE")}
+            rank, size = (int(os.environ[name]) for name in ("RANK", "WORLD_SIZE"))
             """,
-            reason="what becomes of the gathered values is not followed",
+            reason="a loop that makes something else of them than a dict is not followed",
             reported=True,
         ),
         Keep(

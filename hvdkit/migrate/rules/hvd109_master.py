@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
+from hvdkit.migrate.facts.launch.environment import DEFAULTS
 from hvdkit.migrate.facts.launch.guards import caught
 from hvdkit.migrate.facts.launch.mpi import mpi, translated
 from hvdkit.migrate.facts.launch.ranks import (
@@ -21,8 +22,6 @@ from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
 
-# What torch.distributed itself takes where nothing is said.
-DEFAULTS = {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": "29500"}
 STRICT = ("check_output", "check_call", "run", "Popen")  # they raise where there is no scontrol
 
 

@@ -6,11 +6,12 @@ import ast
 from typing import TYPE_CHECKING
 
 from hvdkit.migrate.facts.files.writers import unguarded_writers
+from hvdkit.migrate.facts.launch.environment import gathered
 from hvdkit.migrate.facts.launch.launch_order import Order
 from hvdkit.migrate.facts.launch.launch_settings import settings
 from hvdkit.migrate.facts.launch.launched_processes import processes
 from hvdkit.migrate.facts.launch.mpi import mpi, translated
-from hvdkit.migrate.facts.launch.ranks import environment_reads, launch_tests
+from hvdkit.migrate.facts.launch.ranks import environment_reads, gathered_reads, launch_tests
 from hvdkit.migrate.facts.launch.starts import runs_in, started
 from hvdkit.migrate.facts.models.wraps import find_wraps
 from hvdkit.migrate.facts.once import once
@@ -31,6 +32,7 @@ def init_order(facts: Facts) -> Order:
         if "ddp" not in facts.kinds(names):
             continue
         needs += [(names, read.node) for read in environment_reads(names)]
+        needs += [(names, node) for node in gathered_reads(names) if gathered(names, node)]
         needs += [(names, test.node) for test in launch_tests(names)]
     needs += [(talk.names, talk.node) for talk in mpi(facts).talks if translated(facts, talk.names)]
     if facts.launch.inits:

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING
 
 from hvdkit.migrate.facts import vocabulary as words
 from hvdkit.migrate.facts.launch.console_scripts import console_script, first_statement
-from hvdkit.migrate.facts.launch.ranks import ENVIRONMENT, environment_stores
+from hvdkit.migrate.facts.launch.environment import ENVIRONMENT
+from hvdkit.migrate.facts.launch.ranks import environment_stores
 from hvdkit.migrate.facts.launch.start_tests import (
     asks_for_start,
     leaves_when_started,

@@ -12,50 +12,12 @@ from typing import TYPE_CHECKING
 
 from hvdkit.migrate.edits import following
 from hvdkit.migrate.facts.launch.commands import starts_launcher
+from hvdkit.migrate.facts.launch.environment import ENVIRONMENT, gathered_in, is_environment
 from hvdkit.migrate.facts.launch.mpi import WORLD, mpi_reads
 from hvdkit.migrate.names import COMPREHENSIONS, Names
 
 if TYPE_CHECKING:
     from hvdkit.migrate.facts.facts import Facts
-
-# What torchrun, srun and MPI's launchers set -> Horovod's function of the same meaning.
-ENVIRONMENT = {
-    "RANK": "rank",
-    "WORLD_SIZE": "size",
-    "LOCAL_RANK": "local_rank",
-    "LOCAL_WORLD_SIZE": "local_size",
-    "LOCAL_SIZE": "local_size",  # no launcher's: scripts set it for themselves, where a launcher was found
-    "GROUP_RANK": "cross_rank",
-    "NODE_RANK": "cross_rank",
-    "GROUP_WORLD_SIZE": "cross_size",
-    "SLURM_PROCID": "rank",
-    "SLURM_NTASKS": "size",
-    "SLURM_NPROCS": "size",
-    "SLURM_LOCALID": "local_rank",
-    "SLURM_NTASKS_PER_NODE": "local_size",
-    "SLURM_TASKS_PER_NODE": "local_size",
-    "SLURM_NODEID": "cross_rank",
-    "SLURM_NNODES": "cross_size",
-    "SLURM_JOB_NUM_NODES": "cross_size",
-    "OMPI_COMM_WORLD_RANK": "rank",
-    "OMPI_COMM_WORLD_SIZE": "size",
-    "OMPI_COMM_WORLD_LOCAL_RANK": "local_rank",
-    "OMPI_COMM_WORLD_LOCAL_SIZE": "local_size",
-    "OMPI_COMM_WORLD_NODE_RANK": "local_rank",
-    "MV2_COMM_WORLD_RANK": "rank",
-    "MV2_COMM_WORLD_SIZE": "size",
-    "MV2_COMM_WORLD_LOCAL_RANK": "local_rank",
-    "MV2_COMM_WORLD_LOCAL_SIZE": "local_size",
-    "PMI_RANK": "rank",
-    "PMI_SIZE": "size",
-    "PMI_LOCAL_RANK": "local_rank",
-    "PMI_LOCAL_SIZE": "local_size",
-    "PALS_RANKID": "rank",
-    "PALS_LOCAL_RANKID": "local_rank",
-    "PALS_LOCAL_SIZE": "local_size",
-    "MPI_LOCALRANKID": "local_rank",
-    "MPI_LOCALNRANKS": "local_size",
-}
 
 QUESTIONS = {
     "torch.distributed.get_rank": "rank",
@@ -198,7 +160,7 @@ def launch_tests(names: Names) -> Iterator[LaunchTest]:
         parent = names.parents.get(literal)
         if variable in LAUNCHED and isinstance(parent, ast.Compare) and parent.left is literal:
             if len(parent.ops) == 1 and isinstance(parent.ops[0], (ast.In, ast.NotIn)):
-                if _is_environment(names, parent.comparators[0]):
+                if is_environment(names, parent.comparators[0]):
                     negated = isinstance(parent.ops[0], ast.NotIn)
                     found.append(LaunchTest(names, parent, negated, variable))
     for node, variable, default in _accesses(names):
@@ -276,7 +238,10 @@ def _accesses(names: Names) -> Iterator[tuple[ast.expr, str, ast.expr | None]]:
     for literal in _literals(names):
         parent = names.parents.get(literal)
         if isinstance(parent, ast.Subscript) and parent.slice is literal:
-            if isinstance(parent.ctx, ast.Load) and _is_environment(names, parent.value):
+            if isinstance(parent.ctx, ast.Load) and (
+                is_environment(names, parent.value)
+                or (literal.value in ENVIRONMENT and gathered_in(names, parent.value) is not None)
+            ):
                 yield parent, str(literal.value), None
         elif isinstance(parent, ast.Call) and parent.args[:1] == [literal]:
             default = parent.args[1] if len(parent.args) > 1 else None
@@ -286,7 +251,7 @@ def _accesses(names: Names) -> Iterator[tuple[ast.expr, str, ast.expr | None]]:
             if "os.getenv" in names.qualified(parent.func):
                 yield parent, str(literal.value), default
             elif isinstance(parent.func, ast.Attribute) and parent.func.attr == "get":
-                if _is_environment(names, parent.func.value):
+                if is_environment(names, parent.func.value):
                     yield parent, str(literal.value), default
 
 
@@ -298,7 +263,7 @@ def gathered_reads(names: Names) -> Iterator[ast.expr]:
         for literal in names.texts.get(variable, ()):
             for parent in names.ancestors(literal):
                 if isinstance(parent, COMPREHENSIONS) and parent not in tested:
-                    if any(_is_environment(names, part) for part in ast.walk(parent) if part is not literal):
+                    if any(is_environment(names, part) for part in ast.walk(parent) if part is not literal):
                         found[parent] = None
                 if isinstance(parent, ast.stmt):
                     break
@@ -319,11 +284,11 @@ def environment_stores(names: Names, *variables: str) -> Iterator[tuple[ast.stmt
             parent = names.parents.get(literal)
             statement = names.statement(literal)
             if isinstance(parent, ast.Subscript) and isinstance(parent.ctx, ast.Store):
-                if isinstance(statement, ast.Assign) and _is_environment(names, parent.value):
+                if isinstance(statement, ast.Assign) and is_environment(names, parent.value):
                     yield statement, variable
             elif isinstance(parent, ast.Call) and isinstance(parent.func, ast.Attribute):
                 whole = isinstance(statement, ast.Expr) and statement.value is parent
-                if whole and parent.func.attr == "setdefault" and _is_environment(names, parent.func.value):
+                if whole and parent.func.attr == "setdefault" and is_environment(names, parent.func.value):
                     yield statement, variable
 
 
@@ -337,12 +302,6 @@ def _literals(names: Names) -> list[ast.Constant]:
 NODE_LISTS = ("SLURM_NODELIST", "SLURM_JOB_NODELIST", "SLURM_STEP_NODELIST")
 JOBS = ("SLURM_JOB_ID", "SLURM_JOBID")
 _KNOWN = (*ENVIRONMENT, "MASTER_ADDR", "MASTER_PORT", *NODE_LISTS, *JOBS)
-
-
-def _is_environment(names: Names, node: ast.AST) -> bool:
-    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "keys":
-        node = node.func.value
-    return "os.environ" in names.qualified(node)
 
 
 def constant(node: ast.expr | None) -> object:

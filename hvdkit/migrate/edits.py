@@ -383,6 +383,7 @@ def _with_parentheses(source: Source, node: ast.AST, low: int, high: int) -> tup
 
 
 def written(source: Source, statement: ast.stmt, lines: Sequence[str]) -> str:
+    """Lines indented as a statement is, a tab being one unit of the file more."""
     indent = source.indent(source.line_at(source.start(statement)))
     text = textwrap.indent("\n".join(lines).replace("\t", source.unit_in(indent)), indent) + "\n"
     return text.replace("\n", source.newline)

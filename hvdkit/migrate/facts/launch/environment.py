@@ -74,16 +74,13 @@ def gathered(names: Names, node: ast.AST | None) -> list[ast.Constant] | None:
     return variables if known and len(variables) == len(every) else None
 
 
-def gathered_in(names: Names, node: ast.AST) -> ast.DictComp | None:
-    """The copy of variables that a name always is, and that nothing may have changed since."""
+def is_gathered(names: Names, node: ast.AST) -> bool:
+    """Whether an expression is a name that always means such a dict, which nothing may have changed since."""
     if not isinstance(node, ast.Name):
-        return None
+        return False
     bindings = names.bindings(node.id, node)
     made = bindings[0].value if len(bindings) == 1 and bindings[0].kind == "assign" else None
-    if gathered(names, made) is None or not all(_only_reads(names, use) for use in names.uses[node.id]):
-        return None
-    assert isinstance(made, ast.DictComp)
-    return made
+    return gathered(names, made) is not None and all(_only_reads(names, use) for use in names.uses[node.id])
 
 
 def _only_reads(names: Names, use: ast.Name) -> bool:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from hvdkit.migrate.facts import vocabulary as words
 from hvdkit.migrate.facts.launch.console_scripts import console_script, first_statement
-from hvdkit.migrate.facts.launch.environment import ENVIRONMENT
+from hvdkit.migrate.facts.launch.environment import DEFAULTS, ENVIRONMENT
 from hvdkit.migrate.facts.launch.ranks import environment_stores
 from hvdkit.migrate.facts.launch.start_tests import (
     asks_for_start,
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from hvdkit.migrate.facts.facts import Facts
 
 MAX_CALLERS = 8
-NEEDLESS = (*ENVIRONMENT, "MASTER_ADDR", "MASTER_PORT")  # variables that nothing reads after migration
+NEEDLESS = (*ENVIRONMENT, *DEFAULTS)  # variables that nothing reads after migration
 # Calls that set something for the rest of the process.
 STAYS = ("torch.cuda.set", "torch.manual_seed", "torch.cuda.manual_seed", "numpy.random.seed", "random.seed")
 

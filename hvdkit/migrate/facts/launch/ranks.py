@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from hvdkit.migrate.edits import following
 from hvdkit.migrate.facts.launch.commands import starts_launcher
-from hvdkit.migrate.facts.launch.environment import ENVIRONMENT, gathered_in, is_environment
+from hvdkit.migrate.facts.launch.environment import DEFAULTS, ENVIRONMENT, is_environment, is_gathered
 from hvdkit.migrate.facts.launch.mpi import WORLD, mpi_reads
 from hvdkit.migrate.names import COMPREHENSIONS, Names
 
@@ -240,7 +240,7 @@ def _accesses(names: Names) -> Iterator[tuple[ast.expr, str, ast.expr | None]]:
         if isinstance(parent, ast.Subscript) and parent.slice is literal:
             if isinstance(parent.ctx, ast.Load) and (
                 is_environment(names, parent.value)
-                or (literal.value in ENVIRONMENT and gathered_in(names, parent.value) is not None)
+                or (literal.value in ENVIRONMENT and is_gathered(names, parent.value))
             ):
                 yield parent, str(literal.value), None
         elif isinstance(parent, ast.Call) and parent.args[:1] == [literal]:
@@ -301,7 +301,7 @@ def _literals(names: Names) -> list[ast.Constant]:
 
 NODE_LISTS = ("SLURM_NODELIST", "SLURM_JOB_NODELIST", "SLURM_STEP_NODELIST")
 JOBS = ("SLURM_JOB_ID", "SLURM_JOBID")
-_KNOWN = (*ENVIRONMENT, "MASTER_ADDR", "MASTER_PORT", *NODE_LISTS, *JOBS)
+_KNOWN = (*ENVIRONMENT, *DEFAULTS, *NODE_LISTS, *JOBS)
 
 
 def constant(node: ast.expr | None) -> object:

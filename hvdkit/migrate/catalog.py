@@ -7,6 +7,7 @@ import difflib
 import json
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 
 from hvdkit.check import rules as check
 from hvdkit.errors import UsageError
@@ -49,14 +50,24 @@ def page_of(name: str) -> str:
     raise UsageError(f"there is no rule {name!r}", "", "hvdkit rules lists them")
 
 
-def pages() -> dict[str, str]:
-    """The Markdown pages of all rules by file name, with an index; docs/rules holds them."""
+def pages(repository: Path) -> dict[str, str]:
+    """The Markdown pages of all rules by file name, with an index; the repository's docs/rules."""
     parts = ["# The rules\n\nMade from the rules by `scripts/docs`."]
-    for command, rules in (("migrate", migrate.all_rules()), ("check", check.all_rules())):
-        rows = [f"- [{rule.id}]({rule.id}.md) {rule.title}" for rule in rules]
+    for command, own in (("migrate", migrate.all_rules()), ("check", check.all_rules())):
+        rows = [f"- [{rule.id}]({rule.id}.md) {rule.title}" for rule in own]
         parts.append(f"## hvdkit {command}\n\n" + "\n".join(rows))
     index = "\n\n".join(parts) + "\n"
-    return {"README.md": index, **{f"{rule.id}.md": page(rule) for rule in every_rule()}}
+    rules = {f"{rule.id}.md": page(rule) + _link(rule, repository) for rule in every_rule()}
+    return {"README.md": index, **rules}
+
+
+def _link(rule: Rule, repository: Path) -> str:
+    """Where a page in docs/rules leads to the rule's other examples."""
+    command = rule.check.__module__.split(".")[1]
+    folder = Path("tests", command, "examples", rule.id)
+    if not (repository / folder).exists():
+        return ""
+    return f"\n[More examples](../../{folder.as_posix()}), each a test of this rule.\n"
 
 
 def page(rule: Rule) -> str:
@@ -67,7 +78,8 @@ def page(rule: Rule) -> str:
         f"\n**Why.** {rule.why}",
         f"\n**{_split(rule.safety)}",
     ]
-    parts.append("\n## What it changes")
+    if rule.changes:
+        parts.append("\n## What it changes")
     for change in rule.changes:
         old, new = change.texts()
         lines = difflib.unified_diff(old.splitlines(), new.splitlines(), lineterm="", n=30)

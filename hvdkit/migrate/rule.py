@@ -1,4 +1,4 @@
-"""What a rule is: an id, the reason for it, a check over the facts, and examples: its tests and its docs."""
+"""What a rule is: an id, the reason for it, a check over the facts, and the examples of its page."""
 
 from __future__ import annotations
 
@@ -46,7 +46,10 @@ class Keep:
 
 @dataclass(frozen=True)
 class Rule:
-    """One rule. what, why and safety are sentences for the rule's page."""
+    """One rule. what, why and safety are sentences for the rule's page, changes and keeps its two examples.
+
+    All other examples are files beside the tests (tests/rule_examples.py), which no command reads.
+    """
 
     id: str
     title: str

@@ -12,9 +12,7 @@ from hvdkit.migrate.plan import FilePlan
 from hvdkit.migrate.rule import Change, Keep, Rule
 from hvdkit.migrate.rules import all_rules
 from tests.files import write_files
-
-CHANGES = [(rule, change) for rule in all_rules() for change in rule.changes]
-KEEPS = [(rule, keep) for rule in all_rules() for keep in rule.keeps]
+from tests.rule_examples import changes, examples, keeps
 
 
 def migrate(
@@ -31,7 +29,7 @@ def migrate(
     return file, bool(file.findings)
 
 
-@pytest.mark.parametrize(("rule", "change"), CHANGES, ids=lambda item: getattr(item, "id", None))
+@pytest.mark.parametrize(("rule", "change"), changes(all_rules()))
 def test_changes(rule: Rule, change: Change, tmp_path: Path) -> None:
     before, after = change.texts()
     options = Options(change.target, change.suggested, (rule.id,))
@@ -40,7 +38,7 @@ def test_changes(rule: Rule, change: Change, tmp_path: Path) -> None:
     assert file.after == after
 
 
-@pytest.mark.parametrize(("rule", "keep"), KEEPS, ids=lambda item: getattr(item, "id", None))
+@pytest.mark.parametrize(("rule", "keep"), keeps(all_rules()))
 def test_keeps(rule: Rule, keep: Keep, tmp_path: Path) -> None:
     options = Options("horovod", keep.suggested, (rule.id,))
     file, reported = migrate(tmp_path, keep.text(), keep.files, options)
@@ -51,6 +49,7 @@ def test_keeps(rule: Rule, keep: Keep, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("rule", all_rules(), ids=lambda rule: rule.id)
 def test_every_rule_has_both_kinds_of_examples(rule: Rule) -> None:
-    assert rule.changes or rule.safety.startswith("Nothing is"), "a rule that edits shows what it edits"
-    assert rule.keeps
+    kinds = {type(example) for _, _, example in examples([rule])}
+    assert Change in kinds or rule.safety.startswith("Nothing is"), "a rule that edits shows what it edits"
+    assert Keep in kinds
     assert all(text.strip() for text in (rule.title, rule.what, rule.why, rule.safety))

@@ -10,10 +10,9 @@ import pytest
 from hvdkit.migrate.engine import make_plan
 from hvdkit.migrate.facts import Options
 from hvdkit.migrate.plan import Applicability, Plan
-from hvdkit.migrate.rule import Change, Keep
+from hvdkit.migrate.rule import Change, Keep, Rule
 from hvdkit.migrate.rules import all_rules
-
-EXAMPLES = [(rule.id, example) for rule in all_rules() for example in (*rule.changes, *rule.keeps)]
+from tests.rule_examples import changes, keeps
 
 
 def plan_of(folder: Path, text: str, files: tuple[tuple[str, str], ...], options: Options) -> Plan:
@@ -32,10 +31,8 @@ def migrated(folder: Path, text: str) -> str:
     return file.after
 
 
-@pytest.mark.parametrize(
-    ("rule", "example"), EXAMPLES, ids=lambda item: item if isinstance(item, str) else None
-)
-def test_an_example_of_one_rule_goes_through_all(rule: str, example: Change | Keep, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("rule", "example"), [*changes(all_rules()), *keeps(all_rules())])
+def test_an_example_of_one_rule_goes_through_all(rule: Rule, example: Change | Keep, tmp_path: Path) -> None:
     target = example.target if isinstance(example, Change) else "horovod"
     text = example.texts()[0] if isinstance(example, Change) else example.text()
     plan = plan_of(tmp_path, text, example.files, Options(target, example.suggested))

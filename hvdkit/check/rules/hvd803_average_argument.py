@@ -81,16 +81,6 @@ RULE = Rule(
             import horovod.torch as hvd
 
             hvd.init()
-            total = hvd.allreduce(count, average=flag)
-            """,
-            reason="what the flag is, is not known here",
-            reported=True,
-        ),
-        Keep(
-            """\
-            import horovod.torch as hvd
-
-            hvd.init()
             total = hvd.allreduce(count, op=hvd.Sum)
             mean = numpy.average(count)
             """,

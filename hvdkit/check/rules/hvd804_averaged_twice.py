@@ -111,16 +111,5 @@ RULE = Rule(
             """,
             reason="the sum is divided once, or the average by something else",
         ),
-        Keep(
-            """\
-            import horovod.torch as hvd
-
-            def mean(value, reduction):
-                return hvd.allreduce(value, op=reduction) / hvd.size()
-
-            hvd.init()
-            """,
-            reason="the reduction is not known",
-        ),
     ),
 )

@@ -128,24 +128,6 @@ RULE = Rule(
             """\
             import horovod.torch as hvd
 
-            def evaluate():
-                return hvd.allreduce(accuracy())
-
-            def main():
-                hvd.init()
-                if hvd.rank() != 0:
-                    return
-                print(evaluate())
-
-            main()
-            """,
-            reason="the function that reduces is called where the other ranks have left",
-            reported=True,
-        ),
-        Keep(
-            """\
-            import horovod.torch as hvd
-
             hvd.init()
             if hvd.local_rank() != 0:
                 hvd.barrier()
@@ -154,51 +136,6 @@ RULE = Rule(
                 hvd.barrier()
             """,
             reason="each rank comes to one of the two barriers: the first of each node downloads before the others",
-        ),
-        Keep(
-            """\
-            import horovod.torch as hvd
-
-            hvd.init()
-            if hvd.rank() == 0:
-                state = hvd.broadcast_object(read(), root_rank=0)
-            else:
-                state = hvd.broadcast_object(None, root_rank=0)
-            """,
-            reason="the other ranks come to one in the other branch",
-        ),
-        Keep(
-            """\
-            import horovod.torch as hvd
-
-            hvd.init()
-            if hvd.size() > 1:
-                loss = hvd.allreduce(local_loss)
-            members = hvd.add_process_set([0])
-            if hvd.rank() == 0:
-                hvd.allreduce_(local_loss, process_set=members)
-            """,
-            reason="every rank comes to it, or it belongs to a smaller process set",
-        ),
-        Keep(
-            """\
-            import contextlib
-            import horovod.torch as hvd
-
-            hvd.init()
-
-            @contextlib.contextmanager
-            def first_one_first(local_rank):
-                if local_rank not in (-1, 0):
-                    hvd.barrier()
-                yield
-                if local_rank == 0:
-                    hvd.barrier()
-
-            with first_one_first(hvd.local_rank()):
-                load()
-            """,
-            reason="each rank comes to one of the two: the tests are opposite for every rank",
         ),
     ),
 )

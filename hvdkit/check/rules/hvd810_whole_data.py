@@ -85,30 +85,5 @@ RULE = Rule(
             """,
             reason="the training data is shared out; test data may be run through by every rank",
         ),
-        Keep(
-            """\
-            import horovod.torch as hvd
-            from torch.utils.data import DataLoader
-            from torchvision.datasets import ImageFolder
-
-            hvd.init()
-            data = ImageFolder(f"shards/{hvd.rank() % 8}")
-            for x in DataLoader(data):
-                model(x).sum().backward()
-            """,
-            reason="the rank chooses the data",
-        ),
-        Keep(
-            """\
-            import horovod.torch as hvd
-            from torch.utils.data import DataLoader
-
-            def train(data):
-                hvd.init()
-                for x in DataLoader(data):
-                    model(x).sum().backward()
-            """,
-            reason="what the data set is, is not known",
-        ),
     ),
 )

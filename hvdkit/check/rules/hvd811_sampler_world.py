@@ -83,19 +83,5 @@ RULE = Rule(
             """,
             reason="both are given, or may be",
         ),
-        Keep(
-            """\
-            import torch.distributed as dist
-            import horovod.torch as hvd
-            from torch.utils.data import DistributedSampler
-
-            if use_horovod:
-                hvd.init()
-            else:
-                dist.init_process_group("nccl")
-                sampler = DistributedSampler(data)
-            """,
-            reason="the program starts a process group, too",
-        ),
     ),
 )

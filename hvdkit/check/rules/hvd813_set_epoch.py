@@ -110,35 +110,6 @@ RULE = Rule(
                     model(x).sum().backward()
             """,
         ),
-        Change(
-            """\
-            import horovod.torch as hvd
-            from torch.utils.data import DataLoader, DistributedSampler
-
-            hvd.init()
-            epochs = 3
-            sampler = DistributedSampler(data, num_replicas=hvd.size(), rank=hvd.rank())
-            loader = DataLoader(data, sampler=sampler)
-            for epoch in range(epochs):
-                sampler.set_epoch(epochs)
-                for x in loader:
-                    model(x).sum().backward()
-            """,
-            """\
-            import horovod.torch as hvd
-            from torch.utils.data import DataLoader, DistributedSampler
-
-            hvd.init()
-            epochs = 3
-            sampler = DistributedSampler(data, num_replicas=hvd.size(), rank=hvd.rank())
-            loader = DataLoader(data, sampler=sampler)
-            for epoch in range(epochs):
-                sampler.set_epoch(epoch)
-                for x in loader:
-                    model(x).sum().backward()
-            """,
-            note="It is told how many epochs there are, not which one this is.",
-        ),
     ),
     keeps=(
         Keep(
@@ -158,36 +129,6 @@ RULE = Rule(
                 train(epoch)
             """,
             reason="it is called, in the function of one epoch",
-        ),
-        Keep(
-            """\
-            import horovod.torch as hvd
-            from torch.utils.data import DataLoader, DistributedSampler
-
-            hvd.init()
-            sampler = DistributedSampler(data, num_replicas=hvd.size(), rank=hvd.rank())
-            loader = DataLoader(data, sampler=sampler)
-            round = 0
-            while round < 3:
-                sampler.set_epoch(round)
-                for x in loader:
-                    model(x).sum().backward()
-                round += 1
-            """,
-            reason="the number changes in the loop",
-        ),
-        Keep(
-            """\
-            import horovod.torch as hvd
-            from torch.utils.data import DataLoader, DistributedSampler
-
-            hvd.init()
-            sampler = DistributedSampler(data, num_replicas=hvd.size(), rank=hvd.rank(), shuffle=False)
-            for epoch in range(3):
-                for x in DataLoader(data, sampler=sampler):
-                    model(x).sum().backward()
-            """,
-            reason="the sampler does not shuffle",
         ),
     ),
 )

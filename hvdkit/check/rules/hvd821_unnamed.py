@@ -78,18 +78,5 @@ RULE = Rule(
             """,
             reason="only one is nameless, so that no name is used twice",
         ),
-        Keep(
-            """\
-            import horovod.torch as hvd
-            import torch
-
-            hvd.init()
-            if adam:
-                optimizer = hvd.DistributedOptimizer(torch.optim.Adam(model.parameters()))
-            else:
-                optimizer = hvd.DistributedOptimizer(torch.optim.SGD(model.parameters(), lr=0.1))
-            """,
-            reason="only one of the two is made",
-        ),
     ),
 )

@@ -88,19 +88,5 @@ RULE = Rule(
             """,
             reason="the variable has another optimizer by then",
         ),
-        Keep(
-            """\
-            import horovod.torch as hvd
-            import torch
-
-            hvd.init()
-            optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-            if adasum:
-                optimizer = hvd.DistributedOptimizer(optimizer, op=hvd.Adasum)
-            else:
-                optimizer = hvd.DistributedOptimizer(optimizer)
-            """,
-            reason="only one of the two runs",
-        ),
     ),
 )

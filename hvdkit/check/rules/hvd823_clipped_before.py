@@ -99,40 +99,6 @@ RULE = Rule(
                     optimizer.step()
             """,
         ),
-        Change(
-            """\
-            import horovod.torch as hvd
-            import torch
-
-            hvd.init()
-            optimizer = hvd.DistributedOptimizer(torch.optim.SGD(model.parameters(), lr=0.1))
-            scaler = torch.amp.GradScaler()
-            for x in batches:
-                optimizer.zero_grad()
-                scaler.scale(model(x).sum()).backward()
-                scaler.unscale_(optimizer)
-                torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-                scaler.step(optimizer)
-                scaler.update()
-            """,
-            """\
-            import horovod.torch as hvd
-            import torch
-
-            hvd.init()
-            optimizer = hvd.DistributedOptimizer(torch.optim.SGD(model.parameters(), lr=0.1))
-            scaler = torch.amp.GradScaler()
-            for x in batches:
-                optimizer.zero_grad()
-                scaler.scale(model(x).sum()).backward()
-                optimizer.synchronize()
-                scaler.unscale_(optimizer)
-                torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-                with optimizer.skip_synchronize():
-                    scaler.step(optimizer)
-                scaler.update()
-            """,
-        ),
     ),
     keeps=(
         Keep(
@@ -150,70 +116,6 @@ RULE = Rule(
                     optimizer.step()
             """,
             reason="the gradients are waited for",
-        ),
-        Keep(
-            """\
-            import hvdkit.torch as hvd
-            import torch
-
-            hvd.init()
-            optimizer = hvd.DistributedOptimizer(torch.optim.SGD(model.parameters(), lr=0.1))
-            for x in batches:
-                model(x).sum().backward()
-                hvd.clip_grad_norm_(model.parameters(), 1.0)
-                optimizer.step()
-                torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-            """,
-            reason="hvdkit's clipping waits by itself; after the step there is nothing to wait for",
-        ),
-        Keep(
-            """\
-            import horovod.torch as hvd
-            import torch
-
-            optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-            if args.horovod:
-                hvd.init()
-                optimizer = hvd.DistributedOptimizer(optimizer)
-            for x in batches:
-                model(x).sum().backward()
-                if args.clip:
-                    torch.nn.utils.clip_grad_norm_(model.parameters(), args.clip)
-                optimizer.step()
-            """,
-            reason="it is wrapped where the program runs with Horovod, and clipped all the same",
-            reported=True,
-        ),
-        Keep(
-            """\
-            import horovod.torch as hvd
-            import torch
-
-            def step():
-                torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-                optimizer.step()
-
-            optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-            if args.horovod:
-                hvd.init()
-                optimizer = hvd.DistributedOptimizer(optimizer)
-            for x in batches:
-                model(x).sum().backward()
-                if args.horovod:
-                    optimizer.synchronize()
-                    torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-                    with optimizer.skip_synchronize():
-                        optimizer.step()
-                else:
-                    step()
-                optimizer.zero_grad()
-                loss = model(x).sum()
-                if not args.horovod:
-                    loss.backward()
-                    torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-                    optimizer.step()
-            """,
-            reason="with Horovod it waits, and what does not wait runs without",
         ),
     ),
 )

@@ -129,35 +129,5 @@ RULE = Rule(
             """,
             reason="it was told",
         ),
-        Keep(
-            """\
-            import horovod.torch as hvd
-            import torch
-
-            hvd.init()
-            optimizer = hvd.DistributedOptimizer(torch.optim.SGD(model.parameters(), lr=0.1))
-            for i, x in enumerate(batches):
-                model(x).sum().backward()
-                optimizer.step()
-                if i % 10 == 0:
-                    print(i)
-            """,
-            reason="every backward pass has its step",
-        ),
-        Keep(
-            """\
-            import horovod.torch as hvd
-            import torch
-
-            hvd.init()
-            optimizer = hvd.DistributedOptimizer(torch.optim.SGD(model.parameters(), lr=0.1))
-            for i, x in enumerate(batches):
-                model(x).sum().backward()
-                if (i + 1) % args.every == 0:
-                    optimizer.step()
-            """,
-            reason="how often is not known where the optimizer is wrapped",
-            reported=True,
-        ),
     ),
 )

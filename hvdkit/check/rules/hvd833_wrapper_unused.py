@@ -85,21 +85,6 @@ RULE = Rule(
 
             hvd.init()
             inner = torch.optim.SGD(model.parameters(), lr=0.1)
-            optimizer = hvd.DistributedOptimizer(inner)
-            for x in batches:
-                model(x).sum().backward()
-                inner.step()
-            """,
-            reason="the inner one steps",
-            reported=True,
-        ),
-        Keep(
-            """\
-            import horovod.torch as hvd
-            import torch
-
-            hvd.init()
-            inner = torch.optim.SGD(model.parameters(), lr=0.1)
             optimizer = hvd.DistributedOptimizer(inner) if hvd.size() > 1 else inner
             for x in batches:
                 model(x).sum().backward()

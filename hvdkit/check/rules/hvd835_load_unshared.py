@@ -89,17 +89,5 @@ RULE = Rule(
             """,
             reason="the broadcast follows",
         ),
-        Keep(
-            """\
-            import horovod.torch as hvd
-            import torch
-
-            hvd.init()
-            model = torch.nn.Linear(2, 2)
-            optimizer = hvd.DistributedOptimizer(torch.optim.SGD(model.parameters(), lr=0.1))
-            model.load_state_dict(torch.load("checkpoint"))
-            """,
-            reason="every rank loads it",
-        ),
     ),
 )

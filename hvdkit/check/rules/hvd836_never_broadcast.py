@@ -79,28 +79,6 @@ RULE = Rule(
             hvd.broadcast_parameters(model.state_dict(), root_rank=0)
             """,
         ),
-        Change(
-            """\
-            import horovod.torch as hvd
-            import torch
-
-            hvd.init()
-            torch.manual_seed(hvd.rank())
-            model = torch.nn.Linear(2, 2)
-            optimizer = hvd.DistributedOptimizer(torch.optim.SGD(model.parameters(), lr=0.1))
-            """,
-            """\
-            import horovod.torch as hvd
-            import torch
-
-            hvd.init()
-            torch.manual_seed(hvd.rank())
-            model = torch.nn.Linear(2, 2)
-            optimizer = hvd.DistributedOptimizer(torch.optim.SGD(model.parameters(), lr=0.1))
-            hvd.broadcast_parameters(model.state_dict(), root_rank=0)
-            """,
-            note="A seed that depends on the rank makes it certain.",
-        ),
     ),
     keeps=(
         Keep(
@@ -114,19 +92,6 @@ RULE = Rule(
             optimizer = hvd.DistributedOptimizer(torch.optim.SGD(model.parameters(), lr=0.1))
             """,
             reason="one seed gives every rank the same weights",
-        ),
-        Keep(
-            """\
-            import horovod.torch as hvd
-            import torch
-
-            hvd.init()
-            model = torch.nn.Linear(2, 2)
-            optimizer = hvd.DistributedOptimizer(torch.optim.SGD(model.parameters(), lr=0.1))
-            for p in model.parameters():
-                hvd.broadcast_(p.data, root_rank=0)
-            """,
-            reason="they are sent one by one",
         ),
     ),
 )

@@ -124,17 +124,5 @@ RULE = Rule(
             """,
             reason="it is sent",
         ),
-        Keep(
-            """\
-            import horovod.torch as hvd
-            import torch
-
-            hvd.init()
-            start = torch.load("checkpoint")["epoch"]
-            for epoch in range(start, 10):
-                model(x).sum().backward()
-            """,
-            reason="every rank reads it",
-        ),
     ),
 )

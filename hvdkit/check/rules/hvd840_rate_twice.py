@@ -100,15 +100,5 @@ RULE = Rule(
             """,
             reason="each factor depends on a test",
         ),
-        Keep(
-            """\
-            import horovod.torch as hvd
-            import torch
-
-            hvd.init()
-            optimizer = torch.optim.SGD(model.parameters(), lr=0.1 * hvd.size())
-            """,
-            reason="it is scaled once",
-        ),
     ),
 )

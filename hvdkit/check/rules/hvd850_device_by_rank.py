@@ -81,24 +81,6 @@ RULE = Rule(
             device = torch.device("cuda", hvd.local_rank())
             """,
         ),
-        Change(
-            """\
-            import horovod.tensorflow as hvd
-            import tensorflow as tf
-
-            hvd.init()
-            gpus = tf.config.list_physical_devices("GPU")
-            tf.config.set_visible_devices(gpus[hvd.rank()], "GPU")
-            """,
-            """\
-            import horovod.tensorflow as hvd
-            import tensorflow as tf
-
-            hvd.init()
-            gpus = tf.config.list_physical_devices("GPU")
-            tf.config.set_visible_devices(gpus[hvd.local_rank()], "GPU")
-            """,
-        ),
     ),
     keeps=(
         Keep(

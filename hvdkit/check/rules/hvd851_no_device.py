@@ -114,45 +114,5 @@ RULE = Rule(
             """,
             reason="the device has its number",
         ),
-        Keep(
-            """\
-            import hvdkit.torch as hvd
-            import torch
-
-            hvd.init()
-            model = torch.nn.Linear(2, 2).cuda()
-            optimizer = hvd.DistributedOptimizer(torch.optim.SGD(model.parameters(), lr=0.1))
-            for x in batches:
-                model(x).sum().backward()
-                optimizer.step()
-            """,
-            reason="hvdkit's init() makes the GPU of the local rank the current one",
-        ),
-        Keep(
-            """\
-            import horovod.torch as hvd
-            import torch
-
-            hvd.init()
-            model = torch.nn.Linear(2, 2)
-            optimizer = hvd.DistributedOptimizer(torch.optim.SGD(model.parameters(), lr=0.1))
-            for x in batches:
-                model(x).sum().backward()
-                optimizer.step()
-            """,
-            reason="it runs on the CPU",
-        ),
-        Keep(
-            """\
-            import horovod.torch as hvd
-            import torch
-
-            hvd.init()
-            model = torch.nn.Linear(2, 2).to("cuda")
-            model.load_state_dict(torch.load("model.pt"))
-            print([model(x) for x in batches])
-            """,
-            reason="nothing is trained: it may be meant for one process",
-        ),
     ),
 )

@@ -89,47 +89,5 @@ RULE = Rule(
             """,
             reason="the test knows the rank, or what is called so, or the program runs without Horovod there",
         ),
-        Keep(
-            """\
-            import horovod.torch as hvd
-            import torch
-
-            def save():
-                torch.save(model.state_dict(), "model.pt")
-
-            def export():
-                torch.save(model.state_dict(), "export.pt")
-
-            hvd.init()
-            optimizer = hvd.DistributedOptimizer(torch.optim.SGD(model.parameters(), lr=0.1))
-            torch.save(state, f"rng-{hvd.rank()}.pt")
-            if hvd.rank() == 0:
-                save()
-            """,
-            reason="rank 0 writes, or each rank its own file; nobody is known to call export()",
-        ),
-        Keep(
-            """\
-            import horovod.torch as hvd
-            import torch
-
-            class Restorer:
-                def step(self):
-                    torch.save(model.state_dict(), "restore.pt")
-
-            class Silent:
-                def step(self):
-                    pass
-
-            hvd.init()
-            optimizer = hvd.DistributedOptimizer(torch.optim.SGD(model.parameters(), lr=0.1))
-            restorer = Restorer()
-            if hvd.rank() != 0:
-                restorer = Silent()
-            for x in batches:
-                restorer.step()
-            """,
-            reason="the other ranks hold an object that writes nothing",
-        ),
     ),
 )

@@ -86,19 +86,5 @@ RULE = Rule(
             """,
             reason="the last rank's weights are sent to all",
         ),
-        Keep(
-            """\
-            import horovod.torch as hvd
-            import torch
-
-            def wait():
-                hvd.join()
-
-            hvd.init()
-            optimizer = hvd.DistributedOptimizer(torch.optim.SGD(model.parameters(), lr=0.1))
-            wait()
-            """,
-            reason="no training loop stands before it: it is a barrier",
-        ),
     ),
 )

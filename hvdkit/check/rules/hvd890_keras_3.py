@@ -84,18 +84,6 @@ RULE = Rule(
             hvd.init()
             optimizer = hvd.DistributedOptimizer(tf.keras.optimizers.Adam())
             """,
-            reason="it is required, in requirements.txt",
-            reported=True,
-            files=(("requirements.txt", "tensorflow>=2.17\n"), ("__init__.py", "")),
-        ),
-        Keep(
-            """\
-            import horovod.tensorflow.keras as hvd
-            import tensorflow as tf
-
-            hvd.init()
-            optimizer = hvd.DistributedOptimizer(tf.keras.optimizers.Adam())
-            """,
             reason="which Keras this is, is not known",
             files=(("requirements.txt", "tensorflow==2.15.1\n"),),
         ),

@@ -96,22 +96,6 @@ RULE = Rule(
                 dist.barrier()
             """,
         ),
-        Change(
-            """\
-            import torch.distributed as dist
-
-            if not dist.is_initialized() or not dist.is_available():
-                dist.init_process_group("gloo")
-            use = dist.is_available()
-            """,
-            """\
-            import torch.distributed as dist
-
-            if not dist.is_initialized():
-                dist.init_process_group("gloo")
-            use = True
-            """,
-        ),
     ),
     keeps=(
         Keep(
@@ -122,16 +106,6 @@ RULE = Rule(
                 print("GPU")
             """,
             reason="whether there is a GPU is another question",
-        ),
-        Keep(
-            """\
-            import horovod.torch as hvd
-            import torch.distributed as dist
-
-            hvd.init()
-            print(hvd.is_initialized())
-            """,
-            reason="nothing asks whether torch.distributed is available",
         ),
     ),
 )

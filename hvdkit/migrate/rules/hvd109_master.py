@@ -136,78 +136,6 @@ RULE = Rule(
                 dist.init_process_group("gloo", rank=rank, world_size=size)
             """,
         ),
-        Change(
-            """\
-            import os
-            import torch.distributed as dist
-
-            os.environ.setdefault("MASTER_PORT", "29500")
-            url = "tcp://%s:%s" % (os.environ['MASTER_ADDR'], int(os.environ["MASTER_PORT"]))
-            dist.init_process_group("gloo", init_method=url)
-            """,
-            """\
-            import os
-            import torch.distributed as dist
-
-            url = "tcp://%s:%s" % (os.environ.get('MASTER_ADDR', '127.0.0.1'), int(os.environ.get("MASTER_PORT", "29500")))
-            dist.init_process_group("gloo", init_method=url)
-            """,
-            note="The address still appears in the script's own messages.",
-        ),
-        Change(
-            """\
-            import os
-            import torch.distributed as dist
-
-            os.environ["MASTER_PORT"] = port = "29500"
-            os.environ["MASTER_ADDR"] = "localhost"
-            dist.init_process_group("nccl", init_method=f"tcp://{os.environ['MASTER_ADDR']}:{port}")
-            """,
-            """\
-            import os
-            import torch.distributed as dist
-
-            os.environ["MASTER_PORT"] = port = "29500"
-            dist.init_process_group("nccl", init_method=f"tcp://{os.environ.get('MASTER_ADDR', '127.0.0.1')}:{port}")
-            """,
-            note=(
-                "An address that is assigned together with another variable stays; one that is read gets a "
-                "default."
-            ),
-        ),
-        Change(
-            """\
-            import os
-            import subprocess
-            import torch.distributed as dist
-
-            def setup(args):
-                if "SLURM_PROCID" in os.environ:
-                    args.rank = int(os.environ["SLURM_PROCID"])
-                    hosts = os.environ["SLURM_NODELIST"]
-                    address = subprocess.getoutput(f"scontrol show hostname {hosts} | head -n1")
-                    if "MASTER_ADDR" not in os.environ:
-                        os.environ["MASTER_ADDR"] = address
-                elif "RANK" in os.environ:
-                    args.rank = int(os.environ["RANK"])
-                dist.init_process_group("nccl", rank=args.rank)
-            """,
-            """\
-            import os
-            import subprocess
-            import torch.distributed as dist
-
-            def setup(args):
-                if "SLURM_PROCID" in os.environ:
-                    args.rank = int(os.environ["SLURM_PROCID"])
-                    hosts = os.environ.get("SLURM_NODELIST", "127.0.0.1")
-                    address = subprocess.getoutput(f"scontrol show hostname {hosts} | head -n1")
-                elif "RANK" in os.environ:
-                    args.rank = int(os.environ["RANK"])
-                dist.init_process_group("nccl", rank=args.rank)
-            """,
-            note="HVD104 makes the test hvd.size() > 1: without Slurm, the job would stop in this branch.",
-        ),
     ),
     keeps=(
         Keep(
@@ -223,56 +151,6 @@ RULE = Rule(
                 dist.init_process_group("nccl")
             """,
             reason="a test for Slurm that stays: there the variable is set",
-        ),
-        Keep(
-            """\
-            import os
-            import subprocess
-            import torch.distributed as dist
-
-            def setup():
-                rank = int(os.environ["SLURM_PROCID"])
-                hosts = os.environ["SLURM_NODELIST"]
-                first = subprocess.check_output(["scontrol", "show", "hostname", hosts])
-                dist.init_process_group("nccl")
-            """,
-            reason="scontrol would have to be there, too",
-            reported=True,
-        ),
-        Keep(
-            """\
-            import os
-            import torch.distributed as dist
-
-            def copied(path):
-                try:
-                    return f"/scratch/{os.environ['SLURM_JOB_ID']}/{os.environ['SLURM_LOCALID']}/{path}"
-                except KeyError:
-                    return path
-
-            dist.init_process_group("nccl")
-            """,
-            reason="that it is missing is expected",
-        ),
-        Keep(
-            """\
-            import os
-            import torch
-
-            os.environ["MASTER_ADDR"] = "localhost"
-            """,
-            reason="the program does not use torch.distributed",
-        ),
-        Keep(
-            """\
-            import os
-            import torch.distributed as dist
-
-            os.environ["MASTER_PORT"] = str(claim_port())
-            os.environ["DATA"] = "data"
-            dist.init_process_group("gloo")
-            """,
-            reason="claim_port() may do more than find a number; a variable left set is harmless",
         ),
     ),
 )

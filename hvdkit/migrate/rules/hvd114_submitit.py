@@ -55,22 +55,6 @@ RULE = Rule(
         Keep(
             """\
             import submitit
-            import torch.distributed as dist
-
-            def main():
-                dist.init_process_group("nccl")
-
-            def launch(slurm):
-                executor = submitit.AutoExecutor if slurm else submitit.LocalExecutor
-                executor = executor(folder="jobs")
-                executor.submit(main)
-            """,
-            reason="the class is chosen first",
-            reported=True,
-        ),
-        Keep(
-            """\
-            import submitit
 
             executor = submitit.AutoExecutor(folder="jobs")
             executor.submit(print, "done")

@@ -92,56 +92,6 @@ RULE = Rule(
     changes=(
         Change(
             """\
-            import torch
-            import torch.distributed as dist
-            from inplace_abn import InPlaceABNSync
-
-            dist.init_process_group("nccl")
-            model = torch.nn.Sequential(torch.nn.Conv2d(3, 8, 3), InPlaceABNSync(8))
-            """,
-            """\
-            import horovod.torch as hvd
-            import torch
-            import torch.distributed as dist
-            from inplace_abn import InPlaceABNSync
-            import socket
-
-            # inplace_abn asks torch.distributed: a process group of Horovod's ranks.
-            with socket.create_server(("", 0)) as port:
-                address = socket.getfqdn(), port.getsockname()[1]
-            address = hvd.broadcast_object(address, root_rank=0)
-            dist.init_process_group("gloo", init_method="tcp://%s:%d" % address, rank=hvd.rank(), world_size=hvd.size())
-            model = torch.nn.Sequential(torch.nn.Conv2d(3, 8, 3), InPlaceABNSync(8))
-            """,
-            note="Without a group its layers normalise with the rank's own batch, and say nothing.",
-        ),
-        Change(
-            """\
-            import torch
-            import torch.distributed as dist
-            import torchmetrics
-
-            dist.init_process_group("nccl")
-            accuracy = torchmetrics.Accuracy("multiclass", num_classes=10)
-            """,
-            """\
-            import horovod.torch as hvd
-            import torch
-            import torch.distributed as dist
-            import torchmetrics
-            import socket
-
-            # torchmetrics asks torch.distributed: a process group of Horovod's ranks.
-            with socket.create_server(("", 0)) as port:
-                address = socket.getfqdn(), port.getsockname()[1]
-            address = hvd.broadcast_object(address, root_rank=0)
-            dist.init_process_group("gloo", init_method="tcp://%s:%d" % address, rank=hvd.rank(), world_size=hvd.size())
-            accuracy = torchmetrics.Accuracy("multiclass", num_classes=10)
-            """,
-            note="compute() sums over the ranks; without a group each rank would count alone. HVD101 starts Horovod above.",
-        ),
-        Change(
-            """\
             import os
             import torch
             from timm.data import create_loader
@@ -183,39 +133,6 @@ world_size=hvd.size())
             main()
             """,
         ),
-        Change(
-            """\
-            import torch
-            from timm import utils
-
-            def main(args):
-                device = utils.init_distributed_device(args)
-                if args.rank == 0:
-                    torch.save(model.state_dict(), "model.pt")
-            """,
-            """\
-            import horovod.torch as hvd
-            import torch
-            from timm import utils
-            import os
-            import socket
-
-            def main(args):
-                # timm asks torch.distributed: a process group of Horovod's ranks.
-                with socket.create_server(("", 0)) as port:
-                    address = socket.getfqdn(), port.getsockname()[1]
-                address = hvd.broadcast_object(address, root_rank=0)
-                os.environ.update(
-                    RANK=str(hvd.rank()), LOCAL_RANK=str(hvd.local_rank()), WORLD_SIZE=str(hvd.size()),
-                    MASTER_ADDR=address[0], MASTER_PORT=str(address[1]),
-                )
-                args.dist_backend = "gloo"
-                device = utils.init_distributed_device(args)
-                if args.rank == 0:
-                    torch.save(model.state_dict(), "model.pt")
-            """,
-            note="timm makes the group of the launcher's variables, and writes the ranks into args.",
-        ),
     ),
     keeps=(
         Keep(
@@ -230,19 +147,6 @@ world_size=hvd.size())
             accuracy = torchmetrics.Accuracy("multiclass", num_classes=10)
             """,
             reason="this group has Horovod's ranks already",
-        ),
-        Keep(
-            """\
-            import torch
-            import torch.distributed as dist
-            from timm.data import create_loader
-            from torchmetrics.functional import accuracy
-
-            dist.init_process_group("nccl")
-            loader = create_loader(dataset, (3, 224, 224), 32, distributed=False)
-            print(accuracy(output, target, "multiclass", num_classes=10))
-            """,
-            reason="this loader is whole, and the function counts what it is given",
         ),
     ),
 )

@@ -125,25 +125,6 @@ RULE = Rule(
             """\
             import torch.distributed as dist
             import torch.multiprocessing as mp
-
-            def run(rank, tasks, seen):
-                dist.init_process_group("gloo", rank=rank, world_size=2)
-                if rank == 0:
-                    tasks.put("start")
-                seen[rank] = tasks.get()
-
-            if __name__ == "__main__":
-                tasks = mp.get_context("spawn").Queue()
-                with mp.Manager() as manager:
-                    mp.spawn(run, args=(tasks, manager.dict()), nprocs=2)
-            """,
-            reason="rank 1 would wait for ever for what rank 0 puts into a queue of its own",
-            reported=True,
-        ),
-        Keep(
-            """\
-            import torch.distributed as dist
-            import torch.multiprocessing as mp
             from torch.multiprocessing import Queue
 
             def run(rank):
@@ -155,16 +136,6 @@ RULE = Rule(
             mp.spawn(run, nprocs=2)
             """,
             reason="a rank shares memory with a process that it starts",
-        ),
-        Keep(
-            """\
-            import torch
-            import torch.distributed as dist
-
-            dist.init_process_group("gloo")
-            history = torch.zeros(8).share_memory_()
-            """,
-            reason="ranks that a launcher started shared nothing before",
         ),
     ),
 )

@@ -67,37 +67,6 @@ RULE = Rule(
             import subprocess
             import torch.distributed as dist
 
-            def train():
-                dist.init_process_group("nccl")
-
-            for rank in range(2):
-                subprocess.run(["train"], env={**os.environ, "RANK": str(rank), "LOCAL_RANK": str(rank)})
-            """,
-            reason="the environment is written out",
-            reported=True,
-        ),
-        Keep(
-            """\
-            import os
-            import subprocess
-            import torch.distributed as dist
-
-            def train():
-                dist.init_process_group("nccl")
-
-            for rank in range(2):
-                os.environ.update(RANK=str(rank), WORLD_SIZE="2")
-                subprocess.Popen(["train"])
-            """,
-            reason="the launcher's own environment is handed on",
-            reported=True,
-        ),
-        Keep(
-            """\
-            import os
-            import subprocess
-            import torch.distributed as dist
-
             dist.init_process_group("nccl")
             env = dict(os.environ, RANK="first")
             subprocess.run(["sort"], env=env)
@@ -106,30 +75,6 @@ RULE = Rule(
             subprocess.run(["date"])
             """,
             reason="a number alone makes no rank, and the others are given none",
-        ),
-        Keep(
-            """\
-            import os
-            import subprocess
-            import torch.distributed as dist
-
-            os.environ["RANK"] = os.environ["SLURM_PROCID"]
-            os.environ["WORLD_SIZE"] = os.environ["SLURM_NTASKS"]
-            print(subprocess.check_output(["hostname"]))
-            dist.init_process_group("nccl")
-            """,
-            reason="the process sets what its own process group reads",
-        ),
-        Keep(
-            """\
-            import os
-            import subprocess
-
-            for rank in range(2):
-                env = dict(os.environ, RANK=str(rank), WORLD_SIZE="2")
-                subprocess.run(["train"], env=env)
-            """,
-            reason="nothing is trained on several ranks here",
         ),
     ),
 )

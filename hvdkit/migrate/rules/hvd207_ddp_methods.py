@@ -100,69 +100,8 @@ RULE = Rule(
             model = DDP(net)
             """,
         ),
-        Change(
-            """\
-            from torch.distributed.algorithms.ddp_comm_hooks import default_hooks as hooks
-            from torch.nn.parallel import DistributedDataParallel as DDP
-
-            model = DDP(net)
-            model.register_comm_hook(None, hooks.allreduce_hook)
-            """,
-            """\
-            from torch.nn.parallel import DistributedDataParallel as DDP
-
-            model = DDP(net)
-            """,
-        ),
     ),
     keeps=(
-        Keep(
-            """\
-            from torch.distributed.algorithms.ddp_comm_hooks.default_hooks import fp16_compress_hook
-            from torch.nn.parallel import DistributedDataParallel as DDP
-
-            model = DDP(net)
-            model.register_comm_hook(state=None, hook=fp16_compress_hook)
-            """,
-            reason="Horovod's compression rounds at another place",
-            reported=True,
-        ),
-        Keep(
-            """\
-            from torch.nn.parallel import DistributedDataParallel as DDP
-
-            def scaled(state, bucket):
-                return state.allreduce(bucket.buffer() / state.steps)
-
-            model = DDP(net)
-            model.register_comm_hook(state, scaled)
-            """,
-            reason="what the script's own hook computes is for its author to place",
-            reported=True,
-        ),
-        Keep(
-            """\
-            from torch.nn.parallel import DistributedDataParallel as DDP
-
-            model = DDP(net)
-            with model.join():
-                train(model)
-            """,
-            reason="hvd.join() stands after the loop and needs a broadcast",
-            reported=True,
-        ),
-        Keep(
-            """\
-            from torch.distributed.algorithms.join import Join
-            from torch.nn.parallel import DistributedDataParallel as DDP
-
-            model = DDP(net)
-            with Join([model]):
-                train(model)
-            """,
-            reason="hvd.join() stands after the loop and needs a broadcast",
-            reported=True,
-        ),
         Keep(
             """\
             import os

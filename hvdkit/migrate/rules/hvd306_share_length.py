@@ -83,67 +83,6 @@ RULE = Rule(
             """,
             note="Only this rule: HVD302 gives the loader its sampler.",
         ),
-        Change(
-            """\
-            import torch
-            from torch.utils.data import DataLoader
-
-            data, rest = Digits("train"), Digits("test")
-            size = len(data)
-
-            def run(batches, train):
-                seen = []
-                for x in batches:
-                    loss = model(x).sum()
-                    seen.append(loss.item())
-                    if train:
-                        loss.backward()
-                        optimizer.step()
-                return sum(seen) / len(batches.dataset)
-
-            def fit(batches):
-                total = 0
-                for x in batches:
-                    loss = model(x).sum()
-                    loss.backward()
-                    optimizer.step()
-                    total += loss.item()
-                return total / size
-
-            loader = DataLoader(data)
-            print(run(loader, True), run(DataLoader(rest), False), fit(loader))
-            """,
-            """\
-            import torch
-            from torch.utils.data import DataLoader
-
-            data, rest = Digits("train"), Digits("test")
-            size = len(data)
-
-            def run(batches, train):
-                seen = []
-                for x in batches:
-                    loss = model(x).sum()
-                    seen.append(loss.item())
-                    if train:
-                        loss.backward()
-                        optimizer.step()
-                return sum(seen) / len(batches.sampler)
-
-            def fit(batches):
-                total = 0
-                for x in batches:
-                    loss = model(x).sum()
-                    loss.backward()
-                    optimizer.step()
-                    total += loss.item()
-                return total / len(batches.sampler)
-
-            loader = DataLoader(data)
-            print(run(loader, True), run(DataLoader(rest), False), fit(loader))
-            """,
-            note="The sampler of a loader that stays whole counts all samples, as its data set does.",
-        ),
     ),
     keeps=(
         Keep(
@@ -163,39 +102,6 @@ RULE = Rule(
             print(total / len(test.dataset), total / len(data))
             """,
             reason="the weight of a prior is that of all data, and what evaluates stays whole",
-        ),
-        Keep(
-            """\
-            import torch.distributed as dist
-            from torch.utils.data import DataLoader, DistributedSampler
-
-            dist.init_process_group("gloo")
-            loader = DataLoader(data, sampler=DistributedSampler(data))
-            total = 0
-            for x in loader:
-                loss = model(x).sum()
-                loss.backward()
-                optimizer.step()
-                total += loss.item()
-            print(total / len(loader.dataset))
-            """,
-            reason="what a DDP script tells of its shares it goes on telling",
-        ),
-        Keep(
-            """\
-            from torch.utils.data import DataLoader
-
-            loader = DataLoader(data)
-            total = samples = 0
-            for x in loader:
-                loss = model(x).sum()
-                loss.backward()
-                optimizer.step()
-                total += loss.item()
-                samples += len(x)
-            print(total / samples, total / len(loader), count(samples) / len(others))
-            """,
-            reason="what is counted in the loop, or in batches, is the share's already",
         ),
     ),
 )

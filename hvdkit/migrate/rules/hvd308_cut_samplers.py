@@ -109,24 +109,5 @@ RULE = Rule(
             """,
             reason="it is told already: each rank goes through all of it",
         ),
-        Keep(
-            """\
-            import torch.distributed as dist
-            from lhotse.dataset import DynamicCutSampler
-
-            dist.init_process_group("nccl")
-            sampler = DynamicCutSampler(cuts, **options)
-            """,
-            reason="they may be among what ** passes",
-            reported=True,
-        ),
-        Keep(
-            """\
-            from lhotse.dataset import DynamicCutSampler
-
-            print(len(DynamicCutSampler(cuts, max_duration=200.0)))
-            """,
-            reason="nothing starts a job of several processes",
-        ),
     ),
 )

@@ -185,109 +185,8 @@ RULE = Rule(
             optimizer.step()
             """,
         ),
-        Change(
-            """\
-            import torch
-            from torch.nn.parallel import DistributedDataParallel as DDP
-
-            class Lion(torch.optim.Optimizer):
-                def __init__(self, params, lr: float, betas=(0.9, 0.99)):
-                    if not 0.0 <= lr:
-                        raise ValueError(lr)
-                    super().__init__(params, dict(lr=lr, betas=betas))
-                    self.count = 0
-
-                def step(self):
-                    self.count += 1
-
-            model = DDP(torch.nn.Linear(2, 1))
-            optimizer = Lion(model.parameters(), 0.1)
-            """,
-            """\
-            import torch
-            from torch.nn.parallel import DistributedDataParallel as DDP
-
-            class Lion(torch.optim.Optimizer):
-                def __init__(self, params, lr: float = 0.0, betas=(0.9, 0.99)):
-                    if not 0.0 <= lr:
-                        raise ValueError(lr)
-                    super().__init__(params, dict(lr=lr, betas=betas))
-                    self.count = 0
-
-                def step(self, closure=None):
-                    self.count += 1
-
-            model = DDP(torch.nn.Linear(2, 1))
-            optimizer = Lion(model.parameters(), 0.1)
-            """,
-            note="A learning rate of zero passes the constructor's test.",
-        ),
     ),
     keeps=(
-        Keep(
-            """\
-            import torch
-
-            class Slow(torch.optim.SGD):
-                def __init__(self, params, lr, pause=10):
-                    super().__init__(params, lr=lr)
-                    self.pause = pause
-
-            def make(params, kind):
-                if kind == "slow":
-                    chosen = Slow
-                elif kind == "adam":
-                    chosen = torch.optim.Adam
-                else:
-                    chosen = torch.optim.SGD
-                return chosen(params, lr=0.1)
-
-            model = torch.nn.Linear(2, 1)
-            optimizer = make(model.parameters(), "slow")
-            model(x).sum().backward()
-            optimizer.step()
-            """,
-            reason="one of three classes is the script's own: with the others the program is migrated",
-            reported=True,
-        ),
-        Keep(
-            """\
-            import torch
-
-            class Counting(torch.optim.Optimizer):
-                def __init__(self, params, lr=0.1, every=10):
-                    self.every = every
-                    super().__init__(params, dict(lr=lr))
-
-                def step(self, closure=None):
-                    pass
-
-            if args.opt == "counting":
-                optimizer = Counting(model.parameters(), every=args.every)
-            else:
-                optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-            model(x).sum().backward()
-            optimizer.step()
-            """,
-            reason="one choice of several: told with a marker, and the other is migrated",
-            reported=True,
-        ),
-        Keep(
-            """\
-            import torch
-
-            class Sign(torch.optim.SGD):
-                def __init__(self, params, lr=0.1, scale=1.0):
-                    super().__init__(params, lr=lr)
-                    self.scale = scale
-
-            optimizer = Sign(model.parameters(), scale=2.0)
-            model(x).sum().backward()
-            optimizer.step()
-            """,
-            reason="scale would silently be 1.0 again in the object that Horovod makes",
-            reported=True,
-        ),
         Keep(
             """\
             import torch
@@ -304,26 +203,6 @@ RULE = Rule(
             optimizer.step()
             """,
             reason="the class fits as it is",
-        ),
-        Keep(
-            """\
-            import torch
-            from torch.nn.parallel import DistributedDataParallel as DDP
-
-            class Lion(torch.optim.Optimizer):
-                def __init__(self, params, lr):
-                    if not 0.0 < lr:
-                        raise ValueError(lr)
-                    super().__init__(params, dict(lr=lr))
-
-                def step(self, closure=None):
-                    pass
-
-            model = DDP(torch.nn.Linear(2, 1))
-            optimizer = Lion(model.parameters(), 0.1)
-            """,
-            reason="the constructor refuses a learning rate of zero in a way of its own",
-            reported=True,
         ),
     ),
 )

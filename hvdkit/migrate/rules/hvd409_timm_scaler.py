@@ -118,38 +118,6 @@ RULE = Rule(
             model = DistributedDataParallel(torch.nn.Linear(2, 1))
             optimizer = torch.optim.AdamW(model.parameters())
             loss_scaler = NativeScaler()
-            for i, x in enumerate(batches):
-                loss = model(x).sum() / 4
-                loss_scaler(loss, optimizer, need_update=(i + 1) % 4 == 0)
-            """,
-            """\
-            import torch
-            from timm.utils import NativeScaler
-            from torch.nn.parallel import DistributedDataParallel
-
-            model = DistributedDataParallel(torch.nn.Linear(2, 1))
-            optimizer = torch.optim.AdamW(model.parameters())
-            loss_scaler = NativeScaler()
-            for i, x in enumerate(batches):
-                loss = model(x).sum() / 4
-                loss_scaler._scaler.scale(loss).backward()
-                optimizer.synchronize()
-                if (i + 1) % 4 == 0:
-                    with optimizer.skip_synchronize():
-                        loss_scaler._scaler.step(optimizer)
-                    loss_scaler._scaler.update()
-            """,
-            note="Each pass is averaged, as DDP does; a sum of averages is the average of the sums.",
-        ),
-        Change(
-            """\
-            import torch
-            from timm.utils import NativeScaler
-            from torch.nn.parallel import DistributedDataParallel
-
-            model = DistributedDataParallel(torch.nn.Linear(2, 1))
-            optimizer = torch.optim.AdamW(model.parameters())
-            loss_scaler = NativeScaler()
             loss = model(x).sum()
             loss_scaler(loss, optimizer, clip_grad=max_norm,
                         parameters=model.parameters(), create_graph=False)
@@ -173,126 +141,8 @@ RULE = Rule(
             loss_scaler._scaler.update()
             """,
         ),
-        Change(
-            """\
-            import torch
-            from timm.utils import NativeScaler
-            from torch.nn.parallel import DistributedDataParallel
-
-            model = DistributedDataParallel(torch.nn.Linear(2, 1))
-            optimizer = torch.optim.AdamW(model.parameters())
-            loss_scaler = NativeScaler()
-            loss = model(x).sum()
-            loss_scaler(loss, optimizer)
-            loss_scaler(loss, optimizer=optimizer, clip_grad=1.0, parameters=model.parameters())
-            """,
-            """\
-            import torch
-            from timm.utils import NativeScaler
-            from torch.nn.parallel import DistributedDataParallel
-
-            model = DistributedDataParallel(torch.nn.Linear(2, 1))
-            optimizer = torch.optim.AdamW(model.parameters())
-            loss_scaler = NativeScaler()
-            loss = model(x).sum()
-            loss_scaler._scaler.scale(loss).backward()
-            optimizer.synchronize()
-            with optimizer.skip_synchronize():
-                loss_scaler._scaler.step(optimizer)
-            loss_scaler._scaler.update()
-            loss_scaler._scaler.scale(loss).backward()
-            optimizer.synchronize()
-            loss_scaler._scaler.unscale_(optimizer)
-            torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-            with optimizer.skip_synchronize():
-                loss_scaler._scaler.step(optimizer)
-            loss_scaler._scaler.update()
-            """,
-            note="Without clipping; with a norm that is written out.",
-        ),
-        Change(
-            """\
-            import torch
-            from timm.utils import NativeScaler
-            from torch.nn.parallel import DistributedDataParallel
-
-            def train(model, optimizer, clip_grad, clip_mode):
-                scaler = NativeScaler()
-                loss = model(x).sum()
-                scaler(loss, optimizer, clip_grad=clip_grad, clip_mode=clip_mode, parameters=model.parameters())
-
-            model = DistributedDataParallel(torch.nn.Linear(2, 1))
-            train(model, torch.optim.AdamW(model.parameters()), 0.01, "agc")
-            """,
-            """\
-            import torch
-            from timm.utils import NativeScaler
-            from torch.nn.parallel import DistributedDataParallel
-            from timm.utils import dispatch_clip_grad
-
-            def train(model, optimizer, clip_grad, clip_mode):
-                scaler = NativeScaler()
-                loss = model(x).sum()
-                scaler._scaler.scale(loss).backward()
-                optimizer.synchronize()
-                if clip_grad is not None:
-                    scaler._scaler.unscale_(optimizer)
-                    dispatch_clip_grad(model.parameters(), clip_grad, mode=clip_mode)
-                with optimizer.skip_synchronize():
-                    scaler._scaler.step(optimizer)
-                scaler._scaler.update()
-
-            model = DistributedDataParallel(torch.nn.Linear(2, 1))
-            train(model, torch.optim.AdamW(model.parameters()), 0.01, "agc")
-            """,
-            note="... and with timm's own ways of clipping.",
-        ),
-        Change(
-            """\
-            import torch
-            from timm.utils import NativeScaler
-            from torch.nn.parallel import DistributedDataParallel
-
-            model = DistributedDataParallel(torch.nn.Linear(2, 1))
-            optimizer = torch.optim.AdamW(model.parameters())
-            loss_scaler = NativeScaler()
-            loss = model(x).sum()
-            loss_scaler(loss, optimizer, clip_grad=None, parameters=model.parameters())
-            """,
-            """\
-            import torch
-            from timm.utils import NativeScaler
-            from torch.nn.parallel import DistributedDataParallel
-
-            model = DistributedDataParallel(torch.nn.Linear(2, 1))
-            optimizer = torch.optim.AdamW(model.parameters())
-            loss_scaler = NativeScaler()
-            loss = model(x).sum()
-            loss_scaler._scaler.scale(loss).backward()
-            optimizer.synchronize()
-            loss_scaler._scaler.step(optimizer)
-            loss_scaler._scaler.update()
-            """,
-            note="The optimizer of hvdkit.torch remembers that it has reduced.",
-            target="hvdkit",
-        ),
     ),
     keeps=(
-        Keep(
-            """\
-            import torch
-            from timm.utils import NativeScaler
-            from torch.nn.parallel import DistributedDataParallel
-
-            model = DistributedDataParallel(torch.nn.Linear(2, 1))
-            optimizer = torch.optim.AdamW(model.parameters())
-            loss_scaler = NativeScaler()
-            loss = model(x).sum()
-            loss_scaler(loss, optimizer, clip_grad=1.0, parameters=model.parameters(), retain_graph=last)
-            """,
-            reason="another option than how to clip",
-            reported=True,
-        ),
         Keep(
             """\
             import torch
@@ -303,48 +153,6 @@ RULE = Rule(
             loss_scaler(loss, optimizer)
             """,
             reason="another class of that name: HVD404 looks inside",
-        ),
-        Keep(
-            """\
-            import torch
-            from timm.utils import NativeScaler
-            from torch.nn.parallel import DistributedDataParallel
-
-            model = DistributedDataParallel(torch.nn.Linear(2, 1))
-            optimizer = torch.optim.AdamW(model.parameters())
-            loss_scaler = NativeScaler()
-            norm = loss_scaler(loss, optimizer, clip_grad=1.0, parameters=model.parameters())
-            """,
-            reason="what it returns is used",
-            reported=True,
-        ),
-        Keep(
-            """\
-            import torch
-            from timm.utils import NativeScaler
-            from torch.nn.parallel import DistributedDataParallel
-
-            model = DistributedDataParallel(torch.nn.Linear(2, 1))
-            optimizer = torch.optim.AdamW(model.parameters())
-            loss_scaler = NativeScaler()
-            loss_scaler(loss, optimizer, clip_grad=1.0)
-            """,
-            reason="a norm without parameters: timm would clip nothing, or fail",
-            reported=True,
-        ),
-        Keep(
-            """\
-            import torch
-            from timm.utils import NativeScaler
-            from torch.nn.parallel import DistributedDataParallel
-
-            model = DistributedDataParallel(torch.nn.Linear(2, 1))
-            optimizer = torch.optim.AdamW(model.parameters())
-            loss_scaler = NativeScaler()
-            loss_scaler(model(x).sum(), optimizer)
-            """,
-            reason="the loss is computed in the call",
-            reported=True,
         ),
     ),
 )

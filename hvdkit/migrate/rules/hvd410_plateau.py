@@ -78,40 +78,6 @@ RULE = Rule(
         Change(
             """\
             import torch
-            from torch.optim.lr_scheduler import ReduceLROnPlateau
-            from library import construct
-
-            optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-            schedule = construct(options.schedule, optimizer)
-            for epoch in range(3):
-                loss.backward()
-                optimizer.step()
-                if isinstance(schedule, ReduceLROnPlateau):
-                    schedule.step(score)
-                else:
-                    schedule.step(epoch)
-            """,
-            """\
-            import horovod.torch as hvd
-            import torch
-            from torch.optim.lr_scheduler import ReduceLROnPlateau
-            from library import construct
-
-            optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-            schedule = construct(options.schedule, optimizer)
-            for epoch in range(3):
-                loss.backward()
-                optimizer.step()
-                if isinstance(schedule, ReduceLROnPlateau):
-                    schedule.step(hvd.allreduce(torch.as_tensor(score), op=hvd.Average))
-                else:
-                    schedule.step(epoch)
-            """,
-            note="Which schedule a configuration names is not known: the script asks for it.",
-        ),
-        Change(
-            """\
-            import torch
 
             def train(optimizer, schedule):
                 for epoch in range(3):
@@ -149,30 +115,6 @@ RULE = Rule(
             schedule.step(hvd.allreduce(loss))
             """,
             reason="it watches the average already",
-        ),
-        Keep(
-            """\
-            import torch
-
-            optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-            schedule = torch.optim.lr_scheduler.StepLR(optimizer, 10)
-            loss.backward()
-            schedule.step()
-            """,
-            reason="it counts epochs, which are the same on every rank",
-        ),
-        Keep(
-            """\
-            import torch
-            import torch.distributed as dist
-
-            dist.init_process_group("gloo")
-            optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-            schedule = torch.optim.lr_scheduler.ReduceLROnPlateau(optimizer)
-            loss.backward()
-            schedule.step(loss)
-            """,
-            reason="a DDP script steps its schedule as it did",
         ),
     ),
 )

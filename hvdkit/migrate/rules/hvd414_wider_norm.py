@@ -72,35 +72,5 @@ RULE = Rule(
             """,
             reason="what is frozen has no gradient",
         ),
-        Keep(
-            """\
-            import torch
-
-            class Net(torch.nn.Module):
-                def __init__(self):
-                    super().__init__()
-                    self.body, self.head = torch.nn.Linear(2, 2), torch.nn.Linear(2, 1)
-
-            model = Net()
-            groups = [{"params": model.body.parameters()}, {"params": model.head.parameters(), "lr": 0.01}]
-            optimizer = torch.optim.SGD(groups, lr=0.1)
-            model(x).sum().backward()
-            torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-            optimizer.step()
-            """,
-            reason="several parts may be the whole model",
-        ),
-        Keep(
-            """\
-            import torch
-
-            model = torch.nn.Linear(2, 2)
-            optimizer = torch.optim.SGD([p for p in model.parameters() if p.requires_grad], lr=0.1)
-            model(x).sum().backward()
-            torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-            optimizer.step()
-            """,
-            reason="the optimizer holds all that has a gradient",
-        ),
     ),
 )

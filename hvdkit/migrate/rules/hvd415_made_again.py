@@ -139,44 +139,6 @@ RULE = Rule(
             """\
             import torch
 
-            def tune(net):
-                optimizer = torch.optim.SGD(net.head.parameters(), lr=0.1)
-                for x in batches:
-                    optimizer.zero_grad()
-                    net(x).sum().backward()
-                    optimizer.step()
-                optimizer = torch.optim.SGD(net.parameters(), lr=0.01)
-                for x in batches:
-                    optimizer.zero_grad()
-                    net(x).sum().backward()
-                    optimizer.step()
-
-            tune(pretrained())
-            """,
-            """\
-            import torch
-
-            def tune(net):
-                optimizer = torch.optim.SGD(net.head.parameters(), lr=0.1)
-                for x in batches:
-                    optimizer.zero_grad()
-                    net(x).sum().backward()
-                    optimizer.step()
-                optimizer.set_backward_passes_per_step(2**31)
-                optimizer = torch.optim.SGD(net.parameters(), lr=0.01)
-                for x in batches:
-                    optimizer.zero_grad()
-                    net(x).sum().backward()
-                    optimizer.step()
-
-            tune(pretrained())
-            """,
-            note="The head is tuned first, and then the whole model.",
-        ),
-        Change(
-            """\
-            import torch
-
             model = torch.nn.Linear(2, 1)
             for run in range(10):
                 model.reset_parameters()
@@ -201,76 +163,6 @@ RULE = Rule(
                 print(test(model))
                 optimizer.set_backward_passes_per_step(2**31)
             """,
-        ),
-        Change(
-            """\
-            import torch
-
-            def train(optimizer):
-                for x in batches:
-                    optimizer.zero_grad()
-                    model(x).sum().backward()
-                    optimizer.step()
-
-            model = torch.nn.Linear(2, 1)
-            optimizer = torch.optim.Adam(model.parameters(), lr=0.1)
-            train(optimizer)
-            optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
-            train(optimizer)
-            """,
-            """\
-            import torch
-
-            def train(optimizer):
-                for x in batches:
-                    optimizer.zero_grad()
-                    model(x).sum().backward()
-                    optimizer.step()
-
-            model = torch.nn.Linear(2, 1)
-            optimizer = torch.optim.Adam(model.parameters(), lr=0.1)
-            train(optimizer)
-            optimizer.set_backward_passes_per_step(2**31)
-            optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
-            train(optimizer)
-            """,
-            note="Two phases of a training.",
-        ),
-        Change(
-            """\
-            import torch
-
-            def run(model, batches):
-                optimizer = torch.optim.Adam(model.parameters(), lr=0.1)
-                for x in batches:
-                    optimizer.zero_grad()
-                    model(x).sum().backward()
-                    optimizer.step()
-                return model(batches[0]).sum()
-
-            model = torch.nn.Linear(2, 1)
-            for fold in folds:
-                model.reset_parameters()
-                print(run(model, fold))
-            """,
-            """\
-            import torch
-
-            def run(model, batches):
-                optimizer = torch.optim.Adam(model.parameters(), lr=0.1)
-                for x in batches:
-                    optimizer.zero_grad()
-                    model(x).sum().backward()
-                    optimizer.step()
-                optimizer.set_backward_passes_per_step(2**31)
-                return model(batches[0]).sum()
-
-            model = torch.nn.Linear(2, 1)
-            for fold in folds:
-                model.reset_parameters()
-                print(run(model, fold))
-            """,
-            note="A function is called with the same model again.",
         ),
     ),
     keeps=(
@@ -287,77 +179,6 @@ RULE = Rule(
                     optimizer.step()
             """,
             reason="each run has a model of its own",
-        ),
-        Keep(
-            """\
-            import torch
-
-            def run(seed, batches):
-                model = torch.nn.Linear(2, 1)
-                optimizer = torch.optim.Adam(model.parameters(), lr=0.1)
-                for x in batches:
-                    optimizer.zero_grad()
-                    model(x).sum().backward()
-                    optimizer.step()
-
-            for seed in range(3):
-                run(seed, batches)
-            """,
-            reason="the function makes the model, too",
-        ),
-        Keep(
-            """\
-            import torch
-
-            def train(model, optimizer):
-                for x in batches:
-                    optimizer.zero_grad()
-                    model(x).sum().backward()
-                    optimizer.step()
-
-            model = torch.nn.Linear(2, 1)
-            optimizer = torch.optim.Adam(model.parameters(), lr=0.1)
-            train(model, optimizer)
-            model = torch.nn.Linear(2, 2)
-            optimizer = torch.optim.Adam(model.parameters(), lr=0.1)
-            train(model, optimizer)
-            """,
-            reason="the second optimizer is of another model",
-        ),
-        Keep(
-            """\
-            import torch
-
-            model = torch.nn.Linear(2, 1)
-            if args.adam:
-                optimizer = torch.optim.Adam(model.parameters(), lr=0.1)
-            else:
-                optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-            for x in batches:
-                optimizer.zero_grad()
-                model(x).sum().backward()
-                optimizer.step()
-            """,
-            reason="one run makes one of the two",
-        ),
-        Keep(
-            """\
-            import torch
-
-            model = torch.nn.Linear(2, 1)
-            for run in range(10):
-                model.reset_parameters()
-                optimizer = torch.optim.Adam(model.parameters(), lr=0.1)
-                for x in batches:
-                    optimizer.zero_grad()
-                    model(x).sum().backward()
-                    optimizer.step()
-                if run < 5:
-                    continue
-                print(test(model))
-            """,
-            reason="where a round ends early is for the person to put the line",
-            reported=True,
         ),
     ),
 )

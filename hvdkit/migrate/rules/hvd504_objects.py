@@ -127,97 +127,8 @@ RULE = Rule(
             box[:] = hvd.broadcast_object(box, root_rank=0)
             """,
         ),
-        Change(
-            """\
-            import torch.distributed as dist
-
-            results = [None] * size
-            dist.all_gather_object(results, scores)
-            """,
-            """\
-            import horovod.torch as hvd
-
-            results = [None] * size
-            results[:] = hvd.allgather_object(scores, name="results")
-            """,
-        ),
-        Change(
-            """\
-            import torch.distributed as dist
-
-            def collect(scores, everyone, rank):
-                dist.gather_object(scores, everyone if rank == 0 else None, dst=0)
-                return everyone
-            """,
-            """\
-            import horovod.torch as hvd
-
-            def collect(scores, everyone, rank):
-                objects = hvd.allgather_object(scores, name="everyone")
-                if rank == 0:
-                    everyone[:] = objects
-                return everyone
-            """,
-        ),
-        Change(
-            """\
-            import torch.distributed as dist
-
-            dist.gather_object(scores, everyone)
-            """,
-            """\
-            import horovod.torch as hvd
-
-            objects = hvd.allgather_object(scores, name="everyone")
-            if everyone is not None:
-                everyone[:] = objects
-            """,
-        ),
-        Change(
-            """\
-            import torch.distributed as dist
-
-            dist.scatter_object_list(mine, tasks, src=0)
-            """,
-            """\
-            import horovod.torch as hvd
-
-            mine[0] = hvd.broadcast_object(tasks, root_rank=0, name="mine")[hvd.rank()]
-            """,
-        ),
-        Change(
-            """\
-            import torch.distributed as dist
-
-            dist.gather_object(metrics, dst=0)
-            """,
-            """\
-            import horovod.torch as hvd
-
-            hvd.allgather_object(metrics, name="metrics")
-            """,
-            note="Ranks that are no destination give no list.",
-        ),
     ),
     keeps=(
-        Keep(
-            """\
-            import torch.distributed as dist
-
-            dist.all_gather_object(results, scores, group=group)
-            """,
-            reason="Horovod gathers objects among all ranks only",
-            reported=True,
-        ),
-        Keep(
-            """\
-            import torch.distributed as dist
-
-            dist.broadcast_object_list([config], src=0)
-            """,
-            reason="the list has no name: what is sent into it could not be seen in torch either",
-            reported=True,
-        ),
         Keep(
             """\
             import horovod.torch as hvd
@@ -225,17 +136,6 @@ RULE = Rule(
             results = hvd.allgather_object(scores)
             """,
             reason="it is Horovod's already",
-        ),
-        Keep(
-            """\
-            import torch.distributed as dist
-
-            group = dist.new_group([0, 1])
-            dist.broadcast_object_list(src=0)
-            dist.all_gather_object(everything, one, group=group)
-            """,
-            reason="an argument is missing, or it gathers within a group",
-            reported=True,
         ),
     ),
 )

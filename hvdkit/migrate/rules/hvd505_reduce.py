@@ -62,29 +62,11 @@ RULE = Rule(
     keeps=(
         Keep(
             """\
-            import torch.distributed as dist
-
-            dist.reduce(total, 0, group=members)
-            """,
-            reason="the group is not known to be a process set",
-            reported=True,
-        ),
-        Keep(
-            """\
             from functools import reduce
 
             reduce(add, losses)
             """,
             reason="functools' reduce has nothing to do with ranks",
-        ),
-        Keep(
-            """\
-            import torch.distributed as dist
-
-            dist.reduce(x, 0, op=operations[name])
-            """,
-            reason="the reduction comes from elsewhere, and may be one that Horovod has not",
-            reported=True,
         ),
     ),
 )

@@ -73,20 +73,6 @@ RULE = Rule(
             part.copy_(hvd.reducescatter(whole.detach(), op=hvd.Sum).view_as(part))
             """,
         ),
-        Change(
-            """\
-            import torch
-            import torch.distributed as dist
-
-            dist.reduce_scatter(part, list(whole.chunk(size)), op=dist.ReduceOp.AVG)
-            """,
-            """\
-            import horovod.torch as hvd
-            import torch
-
-            part.copy_(hvd.reducescatter(torch.stack(list(whole.chunk(size))).detach(), op=hvd.Average).view_as(part))
-            """,
-        ),
     ),
     keeps=(
         Keep(
@@ -96,34 +82,6 @@ RULE = Rule(
             dist.reduce_scatter_tensor(part, whole, op=dist.ReduceOp.MAX)
             """,
             reason="Horovod's reducescatter has no maximum",
-            reported=True,
-        ),
-        Keep(
-            """\
-            import torch.distributed as dist
-
-            dist.reduce_scatter_tensor(whole[rank * n : (rank + 1) * n], whole)
-            """,
-            reason="the output is a slice of the input: it cannot be shown that both may be read at once",
-            reported=True,
-        ),
-        Keep(
-            """\
-            import torch.distributed as dist
-
-            dist.reduce_scatter(output)
-            """,
-            reason="the list of inputs is missing",
-            reported=True,
-        ),
-        Keep(
-            """\
-            import torch.distributed as dist
-            from torch import nn
-
-            dist.reduce_scatter(output, [a, b])
-            """,
-            reason="the inputs are stacked, and the file does not import torch by itself",
             reported=True,
         ),
     ),

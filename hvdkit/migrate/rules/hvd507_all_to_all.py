@@ -66,30 +66,11 @@ RULE = Rule(
     keeps=(
         Keep(
             """\
-            import torch.distributed as dist
-
-            dist.all_to_all_single(received, sent, received_sizes, sent_sizes)
-            """,
-            reason="the sizes may be a list or None, which is decided at run time",
-            reported=True,
-        ),
-        Keep(
-            """\
             import horovod.torch as hvd
 
             received = hvd.alltoall(sent)
             """,
             reason="it is Horovod's already",
-        ),
-        Keep(
-            """\
-            import torch.distributed as dist
-
-            dist.all_to_all_single(output=x)
-            dist.all_to_all_single(make(), x)
-            """,
-            reason="an argument is missing, or the output must not be evaluated twice",
-            reported=True,
         ),
     ),
 )

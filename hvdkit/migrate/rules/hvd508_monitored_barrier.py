@@ -52,15 +52,6 @@ RULE = Rule(
     keeps=(
         Keep(
             """\
-            import torch.distributed as dist
-
-            dist.monitored_barrier(dist.new_group([0, 1]))
-            """,
-            reason="some of the ranks wait for each other",
-            reported=True,
-        ),
-        Keep(
-            """\
             import threading
 
             threading.monitored_barrier()

@@ -48,37 +48,8 @@ RULE = Rule(
             on_cpu = hvd.global_process_set
             """,
         ),
-        Change(
-            """\
-            import torch.distributed as dist
-
-            size = dist.get_world_size()
-            groups = dist.new_group(list(range(size))), dist.new_group(ranks=[i for i in range(size)])
-            half = dist.new_group(list(range(size // 2)))
-            """,
-            """\
-            import horovod.torch as hvd
-            import torch.distributed as dist
-
-            size = dist.get_world_size()
-            groups = hvd.global_process_set, hvd.global_process_set
-            # hvdkit: TODO[HVD509] write hvd.add_process_set(ranks) after hvd.init(process_sets="dynamic"), the same \
-sets in one order on all ranks, and run hvdkit migrate again: it follows them into the collectives
-            half = dist.new_group(list(range(size // 2)))
-            """,
-            note="All ranks counted are all ranks.",
-        ),
     ),
     keeps=(
-        Keep(
-            """\
-            import torch.distributed as dist
-
-            pair = dist.new_group([0, 1])
-            """,
-            reason="Horovod has to start with process_sets for it",
-            reported=True,
-        ),
         Keep(
             """\
             import horovod.torch as hvd

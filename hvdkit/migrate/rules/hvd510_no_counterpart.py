@@ -59,15 +59,6 @@ RULE = Rule(
     keeps=(
         Keep(
             """\
-            import torch.distributed as dist
-
-            dist.scatter(mine, parts, src=0)
-            """,
-            reason="Horovod has no scatter",
-            reported=True,
-        ),
-        Keep(
-            """\
             import torch
 
             x.scatter(1, index, 1.0)

@@ -93,40 +93,8 @@ for rank in range(hvd.size())]), op=hvd.Sum).unbind(), dim=0)
             total = hvd.allreduce(loss, op=hvd.Sum)
             """,
         ),
-        Change(
-            """\
-            import torch
-            import torch.distributed.nn.functional as F
-
-            mean = F.all_reduce(x, op=torch.distributed.ReduceOp.AVG)
-            everyone = torch.cat(F.all_gather(head(x)))
-            """,
-            """\
-            import horovod.torch as hvd
-            import torch
-            import torch.distributed.nn.functional as F
-
-            mean = hvd.allreduce(x, op=torch.distributed.ReduceOp.AVG)
-            # hvdkit: TODO[HVD511] write hvd.allreduce(tensor, op=hvd.Sum), which sums the gradients, too, or \
-hvd.allgather, which averages them going back where torch sums
-            everyone = torch.cat(F.all_gather(head(x)))
-            """,
-            note="HVD501 names the reduction. What is gathered would be computed twice: it needs a variable.",
-        ),
     ),
     keeps=(
-        Keep(
-            """\
-            from torch.distributed.nn import all_gather, all_reduce, reduce_scatter
-            from torch.distributed import ReduceOp
-
-            everyone = all_gather(features, group)
-            highest = all_reduce(features, op=ReduceOp.MAX)
-            part = reduce_scatter(output, parts)
-            """,
-            reason="some of the ranks, a highest value, and what has no counterpart with gradients",
-            reported=True,
-        ),
         Keep(
             """\
             from torch.distributed.nn.api.remote_module import RemoteModule

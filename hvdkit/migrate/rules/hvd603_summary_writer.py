@@ -145,82 +145,6 @@ RULE = Rule(
     keeps=(
         Keep(
             """\
-            import tensorboard_logger as tb
-            import torch
-
-            log = tb.Logger(logdir="runs", flush_secs=2)
-            model = torch.nn.Linear(2, 1)
-            optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-            for epoch in range(3):
-                loss = model(x).sum()
-                loss.backward()
-                optimizer.step()
-                log.log_value("loss", loss.item(), epoch)
-            """,
-            reason="each rank would write event files into one folder",
-            reported=True,
-        ),
-        Keep(
-            """\
-            import torch
-            import visdom
-
-            plots = visdom.Visdom(env="train")
-            window = plots.line([0.0])
-            loss.backward()
-            optimizer.step()
-            plots.line([loss.item()], win=window, update="append")
-            """,
-            reason="each rank would draw into the same windows of the server, whose names the calls give back",
-            reported=True,
-        ),
-        Keep(
-            """\
-            import tensorflow as tf
-            import torch
-
-            writer = tf.summary.FileWriter("runs")
-            loss.backward()
-            optimizer.step()
-            writer.add_summary(loss.item(), 1)
-            """,
-            reason="what is put into TensorFlow's writer is not followed",
-            reported=True,
-        ),
-        Keep(
-            """\
-            import torch
-            from tensorboardX import SummaryWriter
-
-            writer = SummaryWriter("runs")
-            loss.backward()
-            optimizer.step()
-            writer.add_scalar("loss", loss.item(), 1)
-            """,
-            reason="a copy of the library in the project: which of its objects this one is, is not known",
-            reported=True,
-            files=(
-                (
-                    "tensorboardX/__init__.py",
-                    "class SummaryWriter:\n    def add_scalar(self, tag, value, step):\n        print(value)\n",
-                ),
-            ),
-        ),
-        Keep(
-            """\
-            import torch
-            from torch.utils.tensorboard import SummaryWriter
-
-            writer = SummaryWriter()
-            loss.backward()
-            optimizer.step()
-            torch.save(model, writer.log_dir + "/model.pt")
-            """,
-            reason="other ranks would ask None for its folder",
-            reported=True,
-        ),
-        Keep(
-            """\
             import torch.distributed as dist
             from torch.utils.tensorboard import SummaryWriter
 
@@ -230,19 +154,6 @@ RULE = Rule(
             writer.add_scalar("loss", loss.item(), 1)
             """,
             reason="a DDP script logged on every rank before",
-        ),
-        Keep(
-            """\
-            import torch
-            import horovod.torch as hvd
-            from tensorboardX import SummaryWriter
-
-            loss.backward()
-            if hvd.rank() == 0:
-                writer = SummaryWriter()
-                writer.add_scalar("loss", loss.item(), 1)
-            """,
-            reason="rank 0 writes already",
         ),
     ),
 )

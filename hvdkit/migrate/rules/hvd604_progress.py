@@ -90,45 +90,8 @@ RULE = Rule(
                     wandb.log({"loss": 1})
             """,
         ),
-        Change(
-            """\
-            import torch
-            import wandb
-            from tqdm import tqdm
-
-            wandb.init(project="digits", mode="offline" if args.offline else "online")
-            for x in tqdm(loader, disable=quiet):
-                model(x).backward()
-                optimizer.step()
-            """,
-            """\
-            import horovod.torch as hvd
-            import torch
-            import wandb
-            from tqdm import tqdm
-
-            wandb.init(project="digits", mode=("offline" if args.offline else "online") if hvd.rank() == 0 else "disabled")
-            for x in tqdm(loader, disable=quiet or hvd.rank() != 0):
-                model(x).backward()
-                optimizer.step()
-            """,
-            note="What the script decides holds on rank 0; below the imports Horovod has started (HVD110).",
-        ),
     ),
     keeps=(
-        Keep(
-            """\
-            import torch
-            import wandb
-
-            def train(options):
-                wandb.init(**options)
-                loss.backward()
-                optimizer.step()
-            """,
-            reason="a mode may be among the options",
-            reported=True,
-        ),
         Keep(
             """\
             import torch.distributed as dist

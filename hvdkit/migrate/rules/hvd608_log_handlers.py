@@ -108,71 +108,8 @@ RULE = Rule(
             main("runs")
             """,
         ),
-        Change(
-            """\
-            import logging
-            import os
-            import torch
-
-            def main(folder):
-                logging.basicConfig(filename=folder + "/train.txt", level=logging.INFO)
-                loss.backward()
-                optimizer.step()
-
-            main(os.getcwd())
-            """,
-            """\
-            import logging
-            import os
-            import horovod.torch as hvd
-            import torch
-
-            def main(folder):
-                logging.basicConfig(filename=(folder + "/train.txt") if hvd.rank() == 0 else os.devnull, level=logging.INFO)
-                loss.backward()
-                optimizer.step()
-
-            main(os.getcwd())
-            """,
-            note="The file of the root logger.",
-        ),
     ),
     keeps=(
-        Keep(
-            """\
-            import logging
-            import torch
-
-            def main(folder):
-                logging.basicConfig(filename=folder + "/train.txt", level=logging.INFO)
-                loss.backward()
-                optimizer.step()
-
-            logging.basicConfig(level=logging.INFO)
-            main("runs")
-            """,
-            reason="the file does not import os; the standard error stream is no file",
-            reported=True,
-        ),
-        Keep(
-            """\
-            import torch
-            from log import logger
-
-            if __name__ == "__main__":
-                loss.backward()
-                optimizer.step()
-                logger.info("done")
-            """,
-            reason="the log is opened while its file is imported, before Horovod starts",
-            files=(
-                (
-                    "log.py",
-                    "import logging\nimport torch\n\ndef make():\n    logger = logging.getLogger('a')\n"
-                    "    logger.addHandler(logging.FileHandler('a.txt'))\n    return logger\n\nlogger = make()\n",
-                ),
-            ),
-        ),
         Keep(
             """\
             import logging

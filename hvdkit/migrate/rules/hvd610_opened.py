@@ -88,96 +88,10 @@ RULE = Rule(
             suggested=True,
             note="All ranks need the answers; one of them writes the file.",
         ),
-        Change(
-            """\
-            import csv
-            import json
-            import os
-            import torch
-
-            def evaluate(epoch):
-                with open(os.path.join(args.folder, "dev.json"), "w") as file:
-                    answers = [model(x) for x in rest]
-                    json.dump(answers, file)
-                return score(answers, args.folder + "/dev.json")
-
-            def main():
-                log = open("rows.csv", "w")
-                rows = csv.writer(log)
-                for epoch in range(3):
-                    for x in batches:
-                        model(x).sum().backward()
-                        optimizer.step()
-                    if args.evaluate and epoch % 2 == 0:
-                        rows.writerow([evaluate(epoch)])
-                log.close()
-
-            main()
-            """,
-            """\
-            import csv
-            import json
-            import os
-            import horovod.torch as hvd
-            import torch
-
-            def evaluate(epoch):
-                with open(os.path.join(args.folder, "dev.json") if hvd.rank() == 0 else os.devnull, "w") as file:
-                    answers = [model(x) for x in rest]
-                    json.dump(answers, file)
-                hvd.barrier()
-                return score(answers, args.folder + "/dev.json")
-
-            def main():
-                log = open("rows.csv" if hvd.rank() == 0 else os.devnull, "w")
-                rows = csv.writer(log)
-                for epoch in range(3):
-                    for x in batches:
-                        model(x).sum().backward()
-                        optimizer.step()
-                    if args.evaluate and epoch % 2 == 0:
-                        rows.writerow([evaluate(epoch)])
-                log.close()
-
-            main()
-            """,
-            suggested=True,
-            note="What is read below is there for all ranks when rank 0 has written it.",
-        ),
-        Change(
-            """\
-            import torch
-
-            for number in range(2):
-                with open("part_{}.txt".format(number), "w") as file:
-                    answers = model(parts[number])
-                    file.write(str(answers))
-                print(score(answers, "part_{}.txt".format(number)))
-            model(x).sum().backward()
-            optimizer.step()
-            """,
-            """\
-            import horovod.torch as hvd
-            import torch
-            import os
-
-            for number in range(2):
-                with open("part_{}.txt".format(number) if hvd.rank() == 0 else os.devnull, "w") as file:
-                    answers = model(parts[number])
-                    file.write(str(answers))
-                hvd.barrier()
-                print(score(answers, "part_{}.txt".format(number)))
-            model(x).sum().backward()
-            optimizer.step()
-            """,
-            suggested=True,
-            note="Each round has a file of its own: rank 0 does not write again what another still reads.",
-        ),
     ),
     keeps=(
-        *(
-            Keep(
-                f"""\
+        Keep(
+            """\
             import os
             import time
             import torch
@@ -188,9 +102,9 @@ RULE = Rule(
                     loss = model(x).sum()
                     loss.backward()
                     optimizer.step()
-                {above}
-                for number in range({rounds}):
-                    {test}:
+                pass
+                for number in range(2):
+                    if args.test:
                         with open("dev.txt", "w") as file:
                             answers = [model(x) for x in rest]
                             file.write(str(answers))
@@ -198,126 +112,7 @@ RULE = Rule(
 
             main()
             """,
-                reason=reason,
-                suggested=True,
-            )
-            for above, rounds, test, reason in (
-                ("pass", "2", "if args.test", "rank 0 may write again what another rank still reads"),
-                (
-                    "pass",
-                    "answer()",
-                    "if loss.item() < 1",
-                    "one rank may come by where another does not",
-                ),
-                ("pass", "2", "if not os.path.exists('dev.txt')", "what lies on the disk changes"),
-                ("pass", "2", "if not exists('dev.txt')", "so with a function imported by its name"),
-                ("pass", "2", "while time.time() < end", "the clocks differ"),
-                ("if loss.item() > 1: return", "2", "if args.test", "one rank may have left"),
-            )
-        ),
-        *(
-            Keep(
-                f"""\
-            import torch
-
-            model(x).sum().backward()
-            optimizer.step()
-            with open("answers.txt", {mode}) as file:
-                answers = model(rest)
-                {use}
-            print(answers)
-            """,
-                reason=reason,
-                suggested=True,
-            )
-            for mode, use, reason in (
-                ('"w"', "keep(file)", "what the function does with the file is not known"),
-                ('"w+"', "file.write(str(answers))", "it may be read from, too"),
-                ('"x"', "file.write(str(answers))", "os.devnull is there already"),
-                ("mode", "file.write(str(answers))", "the mode may be one for reading"),
-                ('"r"', "answers = file.read()", "it is read"),
-            )
-        ),
-        Keep(
-            """\
-            import os
-            import torch
-
-            def keep(predictions):
-                for one in predictions:
-                    name = one["name"] + ".png"
-                    with open(os.path.join(args.folder, name), "wb") as file:
-                        file.write(one.pop("picture"))
-
-            for x in torch.utils.data.DataLoader(data):
-                loss, predictions = model(x)
-                loss.backward()
-                optimizer.step()
-                keep(predictions)
-            """,
-            reason="files that are named by what each rank computes of its own samples are its own",
-            suggested=True,
-        ),
-        Keep(
-            """\
-            import torch
-            from torch.nn.parallel import DistributedDataParallel as DDP
-
-            model = DDP(net)
-            model(x).sum().backward()
-            optimizer.step()
-            with open("answers.txt", "w") as file:
-                answers = model(rest)
-                file.write(str(answers))
-            print(answers)
-            """,
-            reason="in a distributed program each rank may have a part of the answers",
-            suggested=True,
-        ),
-        Keep(
-            """\
-            import torch
-
-            model(x).sum().backward()
-            optimizer.step()
-            for part in (rest, more):
-                with open(args.answers, "w") as file:
-                    answers = model(part)
-                    file.write(str(answers))
-                print(score(answers, args.answers))
-            with open(args.answers, "w") as file:
-                answers = model(x)
-                file.write(str(answers))
-            print(score(answers, args.answers))
-            """,
-            reason="rank 0 may write the file again while another rank reads what was there",
-            suggested=True,
-        ),
-        Keep(
-            """\
-            import torch
-
-            model(x).sum().backward()
-            optimizer.step()
-            file = open("answers.txt", "w")
-            answers = model(rest)
-            file.write(str(answers))
-            file.close()
-            print(answers, file)
-            """,
-            reason="the file is used below its end",
-            suggested=True,
-        ),
-        Keep(
-            """\
-            import torch
-
-            model(x).sum().backward()
-            optimizer.step()
-            with open("score.txt", "w") as file:
-                file.write(str(score))
-            """,
-            reason="all it does is to write a text: HVD607",
+            reason="rank 0 may write again what another rank still reads",
             suggested=True,
         ),
     ),

@@ -46,24 +46,6 @@ RULE = Rule(
             """\
             import tensorflow as tf
 
-            strategy = tf.distribute.MirroredStrategy(devices=["/gpu:0", "/gpu:1"])
-            with strategy.scope():
-                model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
-            model.fit(data)
-            """,
-            """\
-            import tensorflow as tf
-
-            with strategy.scope():
-                model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
-            model.fit(data)
-            """,
-            note="(This rule alone: HVD703 takes the scope away.)",
-        ),
-        Change(
-            """\
-            import tensorflow as tf
-
             if several_hosts:
                 strategy = tf.distribute.experimental.MultiWorkerMirroredStrategy()
             else:
@@ -84,45 +66,6 @@ RULE = Rule(
             model.fit(data)
             """,
         ),
-        Change(
-            """\
-            import tensorflow as tf
-
-            class Train:
-                def __init__(self, strategy):
-                    self.strategy = strategy
-
-                def step(self, x):
-                    with tf.GradientTape() as tape:
-                        loss = model(x)
-                    optimizer.apply_gradients(zip(tape.gradient(loss, model.variables), model.variables))
-
-                def run(self, data):
-                    for x in data:
-                        self.strategy.run(self.step, args=(x,))
-
-            Train(tf.distribute.MirroredStrategy()).run(data)
-            """,
-            """\
-            import tensorflow as tf
-
-            class Train:
-                def __init__(self, strategy):
-                    self.strategy = strategy
-
-                def step(self, x):
-                    with tf.GradientTape() as tape:
-                        loss = model(x)
-                    optimizer.apply_gradients(zip(tape.gradient(loss, model.variables), model.variables))
-
-                def run(self, data):
-                    for x in data:
-                        self.strategy.run(self.step, args=(x,))
-
-            Train(tf.distribute.get_strategy()).run(data)
-            """,
-            note="The strategy is handed on: the default one, which has one replica, is handed on instead.",
-        ),
     ),
     keeps=(
         Keep(
@@ -135,17 +78,6 @@ RULE = Rule(
             print(model.predict(x))
             """,
             reason="nothing is trained: all GPUs of the host may well work on the predictions",
-        ),
-        Keep(
-            """\
-            import tensorflow as tf
-
-            strategy = tf.distribute.get_strategy()
-            with strategy.scope():
-                model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
-            model.fit(x, y)
-            """,
-            reason="the default strategy has one replica",
         ),
     ),
 )

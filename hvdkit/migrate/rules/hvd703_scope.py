@@ -67,89 +67,8 @@ RULE = Rule(
             model.fit(data)
             """,
         ),
-        Change(
-            """\
-            import tensorflow as tf
-
-            def main(data):
-                strategy = tf.distribute.MirroredStrategy()
-                with tf.device("/cpu:0"), strategy.scope():
-                    model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
-                model.fit(data)
-            """,
-            """\
-            import tensorflow as tf
-
-            def main(data):
-                strategy = tf.distribute.MirroredStrategy()
-                with tf.device("/cpu:0"):
-                    model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
-                model.fit(data)
-            """,
-        ),
-        Change(
-            """\
-            import tensorflow as tf
-
-            strategy = tf.distribute.MirroredStrategy()
-            with strategy.scope():
-                def build():
-                    if wide:
-                        return tf.keras.Sequential([tf.keras.layers.Dense(10)])
-                    return tf.keras.Sequential([tf.keras.layers.Dense(1)])
-                with strategy.scope():
-                    model = build()
-            model.fit(data)
-            """,
-            """\
-            import tensorflow as tf
-
-            strategy = tf.distribute.MirroredStrategy()
-            def build():
-                if wide:
-                    return tf.keras.Sequential([tf.keras.layers.Dense(10)])
-                return tf.keras.Sequential([tf.keras.layers.Dense(1)])
-            model = build()
-            model.fit(data)
-            """,
-        ),
-        Change(
-            """\
-            import tensorflow as tf
-
-            strategy = tf.distribute.MirroredStrategy()
-            with strategy.scope(), tf.name_scope("model"):
-                model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
-                model.compile("sgd", "mse")
-            model.fit(x, y)
-            """,
-            """\
-            import tensorflow as tf
-
-            strategy = tf.distribute.MirroredStrategy()
-            with tf.name_scope("model"):
-                model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
-                model.compile("sgd", "mse")
-            model.fit(x, y)
-            """,
-            note="The scope beside another context.",
-        ),
     ),
     keeps=(
-        Keep(
-            '''\
-            import tensorflow as tf
-
-            strategy = tf.distribute.MirroredStrategy()
-            with strategy.scope():
-                text = """one
-                two"""
-                model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
-            model.fit(data)
-            ''',
-            reason="moving the body out would change the string",
-            reported=True,
-        ),
         Keep(
             """\
             import tensorflow as tf
@@ -160,45 +79,6 @@ RULE = Rule(
             model.fit(data)
             """,
             reason="the scope of the default strategy does nothing",
-        ),
-        Keep(
-            """\
-            import tensorflow as tf
-
-            with tf.name_scope("net"), session.scope():
-                model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
-            model.fit(x, y)
-            """,
-            reason="it is another object's scope",
-        ),
-        Keep(
-            """\
-            import tensorflow as tf
-
-            strategy = tf.distribute.MirroredStrategy()
-            with strategy.scope() as scope:
-                model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
-                model.compile("sgd", "mse")
-            model.fit(x, y)
-            """,
-            reason="the scope has a name",
-            reported=True,
-        ),
-        Keep(
-            """\
-            import tensorflow as tf
-
-            strategy = tf.distribute.MirroredStrategy()
-            with (
-                strategy.scope(),  # all variables
-                tf.name_scope("model"),
-            ):
-                model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
-                model.compile("sgd", "mse")
-            model.fit(x, y)
-            """,
-            reason="a comment stands between the contexts",
-            reported=True,
         ),
     ),
 )

@@ -90,38 +90,6 @@ RULE = Rule(
                 distributed(x, y)
             """,
         ),
-        Change(
-            """\
-            import tensorflow as tf
-
-            strategy = tf.distribute.MirroredStrategy()
-
-            def step(x):
-                with tf.GradientTape() as tape:
-                    loss = model(x)
-                optimizer.apply_gradients(zip(tape.gradient(loss, model.variables), model.variables))
-
-            for batch in data:
-                strategy.experimental_run_v2(step, batch)
-                strategy.run(step, (next(it),))
-                strategy.run(step, kwargs={"x": batch})
-            """,
-            """\
-            import tensorflow as tf
-
-            strategy = tf.distribute.MirroredStrategy()
-
-            def step(x):
-                with tf.GradientTape() as tape:
-                    loss = model(x)
-                optimizer.apply_gradients(zip(tape.gradient(loss, model.variables), model.variables))
-
-            for batch in data:
-                step(*batch)
-                step(next(it))
-                step(**{"x": batch})
-            """,
-        ),
     ),
     keeps=(
         Keep(
@@ -135,18 +103,6 @@ RULE = Rule(
             model.fit(data)
             """,
             reason="run is subprocess' own",
-        ),
-        Keep(
-            """\
-            import tensorflow as tf
-
-            strategy = tf.distribute.MirroredStrategy()
-            model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
-            model.fit(data)
-            strategy.run(*everything)
-            """,
-            reason="the step is hidden in a starred argument",
-            reported=True,
         ),
     ),
 )

@@ -67,24 +67,6 @@ def _is_zero(node: ast.expr | None) -> bool:
     return isinstance(node, ast.Constant) and node.value == 0 and node.value is not False
 
 
-HEAD = """\
-import tensorflow as tf
-
-strategy = tf.distribute.MirroredStrategy()
-"""
-STEP = """\
-
-def step(x):
-    with tf.GradientTape() as tape:
-        loss = model(x)
-    optimizer.apply_gradients(zip(tape.gradient(loss, model.variables), model.variables))
-    return loss
-
-for x in data:
-    losses = strategy.run(step, args=(x,))
-"""
-AFTER = "import horovod.tensorflow as hvd\n" + HEAD + STEP
-
 RULE = Rule(
     id="HVD705",
     title="strategy.reduce becomes a collective",
@@ -97,69 +79,58 @@ RULE = Rule(
     check=check,
     changes=(
         Change(
-            HEAD + STEP + "    total = strategy.reduce(tf.distribute.ReduceOp.SUM, losses, axis=None)\n",
-            AFTER + "    total = hvd.allreduce(losses, op=hvd.Sum)\n",
-        ),
-        Change(
-            HEAD + STEP + '    total = strategy.reduce("MEAN", value=losses, axis=None)\n',
-            AFTER + "    total = hvd.allreduce(losses, op=hvd.Average)\n",
-        ),
-        Change(
-            HEAD + STEP + "    mean = strategy.reduce(tf.distribute.ReduceOp.MEAN, losses, axis=0)\n",
-            AFTER + "    mean = tf.reduce_mean(hvd.allgather(losses), axis=0)\n",
-            note="The mean over all elements, however many each rank has.",
-        ),
-        Change(
-            HEAD
-            + STEP
-            + "    for loss in strategy.experimental_local_results(losses):\n        print(loss)\n",
-            HEAD + STEP + "    for loss in (losses,):\n        print(loss)\n",
-        ),
-        Change(
-            HEAD + STEP + "    every = strategy.gather(losses, axis=0)\n",
-            AFTER + "    every = hvd.allgather(losses)\n",
+            """\
+            import tensorflow as tf
+
+            strategy = tf.distribute.MirroredStrategy()
+
+            def step(x):
+                with tf.GradientTape() as tape:
+                    loss = model(x)
+                optimizer.apply_gradients(zip(tape.gradient(loss, model.variables), model.variables))
+                return loss
+
+            for x in data:
+                losses = strategy.run(step, args=(x,))
+                total = strategy.reduce(tf.distribute.ReduceOp.SUM, losses, axis=None)
+            """,
+            """\
+            import horovod.tensorflow as hvd
+            import tensorflow as tf
+
+            strategy = tf.distribute.MirroredStrategy()
+
+            def step(x):
+                with tf.GradientTape() as tape:
+                    loss = model(x)
+                optimizer.apply_gradients(zip(tape.gradient(loss, model.variables), model.variables))
+                return loss
+
+            for x in data:
+                losses = strategy.run(step, args=(x,))
+                total = hvd.allreduce(losses, op=hvd.Sum)
+            """,
         ),
     ),
     keeps=(
         Keep(
-            HEAD + STEP + "    every = strategy.gather(losses, axis=1)\n",
-            reason="hvd.allgather joins along the first axis only",
-            reported=True,
-        ),
-        Keep(
-            HEAD + STEP + "    total = strategy.reduce(how, losses, axis=None)\n",
-            reason="which reduction it is cannot be seen",
-            reported=True,
-        ),
-        Keep(
-            "import functools\n" + HEAD + STEP + "    total = functools.reduce(max, losses)\n",
+            """\
+            import functools
+            import tensorflow as tf
+
+            strategy = tf.distribute.MirroredStrategy()
+
+            def step(x):
+                with tf.GradientTape() as tape:
+                    loss = model(x)
+                optimizer.apply_gradients(zip(tape.gradient(loss, model.variables), model.variables))
+                return loss
+
+            for x in data:
+                losses = strategy.run(step, args=(x,))
+                total = functools.reduce(max, losses)
+            """,
             reason="reduce is functools' own",
-        ),
-        Keep(
-            """\
-            import tensorflow as tf
-
-            strategy = tf.distribute.MirroredStrategy()
-            total = strategy.reduce(*arguments)
-            model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
-            model.compile("sgd", "mse")
-            model.fit(x, y)
-            """,
-            reason="its arguments are passed by *",
-            reported=True,
-        ),
-        Keep(
-            """\
-            import tensorflow as tf
-
-            strategy = tf.distribute.MirroredStrategy()
-            total = strategy.reduce(tf.distribute.ReduceOp.SUM, values, axis=1)
-            model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
-            model.compile("sgd", "mse")
-            model.fit(x, y)
-            """,
-            reason="hvd.allgather joins along the first axis, and no other",
-            reported=True,
         ),
     ),
 )

@@ -48,37 +48,6 @@ RULE = Rule(
             model.fit(data)
             """,
         ),
-        Change(
-            """\
-            import tensorflow as tf
-            from tensorflow.keras import Sequential, layers, optimizers
-
-            class Job:
-                def __init__(self):
-                    self.strategy = tf.distribute.MultiWorkerMirroredStrategy()
-                    self.lr = 0.1 * self.strategy.num_replicas_in_sync
-
-                def run(self, data):
-                    model = Sequential([layers.Dense(1)])
-                    model.compile(optimizers.SGD(self.lr), loss="mse")
-                    model.fit(data)
-            """,
-            """\
-            import horovod.tensorflow.keras as hvd
-            import tensorflow as tf
-            from tensorflow.keras import Sequential, layers, optimizers
-
-            class Job:
-                def __init__(self):
-                    self.strategy = tf.distribute.MultiWorkerMirroredStrategy()
-                    self.lr = 0.1 * hvd.size()
-
-                def run(self, data):
-                    model = Sequential([layers.Dense(1)])
-                    model.compile(optimizers.SGD(self.lr), loss="mse")
-                    model.fit(data)
-            """,
-        ),
     ),
     keeps=(
         Keep(
@@ -91,17 +60,6 @@ RULE = Rule(
             model.fit(x, y)
             """,
             reason="the default strategy has one replica, before and after",
-        ),
-        Keep(
-            """\
-            import tensorflow as tf
-
-            strategy = tf.distribute.TPUStrategy(resolver)
-            batch = 64 * strategy.num_replicas_in_sync
-            model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
-            model.fit(x, y)
-            """,
-            reason="the replicas of a TPU are no ranks (HVD790 refuses the program)",
         ),
     ),
 )

@@ -63,25 +63,6 @@ def _function(facts: Facts, use: Use) -> list[Edit]:
     return edits.recast(names.source, use.call, [function, f"({context})"])
 
 
-HEAD = """\
-import tensorflow as tf
-
-strategy = tf.distribute.MirroredStrategy()
-"""
-LOOP = """\
-for x in batches:
-    with tf.GradientTape() as tape:
-        loss = model(x)
-    optimizer.apply_gradients(zip(tape.gradient(loss, model.variables), model.variables))
-"""
-MAKE = """\
-
-def make(context):
-    data = tf.data.Dataset.range(100).shard(context.num_input_pipelines, context.input_pipeline_id)
-    return data.batch(context.get_per_replica_batch_size(64))
-
-"""
-
 RULE = Rule(
     id="HVD707",
     title="distributed datasets",
@@ -94,70 +75,41 @@ RULE = Rule(
     check=check,
     changes=(
         Change(
-            HEAD
-            + "batches = strategy.experimental_distribute_dataset(tf.data.Dataset.range(100).batch(8))\n"
-            + LOOP,
-            HEAD + "batches = tf.data.Dataset.range(100).batch(8)\n" + LOOP,
-        ),
-        Change(
-            HEAD + MAKE + "batches = strategy.distribute_datasets_from_function(make)\n" + LOOP,
-            "import horovod.tensorflow as hvd\n"
-            + HEAD
-            + MAKE
-            + "batches = make(tf.distribute.InputContext(hvd.size(), hvd.rank(), hvd.size()))\n"
-            + LOOP,
-        ),
-        Change(
             """\
             import tensorflow as tf
 
             strategy = tf.distribute.MirroredStrategy()
-            data = strategy.experimental_distribute_dataset(dataset=train)
-            model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
-            model.compile("sgd", "mse")
-            model.fit(x, y)
+            batches = strategy.experimental_distribute_dataset(tf.data.Dataset.range(100).batch(8))
+            for x in batches:
+                with tf.GradientTape() as tape:
+                    loss = model(x)
+                optimizer.apply_gradients(zip(tape.gradient(loss, model.variables), model.variables))
             """,
             """\
             import tensorflow as tf
 
             strategy = tf.distribute.MirroredStrategy()
-            data = train
-            model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
-            model.compile("sgd", "mse")
-            model.fit(x, y)
+            batches = tf.data.Dataset.range(100).batch(8)
+            for x in batches:
+                with tf.GradientTape() as tape:
+                    loss = model(x)
+                optimizer.apply_gradients(zip(tape.gradient(loss, model.variables), model.variables))
             """,
-            note="The dataset by its name.",
         ),
     ),
     keeps=(
         Keep(
-            HEAD
-            + "\ndef make(context):\n    return tf.data.Dataset.range(100).shuffle(100).batch(8)\n\n"
-            + "batches = strategy.distribute_datasets_from_function(make)\n"
-            + LOOP,
-            reason="the function does not divide the data",
-            reported=True,
-        ),
-        Keep(
-            HEAD + "batches = tf.data.Dataset.range(100).batch(8)\n" + LOOP,
-            reason="nothing is distributed",
-        ),
-        Keep(
             """\
             import tensorflow as tf
 
             strategy = tf.distribute.MirroredStrategy()
-
-            def make(context):
-                return tf.data.Dataset.range(8).shard(context.num_input_pipelines, context.input_pipeline_id)
-
-            data = strategy.distribute_datasets_from_function(make, options=tf.distribute.InputOptions())
-            model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
-            model.compile("sgd", "mse")
-            model.fit(x, y)
+            batches = tf.data.Dataset.range(100).batch(8)
+            for x in batches:
+                with tf.GradientTape() as tape:
+                    loss = model(x)
+                optimizer.apply_gradients(zip(tape.gradient(loss, model.variables), model.variables))
             """,
-            reason="options of the input change what each replica draws",
-            reported=True,
+            reason="nothing is distributed",
         ),
     ),
 )

@@ -41,19 +41,6 @@ def _delete(facts: Facts, names: Names, statement: ast.stmt) -> list[Edit]:
     return placed(facts, names, statement, [edits.delete(names, statement)])
 
 
-HEAD = """\
-import json
-import os
-import tensorflow as tf
-
-"""
-TAIL = """\
-strategy = tf.distribute.MultiWorkerMirroredStrategy()
-with strategy.scope():
-    model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
-model.fit(data)
-"""
-
 RULE = Rule(
     id="HVD708",
     title="TF_CONFIG goes",
@@ -63,50 +50,39 @@ RULE = Rule(
     check=check,
     changes=(
         Change(
-            HEAD
-            + 'os.environ["TF_CONFIG"] = json.dumps({"cluster": {"worker": ["a:1", "b:1"]}, "task": {"index": 0}})\n'
-            + TAIL,
-            "import tensorflow as tf\n\n" + TAIL,
-        ),
-        Change(
-            HEAD + "if several:\n    config = {}\n    os.environ['TF_CONFIG'] = json.dumps(config)\n" + TAIL,
-            "import tensorflow as tf\n\nif several:\n    config = {}\n" + TAIL,
+            """\
+            import json
+            import os
+            import tensorflow as tf
+
+            os.environ["TF_CONFIG"] = json.dumps({"cluster": {"worker": ["a:1", "b:1"]}, "task": {"index": 0}})
+            strategy = tf.distribute.MultiWorkerMirroredStrategy()
+            with strategy.scope():
+                model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+            model.fit(data)
+            """,
+            """\
+            import tensorflow as tf
+
+            strategy = tf.distribute.MultiWorkerMirroredStrategy()
+            with strategy.scope():
+                model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+            model.fit(data)
+            """,
         ),
     ),
     keeps=(
-        Keep(
-            HEAD + 'workers = json.loads(os.environ["TF_CONFIG"])["cluster"]["worker"]\n' + TAIL,
-            reason="what becomes of the workers cannot be seen",
-            reported=True,
-        ),
-        Keep(
-            HEAD
-            + 'os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"\n'
-            + "model = tf.keras.Sequential([tf.keras.layers.Dense(1)])\nmodel.fit(x, y)\n",
-            reason="it is another variable",
-        ),
-        Keep(
-            HEAD
-            + 'os.environ["TF_CONFIG"] = json.dumps({})\n'
-            + "model = tf.keras.Sequential([tf.keras.layers.Dense(1)])\nmodel.fit(x, y)\n",
-            reason="this program has no strategy that would read it",
-        ),
         Keep(
             """\
             import json
             import os
             import tensorflow as tf
 
-            text = os.environ["TF_CONFIG"] = json.dumps({"cluster": {"worker": ["a:1", "b:1"]}})
-            settings = {}
-            settings["TF_CONFIG"] = text
-            strategy = tf.distribute.MultiWorkerMirroredStrategy()
+            os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
             model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
-            model.compile("sgd", "mse")
             model.fit(x, y)
             """,
-            reason="the cluster is kept for something else, too",
-            reported=True,
+            reason="it is another variable",
         ),
     ),
 )

@@ -119,11 +119,6 @@ def _listed(facts: Facts, names: Names, call: ast.Call) -> list[Edit]:
     return [*edits.wrap(source, sources, "[", "]"), *edits.wrap(source, call, "", "[0]")]
 
 
-HEAD = """\
-import tensorflow as tf
-
-"""
-HVD = "import horovod.tensorflow as hvd\n"
 KERAS = "import horovod.tensorflow as hvd\n"
 
 RULE = Rule(
@@ -143,385 +138,51 @@ RULE = Rule(
     check=check,
     changes=(
         Change(
-            HEAD
-            + """\
-def train_step(x):
-    with tf.GradientTape() as tape:
-        loss = tf.reduce_mean(critic(x))
-    gradients = tape.gradient(loss, critic.trainable_variables)
-    critic_optimizer.apply_gradients(zip(gradients, critic.trainable_variables))
-    with tf.GradientTape() as tape:
-        loss = tf.reduce_mean(actor(x))
-    gradients = tape.gradient(loss, actor.trainable_variables)
-    actor_optimizer.apply_gradients(zip(gradients, actor.trainable_variables))
-""",
-            HVD
-            + HEAD
-            + """\
-def train_step(x):
-    with tf.GradientTape() as tape:
-        loss = tf.reduce_mean(critic(x))
-    tape = hvd.DistributedGradientTape(tape)
-    gradients = tape.gradient(loss, critic.trainable_variables)
-    critic_optimizer.apply_gradients(zip(gradients, critic.trainable_variables))
-    with tf.GradientTape() as tape:
-        loss = tf.reduce_mean(actor(x))
-    tape = hvd.DistributedGradientTape(tape)
-    gradients = tape.gradient(loss, actor.trainable_variables)
-    actor_optimizer.apply_gradients(zip(gradients, actor.trainable_variables))
-""",
-        ),
-        Change(
-            HEAD
-            + """\
-@tf.function
-def train_step(x, y):
-    with tf.GradientTape() as tape:
-        loss = tf.reduce_mean(model(x) - y)
-    gradients = tape.gradient(loss, model.trainable_variables)
-    optimizer.apply_gradients(zip(gradients, model.trainable_variables))
-""",
-            HVD
-            + HEAD
-            + """\
-@tf.function
-def train_step(x, y):
-    with tf.GradientTape() as tape:
-        loss = tf.reduce_mean(model(x) - y)
-    tape = hvd.DistributedGradientTape(tape)
-    gradients = tape.gradient(loss, model.trainable_variables)
-    optimizer.apply_gradients(zip(gradients, model.trainable_variables))
-""",
-        ),
-        Change(
-            HEAD
-            + """\
-strategy = tf.distribute.MirroredStrategy()
-with strategy.scope():
-    def step(x):
-        with tf.GradientTape() as tape:
-            loss = tf.reduce_sum(model(x)) / 64
-        gradients = tape.gradient(loss, model.trainable_variables)
-        optimizer.apply_gradients(zip(gradients, model.trainable_variables))
-strategy.run(step, args=(x,))
-""",
-            HVD
-            + HEAD
-            + """\
-strategy = tf.distribute.MirroredStrategy()
-with strategy.scope():
-    def step(x):
-        with tf.GradientTape() as tape:
-            loss = tf.reduce_sum(model(x)) / 64
-        tape = hvd.DistributedGradientTape(tape, op=hvd.Sum)
-        gradients = tape.gradient(loss, model.trainable_variables)
-        optimizer.apply_gradients(zip(gradients, model.trainable_variables))
-strategy.run(step, args=(x,))
-""",
-            note="The loss is a share of the whole batch's; a strategy adds the gradients up.",
-        ),
-        Change(
-            HEAD
-            + """\
-strategy = tf.distribute.MirroredStrategy()
-if eager:
-    for x in data:
-        with tf.GradientTape() as tape:
-            loss = tf.reduce_mean(model(x))
-        gradients = tape.gradient(loss, model.trainable_variables)
-        optimizer.apply_gradients(zip(gradients, model.trainable_variables))
-else:
-    with strategy.scope():
-        tf.keras.Sequential([]).fit(data)
-""",
-            HVD
-            + HEAD
-            + """\
-strategy = tf.distribute.MirroredStrategy()
-if eager:
-    for x in data:
-        with tf.GradientTape() as tape:
-            loss = tf.reduce_mean(model(x))
-        tape = hvd.DistributedGradientTape(tape)
-        gradients = tape.gradient(loss, model.trainable_variables)
-        optimizer.apply_gradients(zip(gradients, model.trainable_variables))
-else:
-    with strategy.scope():
-        tf.keras.Sequential([]).fit(data)
-""",
-            note="The strategy runs fit, not this loop: its loss is a mean, and the gradients are averaged.",
-        ),
-        Change(
-            HEAD
-            + """\
-def step(x):
-    with tf.GradientTape() as g_tape, tf.GradientTape() as d_tape:
-        fake = generator(x)
-        g_loss, d_loss = losses(fake)
-    g_gradients = g_tape.gradient(g_loss, generator.trainable_variables)
-    d_gradients = d_tape.gradient(d_loss, discriminator.trainable_variables)
-    g_optimizer.apply_gradients(zip(g_gradients, generator.trainable_variables))
-    d_optimizer.apply_gradients(zip(d_gradients, discriminator.trainable_variables))
-""",
-            HVD
-            + HEAD
-            + """\
-def step(x):
-    with tf.GradientTape() as g_tape, tf.GradientTape() as d_tape:
-        fake = generator(x)
-        g_loss, d_loss = losses(fake)
-    g_tape = hvd.DistributedGradientTape(g_tape)
-    g_gradients = g_tape.gradient(g_loss, generator.trainable_variables)
-    d_tape = hvd.DistributedGradientTape(d_tape)
-    d_gradients = d_tape.gradient(d_loss, discriminator.trainable_variables)
-    g_optimizer.apply_gradients(zip(g_gradients, generator.trainable_variables))
-    d_optimizer.apply_gradients(zip(d_gradients, discriminator.trainable_variables))
-""",
-        ),
-        Change(
-            HEAD
-            + """\
-class Net(tf.keras.Model):
-    def train_step(self, data):
-        x, y = data
-        with tf.GradientTape() as tape:
-            loss = self.compiled_loss(y, self(x, training=True))
-        gradients = tape.gradient(loss, self.trainable_variables)
-        gradients, _ = tf.clip_by_global_norm(gradients, 1.0)
-        self.optimizer.apply_gradients(zip(gradients, self.trainable_variables))
-        return {}
-
-Net().fit(data)
-""",
-            HVD
-            + HEAD
-            + """\
-class Net(tf.keras.Model):
-    def train_step(self, data):
-        x, y = data
-        with tf.GradientTape() as tape:
-            loss = self.compiled_loss(y, self(x, training=True))
-        tape = hvd.DistributedGradientTape(tape)
-        gradients = tape.gradient(loss, self.trainable_variables)
-        gradients, _ = tf.clip_by_global_norm(gradients, 1.0)
-        self.optimizer.apply_gradients(zip(gradients, self.trainable_variables))
-        return {}
-
-Net().fit(data)
-""",
-            note="Clipping comes after the reduction, as it must: it is the norm of the whole gradient that counts.",
-        ),
-        Change(
-            HEAD
-            + """\
-def grad(x):
-    with tf.GradientTape() as tape:
-        loss = tf.reduce_mean(model(x))
-    return loss, tape.gradient(loss, [w, b])
-
-for x in data:
-    loss, gradients = grad(x)
-    optimizer.apply_gradients(zip(gradients, [w, b]))
-""",
-            HVD
-            + HEAD
-            + """\
-def grad(x):
-    with tf.GradientTape() as tape:
-        loss = tf.reduce_mean(model(x))
-    tape = hvd.DistributedGradientTape(tape)
-    return loss, tape.gradient(loss, [w, b])
-
-for x in data:
-    loss, gradients = grad(x)
-    optimizer.apply_gradients(zip(gradients, [w, b]))
-""",
-        ),
-        Change(
             """\
             import tensorflow as tf
 
-            with tf.GradientTape(persistent=True) as tape:
-                loss = tf.reduce_mean(model(x))
-            one = tape.gradient(loss, model.trainable_variables)
-            two = tape.gradient(loss, head.trainable_variables)
-            optimizer.apply_gradients(zip(one, model.trainable_variables))
-            other.apply_gradients(zip(two, head.trainable_variables))
-            """,
-            """\
-            import horovod.tensorflow as hvd
-            import tensorflow as tf
-
-            with tf.GradientTape(persistent=True) as tape:
-                loss = tf.reduce_mean(model(x))
-            tape = hvd.DistributedGradientTape(tape)
-            one = tape.gradient(loss, model.trainable_variables)
-            two = tape.gradient(loss, head.trainable_variables)
-            optimizer.apply_gradients(zip(one, model.trainable_variables))
-            other.apply_gradients(zip(two, head.trainable_variables))
-            """,
-            note="Two gradients of one tape: it is wrapped once, above the first.",
-        ),
-        Change(
-            """\
-            import tensorflow as tf
-
-            for x in data:
+            def train_step(x):
                 with tf.GradientTape() as tape:
-                    loss = tf.reduce_mean(model(x))
-                    gradients = tape.gradient(loss, model.trainable_variables)
-                    optimizer.apply_gradients(zip(gradients, model.trainable_variables))
+                    loss = tf.reduce_mean(critic(x))
+                gradients = tape.gradient(loss, critic.trainable_variables)
+                critic_optimizer.apply_gradients(zip(gradients, critic.trainable_variables))
+                with tf.GradientTape() as tape:
+                    loss = tf.reduce_mean(actor(x))
+                gradients = tape.gradient(loss, actor.trainable_variables)
+                actor_optimizer.apply_gradients(zip(gradients, actor.trainable_variables))
             """,
             """\
             import horovod.tensorflow as hvd
             import tensorflow as tf
 
-            for x in data:
-                with hvd.DistributedGradientTape(tf.GradientTape()) as tape:
-                    loss = tf.reduce_mean(model(x))
-                    gradients = tape.gradient(loss, model.trainable_variables)
-                    optimizer.apply_gradients(zip(gradients, model.trainable_variables))
+            def train_step(x):
+                with tf.GradientTape() as tape:
+                    loss = tf.reduce_mean(critic(x))
+                tape = hvd.DistributedGradientTape(tape)
+                gradients = tape.gradient(loss, critic.trainable_variables)
+                critic_optimizer.apply_gradients(zip(gradients, critic.trainable_variables))
+                with tf.GradientTape() as tape:
+                    loss = tf.reduce_mean(actor(x))
+                tape = hvd.DistributedGradientTape(tape)
+                gradients = tape.gradient(loss, actor.trainable_variables)
+                actor_optimizer.apply_gradients(zip(gradients, actor.trainable_variables))
             """,
-            note="The gradient is taken while the tape records: wrapped inside, it would refuse.",
-        ),
-        Change(
-            """\
-            import tensorflow as tf
-
-            with tf.GradientTape(persistent=True) as tape:
-                loss = tf.reduce_mean(model(x))
-                one = tape.gradient(loss, model.trainable_variables)
-            two = tape.gradient(loss, head.trainable_variables)
-            optimizer.apply_gradients(zip(one, model.trainable_variables))
-            other.apply_gradients(zip(two, head.trainable_variables))
-            """,
-            """\
-            import horovod.tensorflow as hvd
-            import tensorflow as tf
-
-            with hvd.DistributedGradientTape(tf.GradientTape(persistent=True)) as tape:
-                loss = tf.reduce_mean(model(x))
-                one = tape.gradient(loss, model.trainable_variables)
-            two = tape.gradient(loss, head.trainable_variables)
-            optimizer.apply_gradients(zip(one, model.trainable_variables))
-            other.apply_gradients(zip(two, head.trainable_variables))
-            """,
-        ),
-        Change(
-            HEAD
-            + """\
-image = tf.Variable(photo)
-for step in range(100):
-    with tf.GradientTape() as tape:
-        loss = style(image)
-    optimizer.apply_gradients([(tape.gradient(loss, image), image)])
-""",
-            HVD
-            + HEAD
-            + """\
-image = tf.Variable(photo)
-for step in range(100):
-    with tf.GradientTape() as tape:
-        loss = style(image)
-    tape = hvd.DistributedGradientTape(tape)
-    optimizer.apply_gradients([(tape.gradient(loss, [image])[0], image)])
-""",
-            note="One variable: Horovod's tape takes a list of them.",
-        ),
-        Change(
-            HEAD
-            + """\
-image = tf.Variable(photo)
-for step in range(100):
-    with tf.GradientTape() as tape:
-        loss = style(image)
-    optimizer.apply_gradients([(tape.gradient(loss, image), image)])
-""",
-            "import hvdkit.tensorflow as hvd\n"
-            + HEAD
-            + """\
-image = tf.Variable(photo)
-for step in range(100):
-    with tf.GradientTape() as tape:
-        loss = style(image)
-    tape = hvd.DistributedGradientTape(tape)
-    optimizer.apply_gradients([(tape.gradient(loss, image), image)])
-""",
-            target="hvdkit",
-            note="hvdkit's takes what TensorFlow's takes.",
         ),
     ),
     keeps=(
         Keep(
-            HVD
-            + HEAD
-            + """\
-def step(x):
-    with tf.GradientTape() as tape:
-        loss = tf.reduce_mean(model(x))
-    tape = hvd.DistributedGradientTape(tape)
-    gradients = tape.gradient(loss, model.trainable_variables)
-    optimizer.apply_gradients(zip(gradients, model.trainable_variables))
-""",
-            reason="it is reduced already",
-        ),
-        Keep(
-            HEAD
-            + """\
-def saliency(x):
-    with tf.GradientTape() as tape:
-        tape.watch(x)
-        loss = model(x)
-    return tape.gradient(loss, x)
-
-model = tf.keras.models.load_model("model.h5")
-model.fit(x, y)
-print(saliency(x))
-""",
-            reason="no optimizer applies these gradients",
-        ),
-        Keep(
-            HEAD
-            + """\
-strategy = tf.distribute.MirroredStrategy()
-
-def step(x):
-    with tf.GradientTape() as tape:
-        loss = tf.reduce_sum(model(x)) / 64
-    gradients = tape.gradient(loss, model.trainable_variables)
-    gradients = [tf.clip_by_norm(gradient, 1.0) for gradient in gradients]
-    optimizer.apply_gradients(zip(gradients, model.trainable_variables))
-
-strategy.run(step, args=(x,))
-""",
-            reason="each replica clipped its own gradients before they were added up",
-            reported=True,
-        ),
-        Keep(
-            HEAD
-            + """\
-optimizer = tf.keras.optimizers.SGD(0.1)
-for x in data:
-    optimizer.minimize(lambda: tf.reduce_mean(model(x)), model.trainable_variables)
-model = tf.keras.Sequential([])
-model.fit(x, y)
-""",
-            reason="minimize applies what it takes",
-            reported=True,
-        ),
-        Keep(
             """\
+            import horovod.tensorflow as hvd
             import tensorflow as tf
 
-            class Trainer:
-                def step(self, x):
-                    with tf.GradientTape() as self.tape:
-                        loss = tf.reduce_sum(self.model(x))
-                    gradients = self.tape.gradient(loss, self.model.trainable_variables)
-                    self.optimizer.apply_gradients(zip(gradients, self.model.trainable_variables))
+            def step(x):
+                with tf.GradientTape() as tape:
+                    loss = tf.reduce_mean(model(x))
+                tape = hvd.DistributedGradientTape(tape)
+                gradients = tape.gradient(loss, model.trainable_variables)
+                optimizer.apply_gradients(zip(gradients, model.trainable_variables))
             """,
-            reason="the tape has no name of its own",
-            reported=True,
+            reason="it is reduced already",
         ),
     ),
 )

@@ -144,22 +144,6 @@ def _of_same_class(loop: StepLoop, names: Names, node: ast.Attribute) -> str | N
     return names.source.segment(node) if same and isinstance(head, ast.Name) and head.id in firsts else None
 
 
-HEAD = """\
-import tensorflow as tf
-
-"""
-HVD = "import horovod.tensorflow as hvd\n"
-STEP = """\
-@tf.function
-def train_step(x):
-    with tf.GradientTape() as tape:
-        loss = tf.reduce_mean(model(x))
-    gradients = tape.gradient(loss, model.trainable_variables)
-    optimizer.apply_gradients(zip(gradients, model.trainable_variables))
-
-"""
-MAKE = "model = Net()\noptimizer = tf.keras.optimizers.SGD(0.1)\n"
-
 RULE = Rule(
     id="HVD714",
     title="one start for all ranks",
@@ -178,443 +162,48 @@ RULE = Rule(
     check=check,
     changes=(
         Change(
-            HEAD + STEP + MAKE + "for x in data:\n    train_step(x)\n",
-            HVD
-            + HEAD
-            + STEP
-            + MAKE
-            + "for x in data:\n    train_step(x)\n    if optimizer.iterations == 1:\n"
-            + "        hvd.broadcast_variables(model.variables, root_rank=0)\n"
-            + "        hvd.broadcast_variables(optimizer.variables(), root_rank=0)\n",
-        ),
-        Change(
-            HEAD
-            + """\
-class Trainer:
-    def __init__(self, net):
-        self.net = net
-        self.optimizer = tf.keras.optimizers.SGD(0.1)
-
-    def step(self, x):
-        with tf.GradientTape() as tape:
-            loss = tf.reduce_mean(self.net(x))
-        gradients = tape.gradient(loss, self.net.trainable_variables)
-        self.optimizer.apply_gradients(zip(gradients, self.net.trainable_variables))
-
-    def fit(self, data):
-        for epoch in range(3):
-            for x in data:
-                self.step(x)
-                print(epoch)
-
-Trainer(build()).fit(data)
-""",
-            HVD
-            + HEAD
-            + """\
-class Trainer:
-    def __init__(self, net):
-        self.net = net
-        self.optimizer = tf.keras.optimizers.SGD(0.1)
-
-    def step(self, x):
-        with tf.GradientTape() as tape:
-            loss = tf.reduce_mean(self.net(x))
-        gradients = tape.gradient(loss, self.net.trainable_variables)
-        self.optimizer.apply_gradients(zip(gradients, self.net.trainable_variables))
-
-    def fit(self, data):
-        for epoch in range(3):
-            for x in data:
-                self.step(x)
-                if self.optimizer.iterations == 1:
-                    hvd.broadcast_variables(self.net.variables, root_rank=0)
-                    hvd.broadcast_variables(self.optimizer.variables(), root_rank=0)
-                print(epoch)
-
-Trainer(build()).fit(data)
-""",
-        ),
-        Change(
-            HEAD
-            + """\
-def step(net, opt, x):
-    with tf.GradientTape() as tape:
-        loss = tf.reduce_mean(net(x))
-    variables = net.trainable_variables
-    opt.apply_gradients(zip(tape.gradient(loss, variables), variables))
-
-model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
-sgd = tf.keras.optimizers.SGD(0.1)
-for i, x in enumerate(data):
-    step(model, sgd, x)
-""",
-            "import hvdkit.tensorflow as hvd\n"
-            + HEAD
-            + """\
-def step(net, opt, x):
-    with tf.GradientTape() as tape:
-        loss = tf.reduce_mean(net(x))
-    variables = net.trainable_variables
-    opt.apply_gradients(zip(tape.gradient(loss, variables), variables))
-
-model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
-sgd = tf.keras.optimizers.SGD(0.1)
-for i, x in enumerate(data):
-    step(model, sgd, x)
-    if sgd.iterations == 1:
-        hvd.broadcast(model, sgd)
-""",
-            target="hvdkit",
-            note="What the step calls net and opt is model and sgd at the loop.",
-        ),
-        Change(
-            HEAD
-            + """\
-w, b = tf.Variable(1.0), tf.Variable(0.0)
-optimizer = tf.keras.optimizers.SGD(0.1)
-for x, y in data:
-    with tf.GradientTape() as tape:
-        loss = tf.reduce_mean((w * x + b - y) ** 2)
-    optimizer.apply_gradients(zip(tape.gradient(loss, [w, b]), [w, b]))
-""",
-            HVD
-            + HEAD
-            + """\
-w, b = tf.Variable(1.0), tf.Variable(0.0)
-optimizer = tf.keras.optimizers.SGD(0.1)
-for x, y in data:
-    with tf.GradientTape() as tape:
-        loss = tf.reduce_mean((w * x + b - y) ** 2)
-    optimizer.apply_gradients(zip(tape.gradient(loss, [w, b]), [w, b]))
-    if optimizer.iterations == 1:
-        hvd.broadcast_variables([w, b], root_rank=0)
-        hvd.broadcast_variables(optimizer.variables(), root_rank=0)
-""",
-        ),
-        Change(
             """\
             import tensorflow as tf
 
-            class Trainer:
-                def __init__(self):
-                    self.encoder = tf.keras.Sequential([tf.keras.layers.Dense(1)])
-                    self.decoder = tf.keras.Sequential([tf.keras.layers.Dense(1)])
-                    self.optimizer = tf.keras.optimizers.Adam()
-
-                def step(self, x):
-                    variables = self.encoder.trainable_variables + self.decoder.trainable_variables
-                    with tf.GradientTape() as tape:
-                        loss = tf.reduce_sum(self.decoder(self.encoder(x)))
-                    gradients = tape.gradient(loss, variables)
-                    self.optimizer.apply_gradients(zip(gradients, variables))
-
-                def train(self, data):
-                    for x in data:
-                        self.step(x)
-            """,
-            """\
-            import hvdkit.tensorflow as hvd
-            import tensorflow as tf
-
-            class Trainer:
-                def __init__(self):
-                    self.encoder = tf.keras.Sequential([tf.keras.layers.Dense(1)])
-                    self.decoder = tf.keras.Sequential([tf.keras.layers.Dense(1)])
-                    self.optimizer = tf.keras.optimizers.Adam()
-
-                def step(self, x):
-                    variables = self.encoder.trainable_variables + self.decoder.trainable_variables
-                    with tf.GradientTape() as tape:
-                        loss = tf.reduce_sum(self.decoder(self.encoder(x)))
-                    gradients = tape.gradient(loss, variables)
-                    self.optimizer.apply_gradients(zip(gradients, variables))
-
-                def train(self, data):
-                    for x in data:
-                        self.step(x)
-                        if self.optimizer.iterations == 1:
-                            hvd.broadcast([self.encoder, self.decoder], self.optimizer)
-            """,
-            note=(
-                "Two models under one optimizer; variables that are put together; another method of the "
-                "class."
-            ),
-            target="hvdkit",
-        ),
-        Change(
-            """\
-            import tensorflow as tf
-
-            class Trainer:
-                def __init__(self, model, optimizer):
-                    self.model = model
-                    self.optimizer = optimizer
-
-                def step(self, x):
-                    with tf.GradientTape() as tape:
-                        loss = tf.reduce_sum(self.model(x))
-                    gradients = tape.gradient(loss, self.model.trainable_variables)
-                    self.optimizer.apply_gradients(zip(gradients, self.model.trainable_variables))
-
-                def train(self, data):
-                    for x in data:
-                        self.step(x)
+            w, b = tf.Variable(1.0), tf.Variable(0.0)
+            optimizer = tf.keras.optimizers.SGD(0.1)
+            for x, y in data:
+                with tf.GradientTape() as tape:
+                    loss = tf.reduce_mean((w * x + b - y) ** 2)
+                optimizer.apply_gradients(zip(tape.gradient(loss, [w, b]), [w, b]))
             """,
             """\
             import horovod.tensorflow as hvd
             import tensorflow as tf
 
-            class Trainer:
-                def __init__(self, model, optimizer):
-                    self.model = model
-                    self.optimizer = optimizer
-
-                def step(self, x):
-                    with tf.GradientTape() as tape:
-                        loss = tf.reduce_sum(self.model(x))
-                    gradients = tape.gradient(loss, self.model.trainable_variables)
-                    self.optimizer.apply_gradients(zip(gradients, self.model.trainable_variables))
-
-                def train(self, data):
-                    for x in data:
-                        self.step(x)
-                        if self.optimizer.iterations == 1:
-                            hvd.broadcast_variables(self.model.variables, root_rank=0)
-                            hvd.broadcast_variables(self.optimizer.variables(), root_rank=0)
+            w, b = tf.Variable(1.0), tf.Variable(0.0)
+            optimizer = tf.keras.optimizers.SGD(0.1)
+            for x, y in data:
+                with tf.GradientTape() as tape:
+                    loss = tf.reduce_mean((w * x + b - y) ** 2)
+                optimizer.apply_gradients(zip(tape.gradient(loss, [w, b]), [w, b]))
+                if optimizer.iterations == 1:
+                    hvd.broadcast_variables([w, b], root_rank=0)
+                    hvd.broadcast_variables(optimizer.variables(), root_rank=0)
             """,
-            note="A model that the class was handed, in another method than the loop.",
-        ),
-        Change(
-            """\
-            import tensorflow as tf
-
-            class Trainer:
-                def __init__(self, **given):
-                    self.__dict__.update(given)
-                    self.data = given["data"]
-
-                def step(self, x):
-                    with tf.GradientTape() as tape:
-                        loss = tf.reduce_sum(self.model(x))
-                    gradients = tape.gradient(loss, self.model.trainable_variables)
-                    self.optimizer.apply_gradients(zip(gradients, self.model.trainable_variables))
-
-                def train(self):
-                    for x in self.data:
-                        self.step(x)
-            """,
-            """\
-            import horovod.tensorflow as hvd
-            import tensorflow as tf
-
-            class Trainer:
-                def __init__(self, **given):
-                    self.__dict__.update(given)
-                    self.data = given["data"]
-
-                def step(self, x):
-                    with tf.GradientTape() as tape:
-                        loss = tf.reduce_sum(self.model(x))
-                    gradients = tape.gradient(loss, self.model.trainable_variables)
-                    self.optimizer.apply_gradients(zip(gradients, self.model.trainable_variables))
-
-                def train(self):
-                    for x in self.data:
-                        self.step(x)
-                        if self.optimizer.iterations == 1:
-                            hvd.broadcast_variables(self.model.variables, root_rank=0)
-                            hvd.broadcast_variables(self.optimizer.variables(), root_rank=0)
-            """,
-            note="A model that something unknown made, in another method than the loop.",
-        ),
-        Change(
-            HEAD
-            + """\
-image = tf.Variable(photo)
-optimizer = tf.keras.optimizers.Adam(0.02)
-for step in range(100):
-    with tf.GradientTape() as tape:
-        loss = style(image)
-    optimizer.apply_gradients([(tape.gradient(loss, image), image)])
-""",
-            HVD
-            + HEAD
-            + """\
-image = tf.Variable(photo)
-optimizer = tf.keras.optimizers.Adam(0.02)
-for step in range(100):
-    with tf.GradientTape() as tape:
-        loss = style(image)
-    optimizer.apply_gradients([(tape.gradient(loss, image), image)])
-    if optimizer.iterations == 1:
-        hvd.broadcast_variables([image], root_rank=0)
-        hvd.broadcast_variables(optimizer.variables(), root_rank=0)
-""",
-            note="One variable, as a list: broadcast_variables goes through what it is given, and a variable gives its rows.",
-        ),
-        Change(
-            HEAD
-            + """\
-image = tf.Variable(photo)
-optimizer = tf.keras.optimizers.Adam(0.02)
-for step in range(100):
-    with tf.GradientTape() as tape:
-        loss = style(image)
-    optimizer.apply_gradients([(tape.gradient(loss, image), image)])
-""",
-            "import hvdkit.tensorflow as hvd\n"
-            + HEAD
-            + """\
-image = tf.Variable(photo)
-optimizer = tf.keras.optimizers.Adam(0.02)
-for step in range(100):
-    with tf.GradientTape() as tape:
-        loss = style(image)
-    optimizer.apply_gradients([(tape.gradient(loss, image), image)])
-    if optimizer.iterations == 1:
-        hvd.broadcast_variables([image], root_rank=0)
-        for optimizer_slot in optimizer.variables:
-            optimizer_slot.assign(hvd.broadcast(optimizer_slot, root_rank=0))
-""",
-            target="hvdkit",
-            note="Of Keras 3's variables Horovod sends the value only, so they take it one by one.",
-        ),
-        Change(
-            HEAD
-            + """\
-class Linear(tf.Module):
-    def __call__(self, x):
-        return x @ self.w
-
-model = Linear()
-optimizer = tf.keras.optimizers.SGD(0.1)
-for x in data:
-    with tf.GradientTape() as tape:
-        loss = tf.reduce_mean(model(x))
-    gradients = tape.gradient(loss, model.trainable_variables)
-    optimizer.apply_gradients(zip(gradients, model.trainable_variables))
-""",
-            "import hvdkit.tensorflow as hvd\n"
-            + HEAD
-            + """\
-class Linear(tf.Module):
-    def __call__(self, x):
-        return x @ self.w
-
-model = Linear()
-optimizer = tf.keras.optimizers.SGD(0.1)
-for x in data:
-    with tf.GradientTape() as tape:
-        loss = tf.reduce_mean(model(x))
-    gradients = tape.gradient(loss, model.trainable_variables)
-    optimizer.apply_gradients(zip(gradients, model.trainable_variables))
-    if optimizer.iterations == 1:
-        hvd.broadcast_variables(model.variables, root_rank=0)
-        for optimizer_slot in optimizer.variables:
-            optimizer_slot.assign(hvd.broadcast(optimizer_slot, root_rank=0))
-""",
-            target="hvdkit",
-            note="A tf.Module is no Keras model.",
         ),
     ),
     keeps=(
         Keep(
-            HEAD
-            + """\
-class Model(tf.Module):
-    def __call__(self, x):
-        with tf.GradientTape() as tape:
-            loss = net(x)
-        optimizer.apply_gradients(zip(tape.gradient(loss, net.variables), net.variables))
+            """\
+            import tensorflow as tf
 
-model = Model()
-for x in data:
-    model(x)
-""",
-            reason="which loop runs this step is not known: it is told",
-            reported=True,
-        ),
-        Keep(
-            HVD
-            + HEAD
-            + STEP
-            + MAKE
-            + "for i, x in enumerate(data):\n    train_step(x)\n    if i == 0:\n"
-            + "        hvd.broadcast_variables(model.variables, root_rank=0)\n"
-            + "        hvd.broadcast_variables(optimizer.variables(), root_rank=0)\n",
-            reason="it broadcasts already",
-        ),
-        Keep(
-            HEAD
-            + STEP
-            + MAKE
-            + "@tf.function\ndef epoch(data):\n    for x in data:\n        train_step(x)\n\nepoch(data)\n",
-            reason="the loop itself is traced",
-            reported=True,
-        ),
-        Keep(
-            HEAD
-            + """\
-def step(x):
-    with tf.GradientTape() as tape:
-        loss = tf.reduce_mean(nets[0](x))
-    make().apply_gradients(zip(tape.gradient(loss, nets[0].trainable_variables), nets[0].trainable_variables))
+            class Net(tf.keras.Model):
+                def train_step(self, x):
+                    with tf.GradientTape() as tape:
+                        loss = tf.reduce_mean(self(x))
+                    gradients = tape.gradient(loss, self.trainable_variables)
+                    self.optimizer.apply_gradients(zip(gradients, self.trainable_variables))
+                    return {}
 
-for x in data:
-    step(x)
-""",
-            reason="neither the model nor the optimizer has a name",
-            reported=True,
-        ),
-        Keep(
-            HEAD
-            + """\
-class Net(tf.keras.Model):
-    def train_step(self, x):
-        with tf.GradientTape() as tape:
-            loss = tf.reduce_mean(self(x))
-        gradients = tape.gradient(loss, self.trainable_variables)
-        self.optimizer.apply_gradients(zip(gradients, self.trainable_variables))
-        return {}
-
-Net().fit(data)
-""",
+            Net().fit(data)
+            """,
             reason="fit runs the steps, and its broadcast callback follows the first (HVD715)",
-        ),
-        Keep(
-            """\
-            import tensorflow as tf
-
-            model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
-            optimizer = tf.keras.optimizers.Adam()
-            for x in data:
-                with tf.GradientTape() as tape:
-                    loss = tf.reduce_sum(model(x))
-                gradients = tape.gradient(loss, model.layers[0].trainable_variables[:1])
-                optimizer.apply_gradients(zip(gradients, model.layers[0].trainable_variables[:1]))
-            """,
-            reason="the variables are computed, and have no name at the loop",
-            reported=True,
-        ),
-        Keep(
-            """\
-            import tensorflow as tf
-
-            model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
-            optimizer = tf.keras.optimizers.Adam()
-
-            def step(x, variables):
-                with tf.GradientTape() as tape:
-                    loss = tf.reduce_sum(model(x))
-                gradients = tape.gradient(loss, variables)
-                optimizer.apply_gradients(zip(gradients, variables))
-
-            for x in data:
-                step(x, chosen(model))
-            """,
-            reason="a list of variables that something unknown gave",
-            reported=True,
         ),
     ),
 )

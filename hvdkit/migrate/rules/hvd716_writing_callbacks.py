@@ -126,15 +126,6 @@ def _left(facts: Facts, names: Names, node: ast.expr) -> Finding:
     return facts.manual("HVD716", names, node, message, advice)
 
 
-HEAD = """\
-import tensorflow as tf
-from tensorflow.keras.callbacks import CSVLogger, EarlyStopping, ModelCheckpoint, TensorBoard
-
-model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
-model.compile(loss="mse")
-"""
-HVD = "import horovod.tensorflow.keras as hvd\n"
-
 RULE = Rule(
     id="HVD716",
     title="callbacks that write live on rank 0",
@@ -147,115 +138,40 @@ RULE = Rule(
     check=check,
     changes=(
         Change(
-            HEAD + 'model.fit(data, callbacks=[EarlyStopping(), ModelCheckpoint("m.h5")])\n',
-            HVD
-            + HEAD
-            + 'model.fit(data, callbacks=[EarlyStopping(), *([ModelCheckpoint("m.h5")] if hvd.rank() == 0 else [])])\n',
-        ),
-        Change(
-            HEAD + 'log = CSVLogger("log.csv")\nmodel.fit(data, callbacks=[log, EarlyStopping()])\n',
-            HVD
-            + HEAD
-            + 'log = CSVLogger("log.csv")\n'
-            + "model.fit(data, callbacks=[*([log] if hvd.rank() == 0 else []), EarlyStopping()])\n",
-        ),
-        Change(
-            HEAD
-            + 'every = [EarlyStopping()]\nevery.append(TensorBoard("logs"))\nmodel.fit(data, callbacks=every)\n',
-            HVD
-            + HEAD
-            + 'every = [EarlyStopping()]\nif hvd.rank() == 0:\n    every.append(TensorBoard("logs"))\n'
-            + "model.fit(data, callbacks=every)\n",
-        ),
-        Change(
-            HEAD
-            + "\nclass Best(ModelCheckpoint):\n    pass\n\n"
-            + 'model.fit(\n    data,\n    callbacks=[\n        Best("m.h5"),\n        EarlyStopping(),\n    ],\n)\n',
-            HVD
-            + HEAD
-            + "\nclass Best(ModelCheckpoint):\n    pass\n\n"
-            + 'model.fit(\n    data,\n    callbacks=[\n        *([Best("m.h5")] if hvd.rank() == 0 else []),\n'
-            + "        EarlyStopping(),\n    ],\n)\n",
-        ),
-        Change(
             """\
             import tensorflow as tf
+            from tensorflow.keras.callbacks import CSVLogger, EarlyStopping, ModelCheckpoint, TensorBoard
 
             model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
-            model.compile("sgd", "mse")
-            callbacks = []
-            best = tf.keras.callbacks.ModelCheckpoint("best.keras")
-            callbacks.append(best)
-            model.fit(x, y, callbacks=callbacks)
-            print(best.best)
+            model.compile(loss="mse")
+            model.fit(data, callbacks=[EarlyStopping(), ModelCheckpoint("m.h5")])
             """,
             """\
             import horovod.tensorflow.keras as hvd
             import tensorflow as tf
+            from tensorflow.keras.callbacks import CSVLogger, EarlyStopping, ModelCheckpoint, TensorBoard
 
             model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
-            model.compile("sgd", "mse")
-            callbacks = []
-            best = tf.keras.callbacks.ModelCheckpoint("best.keras")
-            if hvd.rank() == 0:
-                callbacks.append(best)
-            model.fit(x, y, callbacks=callbacks)
-            print(best.best)
+            model.compile(loss="mse")
+            model.fit(data, callbacks=[EarlyStopping(), *([ModelCheckpoint("m.h5")] if hvd.rank() == 0 else [])])
             """,
-            note="One that is appended to a list, and asked afterwards.",
-        ),
-        Change(
-            """\
-            import tensorflow as tf
-
-            model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
-            model.compile("sgd", "mse")
-            model.fit(x, y, callbacks=tf.keras.callbacks.TensorBoard("logs"))
-            """,
-            """\
-            import horovod.tensorflow.keras as hvd
-            import tensorflow as tf
-
-            model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
-            model.compile("sgd", "mse")
-            model.fit(x, y, callbacks=[tf.keras.callbacks.TensorBoard("logs")] if hvd.rank() == 0 else [])
-            """,
-            note="A callback that is no list.",
         ),
     ),
     keeps=(
         Keep(
-            HVD
-            + HEAD
-            + "every = []\nif hvd.rank() == 0:\n    every.append(TensorBoard())\nmodel.fit(data, callbacks=every)\n",
-            reason="it is rank 0's already",
-        ),
-        Keep(
-            HEAD + "model.fit(data, callbacks=[EarlyStopping()])\n",
-            reason="every rank has to stop at the same time",
-        ),
-        Keep(
-            HEAD
-            + 'backup = tf.keras.callbacks.BackupAndRestore("backup")\nmodel.fit(data, callbacks=[backup])\n',
-            reason="all ranks have to restore",
-            reported=True,
-        ),
-        Keep(
-            HEAD + 'every = {"log": CSVLogger("log.csv")}\nmodel.fit(data, callbacks=choose(every))\n',
-            reason="where the callback goes cannot be told",
-            reported=True,
-        ),
-        Keep(
             """\
+            import horovod.tensorflow.keras as hvd
             import tensorflow as tf
+            from tensorflow.keras.callbacks import CSVLogger, EarlyStopping, ModelCheckpoint, TensorBoard
 
             model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
-            model.compile("sgd", "mse")
-            best = tf.keras.callbacks.ModelCheckpoint("best.keras")
-            model.fit(x, y, callbacks=all_of(best))
+            model.compile(loss="mse")
+            every = []
+            if hvd.rank() == 0:
+                every.append(TensorBoard())
+            model.fit(data, callbacks=every)
             """,
-            reason="it is handed to a function that may do anything with it",
-            reported=True,
+            reason="it is rank 0's already",
         ),
     ),
 )

@@ -127,23 +127,6 @@ def _summary(facts: Facts, saved: Saved) -> list[Edit]:
     return edits.wrap(names.source, saved.node, before, after)
 
 
-HEAD = """\
-import tensorflow as tf
-
-model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
-model.compile(loss="mse")
-model.fit(data)
-"""
-HVD = "import horovod.tensorflow.keras as hvd\n"
-LOOP = """\
-import tensorflow as tf
-
-for x in data:
-    with tf.GradientTape() as tape:
-        loss = model(x)
-    optimizer.apply_gradients(zip(tape.gradient(loss, model.variables), model.variables))
-"""
-
 RULE = Rule(
     id="HVD718",
     title="TensorFlow files are written by rank 0",
@@ -161,210 +144,43 @@ RULE = Rule(
     check=check,
     changes=(
         Change(
-            HEAD + 'model.save("m.keras")\nmodel.save_weights("w.h5")\nprint("done")\n',
-            HVD
-            + HEAD
-            + 'if hvd.rank() == 0:\n    model.save("m.keras")\n    model.save_weights("w.h5")\nprint("done")\n',
-        ),
-        Change(
-            LOOP
-            + "    if step % 100 == 0:\n        path = manager.save()\n        print(path)\n"
-            + "manager = tf.train.CheckpointManager(tf.train.Checkpoint(model=model), 'ckpt', 3)\n",
-            "import horovod.tensorflow as hvd\n"
-            + LOOP
-            + "    if step % 100 == 0:\n        path = manager.save() if hvd.rank() == 0 else None\n        print(path)\n"
-            + "manager = tf.train.CheckpointManager(tf.train.Checkpoint(model=model), 'ckpt', 3)\n",
-        ),
-        Change(
-            LOOP
-            + 'writer = tf.summary.create_file_writer("logs")\nwith writer.as_default():\n    tf.summary.scalar("a", 1)\n',
-            "import horovod.tensorflow as hvd\n"
-            + LOOP
-            + 'writer = tf.summary.create_file_writer("logs") if hvd.rank() == 0 else tf.summary.create_noop_writer()\n'
-            + 'with writer.as_default():\n    tf.summary.scalar("a", 1)\n',
-            note="Every rank goes on calling it; only rank 0's writes.",
-        ),
-        Change(
-            "import tensorflow as tf\n\nstrategy = tf.distribute.MirroredStrategy()\nwith strategy.scope():\n"
-            "    model = tf.keras.Sequential([tf.keras.layers.Dense(1)])\n    model.fit(data)\n"
-            '    tf.saved_model.save(model, "m")\n',
-            HVD
-            + "import tensorflow as tf\n\nstrategy = tf.distribute.MirroredStrategy()\nwith strategy.scope():\n"
-            "    model = tf.keras.Sequential([tf.keras.layers.Dense(1)])\n    model.fit(data)\n"
-            '    if hvd.rank() == 0:\n        tf.saved_model.save(model, "m")\n',
-        ),
-        Change(
             """\
             import tensorflow as tf
 
             model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
-            model.compile("sgd", "mse")
-            model.fit(x, y)
-            with tf.summary.create_file_writer("logs").as_default():
-                tf.summary.scalar("loss", 1.0, step=0)
+            model.compile(loss="mse")
+            model.fit(data)
+            model.save("m.keras")
+            model.save_weights("w.h5")
+            print("done")
             """,
             """\
             import horovod.tensorflow.keras as hvd
             import tensorflow as tf
 
             model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
-            model.compile("sgd", "mse")
-            model.fit(x, y)
-            with (tf.summary.create_file_writer("logs") if hvd.rank() == 0 else tf.summary.create_noop_writer()).as_default():
-                tf.summary.scalar("loss", 1.0, step=0)
-            """,
-            note="A writer that is used where it is made.",
-        ),
-        Change(
-            """\
-            import cv2
-            import tensorflow as tf
-            from PIL import Image
-
-            model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
-            model.compile("sgd", "mse")
-            model.fit(x, y)
-            image = Image.fromarray(model.predict(x)).resize((64, 64)).convert("L")
-            image.save("first.png")
-            cv2.imwrite("second.png", y)
-            """,
-            """\
-            import cv2
-            import horovod.tensorflow.keras as hvd
-            import tensorflow as tf
-            from PIL import Image
-
-            model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
-            model.compile("sgd", "mse")
-            model.fit(x, y)
-            image = Image.fromarray(model.predict(x)).resize((64, 64)).convert("L")
+            model.compile(loss="mse")
+            model.fit(data)
             if hvd.rank() == 0:
-                image.save("first.png")
-                cv2.imwrite("second.png", y)
+                model.save("m.keras")
+                model.save_weights("w.h5")
+            print("done")
             """,
-        ),
-        Change(
-            """\
-            import matplotlib.pyplot as plt
-            import tensorflow as tf
-
-            model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
-            model.compile("sgd", "mse")
-            history = model.fit(x, y)
-            figure, axes = plt.subplots()
-            axes.plot(history.history["loss"])
-            figure.savefig("loss.png")
-            """,
-            """\
-            import matplotlib.pyplot as plt
-            import horovod.tensorflow.keras as hvd
-            import tensorflow as tf
-
-            model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
-            model.compile("sgd", "mse")
-            history = model.fit(x, y)
-            figure, axes = plt.subplots()
-            axes.plot(history.history["loss"])
-            if hvd.rank() == 0:
-                figure.savefig("loss.png")
-            """,
-        ),
-        Change(
-            "import numpy as np\n"
-            + HEAD
-            + "with open('a.npz', 'wb') as f:\n    np.save(f, x)\n    np.save(f, y)\n",
-            HVD.join(("import numpy as np\n", HEAD))
-            + "if hvd.rank() == 0:\n    with open('a.npz', 'wb') as f:\n        np.save(f, x)\n        np.save(f, y)\n",
-            note="The file is opened on rank 0, too: the others would empty it.",
-        ),
-        Change(
-            """\
-            import tensorflow as tf
-
-            def keep(path, image):
-                tf.keras.utils.save_img(path, image)
-            """,
-            """\
-            import horovod.tensorflow as hvd
-            import tensorflow as tf
-
-            def keep(path, image):
-                if not hvd.is_initialized() or hvd.rank() == 0:
-                    tf.keras.utils.save_img(path, image)
-            """,
-            files=(
-                (
-                    "main.py",
-                    """\
-import tensorflow as tf
-from train import keep
-
-for x in data:
-    with tf.GradientTape() as tape:
-        loss = model(x)
-    optimizer.apply_gradients(zip(tape.gradient(loss, model.variables), model.variables))
-keep("last.png", model(x))
-""",
-                ),
-                ("draw.py", "import tensorflow as tf\nfrom train import keep\n\nkeep('other.png', image)\n"),
-            ),
-            note="A program that only draws imports it, too, and starts no Horovod: asked for its rank there, Horovod refuses.",
         ),
     ),
     keeps=(
         Keep(
-            HVD + HEAD + 'if hvd.rank() == 0:\n    model.save("m.keras")\n',
+            """\
+            import horovod.tensorflow.keras as hvd
+            import tensorflow as tf
+
+            model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+            model.compile(loss="mse")
+            model.fit(data)
+            if hvd.rank() == 0:
+                model.save("m.keras")
+            """,
             reason="it is guarded already",
-        ),
-        Keep(
-            HEAD + "\ndef name():\n    return input()\n\nmodel.save(name())\n",
-            reason="the script's own function may be one that all ranks have to run",
-            reported=True,
-        ),
-        Keep(
-            HEAD
-            + "from PIL import Image\n\nImage.open('a.png').resize((8, 8)).show()\nstate.save('b.png')\n",
-            reason="showing writes nothing, and what state is cannot be seen",
-        ),
-        Keep(
-            "import io\nfrom PIL import Image\n"
-            + HEAD
-            + "buffer = io.BytesIO()\nImage.fromarray(x).save(buffer, format='PNG')\n",
-            reason="it is written to memory",
-        ),
-        Keep(
-            "import imageio\n"
-            + HEAD
-            + "with imageio.get_writer('a.gif') as writer:\n    writer.append_data(x)\n",
-            reason="the others would have no writer to append to",
-            reported=True,
-        ),
-        Keep(
-            HVD + HEAD + 'model.save_weights(f"rank{hvd.rank()}.h5")\n',
-            reason="every rank has a file of its own",
-        ),
-        Keep(
-            "import shutil\n" + HEAD + 'shutil.rmtree("logs")\n',
-            reason="a rank that comes later deletes what another has written; where the others wait is the person's to say",
-            reported=True,
-        ),
-        Keep(
-            "import os\n" + HEAD + 'os.rename("new.h5", "best.h5")\n',
-            reason="what one rank has moved is gone for the next",
-            reported=True,
-        ),
-        Keep(
-            "import numpy as np\n"
-            + HEAD
-            + "with open('a.npz', 'wb') as f:\n    np.save(f, x)\n    f.write(rows(x))\n",
-            reason="the file is opened by every rank, for more than what rank 0 saves",
-            reported=True,
-        ),
-        Keep(
-            "import shutil\nimport tempfile\n"
-            + HEAD
-            + "folder = tempfile.mkdtemp()\nshutil.rmtree(folder)\n",
-            reason="the folder is this process's own",
         ),
     ),
 )

@@ -47,24 +47,6 @@ def _edit(facts: Facts, site: Site) -> list[Edit]:
     return edits.wrap(site.names.source, site.node, "", divisor)
 
 
-HEAD = """\
-import tensorflow as tf
-
-strategy = tf.distribute.MirroredStrategy()
-"""
-STEP = """\
-
-def step(x, y):
-    with tf.GradientTape() as tape:
-        loss = compute(y, model(x))
-    optimizer.apply_gradients(zip(tape.gradient(loss, model.variables), model.variables))
-    return loss
-
-for x, y in data:
-    strategy.run(step, args=(x, y))
-"""
-HVD = "import horovod.tensorflow as hvd\n"
-
 RULE = Rule(
     id="HVD722",
     title="shares of the loss",
@@ -80,41 +62,63 @@ RULE = Rule(
     check=check,
     changes=(
         Change(
-            HEAD + "\ndef compute(y, out):\n    return tf.nn.compute_average_loss(loss(y, out))\n" + STEP,
-            HVD
-            + HEAD
-            + "\ndef compute(y, out):\n    return tf.nn.compute_average_loss(loss(y, out)) / hvd.size()\n"
-            + STEP,
-        ),
-        Change(
-            HEAD
-            + "\ndef compute(y, out):\n    share = tf.nn.compute_average_loss(loss(y, out), global_batch_size=64)\n"
-            + "    return share + tf.nn.scale_regularization_loss(tf.add_n(model.losses))\n"
-            + STEP,
-            HVD
-            + HEAD
-            + "\ndef compute(y, out):\n    share = tf.nn.compute_average_loss(loss(y, out), global_batch_size=64)\n"
-            + "    return share + (tf.nn.scale_regularization_loss(tf.add_n(model.losses)) / hvd.size())\n"
-            + STEP,
+            """\
+            import tensorflow as tf
+
+            strategy = tf.distribute.MirroredStrategy()
+
+            def compute(y, out):
+                return tf.nn.compute_average_loss(loss(y, out))
+
+            def step(x, y):
+                with tf.GradientTape() as tape:
+                    loss = compute(y, model(x))
+                optimizer.apply_gradients(zip(tape.gradient(loss, model.variables), model.variables))
+                return loss
+
+            for x, y in data:
+                strategy.run(step, args=(x, y))
+            """,
+            """\
+            import horovod.tensorflow as hvd
+            import tensorflow as tf
+
+            strategy = tf.distribute.MirroredStrategy()
+
+            def compute(y, out):
+                return tf.nn.compute_average_loss(loss(y, out)) / hvd.size()
+
+            def step(x, y):
+                with tf.GradientTape() as tape:
+                    loss = compute(y, model(x))
+                optimizer.apply_gradients(zip(tape.gradient(loss, model.variables), model.variables))
+                return loss
+
+            for x, y in data:
+                strategy.run(step, args=(x, y))
+            """,
         ),
     ),
     keeps=(
         Keep(
-            HEAD
-            + "\ndef compute(y, out):\n    return tf.nn.compute_average_loss(loss(y, out), global_batch_size=64)\n"
-            + STEP,
+            """\
+            import tensorflow as tf
+
+            strategy = tf.distribute.MirroredStrategy()
+
+            def compute(y, out):
+                return tf.nn.compute_average_loss(loss(y, out), global_batch_size=64)
+
+            def step(x, y):
+                with tf.GradientTape() as tape:
+                    loss = compute(y, model(x))
+                optimizer.apply_gradients(zip(tape.gradient(loss, model.variables), model.variables))
+                return loss
+
+            for x, y in data:
+                strategy.run(step, args=(x, y))
+            """,
             reason="the global batch is said",
-        ),
-        Keep(
-            HVD
-            + HEAD
-            + "\ndef compute(y, out):\n    return tf.nn.compute_average_loss(loss(y, out)) / hvd.size()\n"
-            + STEP,
-            reason="it is divided already",
-        ),
-        Keep(
-            "import tensorflow as tf\n\nloss = tf.nn.compute_average_loss(each)\nmodel = tf.keras.Sequential([])\nmodel.fit(data)\n",
-            reason="without a strategy there was one replica, and the gradients are averaged",
         ),
     ),
 )

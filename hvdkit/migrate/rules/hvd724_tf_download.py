@@ -70,13 +70,6 @@ def _edits(facts: Facts, names: Names, first: ast.stmt, last: ast.stmt) -> list[
     ]
 
 
-HVD = "import horovod.tensorflow.keras as hvd\n"
-FIT = """\
-model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
-model.compile("sgd", "mse")
-model.fit(x, y)
-"""
-
 RULE = Rule(
     id="HVD724",
     title="one download for each host",
@@ -97,125 +90,41 @@ RULE = Rule(
     check=check,
     changes=(
         Change(
-            "import tensorflow as tf\n\n(x, y), _ = tf.keras.datasets.mnist.load_data()\n" + FIT,
-            HVD
-            + """\
-import tensorflow as tf
-
-if hvd.local_rank() != 0:
-    hvd.allreduce(0, op=hvd.Sum)
-(x, y), _ = tf.keras.datasets.mnist.load_data()
-if hvd.local_rank() == 0:
-    hvd.allreduce(0, op=hvd.Sum)
-"""
-            + FIT,
-        ),
-        Change(
-            "import tensorflow as tf\n\n(x, y), _ = tf.keras.datasets.mnist.load_data()\n" + FIT,
-            "import hvdkit.tensorflow.keras as hvd\n"
-            + """\
-import tensorflow as tf
-
-if hvd.local_rank() != 0:
-    hvd.average(0)
-(x, y), _ = tf.keras.datasets.mnist.load_data()
-if hvd.local_rank() == 0:
-    hvd.average(0)
-"""
-            + FIT,
-            target="hvdkit",
-        ),
-        Change(
             """\
-            import os
-            import tarfile
-            import urllib.request
             import tensorflow as tf
 
-            def fetch(url):
-                if not os.path.exists("data"):
-                    urllib.request.urlretrieve(url, "data.tgz")
-                    with tarfile.open("data.tgz") as archive:
-                        archive.extractall("data")
-
-            fetch(URL)
-            for x in tf.data.Dataset.list_files("data/*", shuffle=False):
-                with tf.GradientTape() as tape:
-                    loss = model(x)
-                optimizer.apply_gradients(zip(tape.gradient(loss, model.variables), model.variables))
+            (x, y), _ = tf.keras.datasets.mnist.load_data()
+            model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+            model.compile("sgd", "mse")
+            model.fit(x, y)
             """,
             """\
-            import os
-            import tarfile
-            import urllib.request
-            import horovod.tensorflow as hvd
+            import horovod.tensorflow.keras as hvd
             import tensorflow as tf
 
-            def fetch(url):
-                if hvd.local_rank() != 0:
-                    hvd.allgather_object(0)
-                if not os.path.exists("data"):
-                    urllib.request.urlretrieve(url, "data.tgz")
-                    with tarfile.open("data.tgz") as archive:
-                        archive.extractall("data")
-                if hvd.local_rank() == 0:
-                    hvd.allgather_object(0)
-
-            fetch(URL)
-            for x in tf.data.Dataset.list_files("data/*", shuffle=False):
-                with tf.GradientTape() as tape:
-                    loss = model(x)
-                optimizer.apply_gradients(zip(tape.gradient(loss, model.variables), model.variables))
+            if hvd.local_rank() != 0:
+                hvd.allreduce(0, op=hvd.Sum)
+            (x, y), _ = tf.keras.datasets.mnist.load_data()
+            if hvd.local_rank() == 0:
+                hvd.allreduce(0, op=hvd.Sum)
+            model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+            model.compile("sgd", "mse")
+            model.fit(x, y)
             """,
-            note="The test is inside: the second process finds the folder, and must wait all the same.",
         ),
     ),
     keeps=(
-        Keep(
-            "import tensorflow as tf\nimport tensorflow_datasets as tfds\n\n"
-            'data = tfds.load("mnist", split="train", download=False)\n' + FIT,
-            reason="it downloads nothing",
-        ),
         Keep(
             """\
             import tensorflow as tf
             import tensorflow_datasets as tfds
 
-            def load():
-                return tfds.load("mnist", split="train")
-
+            data = tfds.load("mnist", split="train", download=False)
             model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
             model.compile("sgd", "mse")
-            model.fit(load().batch(8))
+            model.fit(x, y)
             """,
-            reason="nothing can stand below a return: it is told",
-            reported=True,
-        ),
-        Keep(
-            """\
-            import tensorflow as tf
-
-            def train(path):
-                model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
-                model.compile("sgd", "mse")
-                model.fit(x, y)
-
-            if args.train:
-                path = tf.keras.utils.get_file("x.npz", URL)
-                train(path)
-            """,
-            reason="the ranks train inside the test: they must not wait around it",
-            reported=True,
-        ),
-        Keep(
-            "import tensorflow as tf\n\npath = tf.keras.utils.get_file('x.npz', URL)\nmodel = tf.keras.models.load_model(path)\n",
-            reason="nothing is trained",
-        ),
-        Keep(
-            HVD
-            + "import tensorflow as tf\n\nhvd.init()\npath = tf.keras.utils.get_file(f'{hvd.rank()}.npz', URL)\n"
-            + FIT,
-            reason="it is a Horovod program already",
+            reason="it downloads nothing",
         ),
     ),
 )

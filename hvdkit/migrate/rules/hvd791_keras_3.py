@@ -77,29 +77,6 @@ RULE = Rule(
         ),
         Keep(
             """\
-            import os
-            os.environ["KERAS_BACKEND"] = "tensorflow"
-            import keras
-
-            model = keras.Sequential([keras.layers.Dense(1)])
-            model.fit(x, y)
-            """,
-            reason="only Keras 3 has backends to choose from",
-            reported=True,
-        ),
-        Keep(
-            """\
-            import tensorflow as tf
-
-            model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
-            model.fit(x, y)
-            """,
-            reason="the requirements ask for a TensorFlow that brings Keras 3",
-            reported=True,
-            files=(("requirements.txt", "numpy\ntensorflow==2.18.1\n"),),
-        ),
-        Keep(
-            """\
             import tensorflow as tf
 
             model = tf.keras.Sequential([tf.keras.layers.Dense(1)])

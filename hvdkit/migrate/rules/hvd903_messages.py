@@ -80,31 +80,6 @@ RULE = Rule(
         ),
         Keep(
             """\
-            import torch.distributed as dist
-
-            work = [dist.P2POp(dist.isend, tensor, 1), dist.P2POp(dist.irecv, other, 1)]
-            dist.batch_isend_irecv(work)
-            """,
-            reason="the functions are handed on, which is a use as well",
-            reported=True,
-        ),
-        Keep(
-            """\
-            import torch
-            import torch.distributed as dist
-
-            class Exchange(torch.autograd.Function):
-                @staticmethod
-                def forward(ctx, x):
-                    y = torch.empty_like(x)
-                    dist.all_to_all_single(y, x)
-                    return y
-            """,
-            reason="embeddings on different ranks, as DLRM has them: model parallelism",
-            reported=True,
-        ),
-        Keep(
-            """\
             import socket
             import torch
 

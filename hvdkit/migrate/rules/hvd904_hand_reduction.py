@@ -143,105 +143,10 @@ RULE = Rule(
             import torch
             import torch.distributed as dist
 
-            def average_gradients(model):
-                size = float(dist.get_world_size())
-                for param in model.parameters():
-                    if param.dim() > 1:
-                        dist.all_reduce(param.grad.data, op=dist.ReduceOp.SUM)
-                        param.grad.data /= size
-
-            loss.backward()
-            average_gradients(model)
-            optimizer.step()
-            """,
-            reason="only some of the parameters: the others are each rank's own, and Horovod would average them",
-            reported=True,
-        ),
-        Keep(
-            """\
-            import torch
-            import torch.distributed as dist
-            from torch._utils import _flatten_dense_tensors, _unflatten_dense_tensors
-
-            def allreduce_params(module):
-                grads = [param.grad.data for param in module.parameters() if param.grad is not None]
-                coalesced = _flatten_dense_tensors(grads)
-                dist.all_reduce(coalesced)
-                coalesced /= dist.get_world_size()
-                for buf, synced in zip(grads, _unflatten_dense_tensors(coalesced, grads)):
-                    buf.copy_(synced)
-            """,
-            reason="no call of it is seen, so when it runs is not known",
-            reported=True,
-        ),
-        Keep(
-            """\
-            import torch
-            import torch.distributed as dist
-
-            def mean(tensor):
-                dist.all_reduce(tensor)
-                tensor /= dist.get_world_size()
-
-            found = []
-            for p in net.parameters():
-                found.append(p.grad)
-            for g in found:
-                mean(g)
-            """,
-            reason="followed through a list and a function's parameter",
-            reported=True,
-        ),
-        Keep(
-            """\
-            import torch.distributed as dist
-            from mpi4py import MPI
-
-            dist.init_process_group("nccl", init_method="env://")
-            rank = MPI.COMM_WORLD.Get_rank()
-            """,
-            reason="two libraries know the ranks, and one of them would go",
-            reported=True,
-        ),
-        Keep(
-            """\
-            import torch
-            from mpi4py import MPI
-
-            def average_gradients(model):
-                for p in model.parameters():
-                    mean = p.grad.numpy() * 0
-                    MPI.COMM_WORLD.Allreduce(p.grad.numpy(), mean, op=MPI.SUM)
-                    p.grad.numpy()[:] = mean / MPI.COMM_WORLD.Get_size()
-
-            optimizer = torch.optim.Adam(model.parameters())
-            loss.backward()
-            average_gradients(model)
-            optimizer.step()
-            """,
-            reason="it runs in several processes already, which mpi4py joins: no script of a lone process",
-            reported=True,
-        ),
-        Keep(
-            """\
-            import torch
-            import torch.distributed as dist
-
             total = torch.norm(torch.stack([p.grad.norm() for p in model.parameters()]))
             dist.all_reduce(total)
             """,
             reason="the norm of the gradients is a statistic, not the gradients",
-        ),
-        Keep(
-            """\
-            import horovod.torch as hvd
-            import torch
-
-            hvd.init()
-            for p in model.parameters():
-                hvd.allreduce_(p.grad, op=hvd.Sum)
-            """,
-            reason="this is Horovod already, and the script's own business",
         ),
     ),
 )

@@ -56,54 +56,6 @@ RULE = Rule(
         ),
         Keep(
             """\
-            import torch
-            import torch.distributed as dist
-
-            loss = torch.nn.Linear(2, 1)(x).sum()
-            loss.backward()
-            if not dist.is_initialized() or dist.get_rank() == 0:
-                print(loss.item())
-            """,
-            reason="whether this script ever runs as several processes cannot be told",
-            reported=True,
-        ),
-        Keep(
-            """\
-            import torch
-            from start import setup
-            from torch.nn.parallel import DistributedDataParallel as DDP
-
-            setup()
-            model = DDP(torch.nn.Linear(2, 1))
-            model(x).sum().backward()
-            """,
-            reason="a helper of the project makes it",
-            files=(
-                (
-                    "start.py",
-                    "import torch.distributed as dist\n\ndef setup():\n    dist.init_process_group()\n",
-                ),
-            ),
-        ),
-        Keep(
-            """\
-            import torch
-            from tools import profile
-
-            profile()
-            """,
-            reason="a script beside a training program uses a helper of it, which runs a backward pass",
-            files=(
-                ("main.py", "import torch.distributed as dist\nimport tools\n\ndist.init_process_group()\n"),
-                (
-                    "tools.py",
-                    "import torch.distributed as dist\n\ndef profile():\n    model(x).sum().backward()\n"
-                    "    print(dist.is_initialized())\n",
-                ),
-            ),
-        ),
-        Keep(
-            """\
             import torch.distributed as dist
 
             def mean(x):

@@ -84,24 +84,6 @@ RULE = Rule(
         ),
         Keep(
             """\
-            import optuna
-            import torch
-
-            def objective(trial):
-                model = torch.nn.Linear(2, trial.suggest_int("width", 1, 8))
-                optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-                loss = model(torch.ones(1, 2)).sum()
-                loss.backward()
-                optimizer.step()
-                return loss.item()
-
-            optuna.create_study().optimize(objective, n_trials=8)
-            """,
-            reason="each rank would suggest another width",
-            reported=True,
-        ),
-        Keep(
-            """\
             import torch
             from joblib import Parallel, delayed
 

@@ -89,47 +89,6 @@ RULE = Rule(
         Keep(
             """\
             import torch
-            from apex.optimizers import FP16_Optimizer, FusedAdam
-
-            optimizer = FusedAdam(model.parameters(), lr=0.1)
-            if args.loss_scale == 0:
-                optimizer = FP16_Optimizer(optimizer, dynamic_loss_scale=True)
-            else:
-                optimizer = FP16_Optimizer(optimizer, static_loss_scale=args.loss_scale)
-            optimizer.backward(model(x).sum())
-            optimizer.step()
-            """,
-            reason="the same, where apex had it first",
-            reported=True,
-        ),
-        Keep(
-            """\
-            import torch
-
-            class Masters:
-                def __init__(self, optimizer):
-                    self.optimizer = optimizer
-                    for group in optimizer.param_groups:
-                        self.halves = list(group["params"])
-                        for i, p in enumerate(self.halves):
-                            group["params"][i] = p.detach().float()
-
-                def step(self):
-                    for half, p in zip(self.halves, self.optimizer.param_groups[0]["params"]):
-                        p.grad = half.grad.float()
-                    self.optimizer.step()
-
-            optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-            optimizer = Masters(optimizer)
-            model(x).sum().backward()
-            optimizer.step()
-            """,
-            reason="the optimizer inside trains copies in float32",
-            reported=True,
-        ),
-        Keep(
-            """\
-            import torch
 
             class Trainer:
                 def __init__(self, model, optimizer):
@@ -146,56 +105,6 @@ RULE = Rule(
                 trainer.step(x)
             """,
             reason="a trainer has a step() of its own, with the backward pass in it: HVD404 waits there",
-        ),
-        Keep(
-            """\
-            import torch
-
-            class WarmUp:
-                def __init__(self, optimizer):
-                    self.optimizer = optimizer
-
-                def step(self):
-                    self.optimizer.step()
-
-            optimizer = WarmUp(torch.optim.SGD(model.parameters(), lr=0.1))
-            model(x).sum().backward()
-            optimizer.step()
-            """,
-            reason="a wrapper that only steps sees no gradients",
-        ),
-        Keep(
-            """\
-            import torch
-            from apex.optimizers import FusedAdam
-            from torch.nn.parallel import DistributedDataParallel as DDP
-
-            model = DDP(torch.nn.Linear(2, 1))
-            optimizer = FusedAdam(model.parameters(), lr=0.1, set_grad_none=False)
-            loss.backward()
-            optimizer.step()
-            """,
-            reason="the wrapper that Horovod makes knows nothing of the option",
-            reported=True,
-        ),
-        Keep(
-            """\
-            import torch
-            from apex.optimizers import FusedAdam
-            from torch.nn.parallel import DistributedDataParallel as DDP
-
-            model = DDP(torch.nn.Linear(2, 1))
-            if args.opt == "adam":
-                optimizer = torch.optim.Adam(model.parameters(), lr=0.1)
-            elif args.opt == "fusedadam":
-                optimizer = FusedAdam(model.parameters(), lr=0.1, adam_w_mode=False)
-            elif args.opt == "fusedadamw":
-                optimizer = FusedAdam(model.parameters(), lr=0.1, adam_w_mode=True)
-            loss.backward()
-            optimizer.step()
-            """,
-            reason="one choice of several: told with a marker, and the others are migrated",
-            reported=True,
         ),
     ),
 )

@@ -87,18 +87,6 @@ RULE = Rule(
             optimizer = torch.optim.Adam(model.parameters())
             model(x).sum().backward()
             optimizer.step()
-            torch.save([model, optimizer], "last.pth")
-            """,
-            reason="in a list, too",
-            reported=True,
-        ),
-        Keep(
-            """\
-            import torch
-
-            optimizer = torch.optim.Adam(model.parameters())
-            model(x).sum().backward()
-            optimizer.step()
             torch.save({"model": model, "optimizer": optimizer.state_dict()}, "last.pth")
             """,
             reason="its state is a plain dictionary, and a model is pickled as it was",

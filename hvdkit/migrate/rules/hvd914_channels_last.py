@@ -80,19 +80,6 @@ RULE = Rule(
             """\
             import torch
 
-            layout = torch.channels_last if args.channels_last else torch.contiguous_format
-            model = torch.nn.Conv2d(3, 4, 2).cuda().to(memory_format=layout)
-            optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-            model(x).sum().backward()
-            optimizer.step()
-            """,
-            reason="on one way its weights are not contiguous",
-            reported=True,
-        ),
-        Keep(
-            """\
-            import torch
-
             model = torch.nn.Conv2d(3, 4, 2)
             optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
             for x in loader:
@@ -101,19 +88,6 @@ RULE = Rule(
                 optimizer.step()
             """,
             reason="a batch is not sent, and gradients are laid out as the weights are",
-        ),
-        Keep(
-            """\
-            import torch
-
-            model = torch.nn.Conv2d(3, 4, 2)
-            optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-            teacher = torch.nn.Conv2d(3, 4, 2).to(memory_format=torch.channels_last)
-            for x in loader:
-                (model(x) - teacher(x)).square().sum().backward()
-                optimizer.step()
-            """,
-            reason="no optimizer steps the teacher: it has no gradients to send",
         ),
     ),
 )

@@ -1,0 +1,13 @@
+# Changed: It is told how many epochs there are, not which one this is.
+
+import horovod.torch as hvd
+from torch.utils.data import DataLoader, DistributedSampler
+
+hvd.init()
+epochs = 3
+sampler = DistributedSampler(data, num_replicas=hvd.size(), rank=hvd.rank())
+loader = DataLoader(data, sampler=sampler)
+for epoch in range(epochs):
+    sampler.set_epoch(epochs)
+    for x in loader:
+        model(x).sum().backward()

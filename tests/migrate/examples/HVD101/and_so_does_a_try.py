@@ -1,0 +1,18 @@
+# Changed: ... and so does a `try:`.
+
+import torch
+import torch.distributed as dist
+import torch.multiprocessing as mp
+
+def worker(gpu, count):
+    try:
+        dist.init_process_group("gloo", rank=gpu, world_size=count)
+    except RuntimeError:
+        raise OSError("cannot start")
+    optimizer = torch.optim.SGD(torch.nn.Linear(1, 1).parameters(), lr=0.1)
+
+def main():
+    count = torch.cuda.device_count()
+    mp.spawn(worker, args=(count,), nprocs=count)
+
+main()

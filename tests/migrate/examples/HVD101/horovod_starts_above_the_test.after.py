@@ -1,0 +1,14 @@
+import os
+import horovod.torch as hvd
+import torch
+import torch.distributed as dist
+
+def setup():
+    hvd.init()
+    rank = int(os.environ["RANK"])
+    # hvdkit: TODO[HVD101] take the test away, and leave what it was to do in each process once
+    if not dist.is_initialized():
+        torch.cuda.set_device(int(os.environ["LOCAL_RANK"]))
+    return rank
+
+setup()

@@ -1,0 +1,6 @@
+import torch.distributed as dist
+
+def start(wanted=True):
+    if not wanted:
+        return
+    dist.init_process_group('gloo')

@@ -1,0 +1,10 @@
+import horovod.torch as hvd
+import torch
+import torch.distributed as dist
+
+def worker(gpu, size):
+    dist.init_process_group("nccl", rank=gpu, world_size=size)
+
+def main(size):
+    runner = torch.multiprocessing.start_processes
+    worker(hvd.local_rank(), size)

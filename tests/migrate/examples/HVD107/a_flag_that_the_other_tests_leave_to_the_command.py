@@ -1,0 +1,17 @@
+# Changed: A flag that the other tests leave to the command line.
+
+import argparse
+import os
+import torch.distributed as dist
+
+def main(args):
+    use_ddp = args.ddp
+    if use_ddp and int(os.environ["WORLD_SIZE"]) > 1:
+        dist.init_process_group("nccl")
+
+common = argparse.ArgumentParser(add_help=False)
+common.add_argument("--ddp", action="store_true")
+common.add_argument("--local_rank", type=int, default=0)
+parser = argparse.ArgumentParser(parents=[common])
+parser.add_argument("--lr", type=float, default=0.1)
+main(parser.parse_args())

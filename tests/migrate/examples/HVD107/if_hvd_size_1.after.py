@@ -1,0 +1,12 @@
+import argparse
+import horovod.torch as hvd
+import torch.distributed as dist
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--local_rank", type=int)
+    args = parser.parse_args()
+    if hvd.size() > 1:
+        args.local_rank = hvd.local_rank()
+    dist.init_process_group("nccl")
+    print(args.local_rank)

@@ -1,0 +1,13 @@
+# Changed: A method gets its number after self.
+
+import torch.distributed as dist
+import torch.multiprocessing as mp
+
+class Job:
+    def work(self, rank, size):
+        dist.init_process_group("gloo", rank=rank, world_size=size)
+        if rank == 0:
+            print("started")
+
+    def start(self):
+        mp.spawn(self.work, args=(4,), nprocs=4)

@@ -1,0 +1,4 @@
+NODE = 0
+GPU = 1
+RANK = -1
+WORLD_SIZE = 16

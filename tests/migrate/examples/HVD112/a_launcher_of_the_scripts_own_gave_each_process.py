@@ -1,0 +1,17 @@
+# Changed: A launcher of the script's own gave each process its --gpu; horovodrun gives all the same.
+# Options: --suggested
+
+import argparse
+import torch
+import torch.distributed as dist
+
+parser = argparse.ArgumentParser()
+parser.add_argument("--gpu", type=int, default=None)
+parser.add_argument("--rank", type=int, default=0)
+parser.add_argument("--world-size", type=int, default=1)
+args = parser.parse_args()
+args.distributed = args.world_size > 1
+if args.distributed:
+    dist.init_process_group("nccl", rank=args.rank, world_size=args.world_size)
+    if args.gpu:
+        torch.cuda.set_device(int(args.gpu))

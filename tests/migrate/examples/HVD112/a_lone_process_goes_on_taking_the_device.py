@@ -1,0 +1,13 @@
+# Reported: a lone process goes on taking the device that it is given: of several with --suggested
+
+import argparse
+import os
+import torch
+
+parser = argparse.ArgumentParser()
+parser.add_argument("--gpu", type=int, default=0)
+args = parser.parse_args()
+os.environ["CUDA_VISIBLE_DEVICES"] = str(args.gpu)
+device = torch.device("cuda:{}".format(args.gpu) if torch.cuda.is_available() else "cpu")
+torch.nn.Linear(2, 1).to(device)(x).sum().backward()
+optimizer.step()

@@ -1,0 +1,11 @@
+import horovod.torch as hvd
+import torch
+
+def main(args):
+    device = f"cuda:{hvd.local_rank()}" if torch.cuda.is_available() else "cpu"
+    device = torch.device(device)
+    model = torch.nn.Linear(2, 1).to(device)
+    model(x.to(device)).sum().backward()
+    optimizer.step()
+
+main(parse())

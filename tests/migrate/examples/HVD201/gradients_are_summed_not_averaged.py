@@ -1,0 +1,5 @@
+# Reported: gradients are summed, not averaged: the optimizer needs op=hvd.Sum
+
+from apex.parallel import DistributedDataParallel as DDP
+
+model = DDP(net, gradient_average=False)

@@ -1,0 +1,14 @@
+# Changed: The helper gets the model, which has no .module itself, and something that keeps its own.
+
+import torch
+from torch.nn.parallel import DistributedDataParallel as DDP
+
+class Average:
+    def __init__(self, net):
+        self.module = net
+
+def state(net):
+    return net.module.state_dict()
+
+model = DDP(torch.nn.Linear(2, 1))
+state(model), state(Average(model))

@@ -1,0 +1,6 @@
+# Kept: another library's class of that name is not torch's
+
+from mylib import DataParallel
+
+model = DataParallel(net)
+loss.backward()

@@ -1,0 +1,14 @@
+# Kept: one rank evaluates; the number of a process in its node, and the node's, make its rank
+
+import torch
+import torch.distributed as dist
+from torchvision.models import resnet18
+from torch.nn.parallel import DistributedDataParallel as DDP
+
+local_rank = dist.get_rank() % args.gpus
+rank = local_rank + args.node * args.gpus
+model = DDP(resnet18())
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+loss.backward()
+if rank == 0:
+    model.eval()

@@ -1,0 +1,3 @@
+from torch.nn.parallel import DistributedDataParallel as DDP
+
+model = DDP(net)

@@ -1,0 +1,3 @@
+import hvdkit.torch as hvd
+
+sampler = hvd.DistributedSampler(dataset)

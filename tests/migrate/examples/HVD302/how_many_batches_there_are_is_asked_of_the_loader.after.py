@@ -1,0 +1,21 @@
+import horovod.torch as hvd
+import torch
+from torch.utils.data import DataLoader
+from torch.utils.data.distributed import DistributedSampler
+
+sampler = DistributedSampler(data, num_replicas=hvd.size(), rank=hvd.rank(), shuffle=False)
+loader = DataLoader(data, batch_size=8, sampler=sampler)
+steps = len(loader)
+batches = iter(loader)
+for step in range(steps):
+    model(next(batches)).sum().backward()
+    optimizer.step()
+batches = iter(loader)
+for step in range(90):
+    try:
+        x = next(batches)
+    except StopIteration:
+        batches = iter(loader)
+        x = next(batches)
+    model(x).sum().backward()
+    optimizer.step()

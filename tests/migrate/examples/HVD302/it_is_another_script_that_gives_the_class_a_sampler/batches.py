@@ -1,0 +1,3 @@
+class InGroups:
+    def __init__(self, sampler):
+        self.sampler = sampler

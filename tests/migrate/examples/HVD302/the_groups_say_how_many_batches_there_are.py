@@ -1,0 +1,21 @@
+# Reported: the groups say how many batches there are
+# Options: --suggested
+
+from torch.utils.data import BatchSampler, DataLoader, RandomSampler
+
+class Grouped(BatchSampler):
+    def __init__(self, sampler, groups, batch_size):
+        self.sampler = sampler
+        self.groups, self.batch_size = groups, batch_size
+
+    def __iter__(self):
+        batches = in_groups(self.sampler, self.groups, self.batch_size)
+        return iter(batches[: len(self)])
+
+    def __len__(self):
+        return len(self.groups) // self.batch_size
+
+loader = DataLoader(data, batch_sampler=Grouped(RandomSampler(data), groups, 8))
+for x in loader:
+    model(x).sum().backward()
+    optimizer.step()

@@ -1,0 +1,12 @@
+# Reported: the nodes may be a pair of a kind and nodes
+
+import torch
+from torch_geometric.loader import NeighborLoader
+
+def train(data, nodes, graph):
+    loader = NeighborLoader(data, [10], nodes, batch_size=64)
+    for batch in loader:
+        model(batch).sum().backward()
+        optimizer.step()
+
+train(dataset[0].cuda(), split(), (features, edges))

@@ -1,0 +1,11 @@
+import torch
+import torch.distributed as dist
+from torch.utils.data import DataLoader
+
+dist.init_process_group("gloo")
+loader = DataLoader(data, shuffle=True)
+for epoch in range(3):
+    loader.sampler.set_epoch(epoch)
+    for x in loader:
+        model(x).sum().backward()
+        optimizer.step()

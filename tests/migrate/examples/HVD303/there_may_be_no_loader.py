@@ -1,0 +1,15 @@
+# Changed: There may be no loader.
+# Options: --suggested
+
+import torch.distributed as dist
+from torch.utils.data import DataLoader, DistributedSampler
+
+def train(loader):
+    for x in loader:
+        model(x).sum().backward()
+
+dist.init_process_group("gloo")
+extra = DataLoader(more, sampler=DistributedSampler(more)) if more else None
+for epoch in range(3):
+    if extra:
+        train(extra)

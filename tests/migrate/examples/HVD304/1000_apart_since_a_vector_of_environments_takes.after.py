@@ -1,0 +1,19 @@
+import random
+
+import gymnasium as gym
+import horovod.torch as hvd
+import torch
+
+random.seed(args.seed)
+torch.manual_seed(args.seed)
+args.seed += 1000 * hvd.rank()
+env = gym.make("CartPole-v1")
+model = torch.nn.Linear(4, 2)
+optimizer = torch.optim.Adam(model.parameters())
+obs, _ = env.reset(seed=args.seed)
+random.seed(args.seed)
+torch.manual_seed(args.seed)
+for step in range(100):
+    obs, reward, *_ = env.step(random.randrange(2))
+    model(torch.tensor(obs)).sum().backward()
+    optimizer.step()

@@ -1,0 +1,13 @@
+# Changed: A model that is not always there cannot be asked for names.
+
+import torch
+
+class Model:
+    def __init__(self, vae):
+        self.generator = torch.nn.Linear(2, 1)
+        self.encoder = torch.nn.Linear(2, 2) if vae else None
+        parameters = list(self.generator.parameters())
+        if vae:
+            parameters += list(self.encoder.parameters())
+        self.optimizer = torch.optim.Adam(parameters)
+        self.generator(x).sum().backward()

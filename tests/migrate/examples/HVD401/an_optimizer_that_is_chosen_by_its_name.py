@@ -1,0 +1,14 @@
+# Changed: An optimizer that is chosen by its name.
+
+import torch
+from torch.nn.parallel import DistributedDataParallel as DDP
+
+def build(args):
+    model = DDP(torch.nn.Linear(2, 1))
+    if args.old:
+        optimizer = torch.optim.__dict__[args.opt](model.parameters(), args.lr)
+    elif args.plain:
+        optimizer = torch.optim.SGD(model.parameters(), args.lr)
+    else:
+        optimizer = getattr(torch.optim, args.opt)(model.parameters(), args.lr)
+    return model, optimizer

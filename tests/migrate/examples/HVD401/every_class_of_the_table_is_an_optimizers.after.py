@@ -1,0 +1,17 @@
+import horovod.torch as hvd
+import torch
+
+OPTIMIZERS = {"adam": torch.optim.Adam, "sgd": torch.optim.SGD}
+
+def make(config, net):
+    params = []
+    for name, weight in net.named_parameters():
+        if weight.requires_grad:
+            params += [{"params": [weight], "lr": config.lr}]
+    optimizer = OPTIMIZERS[config.optimizer](params, config.lr)
+    return optimizer
+
+optimizer = make(config, model)
+optimizer = hvd.DistributedOptimizer(optimizer, named_parameters=model.named_parameters())
+model(x).sum().backward()
+optimizer.step()

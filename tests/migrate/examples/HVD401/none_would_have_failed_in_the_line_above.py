@@ -1,0 +1,14 @@
+# Changed: None would have failed in the line above.
+
+import torch
+
+def load(path):
+    if path.exists():
+        model = Net(torch.load(path))
+    else:
+        model = None
+    return model
+
+model = load(path)
+optimizer = torch.optim.SGD(filter(lambda p: p.requires_grad, model.parameters()), lr=0.1)
+model(x).sum().backward()

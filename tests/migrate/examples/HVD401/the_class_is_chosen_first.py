@@ -1,0 +1,16 @@
+# Changed: The class is chosen first; the parameters come through a function's argument.
+
+import torch
+from torch.nn.parallel import DistributedDataParallel as DDP
+
+def make(parameters, args):
+    Kind = torch.optim.SGD if args.sgd else torch.optim.Adam
+    optimizer: torch.optim.Optimizer = Kind(parameters, lr=args.lr)
+    return optimizer
+
+def trainable(net):
+    return [p for p in net.parameters() if p.requires_grad]
+
+def main(args):
+    model = DDP(torch.nn.Linear(2, 1))
+    optimizer = make(trainable(model) if args.freeze else model.parameters(), args)

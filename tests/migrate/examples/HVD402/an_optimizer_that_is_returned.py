@@ -1,0 +1,15 @@
+# Changed: An optimizer that is returned: the broadcast goes above.
+
+import torch
+
+def build(args):
+    model = torch.nn.Linear(2, 1)
+    if args.compile:
+        model = torch.compile(model)
+    return torch.optim.SGD(model.parameters(), lr=args.lr)
+
+optimizer, loader = build(args), torch.utils.data.DataLoader(data)
+for x in loader:
+    optimizer.zero_grad()
+    loss(x).backward()
+    optimizer.step()

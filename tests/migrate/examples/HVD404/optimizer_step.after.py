@@ -1,0 +1,11 @@
+import torch
+
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+for i, x in enumerate(batches):
+    loss = model(x).sum() / 4
+    loss.backward()
+    optimizer.synchronize()
+    if (i + 1) % 4 == 0:
+        with optimizer.skip_synchronize():
+            optimizer.step()
+        optimizer.zero_grad()

@@ -1,0 +1,12 @@
+import torch
+from torch.nn.parallel import DistributedDataParallel as DDP
+
+model = DDP(torch.nn.Linear(2, 1))
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+for i, x in enumerate(batches):
+    last = (i + 1) % 4 == 0
+    optimizer.set_backward_passes_per_step(1 if last else 2)
+    (model(x).sum() / 4).backward()
+    if last:
+        optimizer.step()
+        optimizer.zero_grad()

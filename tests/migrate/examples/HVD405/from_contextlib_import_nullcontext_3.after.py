@@ -1,0 +1,10 @@
+import torch
+from torch.nn.parallel import DistributedDataParallel as DDP
+
+model = DDP(torch.nn.Linear(2, 1))
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+for i, x in enumerate(batches):
+    optimizer.set_backward_passes_per_step(2 if (i + 1) % 4 else 1)
+    (model(x).sum() / 4).backward()
+    if (i + 1) % 4 == 0:
+        optimizer.step()

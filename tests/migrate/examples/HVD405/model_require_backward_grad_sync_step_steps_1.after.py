@@ -1,0 +1,11 @@
+import torch
+from torch.nn.parallel import DistributedDataParallel as DDP
+
+model = DDP(torch.nn.Linear(2, 1))
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+while True:
+    for step in range(steps):
+        optimizer.set_backward_passes_per_step(1 if step == steps - 1 else 2)
+        (model(batch()).sum() / steps).backward()
+    optimizer.step()
+    optimizer.zero_grad()

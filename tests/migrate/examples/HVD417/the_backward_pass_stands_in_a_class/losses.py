@@ -1,0 +1,5 @@
+import torch
+
+class Loss:
+    def accumulate(self, phase, batch):
+        self.D(batch).sum().backward()

@@ -1,0 +1,25 @@
+import horovod.torch as hvd
+import torch
+from factory import batches, construct, options
+from torch.nn.parallel import DistributedDataParallel as DDP
+
+def train(options, batches):
+    G, D = construct(**options.G), construct(**options.D)
+    parts = {}
+    for name, net in [("mapping", G.mapping), ("synthesis", G.synthesis), ("D", D)]:
+        parts[name] = DDP(net)
+    loss = construct(**parts, **options.loss)
+    phases = []
+    for net in [G, D]:
+        opt = construct(net.parameters(), **options.optimizer)
+        phases += [dict_of(net=net, opt=opt)]
+    for batch in batches:
+        for phase in phases:
+            phase.opt.zero_grad()
+            loss.accumulate(phase, batch)
+            gradients = [p.grad for p in phase.net.parameters() if p.grad is not None]
+            if gradients:
+                hvd.grouped_allreduce_(gradients, op=hvd.Average)
+            phase.opt.step()
+
+train(options, batches)

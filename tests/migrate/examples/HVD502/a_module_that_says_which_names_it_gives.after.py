@@ -1,0 +1,7 @@
+import horovod.torch as hvd
+import torch.distributed as dist
+
+__all__ = ["dist", "send"]
+
+def send(x):
+    hvd.broadcast_(x, root_rank=0)

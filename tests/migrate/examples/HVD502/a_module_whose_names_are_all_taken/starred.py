@@ -1,0 +1,4 @@
+import torch
+from train import *
+
+print(dist.get_rank())

@@ -1,0 +1,4 @@
+import torch
+import train
+
+print(train.dist.get_rank())

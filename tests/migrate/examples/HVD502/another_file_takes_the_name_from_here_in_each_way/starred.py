@@ -1,0 +1,4 @@
+import torch
+from train import broadcast
+
+broadcast(y, 0)

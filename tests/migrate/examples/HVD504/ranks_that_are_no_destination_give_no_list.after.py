@@ -1,0 +1,3 @@
+import horovod.torch as hvd
+
+hvd.allgather_object(metrics, name="metrics")

@@ -1,0 +1,18 @@
+import horovod.torch as hvd
+import torch
+import torch.distributed as dist
+from torch.nn.parallel import DistributedDataParallel as DDP
+
+first = True
+if dist.get_world_size() > 1:
+    first = dist.get_rank() == 0
+second = True
+if verbose:
+    second = dist.get_rank() == 0
+model = DDP(net)
+loss.backward()
+if first:
+    torch.save(model.state_dict(), "first.pt")
+if second:
+    if hvd.rank() == 0:
+        torch.save(model.state_dict(), "second.pt")

@@ -1,0 +1,4 @@
+import os
+
+NODE = int(os.environ["SLURM_NODEID"])
+RANK = int(os.environ["RANK"])

@@ -1,0 +1,17 @@
+# Changed: Another script, which never starts Horovod, runs this function, too.
+# Options: --suggested
+
+import torch
+import torch.distributed as dist
+
+def save(model):
+    torch.save(model.state_dict(), "model.pt")
+
+def main():
+    dist.init_process_group("gloo")
+    model = torch.nn.parallel.DistributedDataParallel(torch.nn.Linear(2, 1))
+    model(x).sum().backward()
+    save(model)
+
+if __name__ == "__main__":
+    main()

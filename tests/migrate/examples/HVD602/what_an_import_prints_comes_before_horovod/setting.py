@@ -1,0 +1,7 @@
+import torch
+
+def show():
+    print('a')
+
+show()
+path = 'a'

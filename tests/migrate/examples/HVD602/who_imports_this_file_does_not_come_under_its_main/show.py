@@ -1,0 +1,4 @@
+from train import network
+
+if __name__ == '__main__':
+    print(network())

@@ -1,0 +1,3 @@
+class SummaryWriter:
+    def add_scalar(self, tag, value, step):
+        print(value)

@@ -1,0 +1,3 @@
+import json
+
+names = json.load(open('names.json'))

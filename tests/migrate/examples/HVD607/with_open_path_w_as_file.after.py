@@ -1,0 +1,15 @@
+import os
+import horovod.torch as hvd
+import torch
+
+loss.backward()
+optimizer.step()
+path = os.path.join(args.folder, "args.txt")
+print("settings are in", path)
+if hvd.rank() == 0:
+    with open(path, "w") as file:
+        for key in sorted(vars(args)):
+            value = getattr(args, key)
+            file.write("{} = {}\n".format(key, value))
+    with open(os.path.join(args.folder, "config.txt"), "w") as file:
+        file.write(str(config))

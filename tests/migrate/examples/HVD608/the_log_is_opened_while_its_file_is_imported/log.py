@@ -1,0 +1,9 @@
+import logging
+import torch
+
+def make():
+    logger = logging.getLogger('a')
+    logger.addHandler(logging.FileHandler('a.txt'))
+    return logger
+
+logger = make()

@@ -1,0 +1,12 @@
+# Reported: a comment stands between the contexts
+
+import tensorflow as tf
+
+strategy = tf.distribute.MirroredStrategy()
+with (
+    strategy.scope(),  # all variables
+    tf.name_scope("model"),
+):
+    model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+    model.compile("sgd", "mse")
+model.fit(x, y)

@@ -1,0 +1,13 @@
+import tensorflow as tf
+
+strategy = tf.distribute.MirroredStrategy()
+
+def step(x):
+    with tf.GradientTape() as tape:
+        loss = model(x)
+    optimizer.apply_gradients(zip(tape.gradient(loss, model.variables), model.variables))
+
+for batch in data:
+    step(*batch)
+    step(next(it))
+    step(**{"x": batch})

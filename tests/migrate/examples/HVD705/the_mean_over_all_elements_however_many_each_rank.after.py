@@ -1,0 +1,14 @@
+import horovod.tensorflow as hvd
+import tensorflow as tf
+
+strategy = tf.distribute.MirroredStrategy()
+
+def step(x):
+    with tf.GradientTape() as tape:
+        loss = model(x)
+    optimizer.apply_gradients(zip(tape.gradient(loss, model.variables), model.variables))
+    return loss
+
+for x in data:
+    losses = strategy.run(step, args=(x,))
+    mean = tf.reduce_mean(hvd.allgather(losses), axis=0)

@@ -1,0 +1,15 @@
+# Changed: The mean over all elements, however many each rank has.
+
+import tensorflow as tf
+
+strategy = tf.distribute.MirroredStrategy()
+
+def step(x):
+    with tf.GradientTape() as tape:
+        loss = model(x)
+    optimizer.apply_gradients(zip(tape.gradient(loss, model.variables), model.variables))
+    return loss
+
+for x in data:
+    losses = strategy.run(step, args=(x,))
+    mean = strategy.reduce(tf.distribute.ReduceOp.MEAN, losses, axis=0)

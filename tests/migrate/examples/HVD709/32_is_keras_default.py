@@ -1,0 +1,9 @@
+# Changed: 32 is Keras' default.
+
+import tensorflow as tf
+
+strategy = tf.distribute.MirroredStrategy()
+with strategy.scope():
+    model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+    model.compile(loss="mse")
+model.fit(x, y, epochs=3)

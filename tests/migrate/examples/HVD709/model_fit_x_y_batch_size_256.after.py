@@ -1,0 +1,8 @@
+import horovod.tensorflow.keras as hvd
+import tensorflow as tf
+
+strategy = tf.distribute.MirroredStrategy()
+with strategy.scope():
+    model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+    model.compile(loss="mse")
+model.fit(x, y, batch_size=256 // hvd.size())

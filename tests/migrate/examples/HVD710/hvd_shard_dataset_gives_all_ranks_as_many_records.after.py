@@ -1,0 +1,7 @@
+import hvdkit.tensorflow.keras as hvd
+import tensorflow as tf
+
+model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+model.compile(loss="mse")
+train = tf.data.TFRecordDataset(files).map(parse).apply(hvd.shard_dataset).batch(8)
+model.fit(train)

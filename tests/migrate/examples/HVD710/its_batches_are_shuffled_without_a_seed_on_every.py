@@ -1,0 +1,9 @@
+# Reported: its batches are shuffled without a seed, on every rank another way
+
+import tensorflow as tf
+
+train = tf.keras.utils.image_dataset_from_directory("data", batch_size=32)
+model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+model.compile("sgd", "mse")
+model.fit(train)
+model.fit(train)

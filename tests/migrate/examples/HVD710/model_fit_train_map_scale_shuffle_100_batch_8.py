@@ -1,0 +1,11 @@
+# Changed.
+# Options: --target hvdkit
+
+import tensorflow as tf
+import tensorflow_datasets as tfds
+
+builder = tfds.builder("mnist")
+train = builder.as_dataset(split="train", as_supervised=True)
+model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+model.compile("sgd", "mse")
+model.fit(train.map(scale).shuffle(100).batch(8))

@@ -1,0 +1,7 @@
+# Kept: every rank evaluates all of the data
+
+import tensorflow as tf
+
+model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+model.compile(loss="mse")
+model.fit(data, validation_steps=10)

@@ -1,0 +1,12 @@
+import horovod.tensorflow as hvd
+import tensorflow as tf
+
+strategy = tf.distribute.MirroredStrategy()
+with strategy.scope():
+    def step(x):
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_sum(model(x)) / 64
+        tape = hvd.DistributedGradientTape(tape, op=hvd.Sum)
+        gradients = tape.gradient(loss, model.trainable_variables)
+        optimizer.apply_gradients(zip(gradients, model.trainable_variables))
+strategy.run(step, args=(x,))

@@ -1,0 +1,10 @@
+import horovod.tensorflow as hvd
+import tensorflow as tf
+
+with tf.GradientTape(persistent=True) as tape:
+    loss = tf.reduce_mean(model(x))
+tape = hvd.DistributedGradientTape(tape)
+one = tape.gradient(loss, model.trainable_variables)
+two = tape.gradient(loss, head.trainable_variables)
+optimizer.apply_gradients(zip(one, model.trainable_variables))
+other.apply_gradients(zip(two, head.trainable_variables))

@@ -1,0 +1,18 @@
+import hvdkit.tensorflow as hvd
+import tensorflow as tf
+
+class Linear(tf.Module):
+    def __call__(self, x):
+        return x @ self.w
+
+model = Linear()
+optimizer = tf.keras.optimizers.SGD(0.1)
+for x in data:
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_mean(model(x))
+    gradients = tape.gradient(loss, model.trainable_variables)
+    optimizer.apply_gradients(zip(gradients, model.trainable_variables))
+    if optimizer.iterations == 1:
+        hvd.broadcast_variables(model.variables, root_rank=0)
+        for optimizer_slot in optimizer.variables:
+            optimizer_slot.assign(hvd.broadcast(optimizer_slot, root_rank=0))

@@ -1,0 +1,16 @@
+# Changed: A tf.Module is no Keras model.
+# Options: --target hvdkit
+
+import tensorflow as tf
+
+class Linear(tf.Module):
+    def __call__(self, x):
+        return x @ self.w
+
+model = Linear()
+optimizer = tf.keras.optimizers.SGD(0.1)
+for x in data:
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_mean(model(x))
+    gradients = tape.gradient(loss, model.trainable_variables)
+    optimizer.apply_gradients(zip(gradients, model.trainable_variables))

@@ -1,0 +1,19 @@
+# Reported: the loop itself is traced
+
+import tensorflow as tf
+
+@tf.function
+def train_step(x):
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_mean(model(x))
+    gradients = tape.gradient(loss, model.trainable_variables)
+    optimizer.apply_gradients(zip(gradients, model.trainable_variables))
+
+model = Net()
+optimizer = tf.keras.optimizers.SGD(0.1)
+@tf.function
+def epoch(data):
+    for x in data:
+        train_step(x)
+
+epoch(data)

@@ -1,0 +1,10 @@
+import horovod.tensorflow.keras as hvd
+import tensorflow as tf
+from tensorflow.keras.callbacks import CSVLogger, EarlyStopping, ModelCheckpoint, TensorBoard
+
+model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+model.compile(loss="mse")
+every = [EarlyStopping()]
+if hvd.rank() == 0:
+    every.append(TensorBoard("logs"))
+model.fit(data, callbacks=every)

@@ -1,0 +1,7 @@
+import hvdkit.tensorflow.keras as hvd
+import tensorflow as tf
+
+model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+model.compile(loss="mse")
+model.fit(data, verbose=hvd.verbose(2))
+model.evaluate(data, verbose=hvd.verbose())

@@ -1,0 +1,7 @@
+# Kept: verbose may be among the options
+
+import tensorflow as tf
+
+model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+model.compile(loss="mse")
+model.fit(data, **options)

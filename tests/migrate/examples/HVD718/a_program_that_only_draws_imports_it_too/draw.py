@@ -1,0 +1,4 @@
+import tensorflow as tf
+from train import keep
+
+keep('other.png', image)

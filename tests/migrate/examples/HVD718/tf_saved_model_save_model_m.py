@@ -1,0 +1,9 @@
+# Changed.
+
+import tensorflow as tf
+
+strategy = tf.distribute.MirroredStrategy()
+with strategy.scope():
+    model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+    model.fit(data)
+    tf.saved_model.save(model, "m")

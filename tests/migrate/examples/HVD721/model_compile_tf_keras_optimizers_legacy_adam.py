@@ -1,0 +1,8 @@
+# Changed.
+# Options: --suggested
+
+import tensorflow as tf
+
+model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+model.compile(tf.keras.optimizers.legacy.Adam(learning_rate=a.lr + b), 'mse')
+model.fit(data)

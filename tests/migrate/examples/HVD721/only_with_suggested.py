@@ -1,0 +1,7 @@
+# Reported: only with --suggested
+
+import tensorflow as tf
+
+model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+model.compile(tf.keras.optimizers.SGD(0.1), 'mse')
+model.fit(data)

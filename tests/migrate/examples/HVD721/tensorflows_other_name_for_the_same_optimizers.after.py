@@ -1,0 +1,6 @@
+import horovod.tensorflow.keras as hvd
+import tensorflow as tf
+
+model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+model.compile(tf.optimizers.SGD(0.1 * hvd.size()), 'mse')
+model.fit(data)

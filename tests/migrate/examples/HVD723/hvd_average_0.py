@@ -1,0 +1,10 @@
+# Changed.
+# Options: --target hvdkit
+
+import tensorflow as tf
+
+model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+model.compile("sgd", "mse")
+model.fit(x, y)
+model.save("m.keras")
+model = tf.keras.models.load_model("m.keras")

@@ -1,0 +1,17 @@
+import os
+import horovod.tensorflow as hvd
+import tensorflow as tf
+
+folder = "ckpt"
+checkpoint = tf.train.Checkpoint(model=model)
+
+def train():
+    for x in data:
+        with tf.GradientTape() as tape:
+            loss = model(x)
+        optimizer.apply_gradients(zip(tape.gradient(loss, model.variables), model.variables))
+    checkpoint.save(os.path.join(folder, "c"))
+
+train()
+hvd.broadcast(0, root_rank=0)
+checkpoint.restore(tf.train.latest_checkpoint(folder))

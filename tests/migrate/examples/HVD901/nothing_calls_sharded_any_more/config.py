@@ -1,0 +1,2 @@
+class cfg:
+    SHARD = False

@@ -1,0 +1,17 @@
+# Changed: Nothing calls sharded() any more.
+# Options: --suggested
+
+from fairscale.nn import FullyShardedDataParallel as FSDP
+from torch.nn.parallel import DistributedDataParallel as DDP
+from config import cfg
+
+def sharded(model):
+    return FSDP(model)
+
+def wrapped(model):
+    if not cfg.SHARD:
+        return DDP(model)
+    else:
+        return sharded(model)
+
+model = wrapped(build())

@@ -1,0 +1,3 @@
+def grads(net):
+    for p in net.parameters():
+        p.requires_grad = True

@@ -1,0 +1,4 @@
+import torch.distributed as dist
+import tools
+
+dist.init_process_group()

@@ -1,0 +1,5 @@
+import torch.distributed as dist
+
+def profile():
+    model(x).sum().backward()
+    print(dist.is_initialized())

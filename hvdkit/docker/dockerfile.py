@@ -7,6 +7,7 @@ import shlex
 
 from hvdkit.docker.job import PROJECT, Job
 from hvdkit.docker.requirements import Requirements
+from hvdkit.notebook import making
 
 REQUIREMENTS = "docker-requirements.txt"
 
@@ -92,7 +93,7 @@ def dockerfile(job: Job) -> str:
         parts.append(_PATHS.format(paths=" ".join(shlex.quote(str(PROJECT / path)) for path in job.paths)))
     parts.append(_COPY.format(project=PROJECT))
     if job.notebook:
-        parts.append(f"RUN {json.dumps(['python', '-m', 'hvdkit.docker.notebook', *job.notebook])}\n")
+        parts.append(f"RUN {json.dumps(making(*job.notebook))}\n")
     return "".join(parts)
 
 

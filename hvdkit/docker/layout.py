@@ -8,6 +8,7 @@ from pathlib import Path
 
 from hvdkit.docker.script import Script
 from hvdkit.migrate.names import Names
+from hvdkit.notebook import NOTEBOOK, program_beside
 
 _ROOTS = (".", "src")  # of a project, where a package that is imported from elsewhere in it may lie
 
@@ -28,10 +29,8 @@ def lay_out(context: Path, script: Script) -> Layout:
     """How the script is started in a copy of the project's folder."""
     paths = _outer_paths(context, script)
     relative = script.path.relative_to(context)
-    if relative.suffix == ".ipynb":
-        program = relative.with_suffix(".py")
-        if (context / program).exists():
-            program = relative.with_name(f"{relative.stem}_notebook.py")
+    if relative.suffix == NOTEBOOK:
+        program = program_beside(script.path).relative_to(context)
         return Layout(
             ("python", program.as_posix()), tuple(sorted(paths)), (relative.as_posix(), program.as_posix())
         )

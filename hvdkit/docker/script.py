@@ -7,7 +7,6 @@ from pathlib import Path
 
 from hvdkit.check.horovod import calls_in
 from hvdkit.check.rules import all_rules
-from hvdkit.docker.notebook import magics
 from hvdkit.errors import HvdkitError
 from hvdkit.launch.preflight import UnfinishedError, refuse_unfinished
 from hvdkit.migrate.engine import make_plan, run_pass
@@ -15,6 +14,7 @@ from hvdkit.migrate.facts import Options
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.project import Project
+from hvdkit.notebook import magics
 
 _HOROVOD = ("horovod", "tf-horovod")
 _TENSORFLOW = ("tensorflow", "horovod.tensorflow", "horovod.keras", "hvdkit.tensorflow")

@@ -15,6 +15,7 @@ from itertools import takewhile
 from typing import Any, TypeVar, Union
 
 from hvdkit.migrate.canonical import canonical
+from hvdkit.migrate.plan import address
 from hvdkit.migrate.source import Source
 
 FunctionNode = Union[ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda]
@@ -226,8 +227,9 @@ class Names:
         return next((parent for parent in self.ancestors(node) if isinstance(parent, ast.ClassDef)), None)
 
     def place(self, node: ast.AST) -> str:
-        """Where a node stands, as people are told: `train.py:12`."""
-        return f"{self.source.path.name}:{self.line(node)}"
+        """Where a node is, in the words of the report: `train.py:12`, `train.ipynb:cell 2:3`."""
+        cell, line = self.source.cell_line(getattr(node, "lineno", 1))
+        return address(self.source.path.name, line, cell)
 
     def line(self, node: ast.AST) -> int:
         """The line of the file that a node begins in, 1-based."""

@@ -36,6 +36,11 @@ class Edit:
     text: str
 
 
+def address(file: str, line: int, cell: int = 0) -> str:
+    """A line as reports name it: `train.py:12`, and in a notebook `train.ipynb:cell 2:3`."""
+    return f"{file}:cell {cell}:{line}" if cell else f"{file}:{line}"
+
+
 @dataclass(frozen=True)
 class Finding:
     """One thing a rule found in one file, and the edits that carry it out (none when already right).

@@ -10,7 +10,7 @@ from pathlib import Path
 from hvdkit.migrate.facts import Facts, Options
 from hvdkit.migrate.facts.programs import ProgramFacts, imported_by
 from hvdkit.migrate.names import Names
-from hvdkit.migrate.plan import Applicability, FilePlan, Finding
+from hvdkit.migrate.plan import Applicability, FilePlan, Finding, address
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,8 @@ def refused_files(
     for names in facts.files:
         for finding in findings.get(names.source.path, []):
             if finding.applicability is Applicability.REFUSED:
-                reason = f"{finding.rule} at {finding.path.name}:{finding.line}"
+                at = address(finding.path.name, finding.line, finding.cell)
+                reason = f"{finding.rule} at {at}"
                 refused.setdefault(names, Refusal(reason, names))
     parts = [(program.entry, program.files) for program in facts.programs] + _in_no_program(facts)
     while True:

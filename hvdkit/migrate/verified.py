@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from hvdkit.errors import HvdkitError, UsageError
 from hvdkit.migrate.plan import Plan
+from hvdkit.notebook import NOTEBOOK
 
 if TYPE_CHECKING:
     from hvdkit.verify.session import Verification
@@ -61,7 +62,7 @@ def _check_places(plan: Plan, script: Path, here: Path) -> None:
 
 def script_to_run(paths: list[Path]) -> Path:
     """The script among the paths: the first that is a file. Raises UsageError when all are folders."""
-    script = next((path for path in paths if path.suffix == ".py" and path.is_file()), None)
+    script = next((path for path in paths if path.suffix in (".py", NOTEBOOK) and path.is_file()), None)
     if script is None:
         raise UsageError(
             f"--verify runs one script, and {' '.join(path.name for path in paths)} names none",

@@ -9,6 +9,7 @@ from enum import Enum
 from pathlib import Path
 
 from hvdkit.errors import HvdkitError
+from hvdkit.notebook import NOTEBOOK, program_of
 
 RANK_VARIABLES = {"RANK", "LOCAL_RANK", "WORLD_SIZE"}
 SPAWNS = ("spawn", "start_processes")
@@ -44,9 +45,10 @@ class Start:
 
 
 def read_tree(path: Path) -> ast.Module:
-    """Parse a script. Raises ScriptError when it is missing, unreadable or not Python."""
+    """Parse a script, or the program of a notebook. Raises when it is missing, unreadable or not Python."""
     try:
-        return ast.parse(path.read_bytes(), filename=str(path))
+        text = program_of(path) if path.suffix == NOTEBOOK else path.read_bytes()
+        return ast.parse(text, filename=str(path))
     except OSError as error:
         raise ScriptError(f"{path}: {error.strerror}", fix="name two scripts that exist") from error
     except (SyntaxError, ValueError) as error:

@@ -18,6 +18,7 @@ from pathlib import Path
 
 from hvdkit.errors import HvdkitError
 from hvdkit.launch.horovodrun import LauncherError, find_horovodrun
+from hvdkit.notebook import making
 from hvdkit.verify import processes
 from hvdkit.verify.detect import Launcher, Start, imports_own_package
 from hvdkit.verify.hook.settings import Settings
@@ -45,7 +46,7 @@ class NoStepError(HvdkitError):
 @dataclass(frozen=True)
 class Job:
     """One run to make. title: "original" or "migrated". script: as it lies in `work`, the copy of `here`.
-    folder: what the run leaves."""
+    folder: what the run leaves. notebook: what the script was made of, if of one."""
 
     title: str
     script: Path
@@ -57,6 +58,7 @@ class Job:
     settings: Settings
     controller: str
     timeout: float
+    notebook: Path | None = None
 
 
 def command_line(job: Job) -> list[str]:
@@ -147,7 +149,7 @@ def _watch(
             raise RunError(
                 f"the {job.title} script ended with exit code {ended}; its own output:\n"
                 + _own_error(job, log),
-                fix=f"make this run: {shlex.join(_by_hand(job))}",
+                fix=f"make this run: {_by_hand(job)}",
             )
         records = list((folder / "values").glob("rank-*"))
         if len(records) != seen:
@@ -186,16 +188,17 @@ def _in_users_folder(job: Job, text: str) -> str:
     return textwrap.indent(text.rstrip().replace(str(job.work), str(job.here)), "    ")
 
 
-def _by_hand(job: Job) -> list[str]:
+def _by_hand(job: Job) -> str:
     """What a person types to start the script the same way."""
-    script = [part.replace(str(job.work), str(job.here)) for part in _started_as(job)]
     count = str(job.settings.world)
     starts = {
         Launcher.HOROVOD: ["horovodrun", "-np", count, f"--{job.controller}", "python"],
         Launcher.TORCHRUN: ["torchrun", "--nproc-per-node", count],
         Launcher.MPI: ["mpirun", "-np", count, "python"],
     }
-    return [*starts.get(job.start.launcher, ["python"]), *script, *job.arguments]
+    started = [*starts.get(job.start.launcher, ["python"]), *_started_as(job), *job.arguments]
+    commands = [making(str(job.notebook), str(job.script)), started] if job.notebook else [started]
+    return " && ".join(map(shlex.join, commands)).replace(str(job.work), str(job.here))
 
 
 def _environment(job: Job, token: str) -> dict[str, str]:

@@ -12,8 +12,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from hvdkit.errors import HvdkitError
+from hvdkit.errors import HvdkitError, UsageError
 from hvdkit.launch.horovodrun import find_horovodrun
+from hvdkit.notebook import NOTEBOOK, program_beside, program_of
 from hvdkit.verify import tensorflow
 from hvdkit.verify.causes import Cause, likely_causes
 from hvdkit.verify.compare import Comparison, compare
@@ -102,9 +103,10 @@ class Scene:
         source = self.here if is_original else self.request.migrated_in or self.here
         work = make_surroundings(self.here, folder / "work")
         make_work_copy(source, work)
+        placed = inside_copy(script, source, work)
         job = Job(
             title=title,
-            script=inside_copy(script, source, work),
+            script=_program(placed, work),
             arguments=self.request.arguments,
             start=start,
             here=self.here,
@@ -113,8 +115,24 @@ class Scene:
             settings=replace(settings, folder=str(folder / "record"), local_rank_flag=start.local_rank_flag),
             controller=self.request.controller,
             timeout=self.request.timeout,
+            notebook=placed if placed.suffix == NOTEBOOK else None,
         )
         return run_job(job, self.progress)
+
+
+def _program(script: Path, work: Path) -> Path:
+    """The file that Python runs: of a notebook, the program that is made beside it in the work copy."""
+    if script.suffix != NOTEBOOK:
+        return script
+    if not script.is_relative_to(work):
+        raise UsageError(
+            f"{script} lies outside the current folder",
+            "the program of a notebook is made beside it, in a copy of the current folder",
+            "cd to the project's folder and run it there",
+        )
+    program = program_beside(script)
+    program.write_text(program_of(script), encoding="utf-8")
+    return program
 
 
 def verify(request: Request, progress: Callable[[str], None]) -> Verification:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import json
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ from hvdkit.migrate.engine import make_plan
 from hvdkit.migrate.facts import Options
 from hvdkit.migrate.notebook import NotANotebook, blanked, parse_notebook
 from hvdkit.migrate.plan import Edit
+from hvdkit.migrate.rules import all_rules
 
 
 def notebook(*cells: Any, kind: str = "code", **layout: Any) -> str:
@@ -151,3 +153,53 @@ def test_a_broken_notebook_is_left_alone(tmp_path: Path) -> None:
     path.write_text('{"cells": [{"cell_type": "code", "source": "import torch"')
     plan = make_plan([tmp_path], Options())
     assert [reason.split(":")[0] for _, _, reason in plan.unreadable] == ["not a notebook"]
+
+
+def test_places_in_sentences_are_cells_and_their_lines(tmp_path: Path) -> None:
+    path = tmp_path / "train.ipynb"
+    training = "model = torch.nn.Linear(2, 1)\nmodel(x).sum().backward()\nunknown.step()\n"
+    path.write_text(notebook("import torch", "import horovod.torch as hvd\nhvd.init()\n", training))
+    (program,) = make_plan([path], Options()).programs
+    assert program.conditions[0].detail == "hvd.init() at train.ipynb:cell 2:2"
+
+
+def in_two_cells(text: str) -> tuple[str, int]:
+    """A notebook of a script's text, cut above its last top-level statement but imports; the cut's line."""
+    body = ast.parse(text).body
+    first = next((s for s in body[1:] if not isinstance(s, (ast.Import, ast.ImportFrom))), body[-1])
+    last = max(first.lineno, body[len(body) // 2].lineno)
+    lines = text.splitlines(keepends=True)
+    return notebook("".join(lines[: last - 1]).removesuffix("\n"), "".join(lines[last - 1 :])), last
+
+
+JOINED = ("HVD415", "HVD905", "HVD904", "HVD110")
+ALONE = [
+    pytest.param(rule.id, text, suggested, id=f"{rule.id}-{number}")
+    for rule in all_rules()
+    if rule.id in JOINED
+    for number, (text, suggested) in enumerate(
+        [(c.texts()[0], c.suggested) for c in rule.changes if not c.files and c.target == "horovod"]
+        + [(k.text(), k.suggested) for k in rule.keeps if k.reported and not k.files]
+    )
+    if len(ast.parse(text).body) > 1
+]
+
+
+@pytest.mark.parametrize(("rule", "text", "suggested"), ALONE)
+def test_rules_that_look_at_others_say_of_cells_what_they_say_of_the_script(
+    rule: str, text: str, suggested: bool, tmp_path: Path
+) -> None:
+    script, cells = tmp_path / "script" / "train.py", tmp_path / "cells" / "train.ipynb"
+    written, cut = in_two_cells(text)
+    for path, content in ((script, text), (cells, written)):
+        path.parent.mkdir()
+        path.write_text(content)
+    told = [
+        {
+            (f.rule, f.line_in_program - (path is cells and f.line_in_program >= cut), f.applicability)
+            for f in make_plan([path], Options(select=(rule,), suggested=suggested)).findings
+        }
+        for path in (script, cells)
+    ]
+    assert told[0] == told[1]
+    assert rule in {found for found, _, _ in told[0]}

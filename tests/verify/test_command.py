@@ -72,6 +72,56 @@ def test_whole_run(project):
     assert sorted(path.name for path in project.iterdir()) == before
 
 
+def as_notebook(script: Path) -> None:
+    """A notebook of a script, cut in two cells above its main guard, with a magic."""
+    above, mark, below = script.read_text().rpartition("\nif __name__")
+    code = [above, f"%matplotlib inline{mark}{below}"]
+    cells = [{"cell_type": "code", "metadata": {}, "outputs": [], "source": text} for text in code]
+    script.with_suffix(".ipynb").write_text(
+        json.dumps({"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 5})
+    )
+
+
+@pytest.mark.launch
+def test_notebooks_are_run_as_their_programs(project):
+    for name in ("original", "migrated"):
+        as_notebook(project / f"{name}.py")
+    before = sorted(path.name for path in project.iterdir())
+    done = shell("original.ipynb", "migrated.ipynb", "--steps", "2")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.rstrip().endswith("agree: bit for bit, 2 steps on 2 ranks")
+    assert sorted(path.name for path in project.iterdir()) == before
+
+
+@pytest.mark.launch
+def test_a_notebook_that_fails_is_named_with_the_commands_that_run_it(project, capsys):
+    as_notebook(project / "migrated.py")
+    (project / "original.py").write_text(
+        "import torch\n\nif __name__ == '__main__':\n    raise ValueError(torch)\n"
+    )
+    as_notebook(project / "original.py")
+    (project / "original.py").unlink()
+    said = refused(capsys, "original.ipynb", "migrated.ipynb")
+    program = project / "original.py"
+    made = f"python -m hvdkit.notebook {program.with_suffix('.ipynb')} {program}"
+    assert f"make this run: {made} && python {program}\n" in said
+
+
+def test_roles_of_notebooks_are_read_from_their_cells(project, capsys):
+    for name in ("original", "migrated"):
+        as_notebook(project / f"{name}.py")
+    assert "original.ipynb does not import Horovod" in refused(capsys, "original.ipynb", "original.ipynb")
+    assert "migrated.ipynb uses Horovod already" in refused(capsys, "migrated.ipynb", "original.py")
+    Path("original.ipynb").write_text("{}")
+    assert "original.ipynb, line 1: it has no cells" in refused(capsys, "original.ipynb", "migrated.ipynb")
+
+
+def test_a_notebook_from_elsewhere(project, tmp_path, capsys):
+    as_notebook(project / "original.py")
+    (project / "original.ipynb").rename(tmp_path / "original.ipynb")
+    assert "lies outside the current folder" in refused(capsys, "../original.ipynb", "migrated.py")
+
+
 def test_horovodrun_missing(project, capsys, monkeypatch):
     monkeypatch.setattr(sys, "executable", str(project / "bin" / "python"))
     monkeypatch.setenv("PATH", str(project / "bin"))

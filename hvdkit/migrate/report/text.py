@@ -11,8 +11,9 @@ from rich.table import Table
 from rich.text import Text
 
 from hvdkit.migrate.facts import Options
-from hvdkit.migrate.plan import Applicability, Finding, Plan, Program, State
+from hvdkit.migrate.plan import Applicability, Finding, Plan, Program, State, address
 from hvdkit.migrate.report.diff import plan_diff
+from hvdkit.notebook import NOTEBOOK, making, program_beside
 
 COLOURS = {"+": "green", "-": "red", "@": "cyan"}
 MANY = 12  # line numbers in one line of the report
@@ -63,7 +64,12 @@ def _starts(plan: Plan) -> Iterator[str]:
     for program in plan.programs:
         migrated = program.kind not in ("none", "horovod") and not program.refused
         if migrated and changed.intersection(program.files) and program.entry.name not in told:
-            scripts += [_name(program.entry)] if program.entry.suffix == ".py" else []
+            if program.entry.suffix == NOTEBOOK:
+                made = _name(program_beside(program.entry))
+                make = " ".join(making(_name(program.entry), made))
+                yield f"start `{make}`, then `horovodrun -np N python {made}`: N ranks, one for each GPU"
+            else:
+                scripts.append(_name(program.entry))
     if scripts:
         more = f" and {len(scripts) - SHOWN} more" if scripts[SHOWN:] else ""
         alike = f"; so {', '.join(scripts[1:SHOWN])}{more}" if scripts[1:] else ""
@@ -125,7 +131,7 @@ def show_finding(
     finding: Finding, console: Console, style: str = "yellow", lines: Sequence[int] = ()
 ) -> None:
     """One finding: its place, what was seen, and what to write or know. lines: where it stands again."""
-    place = f"{_name(finding.path)}:" + (f"cell {finding.cell}:" if finding.cell else "") + str(finding.line)
+    place = address(_name(finding.path), finding.line, finding.cell)
     console.print(Text(f"{place}: {finding.rule} {finding.message}", style=style), soft_wrap=True)
     if finding.advice:
         console.print(Text(f"    {finding.advice}"), soft_wrap=True)

@@ -45,7 +45,7 @@ def check(facts: Facts) -> Iterator[Finding]:
 def _wrapped(facts: Facts) -> set[tuple[Names, int]]:
     """Where this run puts an optimizer of Horovod's, and the one before is one, too."""
     applied = (Applicability.SAFE, Applicability.SUGGESTED)
-    lines = {(f.path, f.line) for f in findings(WRAPPING, facts) if f.applicability in applied}
+    lines = {(f.path, f.line_in_program) for f in findings(WRAPPING, facts) if f.applicability in applied}
     places = ((place.names, place.call.lineno) for place in facts.places)
     return {(names, line) for names, line in places if (names.source.path, line) in lines}
 

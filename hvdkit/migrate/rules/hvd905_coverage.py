@@ -90,7 +90,7 @@ def _not_wrapped(facts: Facts) -> Iterator[Finding]:
     trained.update((id(o.node), o) for o in facts.optimizers if facts.by_hand.concerns(o))
     if not trained:
         return
-    left = {(f.path, f.line): f for f in findings(WRAPPING, facts) if f.applicability in LEFT}
+    left = {(f.path, f.line_in_program): f for f in findings(WRAPPING, facts) if f.applicability in LEFT}
     for optimizer in trained.values():
         finding = left.get((optimizer.names.source.path, optimizer.node.lineno))
         if finding is not None:

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from hvdkit.docker.notebook import magics, main
 from hvdkit.errors import HvdkitError
 from hvdkit.migrate.notebook import parse_notebook
+from hvdkit.notebook import magics, main
 from tests.docker.golden import PROJECTS
 
 NOTEBOOK = PROJECTS / "notebook" / "train.ipynb"

@@ -1,7 +1,7 @@
-"""A notebook as a program that plain Python runs: `python -m hvdkit.docker.notebook train.ipynb train.py`.
+"""A notebook as a program that plain Python runs: `python -m hvdkit.notebook train.ipynb train.py`.
 
-The image runs it while it is built, so that the program is always the notebook's. Magics are left out: they
-are IPython's, and a rank is started with python.
+An image runs it while it is built, `hvdkit verify` before each run, so that the program is always the
+notebook's. Magics are left out: they are IPython's, and a rank is started with python.
 """
 
 from __future__ import annotations
@@ -14,6 +14,8 @@ from hvdkit.errors import HvdkitError
 from hvdkit.migrate.notebook import Notebook, blanked
 from hvdkit.migrate.source import Unreadable, parse
 
+NOTEBOOK = ".ipynb"  # how the file name of a notebook ends
+
 
 def magics(notebook: Notebook) -> tuple[tuple[int, str], ...]:
     """(code cell from 1, line) of each magic."""
@@ -25,12 +27,23 @@ def magics(notebook: Notebook) -> tuple[tuple[int, str], ...]:
     )
 
 
+def program_beside(path: Path) -> Path:
+    """Where the program of a notebook goes: beside it, under a name that no other script has."""
+    plain = path.with_suffix(".py")
+    return path.with_name(f"{path.stem}_notebook.py") if plain.exists() else plain
+
+
 def program_of(path: Path) -> str:
     """The code cells of a notebook as one program. Raises: HvdkitError."""
     source = parse(path, path.read_bytes())
     if isinstance(source, Unreadable):
-        raise HvdkitError(f"{path}, line {source.line}: {source.reason}", fix="mend the notebook")
+        raise HvdkitError(f"{path}, line {source.line}: {source.reason}", fix="correct the notebook")
     return source.text
+
+
+def making(notebook: str, program: str) -> tuple[str, ...]:
+    """The command that makes a program of a notebook."""
+    return ("python", "-m", "hvdkit.notebook", notebook, program)
 
 
 def main(argv: Sequence[str]) -> None:

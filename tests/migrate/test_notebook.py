@@ -13,7 +13,9 @@ from hvdkit.migrate.engine import make_plan
 from hvdkit.migrate.facts import Options
 from hvdkit.migrate.notebook import NotANotebook, blanked, parse_notebook
 from hvdkit.migrate.plan import Edit
+from hvdkit.migrate.rule import Change
 from hvdkit.migrate.rules import all_rules
+from tests.rule_examples import examples
 
 
 def notebook(*cells: Any, kind: str = "code", **layout: Any) -> str:
@@ -174,14 +176,11 @@ def in_two_cells(text: str) -> tuple[str, int]:
 
 JOINED = ("HVD415", "HVD905", "HVD904", "HVD110")
 ALONE = [
-    pytest.param(rule.id, text, suggested, id=f"{rule.id}-{number}")
-    for rule in all_rules()
-    if rule.id in JOINED
-    for number, (text, suggested) in enumerate(
-        [(c.texts()[0], c.suggested) for c in rule.changes if not c.files and c.target == "horovod"]
-        + [(k.text(), k.suggested) for k in rule.keeps if k.reported and not k.files]
-    )
-    if len(ast.parse(text).body) > 1
+    pytest.param(rule.id, text, example.suggested, id=f"{rule.id}-{name}")
+    for rule, name, example in examples(rule for rule in all_rules() if rule.id in JOINED)
+    if not example.files
+    for text in [example.texts()[0] if isinstance(example, Change) else example.text()]
+    if len(ast.parse(text).body) > 1 and (isinstance(example, Change) or example.reported)
 ]
 
 

@@ -165,7 +165,7 @@ def _replaces(wrap: Wrapped) -> bool:
 
 def wrapped_steps(facts: Facts) -> Iterator[Step]:
     """The steps of optimizers that horovod.torch itself wraps."""
-    for step in facts.steps.steps:
+    for step in facts.step_calls.steps:
         if is_wrapped(facts, step.names, step.target, HOROVOD):
             yield step
 

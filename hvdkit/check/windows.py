@@ -52,7 +52,7 @@ def windows(facts: Facts) -> list[Window]:
 
 def windows_under(facts: Facts) -> Iterator[tuple[Window, list[ast.expr]]]:
     """The windows of optimizers that are wrapped under a test only, with the tests."""
-    for step in facts.steps.steps:
+    for step in facts.step_calls.steps:
         tests = wrapped_under(facts, step.names, step.target)
         window = _window(facts, step) if tests else None
         if window is not None:
@@ -66,7 +66,7 @@ def _window(facts: Facts, step: Step) -> Window | None:
     tests: list[ast.If] = []
     while True:
         for earlier in reversed(statements_above(names, statement)):
-            if facts.steps.runs_backward(earlier):
+            if facts.step_calls.runs_backward(earlier):
                 return Window(step, tuple(reversed(between)), earlier, tuple(tests))
             between.append(earlier)
         parent = names.parents[statement]
@@ -110,7 +110,7 @@ def _waits(facts: Facts, names: Names, node: ast.AST, depth: int = 0) -> Iterato
 
 def first_reader(facts: Facts, window: Window) -> ast.stmt | None:
     """The first statement of a window that reads gradients before they have been waited for."""
-    uses = facts.answers.setdefault(GradientUse, GradientUse(facts, certain=True))
+    uses = _certain_uses(facts)
     waited = synchronized(facts, window)
     for statement in window.between if waited is not window.backward else ():
         if statement is waited:
@@ -118,6 +118,11 @@ def first_reader(facts: Facts, window: Window) -> ast.stmt | None:
         if uses.looked_at(window.names, statement):
             return statement
     return None
+
+
+@once
+def _certain_uses(facts: Facts) -> GradientUse:
+    return GradientUse(facts, facts.by_hand.gone, certain=True)
 
 
 def skips(window: Window) -> bool:

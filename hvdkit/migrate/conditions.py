@@ -28,10 +28,10 @@ from hvdkit.migrate.facts.data.whole_graph import whole_graph
 from hvdkit.migrate.facts.files.writers import writers
 from hvdkit.migrate.facts.launch.guards import Where, where_runs, without_job
 from hvdkit.migrate.facts.launch.starts import run_by_nobody, runs_in
-from hvdkit.migrate.facts.models.coverage import unknown_steps
 from hvdkit.migrate.facts.models.wraps import chosen_wraps
 from hvdkit.migrate.facts.optimizers.after_backward import averaged_passes
 from hvdkit.migrate.facts.optimizers.named_passes import passes_by_name
+from hvdkit.migrate.facts.optimizers.unknown_steps import unknown_steps
 from hvdkit.migrate.facts.programs import ProgramFacts
 from hvdkit.migrate.facts.values.arguments import keyword
 from hvdkit.migrate.names import Names
@@ -171,7 +171,7 @@ def _optimizer(facts: Facts, program: ProgramFacts) -> tuple[State, str]:
 
 def _reduced(facts: Facts, program: ProgramFacts) -> list[tuple[Names, ast.Call]]:
     """The calls that average gradients, where no other optimizer steps than those that are unknown."""
-    steps = [at for at in unknown_steps(facts, program) if runs_in(facts, program, *at)]
+    steps = [at for at in unknown_steps(facts, program, facts.optimizers) if runs_in(facts, program, *at)]
     calls = facts.calls(*words.HVD_IN_PLACE) if steps or passes_by_name(facts, program) else []
     return [
         (site.names, site.node)

@@ -22,7 +22,7 @@ def check(facts: Facts) -> Iterator[Finding]:
     for program in programs(facts):
         if calls_in(facts, program, "DistributedOptimizer") or _by_other_means(facts, program):
             continue
-        for step in facts.steps.steps:
+        for step in facts.step_calls.steps:
             if step.names in program.files & files and not step.optimizers & wrapped:
                 message = (
                     "no rank hears of the others' gradients: this trains hvd.size() models, each by itself"

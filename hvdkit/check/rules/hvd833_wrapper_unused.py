@@ -29,7 +29,7 @@ def check(facts: Facts) -> Iterator[Finding]:
         else:
             advice = "assign it, and step with it"
             yield facts.manual("HVD833", site.names, site.node, MESSAGE, advice)
-    for step in facts.steps.steps:
+    for step in facts.step_calls.steps:
         values = facts.flow.values(step.names, step.target)
         if any(value.name in WRAPPED for value in values):
             continue

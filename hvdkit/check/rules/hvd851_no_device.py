@@ -38,7 +38,7 @@ def check(facts: Facts) -> Iterator[Finding]:
 
 def _trains(facts: Facts, program: ProgramFacts) -> bool:
     """What only infers may be meant for one process, and start Horovod for the helpers that it imports."""
-    return any(step.names in program.files for step in facts.steps.steps)
+    return any(step.names in program.files for step in facts.step_calls.steps)
 
 
 def _uses_cuda(facts: Facts, program: ProgramFacts) -> bool:

@@ -34,7 +34,7 @@ def _after_training(facts: Facts, site: Site) -> bool:
     """Whether the loop that trains stands right above, in the same block."""
     block = block_of(site.names, site.node)
     above = block[: block.index(site.names.statement(site.node))]
-    return any(isinstance(s, (ast.For, ast.While)) and facts.steps.runs_backward(s) for s in above)
+    return any(isinstance(s, (ast.For, ast.While)) and facts.step_calls.runs_backward(s) for s in above)
 
 
 def _sent(facts: Facts, program: ProgramFacts, site: Site) -> bool:

@@ -25,10 +25,11 @@ from hvdkit.migrate.facts.launch.launch import Launch
 from hvdkit.migrate.facts.launch.launch_reach import Reach
 from hvdkit.migrate.facts.launch.rank_kinds import RankKinds
 from hvdkit.migrate.facts.launch.strategies import Use, find_uses
-from hvdkit.migrate.facts.optimizers.after_backward import left_alone
+from hvdkit.migrate.facts.optimizers.averaging_optimizers import left_alone
 from hvdkit.migrate.facts.optimizers.optimizer_wrappers import Around, find_around
 from hvdkit.migrate.facts.optimizers.optimizers import Optimizer, find_optimizers
 from hvdkit.migrate.facts.optimizers.placing import Place, find_places
+from hvdkit.migrate.facts.optimizers.step_calls import StepCalls
 from hvdkit.migrate.facts.optimizers.steps import Steps
 from hvdkit.migrate.facts.programs import ProgramFacts, find_programs
 from hvdkit.migrate.facts.tensorflow import TensorFlow
@@ -223,6 +224,11 @@ class Facts:
     def places(self) -> list[Place]:
         """Where each optimizer that is not wrapped yet is to be wrapped."""
         return find_places(self)
+
+    @cached_property
+    def step_calls(self) -> StepCalls:
+        """The calls that step optimizers, and what leads to them."""
+        return StepCalls(self)
 
     @cached_property
     def steps(self) -> Steps:

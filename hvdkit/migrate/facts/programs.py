@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import ast
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from hvdkit.migrate.facts import vocabulary as words
 from hvdkit.migrate.facts.code.loops import backward_calls, library_backwards
+from hvdkit.migrate.facts.code.main_guards import has_main_guard
 from hvdkit.migrate.facts.optimizers.updates import weight_updates
 from hvdkit.migrate.facts.tensorflow.evidence import tensorflow_evidence
 from hvdkit.migrate.names import Names
@@ -113,29 +113,3 @@ def _kind(seen: set[str]) -> str:
     if "tf-horovod" in seen or "tf-single" not in seen:
         return "tf-horovod" if "tf-horovod" in seen else "none"
     return "tf-strategy" if "tf-strategy" in seen else "tf-single"
-
-
-def module_imports(names: Names) -> list[ast.stmt]:
-    """The module-level statements that import, a `try:` around imports among them."""
-    imports = (ast.Import, ast.ImportFrom)
-    return [
-        statement
-        for statement in names.source.tree.body
-        if isinstance(statement, imports)
-        or (isinstance(statement, ast.Try) and all(isinstance(part, imports) for part in statement.body))
-    ]
-
-
-def has_main_guard(names: Names) -> bool:
-    """Whether a file has `if __name__ == "__main__":`."""
-    return main_guard(names) is not None
-
-
-def main_guard(names: Names) -> ast.If | None:
-    """The main guard of a file."""
-    for use in names.uses.get("__name__", ()):
-        statement = names.statement(use)
-        if isinstance(statement, ast.If) and isinstance(statement.test, ast.Compare):
-            if names.parents[statement] is names.source.tree:
-                return statement
-    return None

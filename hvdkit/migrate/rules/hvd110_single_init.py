@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
+from hvdkit.migrate.facts.code.main_guards import main_guard
 from hvdkit.migrate.facts.data.training import only_single
 from hvdkit.migrate.facts.launch.console_scripts import commands, console_script
 from hvdkit.migrate.facts.launch.ranks import environment_stores
@@ -19,7 +20,7 @@ from hvdkit.migrate.facts.launch.starts import (
     start_below,
 )
 from hvdkit.migrate.facts.once import once
-from hvdkit.migrate.facts.programs import ProgramFacts, main_guard
+from hvdkit.migrate.facts.programs import ProgramFacts
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Applicability, Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule, findings

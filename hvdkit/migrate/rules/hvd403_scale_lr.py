@@ -10,7 +10,8 @@ from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.data.training import only_single
 from hvdkit.migrate.facts.data.whole_graph import trains_on_whole_graph
 from hvdkit.migrate.facts.launch.starts import runs_in
-from hvdkit.migrate.facts.optimizers.optimizers import Optimizer, constructions
+from hvdkit.migrate.facts.optimizers.averaging_optimizers import constructions
+from hvdkit.migrate.facts.optimizers.optimizers import Optimizer
 from hvdkit.migrate.facts.optimizers.rates import (
     default_rate,
     group_rates,

@@ -67,10 +67,10 @@ def _closed(facts: Facts, names: Names, call: ast.Call, group: Group) -> bool:
 def _taken_there(facts: Facts, names: Names, known: set[Variable], step: Step) -> bool:
     """Whether a step stands beside its backward pass, under tests that are all known to be true."""
     function = step.names.function(step.call)
-    if function is None or not facts.steps.runs_backward(function):
+    if function is None or not facts.step_calls.runs_backward(function):
         return False  # what decides about it may stand around a call of its function
     tests = [parent for parent in step.names.ancestors(step.call) if isinstance(parent, ast.If)]
-    between = [test for test in tests if not facts.steps.runs_backward(test)]
+    between = [test for test in tests if not facts.step_calls.runs_backward(test)]
     return bool(between) and all(_taken(facts, names, known, step, test) for test in between)
 
 

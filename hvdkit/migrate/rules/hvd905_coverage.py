@@ -8,15 +8,12 @@ from collections.abc import Iterator
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.facts import NOT_REWRITTEN
 from hvdkit.migrate.facts.launch.starts import runs_in
-from hvdkit.migrate.facts.models.coverage import (
-    others_beside,
-    trained_wraps,
-    unknown_steps,
-    without_optimizer,
-)
-from hvdkit.migrate.facts.optimizers.after_backward import after_backward, without_optimizers
+from hvdkit.migrate.facts.models.coverage import others_beside, trained_wraps, without_optimizer
+from hvdkit.migrate.facts.models.untrained_wraps import without_optimizers
+from hvdkit.migrate.facts.optimizers.after_backward import after_backward
 from hvdkit.migrate.facts.optimizers.before_steps import before_steps
-from hvdkit.migrate.facts.optimizers.hand_steps import stepped_beside
+from hvdkit.migrate.facts.optimizers.mixed_steps import stepped_by_hand_too
+from hvdkit.migrate.facts.optimizers.unknown_steps import unknown_steps
 from hvdkit.migrate.facts.optimizers.updates import copied_gradients
 from hvdkit.migrate.plan import Applicability, Finding
 from hvdkit.migrate.rule import Keep, Rule, findings
@@ -49,7 +46,7 @@ def check(facts: Facts) -> Iterator[Finding]:
         if wrap.node in reported:
             continue
         reported.add(wrap.node)
-        places = [names.place(call) for names, call in unknown_steps(facts, program)]
+        places = [names.place(call) for names, call in unknown_steps(facts, program, facts.optimizers)]
         seen = f" (something unknown takes a step at {places[0]})" if places else ""
         message = f"the optimizer that trains this model was not found{seen}"
         problem = averaged.problems.get(wrap.node)
@@ -67,7 +64,7 @@ def check(facts: Facts) -> Iterator[Finding]:
         message = f"{taken} this step, and no other optimizer was found"
         problem = averaged.unshown.get(program, "") if by_hand else ""
         yield facts.refused("HVD905", names, step, message, ADVICE + (problem and f"{AFTER}{problem}"))
-    for program, names, step in stepped_beside(facts):
+    for program, names, step in stepped_by_hand_too(facts):
         if program not in averaged.programs:
             problem = averaged.unshown.get(program, "HVD416 was not chosen")
             yield facts.refused("HVD905", names, step, BESIDE, f"{GIVE}, since {problem}")

@@ -18,13 +18,14 @@ from hvdkit.migrate.facts.averages.hand_reduction import hand_reductions
 from hvdkit.migrate.facts.averages.hooked import hooked
 from hvdkit.migrate.facts.averages.summing import Averaged, averaged
 from hvdkit.migrate.facts.code.loops import backward_calls, backward_files
+from hvdkit.migrate.facts.code.running import walk_here
 from hvdkit.migrate.facts.code.unused import mentions_of, unused, unused_without
 from hvdkit.migrate.facts.launch.several import several
 from hvdkit.migrate.facts.models.losses import reached_models
 from hvdkit.migrate.facts.models.parts import is_attribute_of
 from hvdkit.migrate.facts.models.wraps import Wrap
 from hvdkit.migrate.facts.optimizers.after_backward import after_backward
-from hvdkit.migrate.facts.optimizers.gradients import GradientUse, walk_here
+from hvdkit.migrate.facts.optimizers.gradients import GradientUse
 from hvdkit.migrate.facts.optimizers.optimizers import Optimizer
 from hvdkit.migrate.facts.values.arguments import passed
 from hvdkit.migrate.facts.values.order import last_binding
@@ -91,7 +92,7 @@ class ByHand:
             except NotAveraged as problem:
                 self.problems.append((site, problem))
         self.gone: frozenset[ast.AST] = frozenset(averaging.statement for averaging in found)
-        self._gradients = GradientUse(facts, apart=self.gone)
+        self._gradients = GradientUse(facts, self.gone)
         self.averagings = self._proven(found)
         self._leave_literal()
 
@@ -269,16 +270,16 @@ class ByHand:
                 )
             if self._steps(names, earlier):
                 raise NotAveraged(names, earlier, "an optimizer steps before they are averaged")
-            if self._facts.steps.runs_backward(earlier):
+            if self._facts.step_calls.runs_backward(earlier):
                 return self._passes_in(names, earlier)
         raise NotAveraged(names, statement, "no backward pass stands above it in the same block")
 
     def _steps(self, names: Names, node: ast.stmt) -> bool:
-        steps = {step.call for step in self._facts.steps.steps}
+        steps = {step.call for step in self._facts.step_calls.steps}
         return any(part in steps for part in walk_here(node))
 
     def _passes(self, node: ast.stmt) -> bool:
-        return self._facts.steps.runs_backward(node)
+        return self._facts.step_calls.runs_backward(node)
 
     def _passes_in(self, names: Names, node: ast.stmt) -> frozenset[ast.Call]:
         """The backward passes of a statement, or of the function that it calls, each made once."""

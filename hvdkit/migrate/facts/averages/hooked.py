@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from hvdkit.migrate.facts.averages.gradient_things import NotAveraged
 from hvdkit.migrate.facts.averages.summing import Averaged, averaged
 from hvdkit.migrate.facts.code.inert import is_inert, owned
+from hvdkit.migrate.facts.values.arguments import is_constant
 from hvdkit.migrate.names import Names
 
 if TYPE_CHECKING:
@@ -135,7 +136,7 @@ class _Hooks:
         hook = self._inside.get(ast.unparse(call.args[0])) if len(call.args) == 1 else None
         only = hook.body[0] if hook is not None and len(hook.body) == 1 else None
         target = only.targets[0] if isinstance(only, ast.Assign) and len(only.targets) == 1 else None
-        if hook is None or not isinstance(target, ast.Attribute) or not _is(only.value, True):  # type: ignore[union-attr]
+        if hook is None or not isinstance(target, ast.Attribute) or not is_constant(only.value, True):  # type: ignore[union-attr]
             return False
         self._flag = target.attr
         first = hook.args.args[0].arg if hook.args.args else ""
@@ -155,7 +156,3 @@ class _Hooks:
                 self._names, only, "it is not seen that the hooks average once after each backward pass"
             )
         return only.body[1:]
-
-
-def _is(node: ast.AST, value: object) -> bool:
-    return isinstance(node, ast.Constant) and node.value is value

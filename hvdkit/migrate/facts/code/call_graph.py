@@ -9,7 +9,7 @@ import ast
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from hvdkit.migrate.facts.programs import main_guard
+from hvdkit.migrate.facts.code.main_guards import main_guard
 from hvdkit.migrate.facts.values.value import Value
 from hvdkit.migrate.names import FunctionNode, Names
 from hvdkit.migrate.project import does_more_than_define

@@ -9,12 +9,13 @@ import ast
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Callable
+from typing import TYPE_CHECKING
 
+from hvdkit.migrate.facts.code.followed import followed, only
 from hvdkit.migrate.facts.collectives.handles import handle_waits
-from hvdkit.migrate.facts.values.arguments import default, keyword, passed, unpacks
+from hvdkit.migrate.facts.values.arguments import is_constant, keyword, unpacks
 from hvdkit.migrate.facts.values.value import Value
-from hvdkit.migrate.names import FUNCTIONS, Binding, Names
+from hvdkit.migrate.names import Names
 
 if TYPE_CHECKING:
     from hvdkit.migrate.facts.facts import Facts, Site
@@ -112,7 +113,7 @@ def _collective(facts: Facts, site: Site) -> Collective:
     call, names = site.node, site.names
     given = dict(zip(SIGNATURES[function], call.args))
     given.update({item.arg: item.value for item in call.keywords if item.arg})
-    given = {name: value for name, value in given.items() if not _is(value, None)}
+    given = {name: value for name, value in given.items() if not is_constant(value, None)}
     group = given.pop("group", None)
     asynchronous = given.pop("async_op", None)
     problem = ""
@@ -123,8 +124,8 @@ def _collective(facts: Facts, site: Site) -> Collective:
     elif group is not None and not _known_group(facts, names, group):
         problem = "it works on a group of ranks that is not known to be a process set"
     waits: tuple[ast.Call, ...] | None = None
-    if asynchronous is not None and not _is(asynchronous, False):
-        found = handle_waits(names, call) if _is(asynchronous, True) else None
+    if asynchronous is not None and not is_constant(asynchronous, False):
+        found = handle_waits(names, call) if is_constant(asynchronous, True) else None
         if found is None:
             problem = (
                 problem or "it is asynchronous, and not every use of its handle is a wait() that was found"
@@ -177,64 +178,18 @@ def is_world(facts: Facts, names: Names, group: ast.expr) -> bool:
     return only(facts, names, group, partial(_is_all, facts))
 
 
-def only(facts: Facts, names: Names, node: ast.expr, accepts: Callable[[Value], bool]) -> bool:
-    """Whether an expression is followed to its end, and all that it may be is accepted."""
-    values = facts.flow.values(names, node) if followed(facts, names, node) else frozenset()
-    given = [value for value in values if not left_at_none(facts, value)]
-    return bool(given) and all(map(accepts, given))
-
-
-def followed(facts: Facts, names: Names, node: ast.expr, seen: set[ast.AST] | None = None) -> bool:
-    """Whether all that is assigned to a variable or an attribute is known; what fills a list is not."""
-    seen = set() if seen is None else seen
-    if node in seen:
-        return True
-    seen.add(node)
-    if isinstance(node, ast.Name):
-        bound = [(names, binding) for binding in names.bindings(node.id, node)]
-    elif isinstance(node, ast.Attribute):
-        bound = facts.flow.stored(names, node)
-    else:
-        return bool(facts.flow.values(names, node))
-    return all(_binding_followed(facts, where, binding, seen) for where, binding in bound)
-
-
-def _binding_followed(facts: Facts, names: Names, binding: Binding, seen: set[ast.AST]) -> bool:
-    if binding.kind == "assign" and binding.value is not None and not binding.path:
-        return followed(facts, names, binding.value, seen)
-    if binding.kind != "param" or not isinstance(binding.node, ast.arg):
-        return bool(facts.flow.bound(names, binding))
-    function = names.parents[names.parents[binding.node]]
-    if not isinstance(function, FUNCTIONS):
-        return False
-    sites = facts.flow.call_sites(names, function)
-    given = ((where, passed(names, function, where, call, binding.node.arg)) for where, call in sites)
-    return all(value is None or followed(facts, where, value, seen) for where, value in given)
-
-
 def _is_all(facts: Facts, value: Value) -> bool:
     if value.kind == "literal":
-        return any(_is(value.node, number) for number in _NUMBERS)
+        return any(is_constant(value.node, number) for number in _NUMBERS)
     if value.name == NEW_GROUP and isinstance(value.node, ast.Call):
         return of_all_ranks(facts, value.names, value.node)
     return value.name in _WORLD
 
 
-def left_at_none(facts: Facts, value: Value) -> bool:
-    """Whether a value is a parameter that is None unless it is given, and nobody is seen to give it."""
-    if value.kind != "param":
-        return False
-    function = value.names.parents[value.names.parents[value.node]]
-    if not isinstance(function, FUNCTIONS) or not isinstance(value.node, ast.arg):
-        return False
-    unless = default(function, value.node)
-    return unless is not None and _is(unless, None) and not facts.flow.call_sites(value.names, function)
-
-
 def of_all_ranks(facts: Facts, names: Names, call: ast.Call) -> bool:
     """Whether a new_group call names no ranks, or all of them: `new_group(list(range(size)))`."""
     given = call.args[0] if call.args else keyword(call, "ranks")
-    if given is None or _is(given, None):
+    if given is None or is_constant(given, None):
         return True
     if isinstance(given, ast.Call) and getattr(given.func, "id", "") in ("list", "tuple") and given.args:
         given = given.args[0]
@@ -264,7 +219,3 @@ def _returned_to_nobody(facts: Facts, names: Names, call: ast.Call) -> bool:
     ways = facts.graph.ways(names, function)
     known = bool(sites) and all(isinstance(place, ast.Call) for _, place in ways)
     return known and all(isinstance(where.parents[site], ast.Expr) for where, site in sites)
-
-
-def _is(node: ast.AST, value: object) -> bool:
-    return isinstance(node, ast.Constant) and node.value is value

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from hvdkit.migrate.facts import vocabulary as words
 from hvdkit.migrate.facts.data.loader_classes import PARAMETERS, constructions
-from hvdkit.migrate.facts.data.sharding import keywords
 from hvdkit.migrate.facts.launch.library_talk import asking
+from hvdkit.migrate.facts.values.keywords import keywords
 from hvdkit.migrate.facts.values.value import Value
 from hvdkit.migrate.names import Names
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from hvdkit.migrate.facts import vocabulary as words
 from hvdkit.migrate.facts.values.arguments import given, is_on
-from hvdkit.migrate.facts.values.flow import Flow
+from hvdkit.migrate.facts.values.keywords import keywords
 from hvdkit.migrate.facts.values.value import Value
 from hvdkit.migrate.names import FUNCTIONS, Names
 
@@ -133,21 +133,6 @@ def _arguments(facts: Facts, value: Value) -> Iterator[tuple[Names, ast.expr]]:
     for names, call in calls:
         for argument in (*call.args, *(keyword.value for keyword in call.keywords)):
             yield names, argument
-
-
-def keywords(flow: Flow, names: Names, call: ast.Call) -> dict[str, ast.expr]:
-    """A call's arguments by keyword, those of a dictionary in the source passed by ** among them."""
-    found: dict[str, ast.expr] = {}
-    for keyword in call.keywords:
-        if keyword.arg is not None:
-            found[keyword.arg] = keyword.value
-            continue
-        for value in flow.values(names, keyword.value):
-            if isinstance(value.node, ast.Dict):
-                for key, item in zip(value.node.keys, value.node.values):
-                    if isinstance(key, ast.Constant) and isinstance(key.value, str):
-                        found[key.value] = item
-    return found
 
 
 def epoch_calls(facts: Facts, loader: Loader) -> list[tuple[Names, ast.Call]]:

@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from hvdkit.migrate.facts.programs import main_guard
+from hvdkit.migrate.facts.code.main_guards import main_guard
 from hvdkit.migrate.names import Names
 
 if TYPE_CHECKING:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from hvdkit.migrate.facts import vocabulary as words
+from hvdkit.migrate.facts.code.main_guards import main_guard
 from hvdkit.migrate.facts.launch.console_scripts import console_script, first_statement
 from hvdkit.migrate.facts.launch.environment import DEFAULTS, ENVIRONMENT
 from hvdkit.migrate.facts.launch.ranks import environment_stores
@@ -21,7 +22,6 @@ from hvdkit.migrate.facts.launch.start_tests import (
     where_none_started,
 )
 from hvdkit.migrate.facts.launch.starts import runs_in, starting_sites
-from hvdkit.migrate.facts.programs import main_guard
 from hvdkit.migrate.names import FUNCTIONS, FunctionNode, Names
 from hvdkit.migrate.statements import block_of
 

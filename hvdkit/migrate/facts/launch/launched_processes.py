@@ -9,6 +9,7 @@ import ast
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from hvdkit.migrate.facts import vocabulary as words
 from hvdkit.migrate.facts.values.arguments import spawned
 from hvdkit.migrate.names import FunctionNode, Names
 
@@ -36,7 +37,7 @@ def repeats(names: Names, call: ast.Call) -> Iterator[ast.expr]:
 
 def leads_to_init(facts: Facts, names: Names, worker: ast.expr) -> bool:
     """Whether a function that other processes run, or what it calls, makes a process group."""
-    sites = {site.node for site in facts.launch.inits}
+    sites = {site.node for site in facts.calls(words.INIT)}
     return any(
         part in sites for function in functions_below(facts, names, worker) for part in ast.walk(function)
     )

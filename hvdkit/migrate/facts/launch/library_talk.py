@@ -65,7 +65,7 @@ def decides_group(facts: Facts, names: Names, question: ast.Call) -> bool:
         return False
     calls = [call for inside in (*statement.body, *statement.orelse) for call in names.calls_in(inside)]
     run = {function for call in calls for _, function in facts.flow.functions(names, call)}
-    needed = [start for start in facts.launch.inits if heard_by(facts, start)]
+    needed = [start for start in facts.calls(words.INIT) if heard_by(facts, start)]
     return any(
         start.node in calls or start.names.function(start.node) in run
         for start in (*needed, *facts.calls(words.OWN_GROUP))

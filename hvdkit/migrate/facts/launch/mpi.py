@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from hvdkit.migrate.facts.collectives.collectives import followed, left_at_none, only
+from hvdkit.migrate.facts.code.followed import followed, left_at_none, only
 from hvdkit.migrate.facts.once import once
 from hvdkit.migrate.facts.values.arguments import default, passed, unpacks
 from hvdkit.migrate.facts.values.value import Value

@@ -6,8 +6,9 @@ import ast
 from typing import TYPE_CHECKING
 
 from hvdkit.migrate.facts import vocabulary as words
+from hvdkit.migrate.facts.code.main_guards import main_guard, module_imports
 from hvdkit.migrate.facts.launch.pools import in_pool
-from hvdkit.migrate.facts.programs import ProgramFacts, main_guard, module_imports
+from hvdkit.migrate.facts.programs import ProgramFacts
 from hvdkit.migrate.names import FUNCTIONS, LOOPS, Names
 
 if TYPE_CHECKING:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from hvdkit.migrate.facts import vocabulary as words
@@ -15,30 +15,14 @@ from hvdkit.migrate.facts.once import once
 from hvdkit.migrate.facts.optimizers.named_passes import passes_by_name
 from hvdkit.migrate.facts.optimizers.optimizers import Optimizer
 from hvdkit.migrate.facts.optimizers.parameter_roots import parameter_roots
-from hvdkit.migrate.facts.optimizers.placing import head_of
-from hvdkit.migrate.facts.optimizers.updates import hand_updates, may_step_weights
+from hvdkit.migrate.facts.optimizers.unknown_steps import unknown_steps, unseen_steps
+from hvdkit.migrate.facts.optimizers.updates import hand_updates
 from hvdkit.migrate.facts.programs import ProgramFacts
 from hvdkit.migrate.facts.values.value import Value
 from hvdkit.migrate.names import Names
 
 if TYPE_CHECKING:
     from hvdkit.migrate.facts.facts import Facts
-
-# Libraries whose objects have a step() and train nothing.
-NO_OPTIMIZERS = (
-    "torch.optim.lr_scheduler.",
-    "torch.optim.swa_utils.",
-    "torch.amp.",
-    "torch.cuda.amp.",
-    "torch.profiler.",
-    "torch.autograd.profiler.",
-    "timm.scheduler.",
-    *(
-        f"transformers.{path}{name}"
-        for path in ("", "optimization.")
-        for name in ("get_", "Warmup", "Constant")
-    ),
-)
 
 
 @once
@@ -69,7 +53,7 @@ def _steps_unseen(facts: Facts, program: ProgramFacts) -> bool:
     """Whether something unknown takes steps in a program whose backward pass is not in the project either."""
     if any(optimizer.names in program.files for optimizer in facts.optimizers):
         return False
-    every = (*unknown_steps(facts, program), *unseen_steps(facts, program))
+    every = (*unknown_steps(facts, program, facts.optimizers), *unseen_steps(facts, program))
     return any(runs_in(facts, program, names, step) for names, step in every)
 
 
@@ -80,7 +64,8 @@ def without_optimizer(facts: Facts) -> Iterator[tuple[ProgramFacts, Names, ast.A
         if program.kind == "single" and not mine and training_paths(facts, program):
             by_hand = [(names, node) for names in program.files for node in hand_updates(names)]
             unseen = [at for at in unseen_steps(facts, program) if runs_in(facts, program, *at)]
-            seen = [*unknown_steps(facts, program), *sorted(by_hand, key=lambda at: at[1].lineno)]
+            unknown = unknown_steps(facts, program, facts.optimizers)
+            seen = [*unknown, *sorted(by_hand, key=lambda at: at[1].lineno)]
             yield from ((program, *at) for at in [*seen, *unseen][:1])
 
 
@@ -95,48 +80,11 @@ def _unknown(models: frozenset[Value]) -> bool:
     return not models or any(model.kind == "param" for model in models)
 
 
-def unknown_steps(
-    facts: Facts, program: ProgramFacts, optimizers: Iterable[Optimizer] | None = None
-) -> list[tuple[Names, ast.Call]]:
-    """Calls of step() on something that is no optimizer (of these), scheduler or scaler that is known."""
-    known = {optimizer.value for optimizer in (facts.optimizers if optimizers is None else optimizers)}
-    found = []
-    for names, call, receiver in facts.methods("step"):
-        if names not in program.files or isinstance(receiver, ast.Constant):
-            continue
-        if may_step_weights(names, call):
-            values = facts.flow.values(names, receiver)
-            if call.args and any(value.name == words.SCALER for value in values):
-                values = facts.flow.values(names, call.args[0])  # a GradScaler steps what it is given
-            if values and not any(value in known or _harmless(value) for value in values):
-                found.append((names, call))
-    return found
-
-
-def unseen_steps(facts: Facts, program: ProgramFacts) -> list[tuple[Names, ast.Call]]:
-    """Calls of step() without arguments on what cannot be followed: `D.optim.step()` of a D by name."""
-    return [
-        (names, call)
-        for names, call, receiver in facts.methods("step")
-        if names in program.files
-        and not call.args
-        and may_step_weights(names, call)
-        and not facts.flow.values(names, receiver)
-        and _is_set(names, receiver)
-    ]
-
-
-def _is_set(names: Names, receiver: ast.expr) -> bool:
-    """Whether something says what an expression begins with; where nothing does, the line fails anyhow."""
-    head = head_of(receiver)
-    return not isinstance(head, ast.Name) or bool(names.bindings(head.id, head))
-
-
 def others_beside(facts: Facts) -> Iterator[tuple[Names, ast.Call]]:
     """Constructions by a library, from parameters, of what takes the steps of a known optimizer elsewhere."""
     known = {optimizer.value for optimizer in facts.optimizers}
     constructions = {optimizer.node for optimizer in facts.optimizers}
-    for step in facts.steps.steps:
+    for step in facts.step_calls.steps:
         for value in facts.flow.values(step.names, step.target) - known:
             call = value.node
             if value.kind != "made" or not isinstance(call, ast.Call) or not call.args:
@@ -146,7 +94,3 @@ def others_beside(facts: Facts) -> Iterator[tuple[Names, ast.Call]]:
             around = facts.flow.unwrap(facts.flow.values(value.names, call.args[0])) & known
             if not around and parameter_roots(facts, value.names, call.args[0]):
                 yield value.names, call
-
-
-def _harmless(value: Value) -> bool:
-    return value.kind in ("object", "param") or value.name.startswith(NO_OPTIMIZERS)

@@ -38,7 +38,7 @@ def drawn_below(
             continue
         block = edits.block(names, at)
         for below in block[block.index(at) + 1 :]:
-            if facts.steps.runs_backward(below):
+            if facts.step_calls.runs_backward(below):
                 return last
             if any(_draws(facts, names, call, written) for call in names.calls_in(below)):
                 last = below

@@ -18,20 +18,18 @@ from typing import TYPE_CHECKING
 
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import vocabulary as words
-from hvdkit.migrate.facts.averages.hand_reduction import BY_HOROVOD, COLLECTIVES, hand_reductions
+from hvdkit.migrate.facts.averages.hand_reduction import COLLECTIVES, hand_reductions
 from hvdkit.migrate.facts.code.loops import backward_calls, library_backwards
 from hvdkit.migrate.facts.data.training import training_paths
 from hvdkit.migrate.facts.launch.starts import run_by_nobody, runs_in
-from hvdkit.migrate.facts.models.coverage import trained_wraps, unknown_steps
 from hvdkit.migrate.facts.models.losses import reached_models
+from hvdkit.migrate.facts.models.sparse_gradients import sparse_gradients
 from hvdkit.migrate.facts.models.syncing import Sync, choice_of, context_of, mention_in, sync_of
 from hvdkit.migrate.facts.models.wraps import MAY_BE_UNUSED, Wrap, changes_average, find_wraps
 from hvdkit.migrate.facts.once import once
-from hvdkit.migrate.facts.optimizers.before_steps import before_steps, sparse_gradients
 from hvdkit.migrate.facts.optimizers.hand_rates import own_rates
 from hvdkit.migrate.facts.optimizers.hand_starts import Start, beginnings
 from hvdkit.migrate.facts.optimizers.hand_steps import TENSOR, HandSteps, stepped_by_hand, steps_by_hand
-from hvdkit.migrate.facts.optimizers.optimizers import Optimizer
 from hvdkit.migrate.facts.optimizers.updates import weight_updates
 from hvdkit.migrate.facts.optimizers.wrap_names import NotShown, name_at
 from hvdkit.migrate.facts.programs import ProgramFacts
@@ -91,7 +89,7 @@ def after_backward(facts: Facts) -> AfterBackward:
     sure = dict(_stepping(facts, unshown))
     wraps.update((program, [*steps.wraps]) for program, steps in sure.items())
     asked = [program for program in wraps if program.entry.source.path in facts.literally]
-    asked = [program for program in asked if wraps[program] or _by_hand(facts, program, COLLECTIVES)]
+    asked = [program for program in asked if wraps[program] or reduces_by_hand(facts, program, COLLECTIVES)]
     asked = _sharing(facts, asked, wraps)
     problems: dict[ast.Call, str] = {}
     while True:
@@ -189,40 +187,7 @@ def _making_optimizers(facts: Facts, program: ProgramFacts) -> frozenset[Names]:
     return program.files & {optimizer.names for optimizer in facts.every_optimizer}
 
 
-def without_optimizers(facts: Facts) -> Iterator[tuple[ProgramFacts, Wrap]]:
-    """The models that DDP wraps, and something trains that is not known."""
-    for program, wrap, optimizers in trained_wraps(facts):
-        if before_steps(facts, program).averages:
-            continue  # one average for each step does it (HVD417)
-        if (
-            not optimizers
-            and wrap.node not in after_backward(facts).wraps
-            and _uses_gradients(facts, program)
-        ):
-            # A model that is wrapped and never trained, such as a teacher, has nobody who would train it.
-            if unknown_steps(facts, program) or not any(o.names in program.files for o in facts.optimizers):
-                yield program, wrap
-
-
-def left_alone(facts: Facts, every: Iterable[Optimizer]) -> Iterator[Optimizer]:
-    """The optimizers, of all, that are not wrapped, since the gradients they get are averages already."""
-    every = list(every)
-    done = [
-        program
-        for program in facts.programs
-        if averaged_passes(facts, program) or _by_hand_alone(facts, program, every)
-    ]
-    files = after_backward(facts).files.union(*(program.files for program in done))
-    return (optimizer for optimizer in every if optimizer.names in files)
-
-
-def _by_hand_alone(facts: Facts, program: ProgramFacts, every: list[Optimizer]) -> bool:
-    """Whether a program sends gradients through Horovod's collectives itself, and no optimizer does."""
-    mine = (optimizer for optimizer in every if optimizer.names in program.files)
-    return _by_hand(facts, program, BY_HOROVOD) and not any(optimizer.wrapped for optimizer in mine)
-
-
-def _uses_gradients(facts: Facts, program: ProgramFacts) -> bool:
+def uses_gradients(facts: Facts, program: ProgramFacts) -> bool:
     """Whether weights change in a program, or gradients are read: else it only looks at what a model sees."""
     libraries = [(names, call) for names, call in library_backwards(facts) if names in program.files]
     uses = [
@@ -277,7 +242,7 @@ def averaged_passes(facts: Facts, program: ProgramFacts) -> list[tuple[Names, as
 def _passes(facts: Facts, program: ProgramFacts, wraps: list[Wrap], every: list[Wrap]) -> Iterator[Pass]:
     """The backward passes of a program below which the gradients of its models are averaged."""
     passes = _run_passes(facts, program)
-    if not passes and _uses_gradients(facts, program):
+    if not passes and uses_gradients(facts, program):
         raise NotShown("the backward pass that makes its gradients was not found")
     if passes and all(sync_of(*at) is Sync.NEVER for at in passes):
         raise NotShown("every backward pass of it is under no_sync()")
@@ -340,7 +305,7 @@ def _left_to_later(facts: Facts, names: Names, statement: ast.stmt) -> str:
     return "" if choice.node is not context or changed or called else choice.adds
 
 
-def _by_hand(facts: Facts, program: ProgramFacts, collectives: Iterable[str]) -> bool:
+def reduces_by_hand(facts: Facts, program: ProgramFacts, collectives: Iterable[str]) -> bool:
     """Whether a program sends gradients through collectives: these stay, and nothing else averages."""
     return any(site.names in program.files for site in hand_reductions(facts, collectives))
 

@@ -14,11 +14,13 @@ from typing import TYPE_CHECKING
 
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import vocabulary as words
+from hvdkit.migrate.facts.code.running import walk_here
 from hvdkit.migrate.facts.launch.starts import runs_in
-from hvdkit.migrate.facts.models.coverage import unknown_steps, unseen_steps
+from hvdkit.migrate.facts.models.sparse_gradients import sparse_gradients
 from hvdkit.migrate.facts.models.wraps import MAY_BE_UNUSED, Wrap, changes_average, find_wraps
-from hvdkit.migrate.facts.optimizers.gradients import GradientUse, walk_here
+from hvdkit.migrate.facts.optimizers.gradients import GradientUse
 from hvdkit.migrate.facts.optimizers.named_passes import by_name, leads_to_backward
+from hvdkit.migrate.facts.optimizers.unknown_steps import unknown_steps, unseen_steps
 from hvdkit.migrate.facts.programs import ProgramFacts
 from hvdkit.migrate.facts.values.arguments import is_on, keyword
 from hvdkit.migrate.facts.values.filled_lists import elements
@@ -79,7 +81,7 @@ def _averages(facts: Facts, program: ProgramFacts) -> Iterator[Average]:
         raise NoPlace(f"{RULE} was not chosen")
     if any(optimizer.names in program.files for optimizer in facts.every_optimizer):
         raise NoPlace("another optimizer of the program averages its own gradients")
-    every = dict.fromkeys((*unknown_steps(facts, program), *unseen_steps(facts, program)))
+    every = dict.fromkeys((*unknown_steps(facts, program, facts.optimizers), *unseen_steps(facts, program)))
     steps = [(names, step) for names, step in every if runs_in(facts, program, names, step)]
     if not steps:
         raise NoPlace("no step is seen")
@@ -211,14 +213,6 @@ def _plain(wrap: Wrap) -> None:
         raise NoPlace(f"DDP's {argument} changes what is averaged")
 
 
-def sparse_gradients(facts: Facts, program: ProgramFacts) -> Iterator[tuple[Names, ast.Call]]:
-    """What a program makes with sparse gradients, which are no plain tensors."""
-    for names in program.files:
-        for call in names.of_kind(ast.Call):
-            if is_on(keyword(call, "sparse")) and runs_in(facts, program, names, call):
-                yield names, call
-
-
 def _covers(names: Names, root: ast.expr, wrap: Wrap) -> bool:
     """Whether a call wraps a model, or a part of it."""
     if wrap.inner is None or wrap.names is not names or not isinstance(root, ast.Name):
@@ -242,7 +236,7 @@ def _place(facts: Facts, names: Names, step: ast.Call) -> ast.stmt:
     Above the first backward pass gradients may be looked at where each round ends with a step: what is left
     there are the averages of the round before.
     """
-    gradients = GradientUse(facts, apart=frozenset())
+    gradients = GradientUse(facts, frozenset())
     found = names.statement(step)
     if not isinstance(found, ast.Expr):
         raise NoPlace("its step is part of another statement")

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from hvdkit.migrate.names import FUNCTIONS, Names, children
+from hvdkit.migrate.facts.code.running import walk_here
+from hvdkit.migrate.names import Names
 
 if TYPE_CHECKING:
     from hvdkit.migrate.facts.facts import Facts
@@ -30,10 +30,10 @@ class GradientUse:
     """Asked for single statements; the project's own functions are looked into.
 
     certain: a library's function that is merely given parameters does not count. apart: statements that go,
-    and so do not look; without it, those that average gradients by hand.
+    and so do not look.
     """
 
-    def __init__(self, facts: Facts, certain: bool = False, apart: frozenset[ast.AST] | None = None) -> None:
+    def __init__(self, facts: Facts, apart: frozenset[ast.AST], certain: bool = False) -> None:
         self._facts = facts
         self._certain = certain
         self._apart = apart
@@ -41,8 +41,7 @@ class GradientUse:
 
     def looked_at(self, names: Names, node: ast.AST, depth: int = 0) -> bool:
         """Whether running a node reads or writes a `.grad`, or hands parameters to somebody who may."""
-        apart = self._facts.by_hand.gone if self._apart is None else self._apart
-        return any(self._looks(names, part, depth) for part in walk_here(node, apart))
+        return any(self._looks(names, part, depth) for part in walk_here(node, self._apart))
 
     def _looks(self, names: Names, node: ast.AST, depth: int) -> bool:
         if isinstance(node, ast.Attribute):
@@ -74,15 +73,3 @@ def _is_given_parameters(call: ast.Call) -> bool:
         for argument in given
         for part in [argument]
     )
-
-
-def walk_here(node: ast.AST, apart: frozenset[ast.AST] = frozenset()) -> Iterator[ast.AST]:
-    """A node and what runs with it: functions defined inside, and what stands apart, are left out."""
-    waiting = [node]
-    while waiting:
-        part = waiting.pop()
-        if part in apart:
-            continue
-        yield part
-        if part is node or not isinstance(part, (*FUNCTIONS, ast.ClassDef)):
-            waiting += children(part)

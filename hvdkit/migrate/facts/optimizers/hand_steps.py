@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING
 
 from hvdkit.migrate.facts.data.whole_graph import RANDOM
 from hvdkit.migrate.facts.launch.starts import runs_in
-from hvdkit.migrate.facts.models.coverage import unknown_steps, unseen_steps
 from hvdkit.migrate.facts.models.wraps import Wrap
 from hvdkit.migrate.facts.optimizers.hand_rates import own_rates
 from hvdkit.migrate.facts.optimizers.parameter_roots import parameter_roots
+from hvdkit.migrate.facts.optimizers.unknown_steps import unknown_steps, unseen_steps
 from hvdkit.migrate.facts.optimizers.updates import changed_by, hand_updates
 from hvdkit.migrate.facts.optimizers.wrap_names import NotShown
 from hvdkit.migrate.facts.programs import ProgramFacts
@@ -65,7 +65,7 @@ def stepped_by_hand(facts: Facts, program: ProgramFacts) -> HandSteps | None:
     wraps: list[Wrap] = []
     for names, statement in steps:
         _same_everywhere(facts, names, statement)
-        wraps += _stepped(facts, names, statement)
+        wraps += stepped_models(facts, names, statement)
     for optimizer in known:
         names, made = optimizer.names, optimizer.node
         if names in program.files and runs_in(facts, program, names, made):
@@ -74,30 +74,6 @@ def stepped_by_hand(facts: Facts, program: ProgramFacts) -> HandSteps | None:
             wraps += [_model(facts, *root) for root in optimizer.roots]
     unlike = any(_may_miss(names, statement) for names, statement in steps)
     return HandSteps(tuple({wrap.models: wrap for wrap in wraps}.values()), not unlike)
-
-
-def stepped_beside(facts: Facts) -> Iterator[tuple[ProgramFacts, Names, ast.stmt]]:
-    """Steps by hand of models that no optimizer has, in programs of one process that have optimizers, too.
-
-    Horovod's would average none of their gradients.
-    """
-    for program in facts.programs if facts.optimizers else ():
-        mine = [each for each in facts.optimizers if each.names in program.files]
-        trained = frozenset().union(*(optimizer.models for optimizer in mine))
-        held = {names.source.segment(root) for optimizer in mine for names, root in optimizer.roots}
-        for names, statement in steps_by_hand(facts, program) if mine and program.kind == "single" else ():
-            try:
-                wraps = [wrap for wrap in _stepped(facts, names, statement) if wrap.name == MODEL]
-            except NotShown:
-                continue  # what a batch is changed by, to deceive a model
-            if any(not wrap.models & trained and not _is_part(wrap, held) for wrap in wraps):
-                yield program, names, statement
-
-
-def _is_part(wrap: Wrap, held: set[str]) -> bool:
-    """Whether a model is a part of one that an optimizer has: `net.head` of `net`."""
-    text = wrap.names.source.segment(wrap.inner) if wrap.inner is not None else ""
-    return any(text.startswith(f"{whole}.") for whole in held)
 
 
 def _only_adds_up(names: Names, statement: ast.stmt) -> bool:
@@ -111,7 +87,7 @@ def _only_adds_up(names: Names, statement: ast.stmt) -> bool:
 # --- what is stepped ---------------------------------------------------------------------------
 
 
-def _stepped(facts: Facts, names: Names, statement: ast.stmt) -> list[Wrap]:
+def stepped_models(facts: Facts, names: Names, statement: ast.stmt) -> list[Wrap]:
     """The models, or tensors, that a statement changes."""
     changed = _head(statement)
     if changed is None:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from hvdkit.migrate.facts import vocabulary as words
+from hvdkit.migrate.facts.optimizers.gradient_readers import reads_gradients
 from hvdkit.migrate.facts.values.value import Value
 from hvdkit.migrate.names import Names
 
@@ -61,7 +62,7 @@ def _of_own_kind(facts: Facts, value: Value) -> bool:
     steps = facts.flow.methods(value, "step") if value.kind == "class" else []
     if not steps or (_makes_gradients(value) and not _copies(value)):
         return False
-    return any(facts.steps.looks_inside(where, method) for where, method in steps)
+    return any(reads_gradients(facts, where, method) for where, method in steps)
 
 
 def _makes_gradients(value: Value) -> bool:

@@ -67,11 +67,6 @@ def find_optimizers(facts: Facts) -> list[Optimizer]:
     return sorted(found, key=lambda o: (str(o.names.source.path), o.node.lineno, o.node.col_offset))
 
 
-def constructions(facts: Facts) -> list[Optimizer]:
-    """One optimizer for each call that constructs some, whoever it is handed out to."""
-    return list({optimizer.node: optimizer for optimizer in facts.optimizers}.values())
-
-
 def _ways(
     facts: Facts, names: Names, call: ast.Call, so_far: tuple[Passed, ...] = ()
 ) -> list[tuple[Passed, ...]]:

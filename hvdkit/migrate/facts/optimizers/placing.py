@@ -17,7 +17,7 @@ from hvdkit.migrate import edits
 from hvdkit.migrate.facts import vocabulary as words
 from hvdkit.migrate.facts.optimizers.optimizers import Optimizer
 from hvdkit.migrate.facts.optimizers.parameter_roots import Passed
-from hvdkit.migrate.facts.values.arguments import argument, passes_self
+from hvdkit.migrate.facts.values.arguments import argument, head_of, passes_self
 from hvdkit.migrate.facts.values.handed_out import assigned_to
 from hvdkit.migrate.facts.values.spelling import spelled
 from hvdkit.migrate.names import COMPREHENSIONS, FUNCTIONS, FunctionNode, Names
@@ -207,13 +207,6 @@ def _stored_sometimes(facts: Facts, names: Names, root: ast.expr) -> bool:
         )
         for where, binding in stored
     )
-
-
-def head_of(root: ast.expr) -> ast.expr:
-    """`a` of `a.b[0].c`."""
-    while isinstance(root, (ast.Attribute, ast.Subscript)):
-        root = root.value
-    return root
 
 
 def bound_in_test(names: Names, root: ast.expr, optimizer: ast.AST) -> bool:

@@ -10,7 +10,8 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from hvdkit.migrate.facts.optimizers.placing import Place, head_of
+from hvdkit.migrate.facts.optimizers.placing import Place
+from hvdkit.migrate.facts.values.arguments import head_of
 from hvdkit.migrate.names import COMPREHENSIONS, FUNCTIONS, Names
 
 if TYPE_CHECKING:

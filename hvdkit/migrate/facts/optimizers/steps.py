@@ -13,18 +13,17 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from hvdkit.migrate.facts import vocabulary as words
-from hvdkit.migrate.facts.code.loops import backward_calls, backward_files
+from hvdkit.migrate.facts.code.loops import backward_files
+from hvdkit.migrate.facts.code.running import walk_here
 from hvdkit.migrate.facts.models.losses import reached_models
 from hvdkit.migrate.facts.models.syncing import Sync, says_when, sync_of
 from hvdkit.migrate.facts.optimizers.beside import OTHERS, Beside
-from hvdkit.migrate.facts.optimizers.gradients import GradientUse, walk_here
+from hvdkit.migrate.facts.optimizers.gradient_readers import gradient_use
 from hvdkit.migrate.facts.optimizers.leaves import passes_of
 from hvdkit.migrate.facts.optimizers.passes import Backward, Group, Region, Step, region_of
 from hvdkit.migrate.facts.optimizers.repeated import repeated
-from hvdkit.migrate.facts.values.arguments import given
 from hvdkit.migrate.facts.values.value import Value
-from hvdkit.migrate.names import FUNCTIONS, LOOPS, FunctionNode, Names
+from hvdkit.migrate.names import FUNCTIONS, LOOPS, Names
 from hvdkit.migrate.statements import statements_above, statements_below
 
 if TYPE_CHECKING:
@@ -42,48 +41,23 @@ AROUND = "an object around the optimizer looks at the gradients before it steps"
 
 
 class Steps:
-    """The steps of a project, computed once."""
+    """Groups of steps, and what lies between them and their backward passes."""
 
     def __init__(self, facts: Facts) -> None:
         self._facts = facts
-        self._gradients = GradientUse(facts)
-        self._called: dict[ast.AST, list[ast.Call]] = {}
+        self._calls = facts.step_calls
+        self._gradients = gradient_use(facts)
         self._reached: dict[ast.Call, frozenset[Value]] = {}
         self._said: dict[Region, Sync] = {}
-
-    @cached_property
-    def steps(self) -> tuple[Step, ...]:
-        """Every step of an optimizer that the project constructs."""
-        known = {optimizer.value for optimizer in self._facts.optimizers}
-        found: list[Step] = []
-        for names, call, receiver in self._facts.methods("step"):
-            values = self._values(names, receiver)
-            scaled = any(value.name == words.SCALER for value in values) and bool(call.args)
-            target = call.args[0] if scaled else receiver
-            mine = self._values(names, target) & known
-            if mine:
-                found.append(Step(names, call, target, mine, scaled))
-        return tuple(found)
 
     @cached_property
     def groups(self) -> tuple[Group, ...]:
         """The steps: those of the same optimizers in the same function taken together."""
         sets: list[frozenset[Value]] = []
-        for step in self.steps:
+        for step in self._calls.steps:
             joint = step.optimizers.union(*(members for members in sets if members & step.optimizers))
             sets = [members for members in sets if not members & step.optimizers] + [joint]
         return tuple(group for members in sets for group in self._windows(members, len(sets) > 1))
-
-    def looks_at_gradients(self, names: Names, function: ast.expr) -> bool:
-        """Whether a function that an expression names reads, writes or clips gradients."""
-        values = self._facts.flow.values(names, function)
-        return any(self.looks_inside(value.names, value.node) for value in values if value.kind == "function")
-
-    def looks_inside(self, names: Names, function: ast.AST) -> bool:
-        """Whether a function's own body reads, writes or clips gradients."""
-        body = getattr(function, "body", [])
-        parts = body if isinstance(body, list) else [body]
-        return any(self._gradients.looked_at(names, part) for part in parts)
 
     def looks_before(self, names: Names, call: ast.Call) -> bool:
         """Whether a statement between a step and the backward pass above it looks at gradients.
@@ -94,70 +68,30 @@ class Steps:
         while isinstance(statement, ast.stmt) and not isinstance(statement, FUNCTIONS):
             parent = names.parents[statement]
             for above in reversed(statements_above(names, statement)):
-                if self.runs_backward(above):
+                if self._calls.runs_backward(above):
                     return False
                 if self._gradients.looked_at(names, above):
                     return True
             statement = parent
         return False
 
-    def runs_backward(self, node: ast.AST) -> bool:
-        """Whether running a node makes a backward pass, itself or through the project's functions."""
-        backwards = backward_files(self._facts).keys()
-        return any(self._leads.get(call, set()) & backwards for call in self._calls_here(node))
-
     @cached_property
     def _others(self) -> Beside:
-        return Beside(self._facts, self.steps, self._leads, self._reaches)
+        return Beside(self._facts, self._calls.steps, self._calls.leads, self._reaches)
 
     @cached_property
     def _looked_at_around(self) -> frozenset[Value]:
         """Optimizers whose gradients an object around them looks at."""
         return frozenset().union(*(a.optimizers for a in self._facts.around if a.looks))
 
-    @cached_property
-    def _leads(self) -> dict[ast.Call, set[ast.Call]]:
-        """Each call that runs a backward pass or a step -> the backward() and step() calls that it runs."""
-        found: dict[ast.Call, set[ast.Call]] = defaultdict(set)
-        origins = [*backward_calls(self._facts), *((step.names, step.call) for step in self.steps)]
-        for names, origin in origins:
-            waiting = [(names, origin, 0)]
-            for where, call, depth in waiting:
-                if origin in found[call]:
-                    continue
-                found[call].add(origin)
-                function = where.function(call)
-                if function is not None and depth < MAX_CALLERS:
-                    sites = [*self._facts.flow.call_sites(where, function), *self._given_to(function)]
-                    waiting += [(other, site, depth + 1) for other, site in sites]
-        return found
-
-    def _calls_here(self, node: ast.AST) -> list[ast.Call]:
-        """The calls that run with a node, those of functions defined inside it left out."""
-        if node not in self._called:
-            self._called[node] = [part for part in walk_here(node) if isinstance(part, ast.Call)]
-        return self._called[node]
-
-    def _given_to(self, function: FunctionNode) -> list[tuple[Names, ast.Call]]:
-        """The steps that evaluate a function: `optimizer.step(closure)`."""
-        return [
-            (step.names, step.call)
-            for step in self.steps
-            if (closure := closure_of(step)) is not None
-            and any(value.node is function for value in self._facts.flow.values(step.names, closure))
-        ]
-
-    def _values(self, names: Names, node: ast.AST) -> frozenset[Value]:
-        return self._facts.flow.unwrap(self._facts.flow.values(names, node))
-
     # --- one group -----------------------------------------------------------------------------
 
     def _windows(self, members: frozenset[Value], one_of_several: bool) -> Iterator[Group]:
         """One group per function in which these optimizers' backward passes and steps meet."""
-        own = {step.call for step in self.steps if step.optimizers & members}
+        own = {step.call for step in self._calls.steps if step.optimizers & members}
         rivals = members if one_of_several else frozenset()
         meeting: dict[Region, list[tuple[Names, ast.Call, Step]]] = defaultdict(list)
-        for step in self.steps:
+        for step in self._calls.steps:
             if step.optimizers & members:
                 names, region, anchor = self._together(step, own, rivals)
                 meeting[region].append((names, anchor, step))
@@ -205,7 +139,7 @@ class Steps:
     ) -> tuple[Names, Region, ast.Call]:
         """The innermost function, from the step's own outwards, that holds a backward pass besides it."""
         waiting = [(step.names, step.call, 0)]
-        if self._leads[step.call] - own:  # with a closure, the step makes its backward passes itself
+        if self._calls.leads[step.call] - own:  # with a closure, the step makes its backward passes itself
             waiting = []
         for names, anchor, depth in waiting:
             region = region_of(names, anchor)
@@ -225,8 +159,8 @@ class Steps:
         """
         by_call = backward_files(self._facts)
         found: list[Backward] = []
-        for node in self._calls_here(region):
-            origins = self._leads.get(node, set())
+        for node in self._calls.calls_here(region):
+            origins = self._calls.leads.get(node, set())
             if origins & own:
                 continue
             for origin in sorted(origins & by_call.keys(), key=lambda call: call.lineno):
@@ -259,11 +193,11 @@ class Steps:
 
     def _too_early(self, names: Names, anchor: ast.Call, own: set[ast.Call]) -> bool:
         """Whether a backward pass has run, once, when the optimizers that take these steps are made."""
-        stepped = frozenset().union(*(step.optimizers for step in self.steps if step.call in own))
+        stepped = frozenset().union(*(step.optimizers for step in self._calls.steps if step.call in own))
         made = [optimizer for optimizer in self._facts.optimizers if optimizer.value in stepped]
         if made and all(o.names is names and self._once_above(names, anchor, o.node) for o in made):
             return True
-        here = [s for s in self.steps if s.call in own and s.names is names]
+        here = [s for s in self._calls.steps if s.call in own and s.names is names]
         return any(
             isinstance(step.target, ast.Name) and self._unmade(names, anchor, step.target, made)
             for step in here
@@ -334,9 +268,10 @@ class Steps:
         """What follows: the step (""), a reason against leaving the reduction to it, or neither (None)."""
         backwards = backward_files(self._facts).keys()
         for statement in statements:
-            runs = set().union(*(self._leads.get(call, ()) for call in self._calls_here(statement)))
+            calls = self._calls.calls_here(statement)
+            runs = set().union(*(self._calls.leads.get(call, ()) for call in calls))
             if runs & backwards and not runs & own:
-                return OTHERS if len(self.steps) > len(own) else ADD_UP
+                return OTHERS if len(self._calls.steps) > len(own) else ADD_UP
             if self._gradients.looked_at(names, statement):
                 return LOOKED_AT
             if runs & own:
@@ -360,14 +295,8 @@ class Steps:
         statement = names.statement(anchor)
         first = None
         for earlier in reversed(statements_above(names, statement)):
-            if self.runs_backward(earlier):
+            if self._calls.runs_backward(earlier):
                 break
             if self._gradients.looked_at(names, earlier):
                 first = earlier
         return first
-
-
-def closure_of(step: Step) -> ast.expr | None:
-    """What a step is given to evaluate."""
-    closure = None if step.scaled else given(step.call, 0, "closure")
-    return None if isinstance(closure, ast.Constant) else closure

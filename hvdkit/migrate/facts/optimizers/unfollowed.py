@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 @once
 def unfollowed_steps(facts: Facts) -> list[tuple[Names, ast.Call]]:
     """Those before which gradients are looked at: a plain step() waits for the averages itself."""
-    stepped = {value for step in facts.steps.steps for value in step.optimizers}
+    stepped = {value for step in facts.step_calls.steps for value in step.optimizers}
     found: dict[ast.Call, Names] = {}
     for program in facts.programs:
         lost = [o for o in facts.optimizers if o.names in program.files and o.value not in stepped]

@@ -35,7 +35,7 @@ def waiting_place(facts: Facts, backward: Backward, group: Group) -> tuple[Names
 
 def looked_at_before(facts: Facts, backward: Backward) -> ast.stmt | None:
     """What looks at gradients below a backward pass in its function, where only the caller can wait."""
-    names, looks = backward.names, GradientUse(facts, certain=True)
+    names, looks = backward.names, GradientUse(facts, facts.by_hand.gone, certain=True)
     child: ast.AST = names.statement(backward.call)
     for parent in names.ancestors(child):
         if isinstance(child, ast.stmt):

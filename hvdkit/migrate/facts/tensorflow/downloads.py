@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from hvdkit.migrate.facts.programs import main_guard
+from hvdkit.migrate.facts.code.main_guards import main_guard
 from hvdkit.migrate.facts.values.arguments import keyword
 from hvdkit.migrate.names import FUNCTIONS, Names
 

@@ -196,3 +196,15 @@ def _handed_on(names: Names, order: list[str], call: ast.Call, parameter: str) -
     if isinstance(packed, (ast.Tuple, ast.List)) and 0 <= index < len(packed.elts):
         return packed.elts[index]
     return None
+
+
+def is_constant(node: ast.AST, value: object) -> bool:
+    """Whether an expression is this constant of Python: None, True, 0."""
+    return isinstance(node, ast.Constant) and node.value is value
+
+
+def head_of(root: ast.expr) -> ast.expr:
+    """`a` of `a.b[0].c`."""
+    while isinstance(root, (ast.Attribute, ast.Subscript)):
+        root = root.value
+    return root

@@ -1,0 +1,20 @@
+"""What runs with a node: without the functions that are defined inside."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from hvdkit.migrate.names import FUNCTIONS, children
+
+
+def walk_here(node: ast.AST, apart: frozenset[ast.AST] = frozenset()) -> Iterator[ast.AST]:
+    """A node and what runs with it: functions defined inside, and what stands apart, are left out."""
+    waiting = [node]
+    while waiting:
+        part = waiting.pop()
+        if part in apart:
+            continue
+        yield part
+        if part is node or not isinstance(part, (*FUNCTIONS, ast.ClassDef)):
+            waiting += children(part)

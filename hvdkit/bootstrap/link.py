@@ -144,7 +144,7 @@ class Away:
             raise JobFailedError(
                 f"nothing was heard of {zero} for {SILENCE_SECONDS:g} s: {self.last}",
                 why="the ranks of this node wait for its ranks",
-                fix=f"look at the output of node 0; hvdkit doctor --host {self.job.hosts.hosts[0].name}",
+                fix=f"look at the output of node 0; hvdkit doctor -H {self.job.hosts.hosts[0].name}",
             )
         if not self.came and time.monotonic() > self.deadline:
             raise MeetingError(

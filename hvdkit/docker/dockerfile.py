@@ -107,7 +107,7 @@ def required(needed: Requirements) -> str:
     """The requirements file that the Dockerfile installs."""
     head = (
         f"# Made by `hvdkit docker` from {needed.source}: what the image underneath does not hold.\n"
-        "# After a change there: hvdkit docker --force.\n"
+        "# After a change there: hvdkit docker SCRIPT --force\n"
     )
     left = "".join(f"# {line}: {instead}\n" for line, instead in needed.changed)
     return head + left + "".join(f"{line}\n" for line in needed.lines)

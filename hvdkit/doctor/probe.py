@@ -11,6 +11,7 @@ import subprocess
 import sys
 from importlib import import_module
 from importlib.util import find_spec
+from pathlib import Path
 from typing import Any
 
 TIMEOUT_S = 180.0  # a cold file system under load; a healthy one needs a few seconds
@@ -20,7 +21,7 @@ def ask(framework: str) -> dict[str, Any] | None:
     """What `main` prints, or {"error": ...}; None where the framework is not installed.
 
     Keys: version, cuda (version it was built for, or None), gpus (that it sees), horovod: {"mpi", "gloo",
-    "nccl"} as booleans, or {"error"} where the extension does not load.
+    "nccl"} as booleans, or {"error"} where the extension does not load. With an error comes "hidden_by".
     Raises: TimeoutError.
     """
     if find_spec(framework) is None:
@@ -36,9 +37,17 @@ def ask(framework: str) -> dict[str, Any] | None:
         raise TimeoutError(f"`import {framework}` takes longer than {TIMEOUT_S:g} s") from None
     if answer.returncode != 0:
         last = (answer.stderr.strip() or f"exit code {answer.returncode}").splitlines()[-1]
-        return {"error": f"`import {framework}` fails: {last}"}
+        return {"error": f"`import {framework}` fails: {last}", "hidden_by": hidden_by(framework)}
     facts: dict[str, Any] = json.loads(answer.stdout.splitlines()[-1])
+    if "error" in facts["horovod"]:
+        facts["horovod"]["hidden_by"] = hidden_by("horovod")
     return facts
+
+
+def hidden_by(package: str) -> str:
+    """What in the current folder is imported instead of an installed package, also by ranks started here."""
+    here = Path.cwd()
+    return next((str(p) for p in (here / package / "__init__.py", here / f"{package}.py") if p.is_file()), "")
 
 
 def main(framework: str) -> None:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import IntEnum
+from string import Formatter
 
 from hvdkit.explain.log import Log
 
@@ -17,6 +18,10 @@ class Level(IntEnum):
     OWN = 1  # something ended, and the log shows where
     WAITS = 2  # some ranks wait for others: where one has ended, that is why
     FOLLOWS = 3  # what the other ranks say when one has failed
+
+
+# What a log adds to a sentence that is complete without it.
+_ADDED = dict.fromkeys(("where", "place", "versions", "detail", "hint"), "")
 
 
 @dataclass(frozen=True)
@@ -31,7 +36,8 @@ class Match:
 class Cause:
     """One cause. id: one word for machines. title, why and fix: sentences, {names} in them from the match.
 
-    excerpt: lines of the real log that it was made from. on_gpu: it takes a GPU to happen, so it was
+    excerpt: lines of the real log that it was made from. general: what the sentences say for a {name} where
+    there is no log; without an entry, the name in capitals. on_gpu: it takes a GPU to happen, so it was
     never provoked here and has no excerpt.
     """
 
@@ -43,6 +49,14 @@ class Cause:
     excerpt: str
     level: Level = Level.NAMED
     on_gpu: bool = False
+    general: dict[str, str] = field(default_factory=dict)
+
+    def in_general(self, sentence: str) -> str:
+        """Its title, why or fix where there is no log."""
+        names = {name for _, name, _, _ in Formatter().parse(sentence) if name}
+        return sentence.format_map(
+            {name: _ADDED.get(name, name.upper()) for name in names} | self.general
+        ).strip()
 
 
 def says(*patterns: str, in_job: bool = False) -> Callable[[Log], Match | None]:

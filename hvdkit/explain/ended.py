@@ -1,4 +1,4 @@
-"""How processes ended, in the words of horovodrun and of mpirun. Decides nothing."""
+"""How processes ended, in the words of horovodrun, of mpirun and of `hvdkit run`. Decides nothing."""
 
 from __future__ import annotations
 
@@ -13,6 +13,10 @@ _MPI_SIGNAL = re.compile(
     r"process rank (?P<rank>\d+) with PID \d+ on node \S+ exited on\s+signal (?P<signal>\d+)"
 )
 _MPI_CODE = re.compile(r"Process name: \[\[\d+,\d+\],(?P<rank>\d+)\]\s+Exit code: +(?P<code>\d+)")
+_HVDKIT = re.compile(
+    r"^hvdkit: rank (?P<rank>\d+) on \S+ failed first: (?:exit code (?P<code>\d+)|signal (?P<signal>\d+))",
+    re.MULTILINE,
+)
 
 
 @dataclass(frozen=True)
@@ -32,7 +36,10 @@ def ended(log: Log) -> tuple[Ended, ...]:
         code = int(hit.groups["code"])
         signal = -code if code < 0 else code - 128 if code > 128 else 0
         found.append(Ended(hit.line.number, int(hit.groups["rank"]), code, signal))
-    for hit in log.all(_MPI_SIGNAL):
+    for hit in [*log.all(_MPI_SIGNAL), *log.all(_HVDKIT)]:
+        if not hit.groups["signal"]:
+            found.append(Ended(hit.line.number, int(hit.groups["rank"]), int(hit.groups["code"]), 0))
+            continue
         signal = int(hit.groups["signal"])
         found.append(Ended(hit.line.number, int(hit.groups["rank"]), 128 + signal, signal))
     return tuple(sorted(found, key=lambda one: one.line))

@@ -13,13 +13,16 @@ from itertools import accumulate
 _TAG = re.compile(
     r"(?:\w{3} \w{3} [ \d]\d \d\d:\d\d:\d\d \d{4})?\[(?:\d+,)?(\d+)\]<(?:stdout|stderr|stddiag)>:"
 )
+# `hvdkit run` writes "[1] " in front of each line of a rank, and "hvdkit: " in front of its own.
+_OWN_TAG = re.compile(r"^\[(\d+)\] ?")
+_OWN_WORDS = re.compile(r"^hvdkit(?: run)?: ", re.MULTILINE)
 _COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 _FRAME = re.compile(r'^ +File "(?P<file>[^"]+)", line (?P<line>\d+)')
 _CHAINED = ("During handling of the above exception", "The above exception was the direct cause")
 # TensorFlow tells where the graph was made first, and below that what went wrong.
 _GRAPH = "Graph execution error:"
 # Files that a person did not write, whoever installed them.
-_INSTALLED = re.compile(r"/(site|dist)-packages/|/lib/python[\d.]*/|^<frozen|/bin/horovodrun$|<string>")
+INSTALLED = re.compile(r"/(site|dist)-packages/|/lib/python[\d.]*/|^<frozen|/bin/horovodrun$|<string>")
 
 
 @dataclass(frozen=True)
@@ -122,7 +125,9 @@ class Log:
 
 
 _JOB = re.compile(
-    r"horovodrun|horovod/(?:runner|torch|tensorflow)/|Horovod has|\b(?:mpirun|mpiexec|ORTE|PRTE)\b"
+    r"^hvdkit(?: run)?: |horovodrun|horovod/(?:runner|torch|tensorflow)/|Horovod has"
+    r"|\b(?:mpirun|mpiexec|ORTE|PRTE)\b",
+    re.MULTILINE,
 )
 
 
@@ -130,13 +135,16 @@ def parse(text: str) -> Log:
     """The lines of an output without tags and colours.
 
     mpirun tags each piece that a rank writes, and other ranks' pieces come between: the end of a line in the
-    file ends the last piece's line alone, and the others go on with the next piece of their rank.
+    file ends the last piece's line alone, and the others go on with the next piece of their rank. Any
+    program may write what `hvdkit run` puts in front of a line: it counts where a job is known to speak.
     """
+    by_hvdkit = not _TAG.search(text) and bool(_OWN_WORDS.search(text) or _JOB.search(text))
+    tag = _OWN_TAG if by_hvdkit else _TAG
     lines: list[Line] = []
     begun: dict[int | None, str] = {}
     number = 0
     for number, raw in enumerate(text.splitlines(), 1):
-        *unfinished, (rank, last) = _pieces(_COLOUR.sub("", raw))
+        *unfinished, (rank, last) = _pieces(_COLOUR.sub("", raw), tag)
         for other, piece in unfinished:
             begun[other] = begun.get(other, "") + piece
         lines.append(Line(number, rank, begun.pop(rank, "") + last))
@@ -144,9 +152,9 @@ def parse(text: str) -> Log:
     return Log(tuple(lines))
 
 
-def _pieces(raw: str) -> list[tuple[int | None, str]]:
+def _pieces(raw: str, tag: re.Pattern[str]) -> list[tuple[int | None, str]]:
     """(rank, text) of what stands between the tags of a line."""
-    before, *tagged = _TAG.split(raw)
+    before, *tagged = tag.split(raw)
     pieces: list[tuple[int | None, str]] = [(None, before)] if before or not tagged else []
     return [*pieces, *((int(rank), text) for rank, text in zip(tagged[::2], tagged[1::2]))]
 
@@ -168,7 +176,7 @@ def _tracebacks(stream: Stream) -> Iterator[Traceback]:
             frame = _FRAME.match(line.text)
             if frame:
                 files.append(frame["file"])
-                if not _INSTALLED.search(frame["file"]):
+                if not INSTALLED.search(frame["file"]):
                     place = f"{frame['file']}:{frame['line']}"
         elif line.text.startswith(_CHAINED):
             found = None

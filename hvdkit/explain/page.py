@@ -6,7 +6,7 @@ from hvdkit.explain.cause import Cause, Level
 from hvdkit.explain.causes import all_causes
 
 _HEAD = """\
-# hvdkit explain --log
+# hvdkit explain --log FILE
 
 Made from the causes by `scripts/docs`.
 
@@ -56,5 +56,5 @@ def page() -> str:
 
 def _section(cause: Cause) -> str:
     excerpt = f"\n```text\n{cause.excerpt.rstrip()}\n```\n" if cause.excerpt else ""
-    why, fix = (text.replace("{{", "{").replace("}}", "}") for text in (cause.why, cause.fix))
-    return f"### {cause.id}\n\n{cause.title}\n{excerpt}\n**Why.** {why}\n\n**Fix.** {fix}\n"
+    title, why, fix = map(cause.in_general, (cause.title, cause.why, cause.fix))
+    return f"### {cause.id}\n\n{title}\n{excerpt}\n**Why.** {why}\n\n**Fix.** {fix}\n"

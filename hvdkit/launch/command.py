@@ -23,6 +23,11 @@ examples:
 Ranks get the variables that a job needs (PATH, HOROVOD_*, NCCL_*, OMP_*, ...) and those named by -x.
 Exit code: 0 all ranks ended well; that of the first rank that failed; 2 not started; 130 interrupted.
 """
+_SHUT_DOWN = (
+    "Horovod was shut down while rank {} still used it, and no rank printed an error of its own: another "
+    "rank ended its training first. Give all ranks the same number of steps (DistributedSampler, "
+    "drop_last=True) and call hvd.shutdown() only after the last collective"
+)
 
 
 def parser() -> argparse.ArgumentParser:
@@ -94,6 +99,8 @@ def main(argv: list[str]) -> int:
         if outcome.traceback:
             print(outcome.traceback, file=sys.stderr)
         _say(f"rank {outcome.first.rank} on {outcome.first.host} failed first: {_how(outcome.first.code)}")
+        if outcome.shut_down:
+            _say(_SHUT_DOWN.format(outcome.first.rank))
     return outcome.code
 
 

@@ -34,12 +34,14 @@ class ControlPortError(HvdkitError):
 @dataclass(frozen=True)
 class Outcome:
     """How a job ended. first: the rank that failed first, None if all ended well or none was started.
-    code: what `hvdkit run` ends with. traceback: of `first`.
+    code: what `hvdkit run` ends with. traceback: of `first`. shut_down: it failed because Horovod was shut
+    down, by a rank that is not known to have failed.
     """
 
     code: int
     first: RankEnd | None = None
     traceback: str = ""
+    shut_down: bool = False
 
 
 def run(
@@ -73,7 +75,7 @@ def run(
             lifeline.wait(_END_S)
             _end(launcher)
             reader.join(_LAUNCHER_S)
-        return _outcome(launcher.returncode, lifeline.ended, output, start.ranks)
+        return _outcome(launcher.returncode, (*lifeline.ended, *lifeline.silent), output, start.ranks)
 
 
 def _listen(start: Start, ctrl_port: int, token: str) -> Lifeline:
@@ -108,7 +110,7 @@ def _watch(launcher: subprocess.Popen[bytes], lifeline: Lifeline) -> None:
 def _outcome(code: int, ended: Sequence[RankEnd], output: Output, ranks: int) -> Outcome:
     first = first_failure(ended, output)
     if first is not None:
-        return Outcome(first.code or 1, first, output.traceback(first.rank))
+        return Outcome(first.code or 1, first, output.traceback(first.rank), output.was_shut_down(first.rank))
     if len({end.rank for end in ended}) == ranks:
         return Outcome(0)
     # Nobody failed and somebody never was: the launcher's own error, which it has printed.
@@ -116,10 +118,13 @@ def _outcome(code: int, ended: Sequence[RankEnd], output: Output, ranks: int) ->
 
 
 def first_failure(ended: Sequence[RankEnd], output: Output) -> RankEnd | None:
-    """Of the ranks that failed the first one that was not merely told of another's failure."""
+    """Of the ranks that failed the first one that was neither told of another's failure nor asked to end."""
+
+    def own(end: RankEnd) -> bool:
+        return output.has_own_error(end.rank) if end.stopped else not output.was_told(end.rank)
+
     failed = [end for end in ended if end.failed]
-    own = [end for end in failed if not output.was_told(end.rank)]
-    return next(iter(own or failed), None)
+    return next((end for end in failed if own(end)), next(iter(failed), None))
 
 
 @contextmanager

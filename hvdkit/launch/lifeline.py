@@ -24,11 +24,15 @@ _HELLO_S = 10.0
 
 @dataclass(frozen=True)
 class RankEnd:
-    """How a rank ended. code: its exit code, 128 + N for signal N; None: it was never heard of again."""
+    """How a rank ended. code: its exit code, 128 + N for signal N; None: it was never heard of again.
+
+    stopped: somebody asked it to end, mostly because another rank had failed.
+    """
 
     rank: int
     host: str
     code: int | None
+    stopped: bool = False
 
     @property
     def failed(self) -> bool:
@@ -46,16 +50,18 @@ class Lifeline:
         self.address: tuple[str, int] = self._server.getsockname()[:2]
         self._lock = threading.Lock()
         self._open: dict[int, socket.socket] = {}
-        self._ended: list[RankEnd] = []
+        self._hosts: dict[int, str] = {}
+        self._stopped: dict[int, float] = {}
+        self._ended: list[tuple[float, RankEnd]] = []
         self._closing = False
         threading.Thread(target=self._accept, daemon=True).start()
         threading.Thread(target=self._beat, daemon=True).start()
 
     @property
     def ended(self) -> tuple[RankEnd, ...]:
-        """Ranks that ended, in the order in which it was known."""
+        """Ranks that ended, in the order in which it was known that they end."""
         with self._lock:
-            return tuple(self._ended)
+            return tuple(end for _, end in sorted(self._ended, key=lambda ended: ended[0]))
 
     @property
     def has_failure(self) -> bool:
@@ -67,6 +73,12 @@ class Lifeline:
         """Ranks that are connected."""
         with self._lock:
             return len(self._open)
+
+    @property
+    def silent(self) -> tuple[RankEnd, ...]:
+        """Ranks that are connected and did not say that they end; some time after close(): gone."""
+        with self._lock:
+            return tuple(RankEnd(r, self._hosts[r], None) for r in self._open if r not in self._stopped)
 
     def close(self) -> None:
         """Tell every rank to end and take no more."""
@@ -108,6 +120,7 @@ class Lifeline:
                 if self._closing:
                     return
                 self._open[rank] = connection
+                self._hosts[rank] = host
             code = None
             try:
                 connection.sendall(b"\n")  # the rank starts when it hears that it is expected
@@ -115,11 +128,16 @@ class Lifeline:
                     message: Mapping[str, int] = json.loads(line)
                     if "exit" in message:
                         code = int(message["exit"])
+                        break
+                    if "stopped" in message:
+                        with self._lock:
+                            self._stopped.setdefault(rank, time.monotonic())
             except (OSError, ValueError):
                 pass  # silent for too long, or broken off: gone without a word
             with self._lock:
                 self._open.pop(rank, None)
-                self._ended.append(RankEnd(rank, host, code))
+                since = self._stopped.get(rank, time.monotonic())
+                self._ended.append((since, RankEnd(rank, host, code, rank in self._stopped)))
 
     def _beat(self) -> None:
         while not self._closing:

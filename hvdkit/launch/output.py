@@ -14,8 +14,10 @@ from typing import IO
 _TAG = re.compile(r"\[(?:\d+,)?(\d+)\]<(stdout|stderr)>:")
 _KEPT = 200  # lines of standard error a rank
 _TRACEBACK = "Traceback (most recent call last):"
+_OURS = "hvdkit: "  # what the rank's end of the lifeline says
 # A rank that says this was told of another's failure by Horovod.
-_TOLD = ("HorovodInternalError", "Horovod has been shut down")
+_SHUT_DOWN = "Horovod has been shut down"
+_TOLD = ("HorovodInternalError", _SHUT_DOWN)
 
 
 class Output:
@@ -72,9 +74,23 @@ class Output:
         starts = [number for number, line in enumerate(lines) if line.startswith(_TRACEBACK)]
         return "\n".join(lines[starts[-1] :] if starts else lines[-20:])
 
+    def has_own_error(self, rank: int) -> bool:
+        """Whether the last thing that a rank printed is a traceback, and not of what Horovod told it."""
+        lines = [line for line in self._errors.get(rank, ()) if line.strip() and not line.startswith(_OURS)]
+        starts = [number for number, line in enumerate(lines) if line.startswith(_TRACEBACK)]
+        if not starts:
+            return False
+        # Frames are indented; the error is the first line that is not, and nothing follows it.
+        after = [line for line in lines[starts[-1] + 1 :] if not line.startswith(" ")]
+        return len(after) == 1 and not self.was_told(rank)
+
     def was_told(self, rank: int) -> bool:
         """Whether a rank failed because Horovod told it that another one had."""
         return any(sign in self.traceback(rank) for sign in _TOLD)
+
+    def was_shut_down(self, rank: int) -> bool:
+        """Whether a rank failed because another one had left the job, well or not."""
+        return _SHUT_DOWN in self.traceback(rank)
 
 
 def lines(stream: IO[bytes]) -> Iterator[str]:

@@ -16,7 +16,6 @@ import sys
 import threading
 import time
 from collections.abc import Mapping
-from types import FrameType
 
 from hvdkit.launch.interfaces import own
 from hvdkit.launch.lifeline import BEAT_S, SILENCE_S
@@ -40,19 +39,29 @@ def main(address: str, command: list[str]) -> int:
         print(f"hvdkit: {name} does not reach the launcher at {address}: {error}", file=sys.stderr)
         return 1
     environ = {**os.environ, **interface_variables(line.getsockname()[0])}
-    child = subprocess.Popen(command, env=environ, start_new_session=True, preexec_fn=die_with_parent)
-
-    def end(_signal: int, _frame: FrameType | None) -> None:
-        _end(child)
-
+    asked = threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
-        signal.signal(number, end)
+        signal.signal(number, lambda *_: asked.set())
+    child = subprocess.Popen(command, env=environ, start_new_session=True, preexec_fn=die_with_parent)
+    # Not in the handler: this thread waits for the child, and holds meanwhile what _end asks.
+    threading.Thread(target=_stop_when, args=(asked, line, child), daemon=True).start()
     threading.Thread(target=_watch, args=(line, child, name), daemon=True).start()
     code = child.wait()
     _end(child)  # workers that it left behind
     code = code if code >= 0 else 128 - code
     _send(line, {"exit": code})
     return code
+
+
+def _stop_when(asked: threading.Event, line: socket.socket, child: subprocess.Popen[bytes]) -> None:
+    asked.wait()
+    _stop(line, child)
+
+
+def _stop(line: socket.socket, child: subprocess.Popen[bytes]) -> None:
+    """End the child because somebody asked for it; say so first, as its exit code is not its own doing."""
+    _send(line, {"stopped": True})
+    _end(child)
 
 
 def rank_of(environ: Mapping[str, str]) -> int:
@@ -83,7 +92,7 @@ def _watch(line: socket.socket, child: subprocess.Popen[bytes], name: str) -> No
     if child.poll() is None:
         with contextlib.suppress(OSError):  # whoever read this rank's output may be gone, too
             print(f"hvdkit: the launcher is gone or ended the job; {name} ends", file=sys.stderr, flush=True)
-        _end(child)
+        _stop(line, child)
 
 
 def _end(child: subprocess.Popen[bytes]) -> None:

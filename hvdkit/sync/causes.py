@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from hvdkit.sync.evidence import Evidence
+from hvdkit.sync.history import LOAD, LOAD_SCALER, LOAD_SCHEDULER, PHANTOM_STEP, SCHEDULER_STEP
 from hvdkit.sync.settings import VARIABLE
 
 _SEED_LIMIT = 2**32  # torch's own random seed for a process that sets none lies above, all but surely
@@ -55,12 +56,13 @@ def _joined(ranks: Ranks, _: Sequence[str]) -> Cause | None:
 
 
 def _phantom_step(ranks: Ranks, _: Sequence[str]) -> Cause | None:
-    if not _uneven(ranks, "phantom step"):
+    # A step without gradients moves nothing but by weight decay, and shows the first time that one looks.
+    if not _uneven(ranks, PHANTOM_STEP) or not any(rank.decays and not rank.agreed for rank in ranks):
         return None
     return Cause(
         "phantom_step",
         f"hvd.broadcast_optimizer_state took a step of its own on "
-        f"{_which(bool(rank.counts.get('phantom step')) for rank in ranks)}, where the optimizer had no "
+        f"{_more(ranks, PHANTOM_STEP)}, where the optimizer had no "
         "state: weight decay has changed the parameters",
         "broadcast the parameters after the optimizer's state; or "
         "optimizer.load_state_dict(hvd.broadcast_object(optimizer.state_dict(), root_rank=0))",
@@ -88,16 +90,48 @@ def _not_wrapped(ranks: Ranks, _: Sequence[str]) -> Cause | None:
     )
 
 
+def _scaler_resumed(ranks: Ranks, _: Sequence[str]) -> Cause | None:
+    if not _on_some(ranks, LOAD_SCALER):
+        return None
+    return Cause(
+        "scaler_resumed",
+        f"{_more(ranks, LOAD_SCALER)} loaded a GradScaler's state, and the others did not: gradients of "
+        "different scales are averaged",
+        "after the load, on all ranks: "
+        "scaler.load_state_dict(hvd.broadcast_object(scaler.state_dict(), root_rank=0))",
+    )
+
+
 def _rates(ranks: Ranks, _: Sequence[str]) -> Cause | None:
     rates = [", ".join(rank.rates) for rank in ranks]
     if len(set(rates)) == 1:
         return None
     shown = "; ".join(f"rank {rank}: {rate}" for rank, rate in enumerate(rates))
+    differ = f"the learning rates differ ({shown}):"
+    if _on_some(ranks, LOAD_SCHEDULER):
+        return Cause(
+            "scheduler_resumed",
+            f"{differ} {_more(ranks, LOAD_SCHEDULER)} loaded a scheduler's state, and the others did not",
+            "after the load, on all ranks: "
+            "scheduler.load_state_dict(hvd.broadcast_object(scheduler.state_dict(), root_rank=0))",
+        )
+    if _uneven(ranks, SCHEDULER_STEP):
+        return Cause(
+            "learning_rate",
+            f"{differ} {_more(ranks, SCHEDULER_STEP)} called scheduler.step() more often",
+            "scheduler.step() on all ranks, the same number of times",
+        )
+    if _on_some(ranks, LOAD):
+        return Cause(
+            "epoch_resumed",
+            f"{differ} {_more(ranks, LOAD)} loaded a checkpoint, and did not send the epoch or step that "
+            "the rate is computed from",
+            "start_epoch = hvd.broadcast_object(start_epoch, root_rank=0), before anything uses it",
+        )
     return Cause(
         "learning_rate",
-        f"the learning rates differ ({shown}): a scheduler steps on some ranks only, or on what "
-        "each rank measured",
-        "scheduler.step() on all ranks; ReduceLROnPlateau needs the average: "
+        f"{differ} each rank computes its own",
+        "compute it from what all ranks share; ReduceLROnPlateau needs the average: "
         "scheduler.step(hvd.allreduce(loss, name='loss'))",
     )
 
@@ -116,7 +150,7 @@ def _uncovered(ranks: Ranks, differing: Sequence[str]) -> Cause | None:
 
 
 def _no_broadcast(ranks: Ranks, _: Sequence[str]) -> Cause | None:
-    if not all(rank.watched and not rank.counts.get("broadcast") for rank in ranks):
+    if not all(rank.watched and not rank.agreed and not rank.counts.get("broadcast") for rank in ranks):
         return None
     seeds = [rank.seed for rank in ranks]
     if len(set(seeds)) > 1 and max(seeds) < _SEED_LIMIT:
@@ -153,15 +187,16 @@ def _unsent(ranks: Ranks, differing: Sequence[str]) -> Cause | None:
 
 
 TESTS: tuple[Test, ...] = (
+    _scaler_resumed,
     _skipped_step,
     _joined,
-    _phantom_step,
     _resumed_late,
     _not_wrapped,
-    _uncovered,
     _no_broadcast,
-    _clipped,
     _rates,
+    _phantom_step,
+    _uncovered,
+    _clipped,
     _unsent,
 )
 
@@ -182,6 +217,17 @@ def _unknown(ranks: Ranks) -> Cause:
 
 def _uneven(ranks: Ranks, what: str) -> bool:
     return len({rank.counts.get(what, 0) for rank in ranks}) > 1
+
+
+def _on_some(ranks: Ranks, what: str) -> bool:
+    """It happened on some ranks, and on others never. Who sends what it has loaded loads once more."""
+    return len({bool(rank.counts.get(what)) for rank in ranks}) > 1
+
+
+def _more(ranks: Ranks, what: str) -> str:
+    """The ranks where it happened more often than elsewhere."""
+    counts = [rank.counts.get(what, 0) for rank in ranks]
+    return _which(count > min(counts) for count in counts)
 
 
 def _which(which: Iterable[bool]) -> str:

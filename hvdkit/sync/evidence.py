@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 from torch.optim import Optimizer
 
-from hvdkit.sync.history import HISTORY
+from hvdkit.sync.history import HISTORY, LOAD
 
 
 @dataclass(frozen=True)
@@ -21,7 +21,8 @@ class Evidence:
         empty, unsent too.
     wrapped: the optimizer reduces gradients; None without one.
     uncovered: parameters that it trains and does not reduce. unsent: parameters that were never broadcast.
-    rates: learning rates. seed: of torch. counts, last: of events by kind (see history).
+    rates: learning rates. decays: whether there is weight decay. agreed: the ranks were equal at an earlier
+        step of this optimizer. seed: of torch. counts, last: of events by kind (see history).
     """
 
     watched: bool
@@ -29,6 +30,8 @@ class Evidence:
     uncovered: list[str]
     unsent: list[str]
     rates: list[str]
+    decays: bool
+    agreed: bool
     seed: int
     skipped: int
     counts: dict[str, int]
@@ -36,7 +39,7 @@ class Evidence:
 
     def loaded_last(self) -> bool:
         """A state was loaded here after the last broadcast."""
-        return self.last.get("load", 0) > self.last.get("broadcast", 0)
+        return self.last.get(LOAD, 0) > self.last.get("broadcast", 0)
 
 
 def collect(named: Iterable[tuple[str, Tensor]], optimizer: Optimizer | None, covers_all: bool) -> Evidence:
@@ -54,6 +57,8 @@ def collect(named: Iterable[tuple[str, Tensor]], optimizer: Optimizer | None, co
         rates=[f"{float(group['lr']):g}" for group in optimizer.param_groups if "lr" in group]
         if optimizer
         else [],
+        decays=optimizer is not None and any(group.get("weight_decay") for group in optimizer.param_groups),
+        agreed=optimizer in HISTORY.agreed,
         seed=torch.initial_seed(),
         skipped=HISTORY.skipped,
         counts=dict(HISTORY.counts),

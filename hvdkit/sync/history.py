@@ -4,6 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
+from weakref import WeakSet
+
+from torch.optim import Optimizer
+
+# Kinds of events that several modules name. LOAD: of a model's or an optimizer's state.
+LOAD, LOAD_SCHEDULER, LOAD_SCALER = "load", "load scheduler", "load scaler"
+SCHEDULER_STEP = "scheduler step"
+PHANTOM_STEP = "phantom step"  # as hvdkit.verify.hook.steps tells it
 
 
 @dataclass
@@ -12,6 +20,7 @@ class History:
 
     counts: how often each kind of event happened. last: a number that grows with each event, by its kind.
     sent: addresses of tensors that were broadcast. skipped: steps that a GradScaler did not take.
+    agreed: optimizers whose ranks were compared and found equal.
     """
 
     watched: bool = False
@@ -19,6 +28,7 @@ class History:
     last: dict[str, int] = field(default_factory=dict)
     sent: set[int] = field(default_factory=set)
     skipped: int = 0
+    agreed: WeakSet[Optimizer] = field(default_factory=WeakSet)
 
     def note(self, what: str) -> None:
         """An event of this kind happened."""

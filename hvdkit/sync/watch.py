@@ -15,17 +15,21 @@ from weakref import WeakKeyDictionary, WeakSet
 import torch
 from torch.optim import Optimizer
 
-from hvdkit.sync.history import HISTORY
+from hvdkit.sync.history import HISTORY, LOAD, LOAD_SCALER, LOAD_SCHEDULER, SCHEDULER_STEP
 from hvdkit.verify.hook.steps import around_steps, hide_state_steps, inside_a_step, part_of_a_step
 
 CLIPS = ("clip_grad_norm_", "clip_grad_value_")
 
 
 def watch_torch() -> None:
-    """Note states that are loaded, and gradients that are clipped before they are reduced."""
+    """Note loaded states, schedulers' steps, and gradients that are clipped before they are reduced."""
     HISTORY.watched = True
-    _note_loading(torch.nn.Module)
-    _note_loading(Optimizer)
+    _note_calls(torch.nn.Module, "load_state_dict", LOAD)
+    _note_calls(Optimizer, "load_state_dict", LOAD)
+    _note_calls(torch.amp.GradScaler, "load_state_dict", LOAD_SCALER)
+    for scheduler in _schedulers():
+        _note_calls(scheduler, "load_state_dict", LOAD_SCHEDULER)
+        _note_calls(scheduler, "step", SCHEDULER_STEP)
     made = _all_optimizers()
     for name in CLIPS:
         _note_clipping(name, made)
@@ -113,16 +117,25 @@ def _count_scaled_steps(updated: WeakSet[Optimizer], after: Callable[[Optimizer]
     torch.amp.GradScaler.step = step  # type: ignore[method-assign]
 
 
-def _note_loading(kind: Any) -> None:
-    load = kind.load_state_dict
+def _schedulers() -> Iterable[type]:
+    """torch's schedulers. One of the script's own calls these, or is not noted."""
+    module = torch.optim.lr_scheduler
+    return [each for each in vars(module).values() if getattr(each, "__module__", "") == module.__name__]
 
-    @functools.wraps(load)
-    def load_state_dict(self: Any, *args: Any, **kwargs: Any) -> Any:
+
+def _note_calls(kind: type, method: str, what: str) -> None:
+    """Note each call of a method where this class itself defines it."""
+    original = vars(kind).get(method)
+    if original is None:
+        return
+
+    @functools.wraps(original)
+    def noted(self: Any, *args: Any, **kwargs: Any) -> Any:
         if not inside_a_step():
-            HISTORY.note("load")
-        return load(self, *args, **kwargs)
+            HISTORY.note(what)
+        return original(self, *args, **kwargs)
 
-    kind.load_state_dict = load_state_dict
+    setattr(kind, method, noted)
 
 
 def _note_clipping(name: str, optimizers: Iterable[Optimizer]) -> None:

@@ -23,7 +23,7 @@ from torch.optim import Optimizer
 from hvdkit.torch import registry
 from hvdkit.torch.guards import UnreducedGradientsError
 
-__all__ = ["KEPT", "AdasumUpdates", "Averaging"]
+__all__ = ["KEPT", "AdasumUpdates", "Averaging", "is_adasum"]
 
 Closure = Optional[Callable[[], Any]]
 
@@ -152,6 +152,11 @@ class AdasumUpdates(_State):
         _watch_frozen(self)
 
 
+def is_adasum(optimizer: Optimizer) -> bool:
+    """Whether Horovod, wrapped here or plain, combines this optimizer's updates by Adasum."""
+    return hasattr(optimizer, "_starting_models")
+
+
 _STEPS: tuple[Any, ...] = (Averaging.step, AdasumUpdates.step)
 for _step in _STEPS:
     # torch wraps each step that lacks this mark in the calls of step hooks. Averaging leaves them to the
@@ -191,7 +196,7 @@ def _watch(optimizer: _State, parameters: Iterable[Tensor]) -> None:
     """Register Horovod's hook, and what it looks up, for parameters that Horovod did not see."""
     for parameter in parameters:
         optimizer._allreduce_delay.setdefault(parameter, optimizer.backward_passes_per_step)
-        if hasattr(optimizer, "_starting_models"):
+        if is_adasum(optimizer):
             optimizer._starting_models.setdefault(parameter, torch.zeros_like(parameter, requires_grad=False))
         elif optimizer._groups is not None:
             optimizer._p_to_group[parameter] = (parameter,)

@@ -20,8 +20,10 @@ from torch.optim import Optimizer
 from hvdkit.errors import HvdkitError
 from hvdkit.sync.causes import likely
 from hvdkit.sync.evidence import Evidence, collect
+from hvdkit.sync.history import HISTORY
 from hvdkit.torch import guards, registry
 from hvdkit.torch.names import Models, modules_by_prefix, parameter_names, plain
+from hvdkit.torch.reduction import is_adasum
 from hvdkit.torch.tree import as_bytes, leaves
 from hvdkit.verify.hook.names import models_of
 
@@ -55,6 +57,8 @@ def check_sync(
     process_set: Any = hvd.global_process_set,
 ) -> tuple[str, ...]:
     """Compare all ranks' parameters, buffers, optimizer state and settings. Each rank calls it.
+
+    Under Adasum each rank's optimizer state is its own by design and not compared.
 
     buffers: buffers that differ are an error, too. By default they are not, as running statistics of
         BatchNorm differ between ranks by design.
@@ -107,6 +111,7 @@ def _compare(
     if absent:
         return teller, (f"{moment}not compared: {_ranks(absent)} called hvd.join()",)
     if len(set(rows)) == 1:
+        _note_agreement(optimizer)
         return teller, ()
     # Only now each rank's own tables are worth sending.
     covers_all = optimizer is not None and registry.holds(optimizer)
@@ -120,12 +125,18 @@ def _compare(
         raise _error(
             wrong, tables, [Evidence(**evidence) for _, evidence in gathered], process_set.ranks, moment
         )
+    _note_agreement(optimizer)
     shown = ", ".join(differing[:_SHOWN]) + (
         f" and {len(differing) - _SHOWN} more" if differing[_SHOWN:] else ""
     )
     return teller, (
         f"{moment}{shown}: the ranks differ; running statistics do so by design, and rank 0's are saved",
     )
+
+
+def _note_agreement(optimizer: Optimizer | None) -> None:
+    if optimizer is not None:
+        HISTORY.agreed.add(optimizer)
 
 
 def _rows(
@@ -173,7 +184,11 @@ def _digests(named: Named, optimizer: Optimizer | None) -> Iterator[tuple[str, b
     if optimizer is not None:
         names = {id(parameter): name for name, parameter in named}
         order = [names.get(id(parameter), "?") for parameter in registry.parameters_of(optimizer)]
-        for path, leaf in leaves(optimizer.state_dict()):
+        state = optimizer.state_dict()
+        if is_adasum(optimizer):
+            # It combines what each rank's own optimizer makes of its own gradients: averages of these differ.
+            del state["state"]
+        for path, leaf in leaves(state):
             if isinstance(leaf, (Tensor, *_PLAIN)):
                 yield _label(path, order), _digest(leaf)
 

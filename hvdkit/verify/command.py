@@ -34,7 +34,9 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument("migrated", type=Path, help="the script that uses Horovod")
     add_run_options(made)
     made.add_argument("--json", metavar="FILE", help="write the result here; - is stdout")
-    made.add_argument("arguments", nargs="*", metavar="-- SCRIPT ARGS", help="arguments for both scripts")
+    made.add_argument(
+        "arguments", nargs="*", default=[], metavar="-- SCRIPT ARGS", help="for both scripts"
+    )  # default: optional
     return made
 
 

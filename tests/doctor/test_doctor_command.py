@@ -29,6 +29,19 @@ def slow(_: Request) -> None:
     time.sleep(600)
 
 
+@pytest.mark.parametrize(("file", "check"), [("horovod.py", "horovod"), ("torch/__init__.py", "torch")])
+def test_a_file_that_hides_a_package_is_named(
+    file: str, check: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Building Horovod again, or uninstalling torch, would change nothing."""
+    (tmp_path / file).parent.mkdir(exist_ok=True)
+    (tmp_path / file).write_text("import horovod.torch\n")
+    monkeypatch.chdir(tmp_path)
+    assert main(["doctor", "--only", check]) == 1
+    out = capsys.readouterr().out
+    assert f"{tmp_path / file} hides the package" in out and f"fix: rename {tmp_path / file}" in out
+
+
 def test_a_check_that_crashes_or_hangs_is_a_line_of_the_report() -> None:
     checks = [
         Check("crashes", "one that crashes", crash, judge=lambda *_: [ok("")]),

@@ -8,11 +8,13 @@ from pathlib import Path
 
 sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parents[1])]
 
-from failures import launching, limits, programs, stacks, two_hosts  # noqa: E402
+from failures import launching, limits, own_run, programs, stacks, two_hosts  # noqa: E402
 from failures.neutral import neutral  # noqa: E402
 
 LOGS = Path(__file__).parent / "logs"
-FAILURES = [failure for kind in (programs, launching, limits, stacks, two_hosts) for failure in kind.FAILURES]
+FAILURES = [
+    failure for kind in (programs, own_run, launching, limits, stacks, two_hosts) for failure in kind.FAILURES
+]
 
 
 def main(wanted: list[str]) -> None:

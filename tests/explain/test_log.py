@@ -18,6 +18,25 @@ def test_gloo_and_mpi_tags_and_times_are_taken_off() -> None:
     ]
 
 
+OWN = "[0] one\n[1]   two\n[0] \n[1]\nhvdkit: rank 0 on a failed first: exit code 1\n"
+
+
+def test_the_marks_of_hvdkit_run_are_taken_off() -> None:
+    assert texts(OWN)[:4] == [(0, "one"), (1, "  two"), (0, ""), (1, "")]
+    assert parse(OWN).is_job
+    assert texts("[1] Horovod has been shut down\nx [0] y") == [
+        (1, "Horovod has been shut down"),
+        (None, "x [0] y"),
+    ]
+
+
+def test_any_other_program_may_write_such_marks() -> None:
+    text = "[1] 4711\n[0] ModuleNotFoundError: No module named 'x'\n"
+    assert not parse(text).is_job and parse(text).ranks == ()
+    # What a rank prints is its own where a launcher has tagged it.
+    assert texts("[0]<stdout>:[7] loss\nhvdkit: x")[0] == (0, "[7] loss")
+
+
 def test_the_pieces_of_a_line_are_put_together_past_other_ranks() -> None:
     log = "[1,0]<stderr>:Key[1,0]<stderr>:Error[1,1]<stderr>:Value\n[1,0]<stderr>:: 'a'\n[1,1]<stderr>:tail\n"
     assert texts(log) == [(1, "Value"), (0, "KeyError: 'a'"), (1, "tail")]

@@ -9,7 +9,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from failures import launching, programs
+from failures import launching, own_run, programs
 
 from hvdkit.explain.log import parse
 from hvdkit.explain.verdict import judge
@@ -19,9 +19,12 @@ CHEAP = (
     "host_format/no_slots",
     "script_missing/gloo",
     "own_error/one_rank_gloo",
+    "own_error/hvdkit_run",
     "crashed/segmentation_fault_gloo",
 )
-FAILURES = {f"{one.cause}/{one.variant}": one for one in [*launching.FAILURES, *programs.FAILURES]}
+FAILURES = {
+    f"{one.cause}/{one.variant}": one for one in [*launching.FAILURES, *own_run.FAILURES, *programs.FAILURES]
+}
 
 
 @pytest.mark.launch

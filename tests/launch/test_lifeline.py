@@ -62,6 +62,27 @@ def test_closing_ends_the_command_and_its_workers(line: Lifeline) -> None:
     assert line.wait(60)
 
 
+@pytest.mark.parametrize(("trap", "code"), [("", 143), ("trap '' TERM; ", 137)])
+def test_a_rank_that_is_asked_to_end_says_that_it_was(line: Lifeline, trap: str, code: int) -> None:
+    """As horovodrun does, five seconds before it kills: the word is out by then, whatever the script does."""
+    process = rank(line, "sh", "-c", f"{trap}echo up; while :; do sleep 0.1; done")
+    assert process.stdout is not None and process.stdout.readline() == "up\n"
+    process.terminate()
+    wait_for(lambda: bool(line.ended))
+    assert line.ended == (RankEnd(1, socket.gethostname(), code, stopped=True),)
+
+
+def test_a_rank_that_is_killed_while_it_ends_was_asked_to(line: Lifeline) -> None:
+    process = rank(line, "sh", "-c", "trap '' TERM; echo up; while :; do sleep 0.1; done")
+    assert process.stdout is not None and process.stdout.readline() == "up\n"
+    assert line.silent == (RankEnd(1, socket.gethostname(), None),)
+    process.terminate()
+    wait_for(lambda: not line.silent)
+    process.kill()
+    wait_for(lambda: bool(line.ended))
+    assert line.ended == (RankEnd(1, socket.gethostname(), None, stopped=True),)
+
+
 def test_a_killed_rank_is_gone_without_a_word_and_takes_its_command_with_it(line: Lifeline) -> None:
     process = rank(line, "sh", "-c", "echo $$; exec sleep 600")
     assert process.stdout is not None

@@ -59,3 +59,45 @@ def test_first_failure_is_not_the_messenger() -> None:
     assert first_failure(ended, output) == ended[2]
     assert first_failure(ended[:1], output) == ended[0]
     assert first_failure(ended[1:2], output) is None
+
+
+def test_who_was_asked_to_end_is_not_blamed() -> None:
+    output = Output(None, lambda: False)
+    fill(output, 0, "Traceback (most recent call last):", TOLD)
+    fill(output, 1, "epoch 3 is done", "hvdkit: the launcher is gone or ended the job; rank 1 on b ends")
+    told, healthy = RankEnd(0, "a", 1), RankEnd(1, "b", 143, stopped=True)
+    for end in (healthy, RankEnd(1, "b", None, stopped=True), RankEnd(1, "b", 137, stopped=True)):
+        assert first_failure([told, end], output) == told
+    assert first_failure([healthy, told], output) == healthy, "stopped by somebody before anything failed"
+    assert output.was_shut_down(0) and not output.was_shut_down(1)
+
+
+@pytest.mark.parametrize("last", [[], ["hvdkit: the launcher is gone or ended the job; rank 1 on b ends"]])
+def test_who_was_asked_to_end_while_it_failed_is_blamed(last: list[str]) -> None:
+    """Rank 1 raised, its exit took a while, and rank 0, which Horovod told of it, had ended by then."""
+    output = Output(None, lambda: False)
+    fill(output, 0, "Traceback (most recent call last):", TOLD)
+    fill(
+        output,
+        1,
+        "Traceback (most recent call last):",
+        '  File "train.py", line 3',
+        "ValueError: boom",
+        *last,
+    )
+    ended = [RankEnd(0, "a", 1), RankEnd(1, "b", 143, stopped=True)]
+    assert first_failure(ended, output) == ended[1]
+
+
+def test_an_error_that_was_handled_is_not_the_reason() -> None:
+    output = Output(None, lambda: False)
+    fill(output, 0, "Traceback (most recent call last):", TOLD)
+    fill(output, 1, "Traceback (most recent call last):", "  x", "KeyError: 'cache'", "going on without")
+    ended = [RankEnd(0, "a", 1), RankEnd(1, "b", 143, stopped=True)]
+    assert first_failure(ended, output) == ended[0]
+
+
+def test_a_mismatch_is_no_shut_down() -> None:
+    output = Output(None, lambda: False)
+    fill(output, 0, "Traceback (most recent call last):", "HorovodInternalError: Mismatched data types: ...")
+    assert output.was_told(0) and not output.was_shut_down(0)

@@ -85,6 +85,31 @@ def test_the_first_failure_is_told_last(folder: Path, controller: str) -> None:
     assert (folder / "logs" / "rank.0.log").read_text().startswith("rank 0 token None named for ranks\n")
 
 
+UNEVEN = """\
+import time, torch
+import horovod.torch as hvd
+hvd.init()
+for step in range(4 - hvd.rank()):
+    hvd.allreduce(torch.ones(1), name="loss")
+hvd.shutdown()
+time.sleep(600)
+"""
+
+
+@pytest.mark.launch
+@pytest.mark.parametrize("controller", ["--gloo", "--mpi"])
+def test_a_rank_that_was_well_is_not_blamed(folder: Path, controller: str) -> None:
+    """Rank 1 has a step less, ends its training and goes on with work of its own; rank 0 fails for that."""
+    (folder / "train.py").write_text(UNEVEN)
+    job = start("-np", "2", controller, "python", "train.py")
+    _, err = job.communicate(timeout=300)
+    assert job.returncode == 1
+    said = [line for line in err.splitlines() if line.startswith("hvdkit: ")][-2:]
+    assert "rank 0 on" in said[0] and said[0].endswith("failed first: exit code 1")
+    assert "another rank ended its training first" in said[1]
+    assert not any("rank 1" in line and "failed first" in line for line in err.splitlines())
+
+
 @pytest.mark.launch
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_interrupted_leaves_no_rank(folder: Path, number: signal.Signals) -> None:

@@ -121,6 +121,92 @@ def phantom_step() -> None:
     train(model, optimizer)
 
 
+def resume(model: nn.Module, optimizer: Optimizer, momentum: bool = False) -> None:
+    """What a script that was stopped does: rank 0 loads, and sends weights and optimizer state alone."""
+    if hvd.rank() == 0:
+        model.load_state_dict(network(5).state_dict())
+        groups = optimizer.state_dict()["param_groups"]
+        buffers = enumerate(torch.ones_like(p) for p in model.parameters())
+        state = {i: {"momentum_buffer": buffer} for i, buffer in buffers} if momentum else {}
+        optimizer.load_state_dict({"state": state, "param_groups": groups})
+    send(model)
+    hvd.broadcast_optimizer_state(optimizer, root_rank=0)
+
+
+def scheduled(optimizer: Optimizer) -> Any:
+    return torch.optim.lr_scheduler.LambdaLR(optimizer, lambda epoch: 1 / (1 + epoch))
+
+
+@scenario
+def scheduler_resumed() -> None:
+    """The rates are equal until the scheduler steps: the second comparison finds them."""
+    model = network(0)
+    optimizer = wrapped(model, torch.optim.SGD(model.parameters(), lr=0.1))
+    scheduler = scheduled(optimizer)
+    if hvd.rank() == 0:
+        scheduler.load_state_dict({**scheduler.state_dict(), "last_epoch": 3})
+    resume(model, optimizer)
+    for _ in range(5):
+        train(model, optimizer, 2)
+        scheduler.step()
+
+
+@scenario
+def scheduler_resumed__phantom() -> None:
+    """Horovod steps on rank 1, which has no momentum yet; without weight decay that moves nothing."""
+    model = network(0)
+    optimizer = wrapped(model)
+    scheduler = torch.optim.lr_scheduler.ExponentialLR(optimizer, 0.5)
+    if hvd.rank() == 0:
+        scheduler.load_state_dict({**scheduler.state_dict(), "gamma": 0.25})
+    resume(model, optimizer, momentum=True)
+    scheduler.step()
+    train(model, optimizer)
+
+
+@scenario
+def learning_rate__after_a_resume() -> None:
+    """The scheduler's state is sent, as it should be; later rank 0 alone steps it."""
+    model = network(0)
+    optimizer = wrapped(model)
+    scheduler = scheduled(optimizer)
+    if hvd.rank() == 0:
+        scheduler.load_state_dict({**scheduler.state_dict(), "last_epoch": 3})
+    scheduler.load_state_dict(hvd.broadcast_object(scheduler.state_dict(), root_rank=0))
+    resume(model, optimizer, momentum=True)
+    for _ in range(10):
+        train(model, optimizer)
+        if hvd.rank() == 0:
+            scheduler.step()
+
+
+@scenario
+def epoch_resumed() -> None:
+    """Rank 0 goes on at epoch 3, the others start at 0, and the rate is computed by hand."""
+    model = network(0)
+    optimizer = wrapped(model, torch.optim.AdamW(model.parameters(), lr=0.1))
+    resume(model, optimizer)
+    start = 3 if hvd.rank() == 0 else 0
+    for epoch in range(start, start + 10):
+        optimizer.param_groups[0]["lr"] = 0.1 / (1 + epoch)
+        train(model, optimizer)
+
+
+@scenario
+def scaler_resumed() -> None:
+    model = network(0)
+    optimizer = wrapped(model)
+    scaler = torch.amp.GradScaler("cpu", init_scale=2.0)
+    if hvd.rank() == 0:
+        scaler.load_state_dict({**scaler.state_dict(), "scale": 8.0})
+    resume(model, optimizer)
+    scaler.scale(loss_of(model)).backward()
+    optimizer.synchronize()
+    with optimizer.skip_synchronize():
+        scaler.step(optimizer)
+    scaler.update()
+
+
 @scenario
 def not_wrapped() -> None:
     model = network()
@@ -204,9 +290,35 @@ def join() -> None:
     train(model, torch.optim.SGD(model.parameters(), lr=0.0))
 
 
+def adasum(make: Callable[..., Any], start: int) -> None:
+    model = network(start)
+    if not start:
+        send(model)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1, momentum=0.9)
+    train(model, make(optimizer, named_parameters=model.named_parameters(), op=hvd.Adasum), 10)
+
+
+def healthy__adasum() -> None:
+    """Each rank's momentum is its own; the weights agree."""
+    adasum(hvd.DistributedOptimizer, 0)
+
+
+def healthy__adasum_of_hvdkit() -> None:
+    from hvdkit.torch import DistributedOptimizer
+
+    adasum(DistributedOptimizer, 0)
+
+
+def seed__adasum() -> None:
+    """The weights do not."""
+    adasum(hvd.DistributedOptimizer, 1 + hvd.rank())
+
+
 def main() -> None:
     hvd.init()
-    for name, run in SCENARIOS.items():
+    # Horovod has Adasum for the CPU under MPI alone. Before the others: the last one joins.
+    mpi = (healthy__adasum, healthy__adasum_of_hvdkit, seed__adasum) if hvd.mpi_enabled() else ()
+    for name, run in {**{make.__name__: make for make in mpi}, **SCENARIOS}.items():
         if sys.argv[1:] and name not in sys.argv[1:]:
             continue
         vars(HISTORY).update(vars(History(watched=True)))

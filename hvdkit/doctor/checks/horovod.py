@@ -47,12 +47,12 @@ def judge(fact: dict[str, Any], request: Request) -> Iterator[Finding]:
         yield error(reason, "its extension is compiled against one exact framework version", _REBUILD)
     if reasons:
         return
-    loads = [fact[name]["horovod"]["error"] for name in versions if "error" in fact[name]["horovod"]]
-    for reason in loads:
-        yield error(reason, "no rank can use Horovod", f"{_REBUILD} --rebuild")
+    loads = [fact[name]["horovod"] for name in versions if "error" in fact[name]["horovod"]]
+    for broken in loads:
+        yield _hidden(broken) or error(broken["error"], "no rank can use Horovod", f"{_REBUILD} --rebuild")
     if not loads:
         names = " and ".join(f"{name} {version}" for name, version in versions.items())
-        yield ok(f"Horovod {fact['version']}, built for {names or 'no framework'}")
+        yield ok(f"Horovod {fact['version']}, built for {names or 'no framework that imports'}")
 
 
 def compare(facts: Mapping[str, dict[str, Any]], requests: Mapping[str, Request]) -> Iterator[Finding]:
@@ -77,10 +77,20 @@ def framework_works(name: str, fact: Mapping[str, Any]) -> Iterator[Finding]:
                 "pip install torch",
             )
     elif "error" in asked:
-        yield error(asked["error"], "no rank can train with it", f"mend or uninstall {name}")
+        yield _hidden(asked) or error(
+            asked["error"], "no rank can train with it", f"mend or uninstall {name}"
+        )
     else:
         cuda = f"built for CUDA {asked['cuda']}" if asked["cuda"] else "without CUDA"
         yield ok(f"{name} {asked['version']}, {cuda}")
+
+
+def _hidden(broken: Mapping[str, Any]) -> Finding | None:
+    """An import that fails for a file of the package's name in the folder: the package is not at fault."""
+    file = broken.get("hidden_by")
+    if not file:
+        return None
+    return error(f"{file} hides the package: {broken['error']}", "Python takes it instead", f"rename {file}")
 
 
 def framework_differs(name: str, facts: Mapping[str, Mapping[str, Any]]) -> Iterator[Finding]:

@@ -19,4 +19,5 @@ CAUSE = Cause(
 Extension horovod.torch has not been built: /proj/horovod/torch/mpi_lib_v2.cpython-311-x86_64-li ...
 If this is not expected, reinstall Horovod with HOROVOD_WITH_PYTORCH=1 to debug the build error.
 """,
+    general={"name": "horovod.torch"},
 )

@@ -40,4 +40,5 @@ Process 1 exit with status code 137.
 Terminating remaining workers after failure of Process 1.
 """,
     level=Level.OWN,
+    general={"who": "rank RANK", "by": "with signal 9, or by the kernel, out of memory"},
 )

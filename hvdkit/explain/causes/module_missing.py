@@ -2,25 +2,51 @@
 
 from __future__ import annotations
 
-from hvdkit.explain.cause import Cause, Level, says
+import re
+
+from hvdkit.explain.cause import Cause, Level, Match
+from hvdkit.explain.log import Log
+
+# Where Python ends with it: at the end of a traceback, or what `python -m NAME` says.
+_ERROR = re.compile(r"^ModuleNotFoundError: No module named '(?P<name>[\w.]+)'$")
+_STARTED = re.compile(r"^\S*python[\d.]*: No module named (?P<name>[\w.]+)$", re.MULTILINE)
+
+
+def find(log: Log) -> Match | None:
+    if not log.is_job:
+        return None
+    found = [
+        (one.number, one.rank, hit["name"]) for one in log.tracebacks if (hit := _ERROR.match(one.error))
+    ]
+    found += [(hit.line.number, hit.line.rank, hit.groups["name"]) for hit in log.all(_STARTED)]
+    if not found:
+        return None
+    line, rank, name = min(found, key=lambda one: one[0])
+    where = "" if rank is None else f" on rank {rank}"
+    return Match(line, {"name": name, "where": where, "install": _install(name)})
+
+
+def _install(name: str) -> str:
+    top, _, inner = name.partition(".")
+    if top == "horovod" and inner:
+        return "hvdkit install-horovod, on every host; or rename a folder called horovod that hides it"
+    if top == "horovod":
+        return "hvdkit install-horovod, on every host"
+    return f"install the package that holds {name} into the Python that the ranks run, on every host"
+
 
 CAUSE = Cause(
     id="module_missing",
     title="the Python package {name} is not installed{where}",
     why=(
-        "The ranks run with the Python that horovodrun was given; it is another environment than "
+        "The ranks run with the Python that the launcher was given; it is another environment than "
         "yours, or this host lacks the package."
     ),
-    fix=(
-        "python -m pip install the package that holds {name}, into the Python that the ranks run,"
-        " on every host"
-    ),
-    find=says(
-        r"ModuleNotFoundError: No module named '(?P<name>[\w.]+)'",
-        in_job=True,
-    ),
+    fix="{install}",
+    find=find,
     excerpt="""\
 ModuleNotFoundError: No module named 'albumentations_not_here'
 """,
     level=Level.OWN,
+    general={"install": _install("NAME")},
 )

@@ -21,4 +21,5 @@ CAUSE = Cause(
     excerpt="""\
 bash: line 1: orted: command not found
 """,
+    general={"program": "orted"},
 )

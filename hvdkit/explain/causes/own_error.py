@@ -50,4 +50,5 @@ CAUSE = Cause(
 KeyError: 'label'
 """,
     level=Level.OWN,
+    general={"who": "a rank", "place": " at FILE:LINE"},
 )

@@ -23,4 +23,5 @@ CAUSE = Cause(
 RuntimeError: Mismatched ALLREDUCE tensor shapes: One rank sent a tensor of shape [5], but anoth ...
 During handling of the above exception, another exception occurred:
 """,
+    general={"what": "collective"},
 )

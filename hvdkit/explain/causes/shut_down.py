@@ -14,7 +14,7 @@ CAUSE = Cause(
     ),
     fix=(
         "take the output of all ranks and hosts: horovodrun --output-filename logs ..., then"
-        " hvdkit explain --log"
+        " hvdkit explain --log job.log"
     ),
     find=says(
         r"Horovod has been shut down",

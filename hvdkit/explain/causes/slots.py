@@ -19,4 +19,5 @@ CAUSE = Cause(
 There are not enough slots available in the system to satisfy the 64
 slots that were requested by the application:
 """,
+    general={"asked": "N"},
 )

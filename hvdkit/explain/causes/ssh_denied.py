@@ -20,4 +20,5 @@ CAUSE = Cause(
 root@b: Permission denied (publickey).
 --------------------------------------------------------------------------
 """,
+    general={"methods": "publickey"},
 )

@@ -28,7 +28,7 @@ CAUSE = Cause(
     title="rank {ranks} never reaches {names}, and the others wait for it",
     why=(
         "Every rank has to make every collective call. A call inside `if hvd.rank() == 0` (evaluation, a"
-        " checkpoint), or another number of batches per rank, leaves the others waiting for ever. {hint}"
+        " checkpoint), or another number of batches per rank, leaves the others waiting forever. {hint}"
     ),
     fix=(
         "call it on all ranks, outside the test; give all ranks the same number of batches"
@@ -40,4 +40,5 @@ CAUSE = Cause(
 [2026-11-21 23:52:11.144456: T horovod/common/controller.cc:188] [0]: Sent 4 messages to coordin ...
 """,
     level=Level.WAITS,
+    general={"ranks": "RANK", "names": "TENSOR"},
 )

@@ -17,4 +17,5 @@ CAUSE = Cause(
 horovod.runner.common.util.timeout.TimeoutException: Timed out waiting for tasks to start. Pleas ...
 Traceback (most recent call last):
 """,
+    general={"what": "waiting for the hosts"},
 )

@@ -41,13 +41,14 @@ def job(
     python: Sequence[str] = (sys.executable,),
     environment: Mapping[str, str] | None = None,
     limit: float = 120,
+    name: str = "train.py",
 ) -> str:
-    """Output of `horovodrun -np NP ... python train.py`, with this text as train.py; cut after `limit` s."""
+    """Output of `horovodrun -np NP ... python NAME`, with this text as that file; cut after `limit` s."""
     with tempfile.TemporaryDirectory(prefix="explain") as folder:
-        Path(folder, "train.py").write_text(script)
+        Path(folder, name).write_text(script)
         hosts = [] if any(option in ("-H", "-hostfile") for option in options) else ["-H", f"localhost:{np}"]
         command = [str(BIN / "horovodrun"), "-np", str(np), *hosts, *LAUNCH[controller], *options]
-        return output([*command, *python, "train.py"], Path(folder), environment, limit)
+        return output([*command, *python, name], Path(folder), environment, limit)
 
 
 def output(

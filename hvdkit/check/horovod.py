@@ -13,9 +13,12 @@ from hvdkit.check.order import follows
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts import vocabulary as words
 from hvdkit.migrate.facts.facts import Site
+from hvdkit.migrate.facts.launch.rank_kinds import rank_kinds
 from hvdkit.migrate.facts.once import once
+from hvdkit.migrate.facts.optimizers.averaging_optimizers import averaging_optimizers
 from hvdkit.migrate.facts.optimizers.passes import Step
-from hvdkit.migrate.facts.programs import ProgramFacts
+from hvdkit.migrate.facts.optimizers.step_calls import step_calls
+from hvdkit.migrate.facts.programs import ProgramFacts, programs_of
 from hvdkit.migrate.facts.values.arguments import given, keyword, unpacks
 from hvdkit.migrate.facts.values.value import Value
 from hvdkit.migrate.names import FUNCTIONS, Names
@@ -65,7 +68,7 @@ def short(site: Site) -> str:
 def programs(facts: Facts) -> list[ProgramFacts]:
     """The programs that start Horovod."""
     started = {site.names for site in called(facts, "init")}
-    return [program for program in facts.programs if program.files & started]
+    return [program for program in programs_of(facts) if program.files & started]
 
 
 def horovod_files(facts: Facts) -> frozenset[Names]:
@@ -109,7 +112,7 @@ def wraps(facts: Facts) -> list[Wrapped]:
 
 def wrapped_models(facts: Facts, wrap: Wrapped) -> frozenset[Value]:
     """The models that a wrapped optimizer trains."""
-    return frozenset().union(*(o.models for o in facts.optimizers if o.value in wrap.optimizers))
+    return frozenset().union(*(o.models for o in averaging_optimizers(facts) if o.value in wrap.optimizers))
 
 
 def is_wrapped(facts: Facts, names: Names, node: ast.AST, by: frozenset[str] = WRAPPED) -> bool:
@@ -165,7 +168,7 @@ def _replaces(wrap: Wrapped) -> bool:
 
 def wrapped_steps(facts: Facts) -> Iterator[Step]:
     """The steps of optimizers that horovod.torch itself wraps."""
-    for step in facts.step_calls.steps:
+    for step in step_calls(facts).steps:
         if is_wrapped(facts, step.names, step.target, HOROVOD):
             yield step
 
@@ -202,7 +205,7 @@ def target(node: ast.AST) -> bool:
 
 def optimizer_loads(facts: Facts) -> Iterator[tuple[Names, ast.Call, frozenset[Value]]]:
     """`optimizer.load_state_dict(...)` with what the optimizer may be, wrappers kept."""
-    known = {optimizer.value for optimizer in facts.optimizers}
+    known = {optimizer.value for optimizer in averaging_optimizers(facts)}
     for names, call, receiver in facts.methods("load_state_dict"):
         values = facts.flow.values(names, receiver)
         if facts.flow.unwrap(values) & known:
@@ -211,7 +214,7 @@ def optimizer_loads(facts: Facts) -> Iterator[tuple[Names, ast.Call, frozenset[V
 
 def model_loads(facts: Facts) -> Iterator[tuple[Names, ast.Call, frozenset[Value]]]:
     """`model.load_state_dict(...)` of models that an optimizer trains."""
-    trained = frozenset().union(*(optimizer.models for optimizer in facts.optimizers))
+    trained = frozenset().union(*(optimizer.models for optimizer in averaging_optimizers(facts)))
     for names, call, receiver in facts.methods("load_state_dict"):
         values = facts.flow.unwrap(facts.flow.values(names, receiver))
         if values & trained:
@@ -238,7 +241,7 @@ def every_rank_certainly(facts: Facts, names: Names, node: ast.AST, depth: int =
     child = node
     for parent in names.ancestors(node):
         if isinstance(parent, (ast.If, ast.IfExp)) and child is not parent.test:
-            if any(facts.ranks.inside(names, parent.test, kind) for kind in ("rank", "local_rank")):
+            if any(rank_kinds(facts).inside(names, parent.test, kind) for kind in ("rank", "local_rank")):
                 return False
             if any("rank" in word for word in words_of(parent.test)):  # args.rank, whose origin is not seen
                 return False

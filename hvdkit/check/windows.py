@@ -10,10 +10,12 @@ from hvdkit.check.horovod import wrapped_steps, wrapped_under
 from hvdkit.check.order import block_of
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
+from hvdkit.migrate.facts.averages.by_hand import averages_by_hand
 from hvdkit.migrate.facts.once import once
 from hvdkit.migrate.facts.optimizers.gradients import GradientUse
 from hvdkit.migrate.facts.optimizers.naming import plain_target
 from hvdkit.migrate.facts.optimizers.passes import Step
+from hvdkit.migrate.facts.optimizers.step_calls import step_calls
 from hvdkit.migrate.names import FUNCTIONS, Names
 from hvdkit.migrate.plan import Edit
 from hvdkit.migrate.statements import statements_above
@@ -52,7 +54,7 @@ def windows(facts: Facts) -> list[Window]:
 
 def windows_under(facts: Facts) -> Iterator[tuple[Window, list[ast.expr]]]:
     """The windows of optimizers that are wrapped under a test only, with the tests."""
-    for step in facts.step_calls.steps:
+    for step in step_calls(facts).steps:
         tests = wrapped_under(facts, step.names, step.target)
         window = _window(facts, step) if tests else None
         if window is not None:
@@ -66,7 +68,7 @@ def _window(facts: Facts, step: Step) -> Window | None:
     tests: list[ast.If] = []
     while True:
         for earlier in reversed(statements_above(names, statement)):
-            if facts.step_calls.runs_backward(earlier):
+            if step_calls(facts).runs_backward(earlier):
                 return Window(step, tuple(reversed(between)), earlier, tuple(tests))
             between.append(earlier)
         parent = names.parents[statement]
@@ -122,7 +124,7 @@ def first_reader(facts: Facts, window: Window) -> ast.stmt | None:
 
 @once
 def _certain_uses(facts: Facts) -> GradientUse:
-    return GradientUse(facts, facts.by_hand.gone, certain=True)
+    return GradientUse(facts, averages_by_hand(facts).gone, certain=True)
 
 
 def skips(window: Window) -> bool:

@@ -11,6 +11,7 @@ from hvdkit.errors import HvdkitError
 from hvdkit.launch.preflight import UnfinishedError, refuse_unfinished
 from hvdkit.migrate.engine import make_plan, run_pass
 from hvdkit.migrate.facts import Options
+from hvdkit.migrate.facts.programs import programs_of
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.project import Project
@@ -72,7 +73,7 @@ def read_script(path: Path) -> Script:
             "what cannot be read does not run in an image either",
             "mend the file",
         )
-    program = next((found for found in done.facts.programs if found.entry.source.path == path), None)
+    program = next((found for found in programs_of(done.facts) if found.entry.source.path == path), None)
     if program is None:
         raise ScriptError(
             f"{path} is imported by a file that it imports",

@@ -12,6 +12,7 @@ from typing import Union
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.collectives.collectives import Collective
+from hvdkit.migrate.facts.horovod_import import horovod_name
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Edit
 
@@ -21,7 +22,7 @@ _ATOMS = (ast.Name, ast.Attribute, ast.Subscript, ast.Call, ast.List, ast.ListCo
 
 def in_place(facts: Facts, call: Collective, verb: str, tensor: ast.expr, how: Sequence[Part]) -> list[Edit]:
     """`hvd.verb_(tensor, how)`, or `hvd.verb_async_` where the handle is kept, with the waits on it."""
-    source, hvd = call.names.source, facts.hvd(call.names)
+    source, hvd = call.names.source, horovod_name(facts, call.names)
     arguments = [tensor, *how, *process_set(call), ")"]
     if call.waits is None or not _keeps_handle(call):
         return edits.recast(source, call.whole, [f"{hvd}.{verb}_(", *arguments])

@@ -8,7 +8,6 @@ import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from hvdkit.errors import HvdkitError, UsageError
 from hvdkit.migrate.apply import check_tree, root_of
@@ -19,9 +18,7 @@ from hvdkit.migrate.plan import Plan
 from hvdkit.migrate.verified import script_to_run, verified
 from hvdkit.migrate.writing import add_gate, prefixes, put, undo_last, write_in_place
 from hvdkit.verify.options import add_run_options, request_fields, split_arguments
-
-if TYPE_CHECKING:
-    from hvdkit.verify.session import Verification
+from hvdkit.verify.session import Verification
 
 EXAMPLES = """\
 examples:

@@ -27,12 +27,14 @@ from hvdkit.migrate.facts.data.training import (
 from hvdkit.migrate.facts.data.whole_graph import whole_graph
 from hvdkit.migrate.facts.files.writers import writers
 from hvdkit.migrate.facts.launch.guards import Where, where_runs, without_job
+from hvdkit.migrate.facts.launch.rank_kinds import rank_kinds
 from hvdkit.migrate.facts.launch.starts import run_by_nobody, runs_in
 from hvdkit.migrate.facts.models.wraps import chosen_wraps
 from hvdkit.migrate.facts.optimizers.after_backward import averaged_passes
+from hvdkit.migrate.facts.optimizers.averaging_optimizers import averaging_optimizers
 from hvdkit.migrate.facts.optimizers.named_passes import passes_by_name
 from hvdkit.migrate.facts.optimizers.unknown_steps import unknown_steps
-from hvdkit.migrate.facts.programs import ProgramFacts
+from hvdkit.migrate.facts.programs import ProgramFacts, programs_of
 from hvdkit.migrate.facts.values.arguments import keyword
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Condition, State
@@ -45,7 +47,7 @@ SCALES = "Parts of it would be divided: those of a NeighborLoader with a Distrib
 
 def conditions(facts: Facts, entry: Path) -> tuple[Condition, ...]:
     """The table for the program that starts with a file."""
-    program = next((p for p in facts.programs if p.entry.source.path == entry), None)
+    program = next((p for p in programs_of(facts) if p.entry.source.path == entry), None)
     if program is None:
         return ()
     if program.kind.startswith("tf-"):
@@ -73,7 +75,7 @@ def _sharded(facts: Facts, program: ProgramFacts) -> tuple[State, str]:
     loaders = training_loaders(facts, program)
     if not loaders:
         own = own_loaders(facts, program)
-        if own and all(facts.ranks.inside(value.names, value.node) for value in own):
+        if own and all(rank_kinds(facts).inside(value.names, value.node) for value in own):
             return State.PROVEN, f"by the project's own DataLoader class at {_places(own)}"
         if own:
             return State.OPEN, f"how the project's own DataLoader class divides the data at {_places(own)}"
@@ -149,7 +151,7 @@ def _set_epoch(facts: Facts, program: ProgramFacts) -> tuple[State, str]:
 def _optimizer(facts: Facts, program: ProgramFacts) -> tuple[State, str]:
     mine = [
         optimizer
-        for optimizer in facts.optimizers
+        for optimizer in averaging_optimizers(facts)
         if optimizer.names in program.files
         if runs_in(facts, program, optimizer.names, optimizer.node)
         or run_by_nobody(facts, optimizer.names, optimizer.node)
@@ -171,7 +173,11 @@ def _optimizer(facts: Facts, program: ProgramFacts) -> tuple[State, str]:
 
 def _reduced(facts: Facts, program: ProgramFacts) -> list[tuple[Names, ast.Call]]:
     """The calls that average gradients, where no other optimizer steps than those that are unknown."""
-    steps = [at for at in unknown_steps(facts, program, facts.optimizers) if runs_in(facts, program, *at)]
+    steps = [
+        at
+        for at in unknown_steps(facts, program, averaging_optimizers(facts))
+        if runs_in(facts, program, *at)
+    ]
     calls = facts.calls(*words.HVD_IN_PLACE) if steps or passes_by_name(facts, program) else []
     return [
         (site.names, site.node)

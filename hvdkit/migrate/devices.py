@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from hvdkit.migrate.facts import Facts, Site
 from hvdkit.migrate.facts import vocabulary as words
 from hvdkit.migrate.facts.launch.launch_order import Order
+from hvdkit.migrate.facts.launch.rank_kinds import rank_kinds
 from hvdkit.migrate.facts.launch.starts import runs_in, starting_sites
 from hvdkit.migrate.facts.programs import ProgramFacts
 from hvdkit.migrate.names import Names
@@ -50,12 +51,14 @@ def device_row(facts: Facts, program: ProgramFacts) -> Condition:
     chosen = [site for site in facts.calls(*SET_DEVICE) if _is_run(facts, program, site)]
     moves = [site for site in _moves(facts) if site.node.args and site.names in program.files]
     for site in chosen:
-        kinds = facts.ranks.of(site.names, site.node.args[0]) if site.node.args else frozenset()
+        kinds = rank_kinds(facts).of(site.names, site.node.args[0]) if site.node.args else frozenset()
         if "rank" in kinds and "local_rank" not in kinds:
             detail = f"set_device takes the rank among all hosts at {site.names.place(site.node)}"
             return Condition(name, State.OPEN, detail)
     for site in (*chosen, *moves, *facts.calls("torch.device")):
-        inside = any(facts.ranks.inside(site.names, argument, "local_rank") for argument in site.node.args)
+        inside = any(
+            rank_kinds(facts).inside(site.names, argument, "local_rank") for argument in site.node.args
+        )
         if inside and _is_run(facts, program, site):
             return Condition(name, State.PROVEN, f"by local_rank at {site.names.place(site.node)}")
     for site in facts.calls("hvdkit.torch.init"):

@@ -16,6 +16,7 @@ from hvdkit.migrate import edits, tensorflow_edits
 from hvdkit.migrate.blocks import fill
 from hvdkit.migrate.conditions import conditions
 from hvdkit.migrate.facts import Facts, Options
+from hvdkit.migrate.facts.programs import programs_of
 from hvdkit.migrate.imports import import_edits
 from hvdkit.migrate.indexing import index
 from hvdkit.migrate.joining import joined
@@ -96,7 +97,7 @@ def _plan(paths: Sequence[Path], options: Options, reader: Reader) -> Plan:
             conditions(done.after, program.entry.source.path) if program.kind != "none" else (),
             told(done.facts, done.refused, program),
         )
-        for program in done.facts.programs
+        for program in programs_of(done.facts)
     )
     started = [program.entry for program in programs if program.kind == "ddp" and not program.refused]
     lines = [*launch_lines(paths, started), *launch_calls(done.facts.files, started)] if started else ()

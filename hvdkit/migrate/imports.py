@@ -11,6 +11,7 @@ from typing import Union
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.code.main_guards import main_guard
+from hvdkit.migrate.facts.horovod_import import horovod_module, horovod_name
 from hvdkit.migrate.names import FUNCTIONS, Names
 from hvdkit.migrate.plan import Edit, merge
 
@@ -50,7 +51,7 @@ def _added(facts: Facts, names: Names, changes: Sequence[Edit]) -> list[Edit]:
             for line, _ in _wanted(facts, names, inside, above=True)
         ]
     found: list[Edit] = []
-    alias = facts.hvd(names)
+    alias = horovod_name(facts, names)
     early = _run_first(names, changes, alias)
     anchor, above = _anchor(names, early)
     for line, goes_above in _wanted(facts, names, changes, above):
@@ -66,11 +67,11 @@ def _added(facts: Facts, names: Names, changes: Sequence[Edit]) -> list[Edit]:
 def _wanted(facts: Facts, names: Names, changes: Sequence[Edit], above: bool) -> list[tuple[str, bool]]:
     """The imports that changes need and the module has not, and whether each goes above the framework's."""
     written = "\n".join(change.text for change in changes)
-    alias = facts.hvd(names)
+    alias = horovod_name(facts, names)
     wanted: list[tuple[str, bool]] = []
     if re.search(rf"\b{alias}\.", written) and alias not in names.module.names:
-        wanted.append((f"import {facts.module(names)} as {alias}", above))
-    package = facts.module(names).partition(".")[0]
+        wanted.append((f"import {horovod_module(facts, names)} as {alias}", above))
+    package = horovod_module(facts, names).partition(".")[0]
     for name, (pattern, statement) in NEEDS.items():
         if re.search(rf"(?<![\w.]){pattern}", written) and not _imported(names, name):
             wanted.append((statement.format(package=package), False))

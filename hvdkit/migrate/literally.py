@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from hvdkit.migrate.facts import Facts
+from hvdkit.migrate.facts.programs import programs_of
 from hvdkit.migrate.plan import Applicability, Finding
 
 AVERAGING = "HVD416"
@@ -23,6 +24,6 @@ def said_literally(facts: Facts, findings: Iterable[Finding]) -> frozenset[Path]
     }
     return frozenset(
         program.entry.source.path
-        for program in facts.programs
+        for program in programs_of(facts)
         if program.migrates and not found.isdisjoint(names.source.path for names in program.files)
     )

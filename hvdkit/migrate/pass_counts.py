@@ -6,6 +6,7 @@ import ast
 
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
+from hvdkit.migrate.facts.horovod_import import horovod_name
 from hvdkit.migrate.facts.models.syncing import SETTER, Choice, called, choice_of, is_nothing, mention_in
 from hvdkit.migrate.facts.optimizers.after_backward import averaged_literally
 from hvdkit.migrate.facts.optimizers.naming import trainers_of
@@ -50,7 +51,9 @@ def _in_with(
     source = names.source
     if facts.options.target == "hvdkit":
         given = f", {choice.adds}" if choice.adds else ""
-        every = [f"{facts.hvd(names)}.accumulate({o}{given})" for o in _optimizers(facts, names, model)]
+        every = [
+            f"{horovod_name(facts, names)}.accumulate({o}{given})" for o in _optimizers(facts, names, model)
+        ]
         return [edits.replace(source, choice.node, ", ".join(every))]
     if item.optional_vars is not None or isinstance(statement, ast.AsyncWith):
         raise edits.CannotEdit("the value of no_sync() is used")
@@ -104,7 +107,7 @@ def _replaced(facts: Facts, names: Names, statement: ast.stmt, model: ast.expr, 
 
 def several(facts: Facts, names: Names) -> str:
     """The test for several processes, which hasattr(model, "no_sync") was."""
-    return f"{facts.hvd(names)}.size() > 1"
+    return f"{horovod_name(facts, names)}.size() > 1"
 
 
 def _optimizers(facts: Facts, names: Names, model: ast.expr) -> list[str]:

@@ -9,6 +9,7 @@ import ast
 
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.optimizers.placing import Place
+from hvdkit.migrate.facts.programs import programs_of
 from hvdkit.migrate.facts.values.value import Value
 from hvdkit.migrate.names import COMPREHENSIONS, FUNCTIONS, LOOPS, Names
 
@@ -187,7 +188,7 @@ def _handed_to_several(facts: Facts, place: Place) -> bool:
     ):
         return False
     sites = facts.flow.call_sites(names, function)
-    for program in facts.programs:
+    for program in programs_of(facts):
         kept = {
             ast.dump(target)
             for where, call in sites

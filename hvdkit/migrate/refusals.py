@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from hvdkit.migrate.facts import Facts, Options
-from hvdkit.migrate.facts.programs import ProgramFacts, imported_by
+from hvdkit.migrate.facts.programs import ProgramFacts, imported_by, programs_of
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Applicability, FilePlan, Finding, address
 
@@ -37,7 +37,7 @@ def refused_files(
                 at = address(finding.path.name, finding.line, finding.cell)
                 reason = f"{finding.rule} at {at}"
                 refused.setdefault(names, Refusal(reason, names))
-    parts = [(program.entry, program.files) for program in facts.programs] + _in_no_program(facts)
+    parts = [(program.entry, program.files) for program in programs_of(facts)] + _in_no_program(facts)
     while True:
         size = len(refused)
         for entry, together in parts:
@@ -57,7 +57,7 @@ def _in_no_program(facts: Facts) -> list[tuple[Names, frozenset[Names]]]:
 
     Each with what it imports, without which it does not run.
     """
-    known = frozenset().union(*(program.files for program in facts.programs))
+    known = frozenset().union(*(program.files for program in programs_of(facts)))
     return [(names, frozenset(imported_by(facts, names))) for names in facts.files if names not in known]
 
 
@@ -69,7 +69,7 @@ def applied(findings: Iterable[Finding], options: Options) -> list[Finding]:
 
 def stays(facts: Facts, names: Names, refused: dict[Names, Refusal]) -> bool:
     """Whether a file is not touched at all: refused itself, or all programs that train with it are."""
-    programs = [program for program in facts.programs if names in program.files]
+    programs = [program for program in programs_of(facts) if names in program.files]
     programs = [program for program in programs if program.kind != "none"] or programs
     return names in refused or (bool(programs) and all(program.entry in refused for program in programs))
 
@@ -83,7 +83,7 @@ def told(facts: Facts, refused: dict[Names, Refusal], program: ProgramFacts) -> 
     if own is not None:
         return own.reason
     refusal = refusals[0]
-    others = (other.entry for other in facts.programs if refusal.found_in in other.files)
+    others = (other.entry for other in programs_of(facts) if refusal.found_in in other.files)
     other = next((entry.source.path.name for entry in others), refusal.found_in.source.path.name)
     alone = f"hvdkit migrate {os.path.relpath(program.entry.source.path)}"
     return f"{refusal.reason}, in {other}, which shares files with it: `{alone}` changes them for both"

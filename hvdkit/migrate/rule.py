@@ -10,6 +10,7 @@ from textwrap import dedent
 from typing import Callable
 
 from hvdkit.migrate.facts import Facts
+from hvdkit.migrate.facts.once import once
 from hvdkit.migrate.plan import Finding
 
 
@@ -63,10 +64,12 @@ class Rule:
 
 def findings(rule: Rule, facts: Facts) -> list[Finding]:
     """What a rule says of a project, looked for once: a rule may ask what the others will write."""
-    if rule.id not in facts.answers:
-        facts.answers[rule.id] = list(rule.check(facts))
-    found: list[Finding] = facts.answers[rule.id]
-    return found
+    return _found(facts, rule.check)
+
+
+@once
+def _found(facts: Facts, check: Callable[[Facts], Iterator[Finding]]) -> list[Finding]:
+    return list(check(facts))
 
 
 def rules_in(package: str, path: Iterable[str]) -> tuple[Rule, ...]:

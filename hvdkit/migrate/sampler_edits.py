@@ -9,12 +9,13 @@ from hvdkit.migrate import edits
 from hvdkit.migrate.collective_edits import fresh
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.data.batch_samplers import grouped
-from hvdkit.migrate.facts.data.loaders import Loader
+from hvdkit.migrate.facts.data.loaders import Loader, every_loader
 from hvdkit.migrate.facts.data.made_alike import evaluates_too
 from hvdkit.migrate.facts.data.phases import Phase, compared, phase_trained
-from hvdkit.migrate.facts.data.sharding import ITERABLE
+from hvdkit.migrate.facts.data.sharding import ITERABLE, is_sharded
 from hvdkit.migrate.facts.data.taken_by_count import taken_by_count
-from hvdkit.migrate.facts.data.training import only_single
+from hvdkit.migrate.facts.data.training import is_trained_on, only_single
+from hvdkit.migrate.facts.horovod_import import horovod_name
 from hvdkit.migrate.facts.values.arguments import keyword
 from hvdkit.migrate.facts.values.value import Value
 from hvdkit.migrate.graph_samples import drawn_from, is_of_graph
@@ -28,8 +29,8 @@ STREAMS = ("webdataset.", "torchdata.", "torchtext.datasets.")  # their data set
 
 def gets_share(facts: Facts, loader: Loader) -> bool:
     """Whether HVD302 gives each rank its own share of a loader's data."""
-    trains = facts.training(loader) and only_single(facts, loader.names)
-    return trains and not facts.sharded(loader) and not unshardable(facts, loader)
+    trains = is_trained_on(facts, loader) and only_single(facts, loader.names)
+    return trains and not is_sharded(facts, loader) and not unshardable(facts, loader)
 
 
 def unshardable(facts: Facts, loader: Loader) -> str:
@@ -92,7 +93,7 @@ def _unpacked_problem(loader: Loader) -> str:
 def sampler_edits(facts: Facts, loader: Loader) -> list[Edit]:
     """A sampler above the loader, and in it in place of shuffle. Raises CannotEdit."""
     names, source = loader.names, loader.names.source
-    hvd = facts.hvd(names)
+    hvd = horovod_name(facts, names)
     phase = phase_trained(facts, loader)
     if phase is not None:
         return _of_phase(facts, loader, phase)
@@ -126,7 +127,7 @@ def sampler_edits(facts: Facts, loader: Loader) -> list[Edit]:
 
 def _of_phase(facts: Facts, loader: Loader, phase: Phase) -> list[Edit]:
     """A sampler for the loader of one phase, where a call makes those of all."""
-    source, hvd = loader.names.source, facts.hvd(loader.names)
+    source, hvd = loader.names.source, horovod_name(facts, loader.names)
     dataset, written = loader.dataset, keyword(loader.node, "shuffle")
     if dataset is None or any(isinstance(part, ast.Call) for part in ast.walk(dataset)):
         raise edits.CannotEdit("its data set is made inside it, for each phase")
@@ -205,7 +206,7 @@ def empty_sampler(facts: Facts, loader: Loader) -> ast.expr | None:
         return None
     if ast.unparse(asked) != f"{given.id} is None":
         return None
-    others = (o.sampler for o in facts.loaders if o is not loader and o.names is names)
+    others = (o.sampler for o in every_loader(facts) if o is not loader and o.names is names)
     if any(isinstance(o, ast.Name) and names.bindings(o.id, o) == bound for o in others):
         return None
     statement, block = names.statement(empty), edits.block(names, names.statement(loader.node))
@@ -223,7 +224,7 @@ def plain_sampler(facts: Facts, loader: Loader) -> ast.Call | None:
     """The `RandomSampler(data)` or `SequentialSampler(data)` of this loader alone, in its own file."""
     found = frozenset(value for value in _samples(facts, loader) if not value.is_none)
     if len(found) != 1 or any(
-        o.node is not loader.node and _samples(facts, o) & found for o in facts.loaders
+        o.node is not loader.node and _samples(facts, o) & found for o in every_loader(facts)
     ):
         return None
     (value,) = found

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.code.main_guards import main_guard
+from hvdkit.migrate.facts.horovod_import import horovod_name
 from hvdkit.migrate.facts.launch.starts import DEFINITIONS, start_below
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Edit
@@ -72,7 +73,7 @@ def started(names: Names, node: ast.AST) -> bool:
 
 def start_lines(facts: Facts, names: Names) -> list[str]:
     """What starts Horovod in a script that was single-process."""
-    return [f"{facts.hvd(names)}.init()", *device_lines(facts, names)]
+    return [f"{horovod_name(facts, names)}.init()", *device_lines(facts, names)]
 
 
 def device_lines(facts: Facts, names: Names) -> list[str]:
@@ -81,7 +82,7 @@ def device_lines(facts: Facts, names: Names) -> list[str]:
         return []
     imported = (n for n, b in names.module.names.items() if b[0].qualified == "torch")
     torch = next(imported, None if "torch" in names.module.names else "torch")
-    hvd = facts.hvd(names)
+    hvd = horovod_name(facts, names)
     pin = [f"if {torch}.cuda.is_available():", f"\t{torch}.cuda.set_device({hvd}.local_rank())"]
     return pin if torch is not None else []
 

@@ -7,12 +7,15 @@ from collections.abc import Iterable
 
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.launch.guards import Where, where_runs
+from hvdkit.migrate.facts.launch.rank_kinds import rank_kinds
 from hvdkit.migrate.facts.programs import ProgramFacts
 from hvdkit.migrate.facts.tensorflow import vocabulary as words
-from hvdkit.migrate.facts.tensorflow.models import ModelCall, custom_step
+from hvdkit.migrate.facts.tensorflow.datasets import dataset_chains
+from hvdkit.migrate.facts.tensorflow.migrating import loopless_steps, training_step_loops
+from hvdkit.migrate.facts.tensorflow.models import ModelCall, custom_step, keras_calls
 from hvdkit.migrate.facts.tensorflow.saving import saves, summaries
 from hvdkit.migrate.facts.tensorflow.shares import is_cut, is_own_part
-from hvdkit.migrate.facts.tensorflow.tapes import is_distributed
+from hvdkit.migrate.facts.tensorflow.tapes import applied_gradients, is_distributed
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Condition, State
 
@@ -38,13 +41,13 @@ def _device(facts: Facts, program: ProgramFacts) -> tuple[State, str]:
         if site.names in program.files and site.name.startswith("hvdkit."):
             return State.PROVEN, f"hvd.init() chooses it at {_places([(site.names, site.node)])}"
     for site in facts.calls(*VISIBLE):
-        if site.names in program.files and facts.ranks.inside(site.names, site.node, "local_rank"):
+        if site.names in program.files and rank_kinds(facts).inside(site.names, site.node, "local_rank"):
             return State.PROVEN, f"by local_rank at {_places([(site.names, site.node)])}"
     return State.OPEN, "no tf.config.set_visible_devices by local_rank was found"
 
 
 def _sharded(facts: Facts, program: ProgramFacts) -> tuple[State, str]:
-    drawn = [dataset for dataset in facts.tf.chains.training if dataset.names in program.files]
+    drawn = [dataset for dataset in dataset_chains(facts).training if dataset.names in program.files]
     whole: list[Place] = [(d.names, d.node) for d in drawn if not all(is_cut(facts, c) for c in d.chains)]
     followed = {dataset.node for dataset in drawn}
     for call in _fits(facts, program):
@@ -53,11 +56,11 @@ def _sharded(facts: Facts, program: ProgramFacts) -> tuple[State, str]:
             whole.append((call.names, x))
         if x is not None:
             followed.add(x)
-    for loop in (loop for loop in facts.tf.loops if loop.names in program.files):
+    for loop in (loop for loop in training_step_loops(facts) if loop.names in program.files):
         over = set() if isinstance(loop.node, ast.While) else set(ast.walk(loop.node.iter))
         if not over & {dataset.node for dataset in drawn}:
             whole.append((loop.names, loop.node))
-    whole += [(step.names, step.node) for step in facts.tf.loopless if step.names in program.files]
+    whole += [(step.names, step.node) for step in loopless_steps(facts) if step.names in program.files]
     if whole:
         return State.OPEN, f"every rank may see all of the data at {_places(whole)}"
     if not followed:
@@ -66,20 +69,22 @@ def _sharded(facts: Facts, program: ProgramFacts) -> tuple[State, str]:
 
 
 def _fits(facts: Facts, program: ProgramFacts) -> list[ModelCall]:
-    return [c for c in facts.tf.calls if c.names in program.files and c.method in ("fit", "fit_generator")]
+    return [
+        c for c in keras_calls(facts) if c.names in program.files and c.method in ("fit", "fit_generator")
+    ]
 
 
 def _optimizer(facts: Facts, program: ProgramFacts) -> tuple[State, str]:
     bare: list[Place] = []
     done: list[Place] = []
     fitted = {v for call in _fits(facts, program) for v in facts.flow.values(call.names, call.model)}
-    for call in (c for c in facts.tf.calls if c.method == "compile" and c.names in program.files):
+    for call in (c for c in keras_calls(facts) if c.method == "compile" and c.names in program.files):
         if custom_step(facts, call) or not facts.flow.values(call.names, call.model) & fitted:
             continue
         optimizer = call.argument("optimizer")
         wrapped = facts.flow.made(call.names, optimizer) & words.OPTIMIZERS
         (done if wrapped else bare).append((call.names, call.node))
-    for step in (step for step in facts.tf.applied if step.names in program.files):
+    for step in (step for step in applied_gradients(facts) if step.names in program.files):
         for names, gradient in step.gradients:
             tape = gradient.func.value if isinstance(gradient.func, ast.Attribute) else gradient
             (done if is_distributed(facts, names, tape) else bare).append((names, gradient))
@@ -94,7 +99,7 @@ def _broadcast(facts: Facts, program: ProgramFacts) -> tuple[State, str]:
     missing: list[Place] = []
     sites: list[Place] = [(s.names, s.node) for s in facts.calls(*BROADCASTS) if s.names in program.files]
     in_loops = {names for names, _ in sites}
-    for loop in facts.tf.loops:
+    for loop in training_step_loops(facts):
         if loop.names in program.files and loop.names not in in_loops:
             missing.append((loop.names, loop.node))
     for call in _fits(facts, program):
@@ -126,7 +131,9 @@ def _broadcasts(facts: Facts, names: Names, given: ast.expr) -> bool:
 def _writers(facts: Facts, program: ProgramFacts) -> tuple[State, str]:
     found = [s for s in (*saves(facts), *summaries(facts)) if s.names in program.files]
     every: list[Place] = [
-        (s.names, s.node) for s in found if s.where is Where.ALL and not facts.ranks.inside(s.names, s.node)
+        (s.names, s.node)
+        for s in found
+        if s.where is Where.ALL and not rank_kinds(facts).inside(s.names, s.node)
     ]
     kept = any(site.names in program.files for site in facts.calls("hvdkit.tensorflow.keras.callbacks"))
     for site in facts.calls(*words.WRITING_CALLBACKS):

@@ -7,6 +7,9 @@ from collections.abc import Iterable, Sequence
 
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
+from hvdkit.migrate.facts.horovod_import import horovod_module, horovod_name
+from hvdkit.migrate.facts.launch.rank_kinds import rank_kinds
+from hvdkit.migrate.facts.tensorflow.migrating import mirrored_strategies, only_with_strategy
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Edit
 
@@ -37,22 +40,26 @@ def keras(names: Names) -> str:
 
 def callbacks(facts: Facts, names: Names) -> str:
     """How a file writes Horovod's callbacks for Keras."""
-    return f"{facts.hvd(names)}.callbacks" if facts.module(names).endswith(".keras") else "hvd_callbacks"
+    return (
+        f"{horovod_name(facts, names)}.callbacks"
+        if horovod_module(facts, names).endswith(".keras")
+        else "hvd_callbacks"
+    )
 
 
 def meeting(facts: Facts, names: Names) -> str:
     """A call that no rank comes back from before rank 0 makes it: horovod.tensorflow has no barrier."""
-    hvd = facts.hvd(names)
+    hvd = horovod_name(facts, names)
     return (
         f"{hvd}.average(0)"
-        if facts.module(names).startswith("hvdkit")
+        if horovod_module(facts, names).startswith("hvdkit")
         else f"{hvd}.broadcast(0, root_rank=0)"
     )
 
 
 def barrier(facts: Facts, names: Names) -> str:
     """A call that no rank comes back from before all have made it, in the module that the file imports."""
-    hvd, module = facts.hvd(names), facts.module(names)
+    hvd, module = horovod_name(facts, names), horovod_module(facts, names)
     if module.startswith("hvdkit"):
         return f"{hvd}.average(0)"
     return f"{hvd}.allreduce(0, op={hvd}.Sum)" if module.endswith(".keras") else f"{hvd}.allgather_object(0)"
@@ -65,14 +72,14 @@ def own_rate(optimizer: str) -> str:
 
 def scaled(facts: Facts, names: Names, rate: float | str) -> str:
     """A rate times the number of ranks."""
-    hvd = facts.hvd(names)
+    hvd = horovod_name(facts, names)
     return f"{hvd}.scale_lr({rate})" if facts.options.target == "hvdkit" else f"{rate} * {hvd}.size()"
 
 
 def scaled_by_name(facts: Facts, names: Names, node: ast.expr | None) -> str | None:
     """For "adam" the optimizer that it names, its rate scaled, in a script that was single-process."""
     name = str(node.value).lower() if isinstance(node, ast.Constant) else ""
-    if facts.tf.strategic(names):
+    if only_with_strategy(facts, names):
         return None
     if name in RATES:
         made, rate = RATES[name]
@@ -85,7 +92,7 @@ def scaled_by_name(facts: Facts, names: Names, node: ast.expr | None) -> str | N
 
 def divided(facts: Facts, names: Names, node: ast.expr) -> list[Edit]:
     """`x` as `x // hvd.size()`."""
-    divisor = f" // {facts.hvd(names)}.size()"
+    divisor = f" // {horovod_name(facts, names)}.size()"
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult):
         return edits.wrap(names.source, node, "", divisor)  # a * b // c is (a * b) // c
     return edits.appended(names.source, node, divisor)
@@ -102,7 +109,7 @@ def is_divided(facts: Facts, names: Names, node: ast.expr) -> bool:
 
 
 def _is_size(facts: Facts, names: Names, node: ast.expr) -> bool:
-    return "size" in facts.ranks.of(names, node)
+    return "size" in rank_kinds(facts).of(names, node)
 
 
 def before(facts: Facts, names: Names, statement: ast.stmt, lines: Sequence[str]) -> list[Edit]:
@@ -140,7 +147,7 @@ def _extra(facts: Facts, names: Names, statement: ast.stmt) -> str:
     """The indentation that goes with the scopes around a statement."""
     if not facts.options.allows(SCOPE_RULE):
         return ""
-    scopes = {use.call for use in facts.tf.strategies.of("scope")}
+    scopes = {use.call for use in mirrored_strategies(facts).of("scope")}
     extra, child = "", statement
     for parent in names.ancestors(statement):
         if isinstance(parent, ast.With) and child in parent.body and len(parent.items) == 1:

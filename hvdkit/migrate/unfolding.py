@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from hvdkit.migrate.facts import Facts
+from hvdkit.migrate.finding import lines_to_part
 from hvdkit.migrate.indexing import index
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Edit, apply_edits
@@ -26,7 +27,7 @@ BLOCKS = ("body", "orelse", "finalbody")
 def unfolded_files(facts: Facts) -> dict[Path, Names]:
     """The files of the statements whose edits needed lines of their own, read anew with them."""
     sharing: dict[Source, set[ast.stmt]] = defaultdict(set)
-    for found in facts.sharing:
+    for found in lines_to_part(facts):
         sharing[found.source].add(found.statement)
     fresh = {source.path: _unfolded(source, statements) for source, statements in sharing.items()}
     return {path: index(source) for path, source in fresh.items() if source is not None}

@@ -5,14 +5,12 @@ from __future__ import annotations
 import signal
 import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from hvdkit.errors import HvdkitError, UsageError
 from hvdkit.migrate.plan import Plan
 from hvdkit.notebook import NOTEBOOK
-
-if TYPE_CHECKING:
-    from hvdkit.verify.session import Verification
+from hvdkit.verify.session import Verification
 
 
 class NotHorovod(HvdkitError):

@@ -15,6 +15,7 @@ from typing import Callable
 
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
+from hvdkit.migrate.facts.horovod_import import horovod_name
 from hvdkit.migrate.facts.models.wraps import Wrap
 from hvdkit.migrate.facts.values.wrappers import RETURNS_SELF, is_wrapper
 from hvdkit.migrate.names import COMPREHENSIONS, Names
@@ -82,7 +83,7 @@ def take_away(
 
 def broadcast_line(facts: Facts, wrap: Wrap, model: str) -> str:
     """The line that gives every rank the weights of rank 0, as DDP's constructor does."""
-    hvd = facts.hvd(wrap.names)
+    hvd = horovod_name(facts, wrap.names)
     if facts.options.target == "hvdkit":
         return f"{hvd}.broadcast({model})"
     return f"{hvd}.broadcast_parameters({model}.state_dict(), root_rank=0)"

@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 
 from hvdkit.migrate.facts import Facts
+from hvdkit.migrate.facts.code.call_graph import call_graph
+from hvdkit.migrate.facts.programs import programs_of
 from hvdkit.migrate.opening import open_project
 
 GUARD = "\n\nif __name__ == '__main__':\n    "
@@ -108,10 +110,10 @@ def _runs(folder: Path, **files: str) -> bool:
     for name, text in files.items():
         (folder / f"{name}.py").write_text(text)
     facts = Facts(open_project([folder]))
-    (program,) = (p for p in facts.programs if p.entry.source.path.name == "script.py")
+    (program,) = (p for p in programs_of(facts) if p.entry.source.path.name == "script.py")
     ((names, node),) = ((names, call) for names in facts.files for call in names.calls.get("here", ()))
     assert isinstance(node, ast.Call)
-    return facts.graph.runs(program.entry, program.files, names, node)
+    return call_graph(facts).runs(program.entry, program.files, names, node)
 
 
 def test_what_is_imported_by_a_name_that_is_chosen_as_it_runs(tmp_path: Path) -> None:
@@ -122,7 +124,7 @@ def test_what_is_imported_by_a_name_that_is_chosen_as_it_runs(tmp_path: Path) ->
         "from importlib import import_module\nimport torch\n\nimport_module(f'apps.{input()}.train').main()\n"
     )
     facts = Facts(open_project([entry]))
-    program = next(program for program in facts.programs if program.entry.source.path == entry)
+    program = next(program for program in programs_of(facts) if program.entry.source.path == entry)
     names = next(names for names in facts.files if names.source.path.name == "train.py")
     (call,) = names.calls["here"]
-    assert facts.graph.runs(program.entry, program.files, names, call)
+    assert call_graph(facts).runs(program.entry, program.files, names, call)

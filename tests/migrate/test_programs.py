@@ -10,7 +10,9 @@ from hvdkit.migrate.engine import make_plan
 from hvdkit.migrate.facts import Facts, Options
 from hvdkit.migrate.facts.data.training import training_paths
 from hvdkit.migrate.facts.models.buffers import changed_in_training
+from hvdkit.migrate.facts.optimizers.steps import steps_of
 from hvdkit.migrate.facts.optimizers.told_apart import not_told_apart
+from hvdkit.migrate.facts.programs import programs_of
 from hvdkit.migrate.opening import open_project
 
 TOOLS = """\
@@ -92,7 +94,7 @@ def test_kinds(tmp_path: Path, script: str, kind: str) -> None:
     for name, text in {"tools": TOOLS, "train": DISTRIBUTED, "script": script}.items():
         (tmp_path / f"{name}.py").write_text(text)
     programs = {
-        program.entry.source.path.stem: program for program in Facts(open_project([tmp_path])).programs
+        program.entry.source.path.stem: program for program in programs_of(Facts(open_project([tmp_path])))
     }
     assert programs["train"].kind == "ddp"
     assert programs["script"].kind == kind
@@ -212,7 +214,7 @@ def test_a_loop_of_a_file_that_a_script_does_not_import_is_not_its_own(tmp_path:
     (tmp_path / "training.py").write_text(TRAINED_WITH_IT)
     (tmp_path / "ask.py").write_text("from precision import Precision\n\nprint(Precision())\n")
     facts = Facts(open_project([tmp_path]))
-    paths = {program.entry.source.path.name: training_paths(facts, program) for program in facts.programs}
+    paths = {program.entry.source.path.name: training_paths(facts, program) for program in programs_of(facts)}
     assert paths["training.py"] and not paths["ask.py"]
 
 
@@ -252,4 +254,6 @@ def test_an_optimizer_of_a_check_in_its_own_file_is_none_of_the_script(tmp_path:
     (tmp_path / "own.py").write_text(OWN)
     (tmp_path / "train.py").write_text(USING_OWN)
     facts = Facts(open_project([tmp_path]))
-    assert facts.steps.groups and not any(not_told_apart(facts, group) for group in facts.steps.groups)
+    assert steps_of(facts).groups and not any(
+        not_told_apart(facts, group) for group in steps_of(facts).groups
+    )

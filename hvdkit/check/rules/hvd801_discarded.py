@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from hvdkit.check.horovod import called, discarded, short, target
 from hvdkit.migrate.facts import Facts
+from hvdkit.migrate.finding import manual, safe
 from hvdkit.migrate.names import FUNCTIONS, Names
 from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
@@ -28,9 +29,9 @@ def check(facts: Facts) -> Iterator[Finding]:
         message = f"{short(site)}() gives a new value that is thrown away: {text} stays what it was"
         if short(site) in OTHERS or not _can_assign(site.names, given):
             advice = f"use what {short(site)}() returns"
-            yield facts.manual("HVD801", site.names, site.node, message, advice)
+            yield manual("HVD801", site.names, site.node, message, advice)
         else:
-            yield facts.safe("HVD801", site.names, site.node, message, _assign, site.names, statement, text)
+            yield safe(facts, "HVD801", site.names, site.node, message, _assign, site.names, statement, text)
 
 
 def _read_later(names: Names, given: ast.expr) -> bool:

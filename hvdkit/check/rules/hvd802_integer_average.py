@@ -10,6 +10,7 @@ from hvdkit.check.horovod import averages, called, short
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts import vocabulary as words
+from hvdkit.migrate.finding import manual, suggested
 from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
 
@@ -27,13 +28,21 @@ def check(facts: Facts) -> Iterator[Finding]:
             continue
         if not isinstance(call.func, ast.Attribute) or any(k.arg in ("op", "average") for k in call.keywords):
             advice = "reduce with op=hvd.Sum, or convert to float before"
-            yield facts.manual("HVD802", site.names, call, "the average of integers is rounded down", advice)
+            yield manual("HVD802", site.names, call, "the average of integers is rounded down", advice)
             continue
         hvd = site.names.source.segment(call.func.value)
         message = "the average of integers is rounded down: counts are summed"
         arguments = [f"op={hvd}.Sum"]
-        yield facts.suggested(
-            "HVD802", site.names, call, message, edits.add_arguments, site.names.source, call, arguments
+        yield suggested(
+            facts,
+            "HVD802",
+            site.names,
+            call,
+            message,
+            edits.add_arguments,
+            site.names.source,
+            call,
+            arguments,
         )
 
 

@@ -9,6 +9,7 @@ from hvdkit.check.horovod import called
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.facts import Site
+from hvdkit.migrate.finding import manual, safe
 from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
 
@@ -22,7 +23,8 @@ def check(facts: Facts) -> Iterator[Finding]:
             continue
         if any(k.arg == "op" for k in site.node.keywords):
             message = "average= and op= are both given: Horovod raises ValueError"
-            yield facts.safe(
+            yield safe(
+                facts,
                 "HVD803",
                 site.names,
                 site.node,
@@ -36,10 +38,10 @@ def check(facts: Facts) -> Iterator[Finding]:
         message = "average= is deprecated, and goes with the next major version: op= says which reduction"
         word = _word(site, said)
         if word is None:
-            yield facts.manual("HVD803", site.names, site.node, message, "give op=hvd.Average or op=hvd.Sum")
+            yield manual("HVD803", site.names, site.node, message, "give op=hvd.Average or op=hvd.Sum")
         else:
-            yield facts.safe(
-                "HVD803", site.names, site.node, message, edits.replace, site.names.source, said, word
+            yield safe(
+                facts, "HVD803", site.names, site.node, message, edits.replace, site.names.source, said, word
             )
 
 

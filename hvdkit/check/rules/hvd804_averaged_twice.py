@@ -10,6 +10,8 @@ from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts import vocabulary as words
 from hvdkit.migrate.facts.facts import Site
+from hvdkit.migrate.facts.launch.rank_kinds import rank_kinds
+from hvdkit.migrate.finding import safe
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
@@ -24,19 +26,19 @@ def check(facts: Facts) -> Iterator[Finding]:
         for node in list(names.parents):
             if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div):
                 if _is_size(facts, names, node.right) and _averaged(facts, names, node.left):
-                    yield facts.safe(
-                        "HVD804", names, node, MESSAGE, edits.unwrap, names.source, node, node.left
+                    yield safe(
+                        facts, "HVD804", names, node, MESSAGE, edits.unwrap, names.source, node, node.left
                     )
             elif isinstance(node, ast.AugAssign) and isinstance(node.op, ast.Div):
                 if isinstance(node.target, ast.Name) and _is_size(facts, names, node.value):
                     if _just_averaged(facts, names, node):
-                        yield facts.safe("HVD804", names, node, MESSAGE, edits.delete, names, node)
+                        yield safe(facts, "HVD804", names, node, MESSAGE, edits.delete, names, node)
 
 
 def _is_size(facts: Facts, names: Names, node: ast.AST) -> bool:
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "float":
         return len(node.args) == 1 and _is_size(facts, names, node.args[0])
-    return facts.ranks.of(names, node) == {"size"}
+    return rank_kinds(facts).of(names, node) == {"size"}
 
 
 def _averaged(facts: Facts, names: Names, node: ast.expr) -> bool:

@@ -11,6 +11,7 @@ from hvdkit.check.horovod import COLLECTIVES, MAX_CALLERS, called, short
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts import vocabulary as words
 from hvdkit.migrate.facts.launch.guards import Where, tests, where_runs
+from hvdkit.migrate.finding import manual
 from hvdkit.migrate.names import FUNCTIONS, Names
 from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rule import Keep, Rule
@@ -37,7 +38,7 @@ def check(facts: Facts) -> Iterator[Finding]:
         who = "rank 0" if where is Where.RANK_0 else "one rank of each node"
         message = f"only {who} comes to {short(site)}(), and waits for the others for ever"
         advice = f"call {short(site)}() on every rank, and put only what uses its result under the test"
-        yield facts.manual("HVD805", site.names, site.node, message, advice)
+        yield manual("HVD805", site.names, site.node, message, advice)
 
 
 def _answered(facts: Facts, names: Names, node: ast.AST, depth: int = 0) -> bool:

@@ -7,10 +7,11 @@ from collections.abc import Iterator
 from hvdkit.check.horovod import programs
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.data.loaders import Loader
-from hvdkit.migrate.facts.data.sharding import ITERABLE
+from hvdkit.migrate.facts.data.sharding import ITERABLE, is_sharded
 from hvdkit.migrate.facts.data.shares import shares_by_hand
 from hvdkit.migrate.facts.data.training import training_loaders
 from hvdkit.migrate.facts.values.arguments import unpacks
+from hvdkit.migrate.finding import manual
 from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rule import Keep, Rule
 
@@ -24,11 +25,11 @@ def check(facts: Facts) -> Iterator[Finding]:
                     "give the loader sampler=DistributedSampler(dataset, num_replicas=hvd.size(), "
                     "rank=hvd.rank()) in place of shuffle=, and call sampler.set_epoch(epoch) in each epoch"
                 )
-                yield facts.manual("HVD810", loader.names, loader.node, message, advice)
+                yield manual("HVD810", loader.names, loader.node, message, advice)
 
 
 def _takes_all(facts: Facts, loader: Loader) -> bool:
-    if loader.dataset is None or unpacks(loader.node) or facts.sharded(loader):
+    if loader.dataset is None or unpacks(loader.node) or is_sharded(facts, loader):
         return False
     if loader.sampler is not None or loader.batch_sampler is not None:
         return False

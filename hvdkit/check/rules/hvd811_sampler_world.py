@@ -8,7 +8,9 @@ from hvdkit.check.horovod import horovod_files
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts import vocabulary as words
+from hvdkit.migrate.facts.horovod_import import horovod_name
 from hvdkit.migrate.facts.values.arguments import unpacks
+from hvdkit.migrate.finding import safe
 from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
 
@@ -24,7 +26,7 @@ def check(facts: Facts) -> Iterator[Finding]:
         if site.names not in files or unpacks(site.node):
             continue
         given = {*PARAMETERS[: len(site.node.args)], *(k.arg for k in site.node.keywords)}
-        hvd = facts.hvd(site.names)
+        hvd = horovod_name(facts, site.names)
         missing = [
             f"{parameter}={hvd}.{question}()"
             for parameter, question in (("num_replicas", "size"), ("rank", "rank"))
@@ -32,7 +34,8 @@ def check(facts: Facts) -> Iterator[Finding]:
         ]
         if missing:
             message = "this sampler asks torch.distributed for its rank, and no process group was started"
-            yield facts.safe(
+            yield safe(
+                facts,
                 "HVD811",
                 site.names,
                 site.node,

@@ -7,6 +7,9 @@ from collections.abc import Iterator
 from hvdkit.check.horovod import argument, horovod_files
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
+from hvdkit.migrate.facts.horovod_import import horovod_name
+from hvdkit.migrate.facts.launch.rank_kinds import rank_kinds
+from hvdkit.migrate.finding import safe
 from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
 
@@ -18,11 +21,11 @@ def check(facts: Facts) -> Iterator[Finding]:
     for site in facts.calls("torch.utils.data.DistributedSampler"):
         for parameter, (position, wrong, right) in WRONG.items() if site.names in files else ():
             given = argument(site.node, position, parameter)
-            if given is not None and facts.ranks.of(site.names, given) == {wrong}:
-                text = f"{facts.hvd(site.names)}.{right}()"
+            if given is not None and rank_kinds(facts).of(site.names, given) == {wrong}:
+                text = f"{horovod_name(facts, site.names)}.{right}()"
                 message = f"on two nodes, ranks with the same {wrong} train on the same samples"
-                yield facts.safe(
-                    "HVD812", site.names, given, message, edits.replace, site.names.source, given, text
+                yield safe(
+                    facts, "HVD812", site.names, given, message, edits.replace, site.names.source, given, text
                 )
 
 

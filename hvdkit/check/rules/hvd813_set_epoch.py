@@ -11,20 +11,22 @@ from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts import vocabulary as words
 from hvdkit.migrate.facts.code.loops import Loop
 from hvdkit.migrate.facts.data.epochs import epoch_loops, epoch_number, told_epoch
-from hvdkit.migrate.facts.data.loaders import Loader
+from hvdkit.migrate.facts.data.loaders import Loader, every_loader
 from hvdkit.migrate.facts.data.sharding import epoch_calls, in_order
+from hvdkit.migrate.facts.data.training import is_trained_on
 from hvdkit.migrate.facts.values.spelling import spelled
+from hvdkit.migrate.finding import manual, safe
 from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
 
 
 def check(facts: Facts) -> Iterator[Finding]:
     files = horovod_files(facts)
-    for loader in facts.loaders:
+    for loader in every_loader(facts):
         if loader.names not in files or not _has_sampler(facts, loader) or in_order(facts, loader):
             continue
         loops = epoch_loops(facts, loader)
-        if not facts.training(loader):
+        if not is_trained_on(facts, loader):
             continue
         calls = epoch_calls(facts, loader)
         for loop in loops if not calls and not any(told_epoch(facts, loop) for loop in loops) else ():
@@ -53,9 +55,9 @@ def _told_a_constant(facts: Facts, loop: Loop, call: ast.Call) -> Finding:
     message = "the sampler hears the same number in every epoch: all of them have one order"
     number = epoch_number(facts, loop)
     if number is None:
-        return facts.manual("HVD813", loop.names, call, message, "call set_epoch() with the epoch's number")
-    return facts.safe(
-        "HVD813", loop.names, call, message, edits.replace, loop.names.source, call.args[0], number
+        return manual("HVD813", loop.names, call, message, "call set_epoch() with the epoch's number")
+    return safe(
+        facts, "HVD813", loop.names, call, message, edits.replace, loop.names.source, call.args[0], number
     )
 
 
@@ -70,10 +72,10 @@ def _finding(facts: Facts, loader: Loader, loop: Loop) -> Finding:
     name = spelled(facts.flow, loop.names, loop.node, [loader.value])
     if number is None or name is None:
         advice = "call loader.sampler.set_epoch(epoch) at the start of each epoch"
-        return facts.manual("HVD813", loop.names, loop.node, message, advice)
+        return manual("HVD813", loop.names, loop.node, message, advice)
     line = f"{name}.sampler.set_epoch({number})"
-    return facts.safe(
-        "HVD813", loop.names, loop.node, message, edits.at_start, loop.names, loop.node.body, [line]
+    return safe(
+        facts, "HVD813", loop.names, loop.node, message, edits.at_start, loop.names, loop.node.body, [line]
     )
 
 

@@ -9,13 +9,15 @@ from hvdkit.check.horovod import horovod_files
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts import vocabulary as words
+from hvdkit.migrate.facts.data.loaders import every_loader
+from hvdkit.migrate.finding import safe
 from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
 
 
 def check(facts: Facts) -> Iterator[Finding]:
     files = horovod_files(facts)
-    for loader in facts.loaders:
+    for loader in every_loader(facts):
         said = next((k for k in loader.node.keywords if k.arg == "shuffle"), None)
         if loader.names not in files or said is None or loader.sampler is None:
             continue
@@ -23,7 +25,8 @@ def check(facts: Facts) -> Iterator[Finding]:
         sure = bool(values) and all(value.name in words.SAMPLERS for value in values)
         if sure and isinstance(said.value, ast.Constant) and said.value.value is True:
             message = "shuffle=True beside a sampler: DataLoader raises ValueError"
-            yield facts.safe(
+            yield safe(
+                facts,
                 "HVD814",
                 loader.names,
                 loader.node,

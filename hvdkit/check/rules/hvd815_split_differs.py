@@ -8,6 +8,7 @@ from hvdkit.check.horovod import calls_in, programs
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.data.splits import can_write, unseeded_splits
+from hvdkit.migrate.finding import manual, suggested
 from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
 
@@ -20,9 +21,9 @@ def check(facts: Facts) -> Iterator[Finding]:
             message = "each rank splits the data its own way: what one validates on, another trains on"
             if can_write(site, text):
                 make = (edits.add_arguments, site.names.source, site.node, [text])
-                yield facts.suggested("HVD815", site.names, site.node, message, *make)
+                yield suggested(facts, "HVD815", site.names, site.node, message, *make)
             else:
-                yield facts.manual("HVD815", site.names, site.node, message, f"pass {text}")
+                yield manual("HVD815", site.names, site.node, message, f"pass {text}")
 
 
 RULE = Rule(

@@ -7,6 +7,11 @@ from collections.abc import Iterator
 
 from hvdkit.check.horovod import argument, horovod_files
 from hvdkit.migrate.facts import Facts
+from hvdkit.migrate.facts.data.loaders import every_loader
+from hvdkit.migrate.facts.data.sharding import is_sharded
+from hvdkit.migrate.facts.data.training import is_trained_on
+from hvdkit.migrate.facts.launch.rank_kinds import rank_kinds
+from hvdkit.migrate.finding import manual
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rule import Keep, Rule
@@ -16,21 +21,21 @@ MAX_STEPS = 4
 
 def check(facts: Facts) -> Iterator[Finding]:
     files = horovod_files(facts)
-    for loader in facts.loaders:
+    for loader in every_loader(facts):
         size = argument(loader.node, 1, "batch_size")
-        if loader.names not in files or size is None or not facts.training(loader):
+        if loader.names not in files or size is None or not is_trained_on(facts, loader):
             continue
-        if facts.sharded(loader) and _multiplied(facts, loader.names, size):
+        if is_sharded(facts, loader) and _multiplied(facts, loader.names, size):
             message = (
                 "batch_size is one rank's: multiplied by hvd.size() the global batch grows with its square"
             )
             advice = "give batch_size per rank, without hvd.size()"
-            yield facts.manual("HVD816", loader.names, size, message, advice)
+            yield manual("HVD816", loader.names, size, message, advice)
 
 
 def _multiplied(facts: Facts, names: Names, node: ast.expr, steps: int = 0) -> bool:
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult):
-        return any(facts.ranks.of(names, side) == {"size"} for side in (node.left, node.right))
+        return any(rank_kinds(facts).of(names, side) == {"size"} for side in (node.left, node.right))
     if isinstance(node, ast.Name) and steps < MAX_STEPS:
         bindings = names.bindings(node.id, node)
         plain = [b.value for b in bindings if b.kind == "assign" and not b.path and b.value is not None]

@@ -7,7 +7,9 @@ from collections.abc import Iterator
 
 from hvdkit.check.horovod import MAX_CALLERS, calls_in, horovod_files, programs, short, wraps
 from hvdkit.migrate.facts import Facts
+from hvdkit.migrate.facts.optimizers.step_calls import step_calls
 from hvdkit.migrate.facts.programs import ProgramFacts
+from hvdkit.migrate.finding import manual
 from hvdkit.migrate.names import FUNCTIONS, Names
 from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rule import Keep, Rule
@@ -22,7 +24,7 @@ def check(facts: Facts) -> Iterator[Finding]:
     for program in programs(facts):
         if calls_in(facts, program, "DistributedOptimizer") or _by_other_means(facts, program):
             continue
-        for step in facts.step_calls.steps:
+        for step in step_calls(facts).steps:
             if step.names in program.files & files and not step.optimizers & wrapped:
                 message = (
                     "no rank hears of the others' gradients: this trains hvd.size() models, each by itself"
@@ -30,7 +32,7 @@ def check(facts: Facts) -> Iterator[Finding]:
                 advice = (
                     "wrap it: hvd.DistributedOptimizer(optimizer, named_parameters=model.named_parameters())"
                 )
-                yield facts.manual("HVD820", step.names, step.call, message, advice)
+                yield manual("HVD820", step.names, step.call, message, advice)
 
 
 def _by_other_means(facts: Facts, program: ProgramFacts) -> bool:

@@ -8,6 +8,7 @@ from hvdkit.check.horovod import Wrapped, argument, programs, wraps
 from hvdkit.check.order import block_of
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.values.arguments import unpacks
+from hvdkit.migrate.finding import manual
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rule import Keep, Rule
@@ -25,7 +26,7 @@ def check(facts: Facts) -> Iterator[Finding]:
                     "without named_parameters the gradients of two optimizers travel under the same names"
                 )
                 advice = 'give each its own: named_parameters=model.named_parameters(prefix="generator")'
-                yield facts.manual("HVD821", wrap.names, wrap.node, message, advice)
+                yield manual("HVD821", wrap.names, wrap.node, message, advice)
 
 
 def _is_unnamed(wrap: Wrapped) -> bool:

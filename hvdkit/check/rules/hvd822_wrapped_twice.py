@@ -11,6 +11,7 @@ from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.values.order import last_binding
 from hvdkit.migrate.facts.values.value import Value
+from hvdkit.migrate.finding import safe
 from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
 
@@ -25,7 +26,8 @@ def check(facts: Facts) -> Iterator[Finding]:
         inside = [value for value in held if value.name in WRAPPED]
         if any(_certain(wrap, value) for value in inside):
             message = "this optimizer is Horovod's already: wrapping it again raises TypeError"
-            yield facts.safe(
+            yield safe(
+                facts,
                 "HVD822",
                 wrap.names,
                 wrap.node,

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 from hvdkit.check.horovod import MAX_CALLERS
 from hvdkit.check.windows import first_reader, skips, synchronized, wait_before, windows, windows_under
 from hvdkit.migrate.facts import Facts
+from hvdkit.migrate.finding import manual, safe
 from hvdkit.migrate.names import FUNCTIONS, Names
 from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
@@ -21,9 +22,9 @@ def check(facts: Facts) -> Iterator[Finding]:
         message = "these gradients are still on their way between the ranks, and are read or changed here"
         if skips(window) or synchronized(facts, window) is not None:
             advice = "call optimizer.synchronize() between backward() and this line"
-            yield facts.manual("HVD823", window.names, reader, message, advice)
+            yield manual("HVD823", window.names, reader, message, advice)
         else:
-            yield facts.safe("HVD823", window.names, reader, message, wait_before, window, reader)
+            yield safe(facts, "HVD823", window.names, reader, message, wait_before, window, reader)
     for window, tests in windows_under(facts):
         reader = first_reader(facts, window)
         if reader is None or synchronized(facts, window) is not None or skips(window):
@@ -35,7 +36,7 @@ def check(facts: Facts) -> Iterator[Finding]:
                 "with Horovod call optimizer.synchronize() above this line, and step() under "
                 "optimizer.skip_synchronize()"
             )
-            yield facts.manual("HVD823", window.names, reader, message, advice)
+            yield manual("HVD823", window.names, reader, message, advice)
 
 
 def _around(facts: Facts, names: Names, node: ast.AST, depth: int = 0) -> Iterator[ast.expr]:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from hvdkit.check.windows import first_reader, skips, synchronized, wait_before, windows
 from hvdkit.migrate.facts import Facts
+from hvdkit.migrate.finding import safe
 from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
 
@@ -16,8 +17,15 @@ def check(facts: Facts) -> Iterator[Finding]:
             continue
         if first_reader(facts, window) is None:
             message = "the GradScaler looks for infinities before the gradients are reduced: ranks part ways"
-            yield facts.safe(
-                "HVD824", window.names, window.step.call, message, wait_before, window, window.statement
+            yield safe(
+                facts,
+                "HVD824",
+                window.names,
+                window.step.call,
+                message,
+                wait_before,
+                window,
+                window.statement,
             )
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from hvdkit.check.windows import skip, skips, synchronized_itself, windows
 from hvdkit.migrate.facts import Facts
+from hvdkit.migrate.finding import safe
 from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
 
@@ -14,7 +15,7 @@ def check(facts: Facts) -> Iterator[Finding]:
     for window in windows(facts):
         if synchronized_itself(facts, window) and not skips(window):
             message = "the gradients are reduced already: this step reduces them all once more"
-            yield facts.safe("HVD825", window.names, window.step.call, message, skip, window)
+            yield safe(facts, "HVD825", window.names, window.step.call, message, skip, window)
 
 
 RULE = Rule(

@@ -8,6 +8,7 @@ from hvdkit.check.windows import Window, skips, synchronized, windows
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.optimizers.naming import plain_target
+from hvdkit.migrate.finding import safe
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
@@ -17,7 +18,7 @@ def check(facts: Facts) -> Iterator[Finding]:
     for window in windows(facts):
         if skips(window) and synchronized(facts, window) is None:
             message = "this step waits for no reduction: some gradients are this rank's own, some averaged"
-            yield facts.safe("HVD826", window.names, window.step.call, message, _wait, window.names, window)
+            yield safe(facts, "HVD826", window.names, window.step.call, message, _wait, window.names, window)
 
 
 def _wait(names: Names, window: Window) -> Edit:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from hvdkit.check.windows import Window, synchronized, windows
 from hvdkit.migrate.facts import Facts
+from hvdkit.migrate.finding import manual
 from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rule import Keep, Rule
 
@@ -17,7 +18,7 @@ def check(facts: Facts) -> Iterator[Finding]:
         if call is not None and synchronized(facts, window) is None:
             message = "the gradients that were just computed are zeroed before the step"
             advice = "call zero_grad() before backward(), or after step()"
-            yield facts.manual("HVD827", window.names, call, message, advice)
+            yield manual("HVD827", window.names, call, message, advice)
 
 
 def _zeroes(facts: Facts, window: Window) -> ast.Call | None:

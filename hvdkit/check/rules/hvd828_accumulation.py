@@ -10,6 +10,7 @@ from hvdkit.check.windows import Window, synchronized, windows
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.values.arguments import unpacks
+from hvdkit.migrate.finding import manual, safe
 from hvdkit.migrate.names import FUNCTIONS
 from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
@@ -28,7 +29,8 @@ def check(facts: Facts) -> Iterator[Finding]:
             text = window.names.source.segment(every)
             message = f"backward() runs {text} times before a step, and the optimizer was told of one"
             if told is None and number(every) is not None:
-                yield facts.safe(
+                yield safe(
+                    facts,
                     "HVD828",
                     wrap.names,
                     wrap.node,
@@ -40,11 +42,11 @@ def check(facts: Facts) -> Iterator[Finding]:
                 )
             elif told is None:
                 advice = f"give the optimizer backward_passes_per_step={text}"
-                yield facts.manual("HVD828", wrap.names, wrap.node, message, advice)
+                yield manual("HVD828", wrap.names, wrap.node, message, advice)
             elif None not in (number(told), number(every)) and number(told) != number(every):
                 message = f"backward() runs {text} times before a step, and the optimizer was told of another number"
                 advice = f"give the optimizer backward_passes_per_step={text}"
-                yield facts.manual("HVD828", wrap.names, told, message, advice)
+                yield manual("HVD828", wrap.names, told, message, advice)
 
 
 def _every(window: Window) -> ast.expr | None:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from hvdkit.check.horovod import HOROVOD, is_wrapped
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
+from hvdkit.migrate.finding import safe
 from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
 
@@ -16,7 +17,7 @@ def check(facts: Facts) -> Iterator[Finding]:
         said = next((keyword for keyword in call.keywords if keyword.arg == "set_to_none"), None)
         if said is not None and is_wrapped(facts, names, receiver, HOROVOD):
             message = "the wrapped optimizer's zero_grad() takes no argument: TypeError"
-            yield facts.safe("HVD829", names, call, message, edits.drop_argument, names.source, call, said)
+            yield safe(facts, "HVD829", names, call, message, edits.drop_argument, names.source, call, said)
 
 
 RULE = Rule(

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from hvdkit.check.horovod import HOROVOD, is_wrapped
 from hvdkit.migrate.facts import Facts
+from hvdkit.migrate.finding import manual
 from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rule import Keep, Rule
 
@@ -15,7 +16,7 @@ def check(facts: Facts) -> Iterator[Finding]:
         if is_wrapped(facts, names, receiver, HOROVOD):
             message = "parameters that are added after the wrapping are never averaged"
             advice = "add them to torch's optimizer, before hvd.DistributedOptimizer wraps it"
-            yield facts.manual("HVD830", names, call, message, advice)
+            yield manual("HVD830", names, call, message, advice)
 
 
 RULE = Rule(

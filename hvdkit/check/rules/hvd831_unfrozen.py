@@ -8,6 +8,7 @@ from hvdkit.check.horovod import Wrapped, wrapped_models, wraps
 from hvdkit.check.order import always_before, maybe_before
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.models.freezing import Switch, switches
+from hvdkit.migrate.finding import manual
 from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rule import Keep, Rule
 
@@ -26,7 +27,7 @@ def check(facts: Facts) -> Iterator[Finding]:
                     "these parameters were frozen when the optimizer was wrapped: they are never averaged"
                 )
                 advice = "freeze below the wrapping, so that every parameter is trainable when it is wrapped"
-                yield facts.manual("HVD831", switch.names, switch.at, message, advice)
+                yield manual("HVD831", switch.names, switch.at, message, advice)
 
 
 def _before(switch: Switch, wrap: Wrapped) -> bool:

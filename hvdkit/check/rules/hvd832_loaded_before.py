@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from hvdkit.check.horovod import WRAPPED, optimizer_loads, wraps
 from hvdkit.check.order import maybe_before
 from hvdkit.migrate.facts import Facts
+from hvdkit.migrate.finding import manual
 from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rule import Keep, Rule
 
@@ -23,7 +24,7 @@ def check(facts: Facts) -> Iterator[Finding]:
                     if maybe_before(names, call, wrap.node):
                         message = "the wrapping below makes a new optimizer: the momenta loaded here are lost"
                         advice = "load the optimizer's state below hvd.DistributedOptimizer(...)"
-                        yield facts.manual("HVD832", names, call, message, advice)
+                        yield manual("HVD832", names, call, message, advice)
 
 
 RULE = Rule(

@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from hvdkit.check.horovod import WRAPPED, argument, called, discarded, target, wraps
 from hvdkit.check.order import always_before
 from hvdkit.migrate.facts import Facts
+from hvdkit.migrate.facts.optimizers.step_calls import step_calls
+from hvdkit.migrate.finding import manual, safe
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
@@ -25,11 +27,11 @@ def check(facts: Facts) -> Iterator[Finding]:
         lost.add(site.node)
         if target(given):
             text = site.names.source.segment(given)
-            yield facts.safe("HVD833", site.names, site.node, MESSAGE, _assign, site.names, statement, text)
+            yield safe(facts, "HVD833", site.names, site.node, MESSAGE, _assign, site.names, statement, text)
         else:
             advice = "assign it, and step with it"
-            yield facts.manual("HVD833", site.names, site.node, MESSAGE, advice)
-    for step in facts.step_calls.steps:
+            yield manual("HVD833", site.names, site.node, MESSAGE, advice)
+    for step in step_calls(facts).steps:
         values = facts.flow.values(step.names, step.target)
         if any(value.name in WRAPPED for value in values):
             continue
@@ -39,7 +41,7 @@ def check(facts: Facts) -> Iterator[Finding]:
             if always_before(step.names, wrap.node, step.call):
                 message = "this is torch's optimizer: the one that Horovod made of it never steps"
                 advice = "step, and zero the gradients, with what hvd.DistributedOptimizer() returned"
-                yield facts.manual("HVD833", step.names, step.call, message, advice)
+                yield manual("HVD833", step.names, step.call, message, advice)
 
 
 def _assign(names: Names, statement: ast.Expr, text: str) -> Edit:

@@ -10,8 +10,10 @@ from hvdkit.check.order import between
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.launch.guards import Where, where_runs
+from hvdkit.migrate.facts.optimizers.averaging_optimizers import averaging_optimizers
 from hvdkit.migrate.facts.values.arguments import keyword
 from hvdkit.migrate.facts.values.value import Value
+from hvdkit.migrate.finding import safe
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
@@ -33,7 +35,8 @@ def check(facts: Facts) -> Iterator[Finding]:
                         "the other ranks take a step here to make their state, which decays their weights: "
                         "parameters must be broadcast after it"
                     )
-                    yield facts.safe(
+                    yield safe(
+                        facts,
                         "HVD834",
                         state.names,
                         state.node,
@@ -46,7 +49,7 @@ def check(facts: Facts) -> Iterator[Finding]:
 
 
 def _decays(facts: Facts, values: frozenset[Value]) -> bool:
-    for optimizer in facts.optimizers:
+    for optimizer in averaging_optimizers(facts):
         if optimizer.value in values:
             said = keyword(optimizer.node, "weight_decay")
             if said is not None and number(said) != 0:

@@ -10,6 +10,7 @@ from hvdkit.check.order import maybe_before
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.launch.guards import Where, where_runs
 from hvdkit.migrate.facts.programs import ProgramFacts
+from hvdkit.migrate.finding import manual
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rule import Keep, Rule
@@ -34,7 +35,7 @@ def check(facts: Facts) -> Iterator[Finding]:
                     advice = (
                         "call hvd.broadcast_parameters(model.state_dict(), root_rank=0) below, on every rank"
                     )
-                    yield facts.manual("HVD835", names, call, message, advice)
+                    yield manual("HVD835", names, call, message, advice)
 
 
 def _never_sent(facts: Facts, program: ProgramFacts, names: Names, load: ast.Call) -> bool:

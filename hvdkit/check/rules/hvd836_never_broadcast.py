@@ -8,6 +8,9 @@ from hvdkit.check.horovod import BROADCASTS, Wrapped, calls_in, mentioned, progr
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.data.training import seeds
+from hvdkit.migrate.facts.horovod_import import horovod_name
+from hvdkit.migrate.facts.optimizers.averaging_optimizers import averaging_optimizers
+from hvdkit.migrate.finding import safe
 from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
 
@@ -30,20 +33,22 @@ def check(facts: Facts) -> Iterator[Finding]:
         if mentioned(program, *LOADS) or any(not by_rank for _, _, by_rank in seeds(facts, program)):
             continue
         for wrap in wraps(facts):
-            if wrap.names in program.files and wrap.optimizers & {o.value for o in facts.optimizers}:
+            if wrap.names in program.files and wrap.optimizers & {
+                o.value for o in averaging_optimizers(facts)
+            }:
                 message = "no broadcast, no common seed: every rank begins with other weights, and keeps them"
-                yield facts.safe("HVD836", wrap.names, wrap.node, message, _broadcast, facts, wrap)
+                yield safe(facts, "HVD836", wrap.names, wrap.node, message, _broadcast, facts, wrap)
 
 
 def _broadcast(facts: Facts, wrap: Wrapped) -> Edit:
-    mine = [optimizer for optimizer in facts.optimizers if optimizer.value in wrap.optimizers]
+    mine = [optimizer for optimizer in averaging_optimizers(facts) if optimizer.value in wrap.optimizers]
     roots = [root for optimizer in mine for root in optimizer.roots]
     if len(roots) != 1 or roots[0][0] is not wrap.names or not target(roots[0][1]):
         raise edits.CannotEdit("the model has no single name here")
     names, model = roots[0]
     if names.function(model) is not names.function(wrap.node):
         raise edits.CannotEdit("the model has no name here")
-    text = f"{facts.hvd(names)}.broadcast_parameters({names.source.segment(model)}.state_dict(), root_rank=0)"
+    text = f"{horovod_name(facts, names)}.broadcast_parameters({names.source.segment(model)}.state_dict(), root_rank=0)"
     return edits.after(names.source, names.statement(wrap.node), [text])
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from hvdkit.check.horovod import calls_in, mentioned, optimizer_loads, programs, wraps
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.launch.guards import Where, where_runs
+from hvdkit.migrate.finding import manual
 from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rule import Keep, Rule
 
@@ -26,7 +27,7 @@ def check(facts: Facts) -> Iterator[Finding]:
                         "below, on every rank: hvd.broadcast_optimizer_state(optimizer, root_rank=0), then "
                         "hvd.broadcast_parameters(model.state_dict(), root_rank=0)"
                     )
-                    yield facts.manual("HVD837", names, call, message, advice)
+                    yield manual("HVD837", names, call, message, advice)
 
 
 RULE = Rule(

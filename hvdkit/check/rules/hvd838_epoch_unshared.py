@@ -9,7 +9,10 @@ from hvdkit.check.horovod import COLLECTIVES, horovod_files
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts import vocabulary as words
+from hvdkit.migrate.facts.code.loops import training_loops
+from hvdkit.migrate.facts.horovod_import import horovod_name
 from hvdkit.migrate.facts.launch.guards import Where, where_runs
+from hvdkit.migrate.finding import safe
 from hvdkit.migrate.names import Binding, Names
 from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
@@ -19,7 +22,7 @@ EVERY = frozenset(f"{module}.{name}" for module in words.EVERY_HOROVOD for name 
 
 def check(facts: Facts) -> Iterator[Finding]:
     files = horovod_files(facts)
-    loops = {loop for path in facts.loops.paths for loop in path.loops if loop.names in files}
+    loops = {loop for path in training_loops(facts).paths for loop in path.loops if loop.names in files}
     for loop in sorted(loops, key=lambda loop: (str(loop.names.source.path), loop.node.lineno)):
         if isinstance(loop.node, ast.While):
             continue
@@ -27,8 +30,8 @@ def check(facts: Facts) -> Iterator[Finding]:
             if _read_on_rank_0(facts, loop.names, given):
                 text = loop.names.source.segment(given)
                 message = f"only rank 0 has read {text}: the ranks run different numbers of epochs, and stop"
-                yield facts.safe(
-                    "HVD838", loop.names, given, message, _share, facts, loop.names, loop.node, given
+                yield safe(
+                    facts, "HVD838", loop.names, given, message, _share, facts, loop.names, loop.node, given
                 )
 
 
@@ -67,7 +70,7 @@ def _collective(facts: Facts, names: Names, binding: Binding) -> bool:
 
 def _share(facts: Facts, names: Names, loop: ast.For, given: ast.expr) -> Edit:
     text = names.source.segment(given)
-    line = f"{text} = {facts.hvd(names)}.broadcast_object({text}, root_rank=0)"
+    line = f"{text} = {horovod_name(facts, names)}.broadcast_object({text}, root_rank=0)"
     return edits.before(names.source, loop, [line])
 
 

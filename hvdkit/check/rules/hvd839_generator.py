@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from hvdkit.check.horovod import argument, called
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
+from hvdkit.migrate.finding import safe
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
@@ -21,7 +22,7 @@ def check(facts: Facts) -> Iterator[Finding]:
                 message = (
                     f"{given.func.attr}() is a generator, which broadcast_parameters refuses: ValueError"
                 )
-                yield facts.safe("HVD839", site.names, site.node, message, _states, site.names, given)
+                yield safe(facts, "HVD839", site.names, site.node, message, _states, site.names, given)
 
 
 def _states(names: Names, given: ast.Call) -> Edit:

@@ -7,7 +7,10 @@ from collections.abc import Iterator
 
 from hvdkit.check.horovod import horovod_files
 from hvdkit.migrate.facts import Facts
+from hvdkit.migrate.facts.launch.rank_kinds import rank_kinds
+from hvdkit.migrate.facts.optimizers.averaging_optimizers import averaging_optimizers
 from hvdkit.migrate.facts.values.arguments import keyword
+from hvdkit.migrate.finding import manual
 from hvdkit.migrate.names import Binding, Names
 from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rule import Keep, Rule
@@ -17,12 +20,12 @@ MAX_STEPS = 6
 
 def check(facts: Facts) -> Iterator[Finding]:
     files = horovod_files(facts)
-    for optimizer in facts.optimizers:
+    for optimizer in averaging_optimizers(facts):
         rate = keyword(optimizer.node, "lr") or next(iter(optimizer.node.args[1:2]), None)
         if optimizer.names in files and rate is not None and _factors(facts, optimizer.names, rate) > 1:
             message = "the learning rate is multiplied by hvd.size() twice on its way here"
             advice = "multiply it once, where it is given to the optimizer"
-            yield facts.manual("HVD840", optimizer.names, rate, message, advice)
+            yield manual("HVD840", optimizer.names, rate, message, advice)
 
 
 def _factors(facts: Facts, names: Names, node: ast.expr, steps: int = 0) -> int:
@@ -31,7 +34,7 @@ def _factors(facts: Facts, names: Names, node: ast.expr, steps: int = 0) -> int:
         return 0
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult):
         return _factors(facts, names, node.left, steps + 1) + _factors(facts, names, node.right, steps + 1)
-    if facts.ranks.of(names, node) == {"size"}:
+    if rank_kinds(facts).of(names, node) == {"size"}:
         return 1
     bindings = _stores(names, node)
     plain = [binding for binding in bindings if binding.kind == "assign"]
@@ -56,7 +59,7 @@ def _scales(facts: Facts, names: Names, binding: Binding) -> int:
     times = isinstance(statement, ast.AugAssign) and isinstance(statement.op, ast.Mult)
     if not times or binding.value is None or _under_test(names, statement):
         return 0
-    return int(facts.ranks.of(names, binding.value) == {"size"})
+    return int(rank_kinds(facts).of(names, binding.value) == {"size"})
 
 
 def _under_test(names: Names, node: ast.AST) -> bool:

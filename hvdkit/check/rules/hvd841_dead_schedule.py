@@ -8,6 +8,7 @@ from hvdkit.check.horovod import WRAPPED, Wrapped, argument, is_wrapped, wraps
 from hvdkit.check.order import maybe_before
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.vocabulary import is_scheduler
+from hvdkit.migrate.finding import manual
 from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rule import Keep, Rule
 
@@ -24,7 +25,7 @@ def check(facts: Facts) -> Iterator[Finding]:
             if maybe_before(site.names, site.node, wrap.node) and _loads(facts, wrap):
                 message = "load_state_dict() on the wrapped optimizer cuts this schedule off: it changes nothing more"
                 advice = "make the schedule below the wrapping, for the wrapped optimizer"
-                yield facts.manual("HVD841", site.names, site.node, message, advice)
+                yield manual("HVD841", site.names, site.node, message, advice)
 
 
 def _loads(facts: Facts, wrap: Wrapped) -> bool:

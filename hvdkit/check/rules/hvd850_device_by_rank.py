@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from hvdkit.check.horovod import horovod_files
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
+from hvdkit.migrate.facts.launch.rank_kinds import rank_kinds
+from hvdkit.migrate.finding import manual, safe
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
@@ -19,11 +21,11 @@ MESSAGE = "devices are counted per node: on the second node this one does not ex
 def check(facts: Facts) -> Iterator[Finding]:
     files = horovod_files(facts)
     for names, node in _indices(facts):
-        if names in files and facts.ranks.of(names, node) == {"rank"}:
+        if names in files and rank_kinds(facts).of(names, node) == {"rank"}:
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
-                yield facts.safe("HVD850", names, node, MESSAGE, _local, names, node)
+                yield safe(facts, "HVD850", names, node, MESSAGE, _local, names, node)
             else:
-                yield facts.manual("HVD850", names, node, MESSAGE, "use hvd.local_rank()")
+                yield manual("HVD850", names, node, MESSAGE, "use hvd.local_rank()")
 
 
 def _indices(facts: Facts) -> Iterator[tuple[Names, ast.expr]]:

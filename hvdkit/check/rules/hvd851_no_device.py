@@ -9,7 +9,10 @@ from hvdkit.check.horovod import called, mentioned, programs
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.facts import Site
+from hvdkit.migrate.facts.horovod_import import horovod_name
+from hvdkit.migrate.facts.optimizers.step_calls import step_calls
 from hvdkit.migrate.facts.programs import ProgramFacts
+from hvdkit.migrate.finding import safe
 from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
 
@@ -33,12 +36,12 @@ def check(facts: Facts) -> Iterator[Finding]:
             if site.names in program.files and site.node not in seen:
                 seen.add(site.node)
                 message = "no rank chooses its device: all ranks of a node share its first GPU"
-                yield facts.safe("HVD851", site.names, site.node, message, _pin, facts, site)
+                yield safe(facts, "HVD851", site.names, site.node, message, _pin, facts, site)
 
 
 def _trains(facts: Facts, program: ProgramFacts) -> bool:
     """What only infers may be meant for one process, and start Horovod for the helpers that it imports."""
-    return any(step.names in program.files for step in facts.step_calls.steps)
+    return any(step.names in program.files for step in step_calls(facts).steps)
 
 
 def _uses_cuda(facts: Facts, program: ProgramFacts) -> bool:
@@ -59,7 +62,10 @@ def _pin(facts: Facts, site: Site) -> Edit:
     names, statement = site.names, site.names.statement(site.node)
     if "torch" not in names.module.names:
         raise edits.CannotEdit("torch is not imported here")
-    lines = ["if torch.cuda.is_available():", f"\ttorch.cuda.set_device({facts.hvd(names)}.local_rank())"]
+    lines = [
+        "if torch.cuda.is_available():",
+        f"\ttorch.cuda.set_device({horovod_name(facts, names)}.local_rank())",
+    ]
     return edits.after(names.source, statement, lines)
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from hvdkit.check.horovod import horovod_files
 from hvdkit.check.order import always_before
 from hvdkit.migrate.facts import Facts
+from hvdkit.migrate.finding import manual
 from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rule import Keep, Rule
 
@@ -21,7 +22,7 @@ def check(facts: Facts) -> Iterator[Finding]:
             if same and always_before(names, call, site.node):
                 message = "this goes to the first GPU on every rank: the device is chosen further below"
                 advice = "call torch.cuda.set_device(hvd.local_rank()) right after hvd.init()"
-                yield facts.manual("HVD852", names, call, message, advice)
+                yield manual("HVD852", names, call, message, advice)
 
 
 RULE = Rule(

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from hvdkit.check.horovod import COLLECTIVES, called, short
 from hvdkit.check.order import maybe_before
 from hvdkit.migrate.facts import Facts
+from hvdkit.migrate.finding import manual
 from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rule import Keep, Rule
 
@@ -25,7 +26,7 @@ def check(facts: Facts) -> Iterator[Finding]:
         tested = any(isinstance(parent, (ast.If, ast.IfExp)) for parent in site.names.ancestors(site.node))
         if not tested and maybe_before(site.names, site.node, start.node):
             message = f"{short(site)}() runs before hvd.init(): Horovod has not been initialized"
-            yield facts.manual("HVD853", site.names, site.node, message, "call hvd.init() first")
+            yield manual("HVD853", site.names, site.node, message, "call hvd.init() first")
 
 
 RULE = Rule(

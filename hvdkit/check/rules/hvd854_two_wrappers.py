@@ -8,6 +8,7 @@ from hvdkit.check.horovod import Wrapped, called, horovod_files, wrapped_models,
 from hvdkit.check.order import always_before
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.models.wraps import Wrap, find_wraps
+from hvdkit.migrate.finding import manual
 from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rule import Keep, Rule
 
@@ -23,7 +24,7 @@ def check(facts: Facts) -> Iterator[Finding]:
                     f"{kind} and Horovod both average these gradients, over different processes or devices"
                 )
                 advice = f"take {kind} away: one process drives one device, and Horovod averages between them"
-                yield facts.manual("HVD854", other.names, other.node, message, advice)
+                yield manual("HVD854", other.names, other.node, message, advice)
                 break
     files = horovod_files(facts)
     for site in facts.calls(*(f"tensorflow.distribute.{name}" for name in STRATEGIES)):
@@ -33,7 +34,7 @@ def check(facts: Facts) -> Iterator[Finding]:
             advice = (
                 "take tf.distribute away: one process drives one device, and Horovod averages between them"
             )
-            yield facts.manual("HVD854", site.names, site.node, message, advice)
+            yield manual("HVD854", site.names, site.node, message, advice)
 
 
 def _both(other: Wrap, wrap: Wrapped) -> bool:

@@ -10,6 +10,8 @@ from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.files.writers import Writer, writers
 from hvdkit.migrate.facts.launch.guards import Where
+from hvdkit.migrate.facts.launch.rank_kinds import rank_kinds
+from hvdkit.migrate.finding import suggested
 from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
 
@@ -24,7 +26,7 @@ def check(facts: Facts) -> Iterator[Finding]:
             message = (
                 f"{what}() runs once on every node: on a shared disk they write one file at the same time"
             )
-            yield facts.suggested("HVD860", writer.names, writer.node, message, _rank, facts, writer)
+            yield suggested(facts, "HVD860", writer.names, writer.node, message, _rank, facts, writer)
 
 
 def _rank(facts: Facts, writer: Writer) -> Edit:
@@ -32,7 +34,7 @@ def _rank(facts: Facts, writer: Writer) -> Edit:
     for parent in names.ancestors(writer.node):
         if isinstance(parent, ast.If):
             for part in ast.walk(parent.test):
-                if isinstance(part, ast.Call) and facts.ranks.of(names, part) == {"local_rank"}:
+                if isinstance(part, ast.Call) and rank_kinds(facts).of(names, part) == {"local_rank"}:
                     if isinstance(part.func, ast.Attribute):
                         hvd = names.source.segment(part.func.value)
                         return edits.replace(names.source, part.func, f"{hvd}.rank")

@@ -9,7 +9,10 @@ from hvdkit.check.horovod import every_rank_certainly, horovod_files, wraps
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.files.writers import Writer, needed_everywhere, writers
+from hvdkit.migrate.facts.horovod_import import horovod_name
 from hvdkit.migrate.facts.launch.guards import Where
+from hvdkit.migrate.facts.programs import programs_of
+from hvdkit.migrate.finding import safe
 from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
 
@@ -18,7 +21,7 @@ def check(facts: Facts) -> Iterator[Finding]:
     files = horovod_files(facts)
     training = {
         names
-        for program in facts.programs
+        for program in programs_of(facts)
         for names in program.files
         if any(wrap.names in program.files for wrap in wraps(facts))
     }
@@ -31,7 +34,7 @@ def check(facts: Facts) -> Iterator[Finding]:
             continue
         if every_rank_certainly(facts, writer.names, writer.node):
             message = "every rank writes this file at the same time: what is left may be torn"
-            yield facts.safe("HVD861", writer.names, writer.node, message, _guard, facts, writer)
+            yield safe(facts, "HVD861", writer.names, writer.node, message, _guard, facts, writer)
 
 
 def _guard(facts: Facts, writer: Writer) -> list[Edit]:
@@ -39,7 +42,7 @@ def _guard(facts: Facts, writer: Writer) -> list[Edit]:
     statement = writer.opened or names.statement(writer.node)
     if not isinstance(statement, (ast.Expr, ast.With)) or needed_everywhere(facts, names, statement):
         raise edits.CannotEdit("what it writes is computed here, which all ranks may have to do")
-    return edits.guard(names.source, [statement], f"{facts.hvd(names)}.rank() == 0")
+    return edits.guard(names.source, [statement], f"{horovod_name(facts, names)}.rank() == 0")
 
 
 RULE = Rule(

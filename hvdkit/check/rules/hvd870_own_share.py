@@ -8,9 +8,11 @@ from collections.abc import Iterator
 from hvdkit.check.horovod import programs
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts import vocabulary as words
-from hvdkit.migrate.facts.code.loops import Loop
-from hvdkit.migrate.facts.data.loaders import Loader
+from hvdkit.migrate.facts.code.loops import Loop, training_loops
+from hvdkit.migrate.facts.data.loaders import Loader, every_loader
+from hvdkit.migrate.facts.data.training import is_trained_on
 from hvdkit.migrate.facts.programs import ProgramFacts
+from hvdkit.migrate.finding import manual
 from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rule import Keep, Rule
 
@@ -23,22 +25,22 @@ def check(facts: Facts) -> Iterator[Finding]:
     for program in programs(facts):
         if any(word in names.source.text for names in program.files for word in GATHERS):
             continue
-        for loader in facts.loaders:
+        for loader in every_loader(facts):
             values = facts.flow.values(loader.names, loader.sampler)
             sharded = bool(values) and all(value.name in words.SAMPLERS for value in values)
-            if loader.names not in program.files or not sharded or facts.training(loader):
+            if loader.names not in program.files or not sharded or is_trained_on(facts, loader):
                 continue
             if loader.node not in seen and _run_through(facts, program, loader):
                 seen.add(loader.node)
                 message = "each rank sees its share of this data only, and no result is ever reduced"
                 advice = "sum counts with hvd.allreduce(x, op=hvd.Sum), or give every rank all of the data"
-                yield facts.manual("HVD870", loader.names, loader.node, message, advice)
+                yield manual("HVD870", loader.names, loader.node, message, advice)
 
 
 def _run_through(facts: Facts, program: ProgramFacts, loader: Loader) -> bool:
     """Whether a loop runs over the loader: it is not only made."""
     return any(
-        isinstance(node, ast.For) and loader.value in facts.loops.loaders_of(Loop(names, node))
+        isinstance(node, ast.For) and loader.value in training_loops(facts).loaders_of(Loop(names, node))
         for names in program.files
         for node in names.loops
     )

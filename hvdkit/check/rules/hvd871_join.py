@@ -10,7 +10,9 @@ from hvdkit.check.order import block_of
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts import vocabulary as words
 from hvdkit.migrate.facts.facts import Site
+from hvdkit.migrate.facts.optimizers.step_calls import step_calls
 from hvdkit.migrate.facts.programs import ProgramFacts
+from hvdkit.migrate.finding import manual
 from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rule import Keep, Rule
 
@@ -27,14 +29,14 @@ def check(facts: Facts) -> Iterator[Finding]:
                         "last = hvd.join(), then hvd.broadcast_parameters(model.state_dict(), root_rank=last) "
                         "and hvd.broadcast_optimizer_state(optimizer, root_rank=last)"
                     )
-                    yield facts.manual("HVD871", site.names, site.node, message, advice)
+                    yield manual("HVD871", site.names, site.node, message, advice)
 
 
 def _after_training(facts: Facts, site: Site) -> bool:
     """Whether the loop that trains stands right above, in the same block."""
     block = block_of(site.names, site.node)
     above = block[: block.index(site.names.statement(site.node))]
-    return any(isinstance(s, (ast.For, ast.While)) and facts.step_calls.runs_backward(s) for s in above)
+    return any(isinstance(s, (ast.For, ast.While)) and step_calls(facts).runs_backward(s) for s in above)
 
 
 def _sent(facts: Facts, program: ProgramFacts, site: Site) -> bool:

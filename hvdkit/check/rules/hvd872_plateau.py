@@ -6,7 +6,10 @@ from collections.abc import Iterator
 
 from hvdkit.check.horovod import programs, wraps
 from hvdkit.migrate.facts import Facts
+from hvdkit.migrate.facts.data.loaders import every_loader
+from hvdkit.migrate.facts.data.sharding import is_sharded
 from hvdkit.migrate.facts.programs import ProgramFacts
+from hvdkit.migrate.finding import manual
 from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rule import Keep, Rule
 
@@ -25,13 +28,13 @@ def check(facts: Facts) -> Iterator[Finding]:
             if names in program.files and given and PLATEAU in facts.flow.made(names, receiver):
                 message = "each rank's schedule watches its own number: their learning rates part"
                 advice = "give it the same number on every rank: hvd.allreduce(metric)"
-                yield facts.manual("HVD872", names, call, message, advice)
+                yield manual("HVD872", names, call, message, advice)
 
 
 def _all_sharded(facts: Facts, program: ProgramFacts) -> bool:
     """Whether every loader gives each rank other data, so that no number is the same on two ranks."""
-    loaders = [loader for loader in facts.loaders if loader.names in program.files]
-    return bool(loaders) and all(facts.sharded(loader) for loader in loaders)
+    loaders = [loader for loader in every_loader(facts) if loader.names in program.files]
+    return bool(loaders) and all(is_sharded(facts, loader) for loader in loaders)
 
 
 RULE = Rule(

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from hvdkit.check.horovod import horovod_files
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts import vocabulary as words
+from hvdkit.migrate.finding import manual
 from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rule import Keep, Rule
 
@@ -19,7 +20,7 @@ def check(facts: Facts) -> Iterator[Finding]:
         if site.names in files:
             message = "this layer synchronizes through torch.distributed, which was never started: it is plain BatchNorm"
             advice = "use hvd.SyncBatchNorm in its place, layer by layer, or plain BatchNorm"
-            yield facts.manual("HVD880", site.names, site.node, message, advice)
+            yield manual("HVD880", site.names, site.node, message, advice)
 
 
 RULE = Rule(

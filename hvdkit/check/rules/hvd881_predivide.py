@@ -9,6 +9,7 @@ from hvdkit.check.horovod import called
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.values.arguments import keyword
+from hvdkit.migrate.finding import safe
 from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
 
@@ -24,7 +25,8 @@ def check(facts: Facts) -> Iterator[Finding]:
         changes = isinstance(factor.value, ast.Constant) and factor.value.value not in (1, None)
         if other and changes:
             message = "gradient_predivide_factor goes with op=hvd.Average only: ValueError"
-            yield facts.safe(
+            yield safe(
+                facts,
                 "HVD881",
                 site.names,
                 site.node,

@@ -8,6 +8,7 @@ from hvdkit.check.horovod import wraps
 from hvdkit.check.windows import skips, windows
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.values.arguments import keyword
+from hvdkit.migrate.finding import manual
 from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rule import Keep, Rule
 
@@ -23,7 +24,7 @@ def check(facts: Facts) -> Iterator[Finding]:
             if names and all(name.endswith(".Adasum") for name in names):
                 message = "Adasum reduces in step(), and cannot leave it out: AssertionError"
                 advice = "step without skip_synchronize(), and do not clip; or reduce with hvd.Average"
-                yield facts.manual("HVD882", window.names, window.step.call, message, advice)
+                yield manual("HVD882", window.names, window.step.call, message, advice)
 
 
 RULE = Rule(

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from hvdkit.check.horovod import wrapped_models, wraps
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.values.arguments import keyword
+from hvdkit.migrate.finding import manual
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rule import Keep, Rule
@@ -24,7 +25,7 @@ def check(facts: Facts) -> Iterator[Finding]:
                 "bfloat16 gradients cannot be reduced: Tensor type torch.BFloat16Tensor is not supported"
             )
             advice = "train float32 parameters under torch.autocast(device_type, dtype=torch.bfloat16)"
-            yield facts.manual("HVD883", names, call, message, advice)
+            yield manual("HVD883", names, call, message, advice)
 
 
 def _casts(facts: Facts) -> Iterator[tuple[Names, ast.Call, ast.expr]]:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from hvdkit.check.horovod import wraps
 from hvdkit.migrate.facts import Facts
+from hvdkit.migrate.finding import manual
 from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rule import Keep, Rule
 
@@ -15,7 +16,7 @@ def check(facts: Facts) -> Iterator[Finding]:
         if wrap.optimizers and all(value.name == "torch.optim.LBFGS" for value in wrap.optimizers):
             message = "LBFGS runs backward() several times in a step, which the reduction does not follow"
             advice = "use another optimizer; LBFGS has no counterpart in Horovod"
-            yield facts.manual("HVD884", wrap.names, wrap.node, message, advice)
+            yield manual("HVD884", wrap.names, wrap.node, message, advice)
 
 
 RULE = Rule(

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from hvdkit.check.horovod import HOROVOD, argument, is_wrapped, target
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
+from hvdkit.migrate.finding import safe
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
@@ -19,7 +20,7 @@ def check(facts: Facts) -> Iterator[Finding]:
         for part in [given, *(given.values if isinstance(given, ast.Dict) else [])]:
             if part is not None and target(part) and is_wrapped(facts, site.names, part, HOROVOD):
                 message = "the class of a wrapped optimizer cannot be pickled: its state_dict() can"
-                yield facts.safe("HVD885", site.names, part, message, _state, site.names, part)
+                yield safe(facts, "HVD885", site.names, part, message, _state, site.names, part)
 
 
 def _state(names: Names, part: ast.expr) -> Edit:

@@ -10,6 +10,7 @@ from hvdkit.check.horovod import calls_in, mentioned
 from hvdkit.check.keras import keras_programs
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.programs import ProgramFacts
+from hvdkit.migrate.finding import manual
 from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rule import Keep, Rule
 
@@ -35,7 +36,7 @@ def check(facts: Facts) -> Iterator[Finding]:
                 "import hvdkit.keras as hvd, whose DistributedOptimizer knows Keras 3, or set "
                 "TF_USE_LEGACY_KERAS=1 and install tf_keras"
             )
-            yield facts.manual("HVD890", site.names, site.node, message, advice)
+            yield manual("HVD890", site.names, site.node, message, advice)
 
 
 def _is_keras_3(facts: Facts, program: ProgramFacts) -> bool:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from hvdkit.check.horovod import calls_in, mentioned
 from hvdkit.check.keras import keras_programs
 from hvdkit.migrate.facts import Facts
+from hvdkit.migrate.finding import manual
 from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rule import Keep, Rule
 
@@ -28,7 +29,7 @@ def check(facts: Facts) -> Iterator[Finding]:
                     "give fit() hvd.callbacks.BroadcastGlobalVariablesCallback(0), or call "
                     "hvd.broadcast_variables(model.variables, root_rank=0) after the first step"
                 )
-                yield facts.manual("HVD891", site.names, site.node, message, advice)
+                yield manual("HVD891", site.names, site.node, message, advice)
 
 
 RULE = Rule(

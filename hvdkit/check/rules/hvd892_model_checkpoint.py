@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from hvdkit.check.horovod import every_rank_certainly
 from hvdkit.check.keras import callbacks, keras_programs, listed
 from hvdkit.migrate.facts import Facts
+from hvdkit.migrate.facts.launch.rank_kinds import rank_kinds
+from hvdkit.migrate.finding import manual
 from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rule import Keep, Rule
 
@@ -16,13 +18,13 @@ def check(facts: Facts) -> Iterator[Finding]:
     for program in keras_programs(facts):
         for site in callbacks(facts, program, "ModelCheckpoint"):
             path = [*site.node.args, *(keyword.value for keyword in site.node.keywords)]
-            if site.node in seen or any(facts.ranks.inside(site.names, part) for part in path):
+            if site.node in seen or any(rank_kinds(facts).inside(site.names, part) for part in path):
                 continue
             if all(every_rank_certainly(facts, site.names, place) for place in listed(site.names, site.node)):
                 seen.add(site.node)
                 message = "every rank writes this file at the same time: what is left may be torn"
                 advice = "append the callback to the list under `if hvd.rank() == 0:`"
-                yield facts.manual("HVD892", site.names, site.node, message, advice)
+                yield manual("HVD892", site.names, site.node, message, advice)
 
 
 RULE = Rule(

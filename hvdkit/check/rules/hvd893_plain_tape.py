@@ -9,6 +9,7 @@ from hvdkit.check.horovod import called, mentioned, programs
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.programs import ProgramFacts
+from hvdkit.migrate.finding import safe
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
@@ -27,7 +28,7 @@ def check(facts: Facts) -> Iterator[Finding]:
                 if facts.flow.made(names, receiver) == {"tensorflow.GradientTape"}:
                     seen.add(call)
                     message = "no rank hears of the others' gradients: this trains hvd.size() models, each by itself"
-                    yield facts.safe("HVD893", names, call, message, _wrap, names, call, receiver, hvd)
+                    yield safe(facts, "HVD893", names, call, message, _wrap, names, call, receiver, hvd)
 
 
 def _alias(facts: Facts, program: ProgramFacts) -> str:

@@ -8,6 +8,7 @@ from hvdkit.check.horovod import called
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts import vocabulary as words
 from hvdkit.migrate.facts.values.arguments import unpacks
+from hvdkit.migrate.finding import manual
 from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rule import Keep, Rule
 
@@ -20,7 +21,7 @@ def check(facts: Facts) -> Iterator[Finding]:
         if not given and not unpacks(site.node):
             message = "this callback needs initial_lr since Horovod 0.21: TypeError"
             advice = "give it initial_lr=, the rate of the optimizer"
-            yield facts.manual("HVD894", site.names, site.node, message, advice)
+            yield manual("HVD894", site.names, site.node, message, advice)
 
 
 RULE = Rule(

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from hvdkit.check.horovod import mentioned
 from hvdkit.check.keras import callbacks, keras_programs
 from hvdkit.migrate.facts import Facts
+from hvdkit.migrate.finding import manual
 from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rule import Keep, Rule
 
@@ -25,7 +26,7 @@ def check(facts: Facts) -> Iterator[Finding]:
                     "each rank decides by its own metric: one stops, or slows down, and the others do not"
                 )
                 advice = "put hvd.callbacks.MetricAverageCallback() before it in the list"
-                yield facts.manual("HVD895", site.names, site.node, message, advice)
+                yield manual("HVD895", site.names, site.node, message, advice)
 
 
 RULE = Rule(

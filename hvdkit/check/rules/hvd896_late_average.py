@@ -9,6 +9,7 @@ from hvdkit.check.horovod import called
 from hvdkit.check.keras import callbacks, keras_programs
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts import vocabulary as words
+from hvdkit.migrate.finding import manual
 from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rule import Keep, Rule
 
@@ -27,7 +28,7 @@ def check(facts: Facts) -> Iterator[Finding]:
                         "this callback runs before the metrics are averaged: each rank decides by its own"
                     )
                     advice = "put hvd.callbacks.MetricAverageCallback() before it in the list"
-                    yield facts.manual("HVD896", site.names, site.node, message, advice)
+                    yield manual("HVD896", site.names, site.node, message, advice)
 
 
 RULE = Rule(

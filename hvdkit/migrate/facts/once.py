@@ -1,24 +1,25 @@
-"""Facts of a whole project that several rules and every program's table ask for, looked up once."""
+"""Facts that several rules and every program's table ask for, each looked up once."""
 
 from __future__ import annotations
 
 from functools import wraps
 from typing import TYPE_CHECKING, Callable, TypeVar
 
+from hvdkit.migrate.facts.facts import Facts
+
 if TYPE_CHECKING:
-    from hvdkit.migrate.facts.facts import Facts
+    from typing import Concatenate, ParamSpec
+
+    P = ParamSpec("P")
 
 T = TypeVar("T")
 
 
-def once(look: Callable[[Facts], T]) -> Callable[[Facts], T]:
-    """Keep what a function of the facts alone was answered, with those facts."""
+def once(look: Callable[Concatenate[Facts, P], T]) -> Callable[Concatenate[Facts, P], T]:
+    """Keep what a function of facts, and of what it is asked about, was answered, with those facts."""
 
     @wraps(look)
-    def ask(facts: Facts) -> T:
-        if look not in facts.answers:
-            facts.answers[look] = look(facts)
-        found: T = facts.answers[look]
-        return found
+    def ask(facts: Facts, /, *about: P.args, **named: P.kwargs) -> T:
+        return facts.ask(look, *about, **named)
 
     return ask

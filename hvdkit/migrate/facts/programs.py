@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from hvdkit.migrate.facts import vocabulary as words
+from hvdkit.migrate.facts.code.call_graph import call_graph
 from hvdkit.migrate.facts.code.loops import backward_calls, library_backwards
 from hvdkit.migrate.facts.code.main_guards import has_main_guard
+from hvdkit.migrate.facts.facts import Facts
+from hvdkit.migrate.facts.once import once
 from hvdkit.migrate.facts.optimizers.updates import weight_updates
 from hvdkit.migrate.facts.tensorflow.evidence import tensorflow_evidence
 from hvdkit.migrate.names import Names
-
-if TYPE_CHECKING:
-    from hvdkit.migrate.facts.facts import Facts
-
 
 TALKS = ("torch.distributed.", *words.DDP)
 OTHERS = ("mxnet", "paddle", "mindspore", "jittor")
@@ -37,8 +35,12 @@ class ProgramFacts:
         return self.kind in ("ddp", "single")
 
 
-def find_programs(facts: Facts) -> list[ProgramFacts]:
-    """One program per file that no other file imports, or that has a main guard."""
+@once
+def programs_of(facts: Facts) -> list[ProgramFacts]:
+    """Entry scripts with the files they import, and what kind of program each is.
+
+    One program per file that no other file imports, or that has a main guard.
+    """
     if not facts.project.uses_framework:
         given = [names for names in facts.files if names.source.path in facts.project.opened]
         return [ProgramFacts(names, "none", frozenset((names,))) for names in given]
@@ -59,12 +61,14 @@ def find_programs(facts: Facts) -> list[ProgramFacts]:
             continue
         seen = set().union(*(evidence[file] for file in closure))
         talking = {file for file in closure if "talks" in evidence[file]}
-        if all(any(facts.graph.runs(names, files, *each) for each in part) for part in (passes, updates)):
+        if all(
+            any(call_graph(facts).runs(names, files, *each) for each in part) for part in (passes, updates)
+        ):
             # A training that shares helpers with a distributed one may never come to what starts the ranks.
             seen = seen - {"ddp"} | {"trains"}
-            if any(facts.graph.runs(names, files, *each) for each in starts):
+            if any(call_graph(facts).runs(names, files, *each) for each in starts):
                 seen.add("ddp")
-            talking = {where for where, node in talks if facts.graph.runs(names, files, where, node)}
+            talking = {where for where, node in talks if call_graph(facts).runs(names, files, where, node)}
         found.append((names, files, seen, talking))
     started = {file for _, files, seen, _ in found if "ddp" in seen for file in files}
     for _, _, seen, talking in found:
@@ -113,3 +117,13 @@ def _kind(seen: set[str]) -> str:
     if "tf-horovod" in seen or "tf-single" not in seen:
         return "tf-horovod" if "tf-horovod" in seen else "none"
     return "tf-strategy" if "tf-strategy" in seen else "tf-single"
+
+
+def kinds_of(facts: Facts, names: Names) -> set[str]:
+    """Kinds ("ddp", "single", "horovod", "none") of the programs that a file belongs to."""
+    return {program.kind for program in programs_of(facts) if names in program.files}
+
+
+def migrates(facts: Facts, names: Names) -> bool:
+    """Whether a file belongs to a program that trains with PyTorch, and is not Horovod's yet."""
+    return any(program.migrates for program in programs_of(facts) if names in program.files)

@@ -8,12 +8,15 @@ from collections.abc import Iterator
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts, Site
 from hvdkit.migrate.facts.data.training import training_paths
-from hvdkit.migrate.facts.launch.launch import INIT_ARGUMENTS
+from hvdkit.migrate.facts.horovod_import import horovod_name
+from hvdkit.migrate.facts.launch.launch import INIT_ARGUMENTS, launch_of
 from hvdkit.migrate.facts.launch.launch_needs import init_order
 from hvdkit.migrate.facts.launch.launch_order import Place
 from hvdkit.migrate.facts.launch.launch_reach import TRUE_CALLS
 from hvdkit.migrate.facts.launch.library_talk import heard_by
 from hvdkit.migrate.facts.launch.starts import runs_in, starting_sites
+from hvdkit.migrate.facts.programs import programs_of
+from hvdkit.migrate.finding import manual, refused, safe
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
@@ -38,11 +41,11 @@ WHERE_TO_CALL = "call this function before anything reads a rank, and run hvdkit
 
 
 def check(facts: Facts) -> Iterator[Finding]:
-    if not facts.launch.inits:
+    if not launch_of(facts).inits:
         return
     order = init_order(facts)
     placed: set[Place] = set()
-    for site in facts.launch.inits:
+    for site in launch_of(facts).inits:
         place = order.own_place(site.names, site.node)
         inserted = None if place in placed else place
         if place is not None:
@@ -50,19 +53,19 @@ def check(facts: Facts) -> Iterator[Finding]:
         gone = place is not None or order.covers(site.names, site.node)
         skipped = order.left_out(site.names, site.node)
         if skipped is not None:
-            yield facts.refused("HVD101", site.names, skipped, SKIPPED, WHERE_TO_CALL)
+            yield refused("HVD101", site.names, skipped, SKIPPED, WHERE_TO_CALL)
         asked = order.passed_by(site.names, site.node)
         if asked is not None:
-            yield facts.manual("HVD101", site.names, asked, PASSED_BY, TAKE_AWAY)
+            yield manual("HVD101", site.names, asked, PASSED_BY, TAKE_AWAY)
         message = "init_process_group becomes hvd.init(); the launcher gives rank, size and addresses"
         stays = facts.options.allows("HVD115") and heard_by(facts, site)
         make = _above if stays else _edits
-        finding = facts.safe("HVD101", site.names, site.node, message, make, facts, site, inserted, gone)
+        finding = safe(facts, "HVD101", site.names, site.node, message, make, facts, site, inserted, gone)
         yield finding.knowing(_said(site.node))
     for place in order.places:
         if place not in placed:
             message = "ranks are read here before the process group was made: Horovod starts first"
-            yield facts.safe("HVD101", place.names, place.statement, message, _insert, facts, place)
+            yield safe(facts, "HVD101", place.names, place.statement, message, _insert, facts, place)
 
 
 def _said(call: ast.Call) -> str:
@@ -75,7 +78,7 @@ def _edits(facts: Facts, site: Site, place: Place | None, gone: bool) -> list[Ed
     inserted = [_insert(facts, place)] if place is not None else []
     if gone and isinstance(statement, ast.Expr) and statement.value is site.node:
         return [*inserted, edits.delete(names, _emptied(facts, names, statement))]
-    return [*inserted, edits.replace(names.source, site.node, f"{facts.hvd(names)}.init()")]
+    return [*inserted, edits.replace(names.source, site.node, f"{horovod_name(facts, names)}.init()")]
 
 
 def _above(facts: Facts, site: Site, place: Place | None, gone: bool) -> list[Edit]:
@@ -83,7 +86,7 @@ def _above(facts: Facts, site: Site, place: Place | None, gone: bool) -> list[Ed
     if place is not None:
         return [_insert(facts, place)]
     statement = site.names.statement(site.node)
-    start = f"{facts.hvd(site.names)}.init()"
+    start = f"{horovod_name(facts, site.names)}.init()"
     return [] if gone else [edits.before(site.names.source, statement, [start])]
 
 
@@ -99,7 +102,7 @@ def _emptied(facts: Facts, names: Names, statement: ast.stmt) -> ast.stmt:
 
 def _insert(facts: Facts, place: Place) -> Edit:
     verb = edits.after if place.after else edits.before
-    lines = [f"{facts.hvd(place.names)}.init()"]
+    lines = [f"{horovod_name(facts, place.names)}.init()"]
     if _without_device(facts, place):
         lines += device_lines(facts, place.names)
     return verb(place.names.source, place.statement, lines)
@@ -115,7 +118,7 @@ def _without_device(facts: Facts, place: Place) -> bool:
         and training_paths(facts, program)
         and not starting_sites(facts, program)
         and not any(runs_in(facts, program, pin.names, pin.node) for pin in pins)
-        for program in facts.programs
+        for program in programs_of(facts)
     )
 
 

@@ -7,9 +7,13 @@ from collections.abc import Iterator
 
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
+from hvdkit.migrate.facts.horovod_import import horovod_name
 from hvdkit.migrate.facts.launch.environment import DEFAULTS, ENVIRONMENT, gathered
 from hvdkit.migrate.facts.launch.guards import caught
+from hvdkit.migrate.facts.launch.launch import launch_of
 from hvdkit.migrate.facts.launch.ranks import RankRead, environment_reads, environment_stores, gathered_reads
+from hvdkit.migrate.facts.programs import kinds_of
+from hvdkit.migrate.finding import manual, safe
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
@@ -25,7 +29,7 @@ ROOMY = (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Return, ast.keyword, ast.
 
 def check(facts: Facts) -> Iterator[Finding]:
     for names in facts.files:
-        if "ddp" not in facts.kinds(names):
+        if "ddp" not in kinds_of(facts, names):
             continue
         for read in environment_reads(names):
             if (chosen := _chosen_before(facts, read)) is not None:
@@ -35,17 +39,17 @@ def check(facts: Facts) -> Iterator[Finding]:
                 )
                 advice = (
                     f"take it out if {where.place(statement)} is to choose the device, else write "
-                    f"str({facts.hvd(names)}.local_rank())"
+                    f"str({horovod_name(facts, names)}.local_rank())"
                 )
-                yield facts.manual("HVD102", names, read.node, message, advice)
+                yield manual("HVD102", names, read.node, message, advice)
                 continue
             text = replacement(facts, read)
             message = f"{read.source} is not set by horovodrun, or not for it; the value is {text}"
-            one_host = read.function == "local_rank" and facts.launch.meanings.get(read.node) == "rank"
+            one_host = read.function == "local_rank" and launch_of(facts).meanings.get(read.node) == "rank"
             if read.loop is not None:
-                found = facts.safe("HVD102", names, read.loop, message, _whole, names, read, read.loop, text)
+                found = safe(facts, "HVD102", names, read.loop, message, _whole, names, read, read.loop, text)
             else:
-                found = facts.safe("HVD102", names, read.node, message, _edit, names, read.node, text)
+                found = safe(facts, "HVD102", names, read.node, message, _edit, names, read.node, text)
             yield found.knowing(ONE_HOST if one_host else "")
         yield from _gathered(facts, names)
 
@@ -60,7 +64,7 @@ def _chosen_before(facts: Facts, read: RankRead) -> tuple[Names, ast.stmt] | Non
     if statement not in chosen or read.default is not None or not caught(names, statement):
         return None
     # What starts a training script may import it by its name in a text: any distributed file may come first.
-    files = [where for where in facts.files if "ddp" in facts.kinds(where)]
+    files = [where for where in facts.files if "ddp" in kinds_of(facts, where)]
     others = ((where, other) for where in files for other, _ in environment_stores(where, DEVICES))
     return min(
         ((where, other) for where, other in others if other is not statement and not caught(where, other)),
@@ -73,10 +77,10 @@ def _gathered(facts: Facts, names: Names) -> Iterator[Finding]:
     for node in gathered_reads(names):
         message = "launcher variables are gathered by a loop, and horovodrun sets none of them"
         if variables := gathered(names, node):
-            yield facts.safe("HVD102", names, node, message, _one_by_one, facts, names, node, variables)
+            yield safe(facts, "HVD102", names, node, message, _one_by_one, facts, names, node, variables)
         else:
             advice = "build it from hvd.rank(), hvd.size(), hvd.local_rank() and hvd.local_size() instead"
-            yield facts.manual("HVD102", names, node, message, advice)
+            yield manual("HVD102", names, node, message, advice)
 
 
 def _one_by_one(facts: Facts, names: Names, node: ast.DictComp, variables: list[ast.Constant]) -> Edit:
@@ -88,7 +92,7 @@ def _one_by_one(facts: Facts, names: Names, node: ast.DictComp, variables: list[
     for variable in variables:
         key, name = source.segment(variable), str(variable.value)
         if name in ENVIRONMENT:
-            value = f"str({facts.hvd(names)}.{ENVIRONMENT[name]}())"
+            value = f"str({horovod_name(facts, names)}.{ENVIRONMENT[name]}())"
         elif name in DEFAULTS:
             value = f"{environment}.get({key}, {key[-1]}{DEFAULTS[name]}{key[-1]})"
         else:
@@ -99,7 +103,7 @@ def _one_by_one(facts: Facts, names: Names, node: ast.DictComp, variables: list[
 
 def replacement(facts: Facts, read: RankRead) -> str:
     """What to write for a read; a default that means "no launcher" is kept for a process on its own."""
-    hvd = facts.hvd(read.names)
+    hvd = horovod_name(facts, read.names)
     value = f"{hvd}.{read.function}()"
     text = value if read.number else f"str({value})"
     if read.alone:

@@ -9,10 +9,13 @@ from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts, Site
 from hvdkit.migrate.facts import vocabulary as words
 from hvdkit.migrate.facts.collectives.collectives import is_world
+from hvdkit.migrate.facts.horovod_import import horovod_name
 from hvdkit.migrate.facts.launch.device_numbers import ranks_for_devices
 from hvdkit.migrate.facts.launch.guards import in_jobs_only
+from hvdkit.migrate.facts.launch.launch import launch_of
 from hvdkit.migrate.facts.launch.library_talk import decides_group
 from hvdkit.migrate.facts.once import once
+from hvdkit.migrate.finding import manual, safe
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
@@ -46,7 +49,7 @@ def check(facts: Facts) -> Iterator[Finding]:
     devices = ranks_for_devices(facts)
     for site in facts.calls(*FUNCTIONS, BACKEND):
         names, call = site.names, site.node
-        hvd = facts.hvd(names)
+        hvd = horovod_name(facts, names)
         short = site.name.rpartition(".")[2]
         if site.name == STARTED and decides_group(facts, names, call):
             continue
@@ -55,12 +58,16 @@ def check(facts: Facts) -> Iterator[Finding]:
             advice = (
                 "make the group a process set (hvd.add_process_set) and ask it: process_set.rank(), .size()"
             )
-            yield facts.manual("HVD103", names, call, message, advice)
+            yield manual("HVD103", names, call, message, advice)
             continue
         statement = names.statement(call)
-        if site.name == DESTROY and isinstance(statement, ast.Expr) and facts.launch.several_workers(names):
+        if (
+            site.name == DESTROY
+            and isinstance(statement, ast.Expr)
+            and launch_of(facts).several_workers(names)
+        ):
             message = "Horovod ends with the process: the worker that runs next needs it, too"
-            yield facts.safe("HVD103", names, call, message, edits.delete, names, statement)
+            yield safe(facts, "HVD103", names, call, message, edits.delete, names, statement)
             continue
         if site.name == BACKEND:
             quote = _quote(names, call)
@@ -76,7 +83,7 @@ def check(facts: Facts) -> Iterator[Finding]:
         ):
             text = f"({text})"
         message = f"{short} becomes {text}"
-        found = facts.safe("HVD103", names, call, message, edits.replace, names.source, call, text)
+        found = safe(facts, "HVD103", names, call, message, edits.replace, names.source, call, text)
         kept = site.name == STARTED and isinstance(statement, ast.Assign) and _starts_for_several(facts)
         yield found.knowing(LONE if kept else "")
 

@@ -7,7 +7,10 @@ from collections.abc import Iterator
 
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
+from hvdkit.migrate.facts.horovod_import import horovod_name
 from hvdkit.migrate.facts.launch.ranks import LaunchTest, launch_tests
+from hvdkit.migrate.facts.programs import kinds_of
+from hvdkit.migrate.finding import safe
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
@@ -15,9 +18,9 @@ from hvdkit.migrate.rule import Change, Keep, Rule
 
 def check(facts: Facts) -> Iterator[Finding]:
     for names in facts.files:
-        if "ddp" not in facts.kinds(names):
+        if "ddp" not in kinds_of(facts, names):
             continue
-        hvd = facts.hvd(names)
+        hvd = horovod_name(facts, names)
         found = list(launch_tests(names))
         tested = {test.node for test in found}
         for test in found:
@@ -27,11 +30,11 @@ def check(facts: Facts) -> Iterator[Finding]:
             message = (
                 f"horovodrun does not set {test.variable}, so this would say that nothing launched it: {text}"
             )
-            yield facts.safe("HVD104", names, test.node, message, _edit, names, test.node, text)
+            yield safe(facts, "HVD104", names, test.node, message, _edit, names, test.node, text)
     for site in facts.calls("torch.distributed.is_torchelastic_launched"):
-        text = f"{facts.hvd(site.names)}.size() > 1"
+        text = f"{horovod_name(facts, site.names)}.size() > 1"
         message = f"torchrun does not start the job any more: {text}"
-        yield facts.safe("HVD104", site.names, site.node, message, _edit, site.names, site.node, text)
+        yield safe(facts, "HVD104", site.names, site.node, message, _edit, site.names, site.node, text)
 
 
 def _has_to_hold(names: Names, test: LaunchTest, tested: set[ast.expr]) -> bool:

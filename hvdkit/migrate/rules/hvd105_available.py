@@ -7,6 +7,8 @@ from collections.abc import Iterator
 
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts, Site
+from hvdkit.migrate.facts.programs import kinds_of
+from hvdkit.migrate.finding import safe
 from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
 
@@ -15,11 +17,11 @@ AVAILABLE = "torch.distributed.is_available"
 
 def check(facts: Facts) -> Iterator[Finding]:
     for site in facts.calls(AVAILABLE):
-        if "ddp" in facts.kinds(site.names):
+        if "ddp" in kinds_of(facts, site.names):
             message = (
                 "torch.distributed is not used any more; that Horovod is there was settled by its import"
             )
-            yield facts.safe("HVD105", site.names, site.node, message, _edits, site)
+            yield safe(facts, "HVD105", site.names, site.node, message, _edits, site)
 
 
 def _edits(site: Site) -> Edit:

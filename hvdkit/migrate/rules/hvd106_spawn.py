@@ -7,9 +7,12 @@ from collections.abc import Iterator
 
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
-from hvdkit.migrate.facts.launch.launch import Spawn
+from hvdkit.migrate.facts.horovod_import import horovod_name
+from hvdkit.migrate.facts.launch.launch import Spawn, launch_of
 from hvdkit.migrate.facts.launch.launched_processes import leads_to_init
 from hvdkit.migrate.facts.launch.starts import run_by_nobody
+from hvdkit.migrate.facts.programs import kinds_of
+from hvdkit.migrate.finding import manual, safe
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
@@ -18,38 +21,38 @@ WORK = frozenset(("torch.load", "torch.save"))
 
 
 def check(facts: Facts) -> Iterator[Finding]:
-    for spawn in facts.launch.spawns:
+    for spawn in launch_of(facts).spawns:
         names = spawn.names
-        if "ddp" not in facts.kinds(names):
+        if "ddp" not in kinds_of(facts, names):
             continue
         statement = names.statement(spawn.node)
         worker = names.source.segment(spawn.worker)
         if not leads_to_init(facts, names, spawn.worker):
-            if any(run_by_nobody(facts, site.names, site.node) for site in facts.launch.inits):
+            if any(run_by_nobody(facts, site.names, site.node) for site in launch_of(facts).inits):
                 message = f"whether {worker} comes to where the process group is made was not followed"
                 advice = (
                     f"call {worker}(hvd.local_rank(), ...) once if it does: horovodrun starts the processes"
                 )
-                yield facts.manual("HVD106", names, spawn.node, message, advice)
+                yield manual("HVD106", names, spawn.node, message, advice)
             continue
         if not isinstance(statement, ast.Expr) or statement.value is not spawn.node:
             message = "the spawned processes are waited for by hand"
             advice = f"call {worker}(hvd.local_rank(), ...) once; horovodrun starts the processes and waits for them"
-            yield facts.manual("HVD106", names, spawn.node, message, advice)
+            yield manual("HVD106", names, spawn.node, message, advice)
             continue
         message = f"horovodrun starts the processes: each calls {worker} once"
         after = _work_after(facts, names, statement)
         if after is None and edits.following(names, statement) is not None:
             message += "; what follows ran once per host and now runs in every process"
-        yield facts.safe("HVD106", names, spawn.node, message, _edits, facts, spawn)
+        yield safe(facts, "HVD106", names, spawn.node, message, _edits, facts, spawn)
         if after is not None:
-            hvd = facts.hvd(names)
+            hvd = horovod_name(facts, names)
             message = "this ran once per host, when all workers had ended, and now runs in every process"
             advice = (
                 f"put it under `if {hvd}.local_rank() == 0:`, with {hvd}.barrier() above, "
                 f"and {hvd}.shutdown(), where the worker calls it, below"
             )
-            yield facts.manual("HVD106", names, after, message, advice)
+            yield manual("HVD106", names, after, message, advice)
 
 
 def _work_after(facts: Facts, names: Names, statement: ast.stmt) -> ast.stmt | None:
@@ -66,7 +69,7 @@ def _work_after(facts: Facts, names: Names, statement: ast.stmt) -> ast.stmt | N
 def _edits(facts: Facts, spawn: Spawn) -> list[Edit]:
     """Only what stands around the worker's arguments changes, so that they are open to other rules."""
     source, call = spawn.names.source, spawn.node
-    head = f"{_called(source.segment(spawn.worker), spawn.worker)}({facts.hvd(spawn.names)}.local_rank()"
+    head = f"{_called(source.segment(spawn.worker), spawn.worker)}({horovod_name(facts, spawn.names)}.local_rank()"
     if spawn.args is None or (isinstance(spawn.args, (ast.Tuple, ast.List)) and not spawn.args.elts):
         return [edits.replace(source, call, f"{head})")]
     if isinstance(spawn.args, (ast.Tuple, ast.List)):

@@ -7,15 +7,19 @@ from collections.abc import Iterator, Sequence
 
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
+from hvdkit.migrate.facts.horovod_import import horovod_name
+from hvdkit.migrate.facts.launch.launch import launch_of
 from hvdkit.migrate.facts.launch.launch_options import Holder
+from hvdkit.migrate.facts.launch.launch_reach import launch_reach
 from hvdkit.migrate.facts.launch.launch_settings import FLAG, Setting, settings
+from hvdkit.migrate.finding import manual, safe
 from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
 
 
 def check(facts: Facts) -> Iterator[Finding]:
     by_holder: dict[Holder, list[Setting]] = defaultdict(list)
-    for setting in settings(facts, facts.launch, facts.reach):
+    for setting in settings(facts, launch_of(facts), launch_reach(facts)):
         option = setting.option
         for holder in setting.holders:
             by_holder[holder].append(setting)
@@ -25,11 +29,12 @@ def check(facts: Facts) -> Iterator[Finding]:
             advice = (
                 f"after the arguments are parsed, set {option.dest} to {value}; horovodrun does not pass it"
             )
-            yield facts.manual("HVD107", option.names, option.node, message, advice)
+            yield manual("HVD107", option.names, option.node, message, advice)
         required = option.required
         if required is not None:
             message = f"horovodrun passes no {option.dest}: the option must not be required"
-            yield facts.safe(
+            yield safe(
+                facts,
                 "HVD107",
                 option.names,
                 required,
@@ -42,11 +47,11 @@ def check(facts: Facts) -> Iterator[Finding]:
     for holder, wanted in by_holder.items():
         dests = ", ".join(setting.option.dest for setting in wanted)
         message = f"horovodrun passes no options: {dests} set from Horovod"
-        yield facts.safe("HVD107", holder.names, holder.statement, message, _set, facts, holder, wanted)
+        yield safe(facts, "HVD107", holder.names, holder.statement, message, _set, facts, holder, wanted)
 
 
 def _set(facts: Facts, holder: Holder, wanted: Sequence[Setting]) -> Edit:
-    hvd = facts.hvd(holder.names)
+    hvd = horovod_name(facts, holder.names)
 
     def line(setting: Setting) -> str:
         value = "True" if setting.function == FLAG else f"{hvd}.{setting.function}()"

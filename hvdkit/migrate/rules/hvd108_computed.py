@@ -7,14 +7,16 @@ from collections.abc import Iterator
 
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
+from hvdkit.migrate.facts.horovod_import import horovod_name
 from hvdkit.migrate.facts.launch.beside_definitions import (
     host_numbers,
     read_again,
     tests_for_several,
     unfollowed,
 )
-from hvdkit.migrate.facts.launch.launch import Origin
+from hvdkit.migrate.facts.launch.launch import Origin, launch_of
 from hvdkit.migrate.facts.launch.worker_numbers import numbers_for_rank
+from hvdkit.migrate.finding import manual, safe
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
@@ -28,25 +30,25 @@ ABOUT = {
 
 
 def check(facts: Facts) -> Iterator[Finding]:
-    if not facts.launch.inits:
+    if not launch_of(facts).inits:
         return
-    for origin, function in facts.launch.rewritten():
+    for origin, function in launch_of(facts).rewritten():
         names, node = origin.names, origin.node
-        text = f"{facts.hvd(names)}.{function}()"
+        text = f"{horovod_name(facts, names)}.{function}()"
         message = f"this value {ABOUT[function]}: {text}"
-        yield facts.safe("HVD108", names, node, message, _define, origin, text)
+        yield safe(facts, "HVD108", names, node, message, _define, origin, text)
         if function == "rank":
             for read in host_numbers(origin):
                 yield _read(facts, names, read, "cross_rank", "here this is still the number of the host")
         if function == "size" and origin.kind == "expression":
             for read in read_again(facts, origin):
                 message = f"the same value as in line {names.line(node)}, which is {text} now"
-                yield facts.safe("HVD108", names, read, message, edits.replace, names.source, read, text)
+                yield safe(facts, "HVD108", names, read, message, edits.replace, names.source, read, text)
     for site, given, function in unfollowed(facts):
         text = site.names.source.segment(given)
         message = f"where {text} gets its value, which {ABOUT[function]}, could not be followed"
-        advice = f"set {text} to {facts.hvd(site.names)}.{function}() where it is defined, if anything else reads it"
-        yield facts.manual("HVD108", site.names, site.node, message, advice)
+        advice = f"set {text} to {horovod_name(facts, site.names)}.{function}() where it is defined, if anything else reads it"
+        yield manual("HVD108", site.names, site.node, message, advice)
     for names, number in tests_for_several(facts):
         yield _read(facts, names, number, "size", "asks whether there are several processes, on any host")
     for names, number in numbers_for_rank(facts):
@@ -56,8 +58,8 @@ def check(facts: Facts) -> Iterator[Finding]:
 
 def _read(facts: Facts, names: Names, number: ast.expr, function: str, why: str) -> Finding:
     """One read of a number that becomes a call of Horovod's."""
-    text = f"{facts.hvd(names)}.{function}()"
-    return facts.safe("HVD108", names, number, f"{why}: {text}", edits.replace, names.source, number, text)
+    text = f"{horovod_name(facts, names)}.{function}()"
+    return safe(facts, "HVD108", names, number, f"{why}: {text}", edits.replace, names.source, number, text)
 
 
 def _define(origin: Origin, text: str) -> Edit:

@@ -18,6 +18,8 @@ from hvdkit.migrate.facts.launch.ranks import (
     environment_stores,
     launch_tests,
 )
+from hvdkit.migrate.facts.programs import kinds_of
+from hvdkit.migrate.finding import manual, safe
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
@@ -27,16 +29,16 @@ STRICT = ("check_output", "check_call", "run", "Popen")  # they raise where ther
 
 def check(facts: Facts) -> Iterator[Finding]:
     for names in facts.files:
-        if "ddp" not in facts.kinds(names):
+        if "ddp" not in kinds_of(facts, names):
             continue
         for statement, variable in environment_stores(names, *DEFAULTS):
             if _plain(facts, statement):
                 message = f"{variable} is not used: Horovod's launcher connects the processes"
-                yield facts.safe("HVD109", names, statement, message, edits.delete, names, statement)
+                yield safe(facts, "HVD109", names, statement, message, edits.delete, names, statement)
         for node, variable, _ in environment_accesses(names, *DEFAULTS):
             if isinstance(node, ast.Subscript):
                 message = f"{variable} is not set by horovodrun: reading it must not end the program"
-                yield facts.safe("HVD109", names, node, message, _default, names, node, DEFAULTS[variable])
+                yield safe(facts, "HVD109", names, node, message, _default, names, node, DEFAULTS[variable])
         for node, variable, _ in environment_accesses(names, *NODE_LISTS, *JOBS):
             known = _under_slurm(names, node) or caught(names, node)
             if isinstance(node, ast.Subscript) and not known and _reads_ranks(names, node):
@@ -45,10 +47,10 @@ def check(facts: Facts) -> Iterator[Finding]:
                     advice = (
                         "take what looks for the first host away: Horovod's launcher connects the processes"
                     )
-                    yield facts.manual("HVD109", names, node, message, advice)
+                    yield manual("HVD109", names, node, message, advice)
                 else:
                     value = "0" if variable in JOBS else DEFAULTS["MASTER_ADDR"]
-                    yield facts.safe("HVD109", names, node, message, _default, names, node, value)
+                    yield safe(facts, "HVD109", names, node, message, _default, names, node, value)
 
 
 def _under_slurm(names: Names, node: ast.AST) -> bool:

@@ -9,6 +9,7 @@ from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.code.main_guards import main_guard
 from hvdkit.migrate.facts.data.training import only_single
+from hvdkit.migrate.facts.horovod_import import horovod_name
 from hvdkit.migrate.facts.launch.console_scripts import commands, console_script
 from hvdkit.migrate.facts.launch.ranks import environment_stores
 from hvdkit.migrate.facts.launch.starts import (
@@ -20,7 +21,8 @@ from hvdkit.migrate.facts.launch.starts import (
     start_below,
 )
 from hvdkit.migrate.facts.once import once
-from hvdkit.migrate.facts.programs import ProgramFacts
+from hvdkit.migrate.facts.programs import ProgramFacts, programs_of
+from hvdkit.migrate.finding import manual, refused, safe
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Applicability, Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule, findings
@@ -54,20 +56,20 @@ START = "call hvd.init() and torch.cuda.set_device(hvd.local_rank()) first in th
 
 
 def check(facts: Facts) -> Iterator[Finding]:
-    others = any(is_script(facts, program.entry) for program in facts.programs)
-    for program in facts.programs:
+    others = any(is_script(facts, program.entry) for program in programs_of(facts))
+    for program in programs_of(facts):
         entry = program.entry
         if others and not is_script(facts, entry):
             if program.kind == "single" and _started_by_nobody(facts, program):
-                yield facts.manual("HVD110", entry, entry.source.tree.body[0], NOBODY, START)
+                yield manual("HVD110", entry, entry.source.tree.body[0], NOBODY, START)
         elif program.kind == "single" and (early := _asked_above(facts, entry)):
-            yield facts.refused("HVD110", entry, early, TOO_LATE, MOVE)
+            yield refused("HVD110", entry, early, TOO_LATE, MOVE)
         elif program.kind == "single" or (program.kind == "none" and _asks_ranks(facts, program)):
             message = FIRST if program.kind == "single" else SHARES
-            yield facts.safe("HVD110", entry, entry.source.tree.body[0], message, _edit, facts, program)
+            yield safe(facts, "HVD110", entry, entry.source.tree.body[0], message, _edit, facts, program)
     for names in _imported_with(facts):
         make = (below_imports, facts, names, start_lines(facts, names))
-        yield facts.safe("HVD110", names, names.source.tree.body[0], IMPORTED, *make)
+        yield safe(facts, "HVD110", names, names.source.tree.body[0], IMPORTED, *make)
 
 
 def _asked_above(facts: Facts, names: Names) -> ast.stmt | None:
@@ -82,7 +84,7 @@ def _started_by_nobody(facts: Facts, program: ProgramFacts) -> bool:
     asks = any(names is program.entry for names, _ in _asking(facts))
     return asks and not any(
         other.kind != "none" and program.entry in other.files and is_script(facts, other.entry)
-        for other in facts.programs
+        for other in programs_of(facts)
     )
 
 
@@ -113,7 +115,10 @@ def _asking(facts: Facts) -> list[tuple[Names, ast.stmt]]:
         if rule.id in ASKING and facts.options.allows(rule.id)
         for finding in findings(rule, facts)
         if finding.edits and (finding.applicability is Applicability.SAFE or facts.options.suggested)
-        if any(f"{facts.hvd(facts.project.files[finding.path])}." in edit.text for edit in finding.edits)
+        if any(
+            f"{horovod_name(facts, facts.project.files[finding.path])}." in edit.text
+            for edit in finding.edits
+        )
     }
     touched = {path for path, _ in lines}
     return [
@@ -140,7 +145,7 @@ def _asking_on_import(facts: Facts) -> list[tuple[Names, ast.stmt]]:
 def _imported_with(facts: Facts) -> list[Names]:
     """The files that ask for ranks while a program of one process imports them."""
     asking = {names for names, _ in _asking_on_import(facts) if only_single(facts, names)}
-    entries = {program.entry for program in facts.programs if program.kind == "single"}
+    entries = {program.entry for program in programs_of(facts) if program.kind == "single"}
     return [names for names in facts.files if names in asking and names not in entries]
 
 

@@ -7,8 +7,11 @@ from collections.abc import Iterator
 
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
-from hvdkit.migrate.facts.launch.launch_reach import around
+from hvdkit.migrate.facts.code.loops import training_loops
+from hvdkit.migrate.facts.launch.launch import launch_of
+from hvdkit.migrate.facts.launch.launch_reach import around, launch_reach
 from hvdkit.migrate.facts.values.lookups import calls_by_text
+from hvdkit.migrate.finding import manual
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
@@ -27,7 +30,7 @@ def check(facts: Facts) -> Iterator[Finding]:
                 continue
             if _all_inside(facts, launching, names, test):
                 continue
-            if facts.reach.holds(names, test) is wanted:
+            if launch_reach(facts).holds(names, test) is wanted:
                 continue
             done.add(test)
             text = " ".join(names.source.segment(test).split())
@@ -37,12 +40,12 @@ def check(facts: Facts) -> Iterator[Finding]:
             advice = (
                 f"make sure that `{text}` is {wanted} whenever hvd.size() > 1, or ask hvd.size() > 1 here"
             )
-            yield facts.manual("HVD111", names, test, message, advice)
+            yield manual("HVD111", names, test, message, advice)
 
 
 def _launch_code(facts: Facts) -> Iterator[tuple[Names, ast.AST]]:
     """Calls of init_process_group and mp.spawn, and the calls of functions that hold them."""
-    waiting: list[tuple[Names, ast.AST]] = [(site.names, site.node) for site in facts.launch.inits]
+    waiting: list[tuple[Names, ast.AST]] = [(site.names, site.node) for site in launch_of(facts).inits]
     seen: set[ast.AST] = set()
     while waiting:
         names, node = waiting.pop()
@@ -87,7 +90,7 @@ def _all_inside(facts: Facts, launching: set[ast.AST], names: Names, test: ast.e
     function = names.function(test)
     through = [
         [call for where, call in path.calls if where is names and where.function(call) is function]
-        for path in facts.loops.paths
+        for path in training_loops(facts).paths
     ]
     calls = [here for here in through if here]
     return bool(calls) and all(launching.intersection(here) for here in calls)

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts, Site
 from hvdkit.migrate.facts.data.training import only_single
+from hvdkit.migrate.facts.horovod_import import horovod_name
 from hvdkit.migrate.facts.launch.device_numbers import (
     BY_NUMBER,
     FIRST_DEVICE,
@@ -23,7 +24,9 @@ from hvdkit.migrate.facts.launch.device_numbers import (
 )
 from hvdkit.migrate.facts.launch.given_devices import asks_for_it, chosen_alone, only_given
 from hvdkit.migrate.facts.launch.starts import on_import, runs_in
+from hvdkit.migrate.facts.programs import kinds_of, programs_of
 from hvdkit.migrate.facts.values.value import Value
+from hvdkit.migrate.finding import manual, safe, suggested
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
@@ -32,29 +35,27 @@ from hvdkit.migrate.rule import Change, Keep, Rule
 def check(facts: Facts) -> Iterator[Finding]:
     ranks = ranks_for_devices(facts)
     for names, index in dict.fromkeys(device_numbers(facts)):
-        text = f"{facts.hvd(names)}.local_rank()"
+        text = f"{horovod_name(facts, names)}.local_rank()"
         if index in ranks:
             message = f"the rank counts over all hosts, devices count on each: {text}"
         elif _is_first(index) and only_single(facts, names):
             message = f"every process of a host would work on its first device: {text}"
         else:
             continue
-        yield facts.safe("HVD112", names, index, message, edits.replace, names.source, index, text)
+        yield safe(facts, "HVD112", names, index, message, edits.replace, names.source, index, text)
     for value in sorted(first_devices(facts), key=lambda value: value.node.lineno):  # type: ignore[attr-defined]
         message = "every process of a host would work on its first device"
-        yield facts.safe("HVD112", value.names, value.node, message, _own_device, facts, value)
+        yield safe(facts, "HVD112", value.names, value.node, message, _own_device, facts, value)
     for site in facts.calls(SET_DEVICE):
-        if site.node.args and "ddp" in facts.kinds(site.names) and only_given(facts, site):
+        if site.node.args and "ddp" in kinds_of(facts, site.names) and only_given(facts, site):
             message = (
                 "the device is an option of the command line, which horovodrun gives alike to every process"
             )
-            advice = (
-                f"call torch.cuda.set_device({facts.hvd(site.names)}.local_rank()), whatever the option says"
-            )
+            advice = f"call torch.cuda.set_device({horovod_name(facts, site.names)}.local_rank()), whatever the option says"
             if chosen_alone(facts, site):
-                yield facts.suggested("HVD112", site.names, site.node, message, _local, facts, site)
+                yield suggested(facts, "HVD112", site.names, site.node, message, _local, facts, site)
             else:
-                yield facts.manual("HVD112", site.names, site.node, message, advice)
+                yield manual("HVD112", site.names, site.node, message, advice)
     yield from _alike(facts)
 
 
@@ -63,31 +64,31 @@ def _alike(facts: Facts) -> Iterator[Finding]:
     for names, node in visible_devices(facts):
         message = "every process of a host would see these devices alone"
         advice = (
-            f"leave it out, and let torch.cuda.set_device({facts.hvd(names)}.local_rank()) choose: which devices "
+            f"leave it out, and let torch.cuda.set_device({horovod_name(facts, names)}.local_rank()) choose: which devices "
             "a job may see is said where it is started"
         )
         statement = names.statement(node)
         if isinstance(statement, ast.Assign) and len(statement.targets) == 1:
-            yield facts.suggested("HVD112", names, node, message, edits.delete, names, statement)
+            yield suggested(facts, "HVD112", names, node, message, edits.delete, names, statement)
         else:
-            yield facts.manual("HVD112", names, node, message, advice)
+            yield manual("HVD112", names, node, message, advice)
     for names in (names for names in facts.files if only_single(facts, names)):
         for device in spread(names)[:1]:
             message = (
                 "one process works on several devices here, and all processes of a host would on the same"
             )
             advice = "keep to one device in each process, or give each process devices of its own by its local rank"
-            yield facts.manual("HVD112", names, device, message, advice)
+            yield manual("HVD112", names, device, message, advice)
     for names, node in dict.fromkeys(told_numbers(facts)):
-        hvd = facts.hvd(names)
+        hvd = horovod_name(facts, names)
         message = "every process of a host would take this device, which they are all given alike"
         advice = f"take {hvd}.local_rank() for it; {hvd}.init() and torch.cuda.set_device() come before"
-        others = any(p.kind == "none" and runs_in(facts, p, names, node) for p in facts.programs)
+        others = any(p.kind == "none" and runs_in(facts, p, names, node) for p in programs_of(facts))
         if others or on_import(facts, names, node) or goes_elsewhere(facts, names):
-            yield facts.manual("HVD112", names, node, message, advice)
+            yield manual("HVD112", names, node, message, advice)
         else:
             local = f"{hvd}.local_rank()"
-            yield facts.suggested("HVD112", names, node, message, _numbered, names, node, local)
+            yield suggested(facts, "HVD112", names, node, message, _numbered, names, node, local)
 
 
 def _numbered(names: Names, node: ast.expr, number: str) -> Edit:
@@ -102,7 +103,7 @@ def _own_device(facts: Facts, value: Value) -> Edit:
     for site in facts.calls(*sorted(BY_NUMBER)):
         chosen = {o.node for part in site.node.args[:1] for o in facts.flow.values(site.names, part)}
         if value.node in {node for made in chosen for node in ast.walk(made)}:
-            text = f'f"cuda:{{{facts.hvd(value.names)}.local_rank()}}"'
+            text = f'f"cuda:{{{horovod_name(facts, value.names)}.local_rank()}}"'
             return edits.replace(source, value.node, text)
     return edits.replace(source, value.node, source.segment(value.node).replace(FIRST_DEVICE, "cuda"))
 
@@ -112,7 +113,7 @@ def _local(facts: Facts, site: Site) -> list[Edit]:
     names, source = site.names, site.names.source
     option = next(part for part in ast.walk(site.node.args[0]) if isinstance(part, ast.Attribute))
     asked = asks_for_it(names, names.statement(site.node), option)
-    made = [edits.replace(source, site.node.args[0], f"{facts.hvd(names)}.local_rank()")]
+    made = [edits.replace(source, site.node.args[0], f"{horovod_name(facts, names)}.local_rank()")]
     if asked is not None and isinstance(site.node.func, ast.Attribute):
         made.append(edits.replace(source, asked.test, f"{ast.unparse(site.node.func.value)}.is_available()"))
     return made

@@ -7,8 +7,10 @@ from collections.abc import Iterator
 
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
+from hvdkit.migrate.facts.horovod_import import horovod_name
 from hvdkit.migrate.facts.launch.launched_processes import processes
 from hvdkit.migrate.facts.launch.process_loops import Starting, kept_in, python_again, starting_loop
+from hvdkit.migrate.finding import manual, safe
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
@@ -23,21 +25,21 @@ def check(facts: Facts) -> Iterator[Finding]:
             advice = (
                 f"call {text} once with hvd.local_rank(); horovodrun starts the processes and waits for them"
             )
-            yield facts.manual("HVD113", names, call, message, advice)
+            yield manual("HVD113", names, call, message, advice)
         else:
             message = f"horovodrun starts the processes: each calls {text} once"
-            yield facts.safe("HVD113", names, call, message, _edits, facts, names, starting)
+            yield safe(facts, "HVD113", names, call, message, _edits, facts, names, starting)
     for site in python_again(facts):
         message = "processes that run this script again are started by hand"
         advice = (
             "take this launcher out: horovodrun starts the processes, and each would start them again here"
         )
-        yield facts.manual("HVD113", site.names, site.node, message, advice)
+        yield manual("HVD113", site.names, site.node, message, advice)
 
 
 def _edits(facts: Facts, names: Names, starting: Starting) -> list[Edit]:
     source = names.source
-    index = f"{facts.hvd(names)}.local_rank()"
+    index = f"{horovod_name(facts, names)}.local_rank()"
     target = starting.loop.target
     assert isinstance(target, ast.Name)
     given = [

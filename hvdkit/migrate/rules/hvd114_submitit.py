@@ -6,6 +6,8 @@ from collections.abc import Iterator
 
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.code.mentions import mentions
+from hvdkit.migrate.facts.programs import kinds_of
+from hvdkit.migrate.finding import manual
 from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rule import Keep, Rule
 
@@ -21,8 +23,8 @@ ADVICE = (
 
 def check(facts: Facts) -> Iterator[Finding]:
     for names, node, _, _ in mentions(facts, EXECUTORS) if facts.options.target == "horovod" else ():
-        if "ddp" in facts.kinds(names):
-            yield facts.manual("HVD114", names, node, MESSAGE, ADVICE)
+        if "ddp" in kinds_of(facts, names):
+            yield manual("HVD114", names, node, MESSAGE, ADVICE)
 
 
 RULE = Rule(

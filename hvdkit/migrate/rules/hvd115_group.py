@@ -8,7 +8,10 @@ from hvdkit.migrate import edits
 from hvdkit.migrate.collective_edits import fresh, same_again
 from hvdkit.migrate.facts import Facts, Site
 from hvdkit.migrate.facts import vocabulary as words
+from hvdkit.migrate.facts.horovod_import import horovod_name
+from hvdkit.migrate.facts.launch.launch import launch_of
 from hvdkit.migrate.facts.launch.library_talk import heard_by
+from hvdkit.migrate.finding import required
 from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
 
@@ -22,12 +25,12 @@ STATISTICS = (
 
 
 def check(facts: Facts) -> Iterator[Finding]:
-    for site in facts.launch.inits:
+    for site in launch_of(facts).inits:
         heard = heard_by(facts, site)
         if heard:
             asking = f"{' and '.join(heard)} {'ask' if len(heard) > 1 else 'asks'} torch.distributed"
             message = f"{asking}: a process group of Horovod's ranks stays for that"
-            finding = facts.required("HVD115", site.names, site.node, message, _edits, facts, site, asking)
+            finding = required(facts, "HVD115", site.names, site.node, message, _edits, facts, site, asking)
             yield finding.knowing(
                 "; ".join([NETWORKS, *([STATISTICS] if facts.calls(DISTRIBUTE_BN) else [])])
             )
@@ -35,7 +38,7 @@ def check(facts: Facts) -> Iterator[Finding]:
 
 def _edits(facts: Facts, site: Site, asking: str) -> list[Edit]:
     """The port is rank 0's choice; the host name is the one that torchrun would take, too."""
-    names, hvd = site.names, facts.hvd(site.names)
+    names, hvd = site.names, horovod_name(facts, site.names)
     port, address = fresh(names, "port"), fresh(names, "address")
     lines = [
         f"# {asking}: a process group of Horovod's ranks.",

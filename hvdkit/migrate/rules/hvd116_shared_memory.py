@@ -6,9 +6,12 @@ import ast
 from collections.abc import Iterator
 
 from hvdkit.migrate.facts import Facts
+from hvdkit.migrate.facts.launch.launch import launch_of
 from hvdkit.migrate.facts.launch.launched_processes import functions_below, leads_to_init, processes
+from hvdkit.migrate.facts.programs import programs_of
 from hvdkit.migrate.facts.values.arguments import keyword
 from hvdkit.migrate.facts.values.value import Value
+from hvdkit.migrate.finding import manual
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rule import Keep, Rule
@@ -37,7 +40,7 @@ ADVICE = (
 
 
 def check(facts: Facts) -> Iterator[Finding]:
-    for program in (program for program in facts.programs if program.kind == "ddp"):
+    for program in (program for program in programs_of(facts) if program.kind == "ddp"):
         started = [each for each in _started(facts) if each[0] in program.files]
         if not started:
             continue
@@ -49,12 +52,12 @@ def check(facts: Facts) -> Iterator[Finding]:
                 message = (
                     "the processes of a spawn shared this; Horovod's launcher gives each rank one of its own"
                 )
-                yield facts.manual("HVD116", names, node, message, ADVICE)
+                yield manual("HVD116", names, node, message, ADVICE)
 
 
 def _started(facts: Facts) -> list[tuple[Names, ast.expr, ast.expr | None]]:
     """What other processes run as ranks, with its arguments."""
-    spawns = [(spawn.names, spawn.worker, spawn.args) for spawn in facts.launch.spawns]
+    spawns = [(spawn.names, spawn.worker, spawn.args) for spawn in launch_of(facts).spawns]
     found = [each for each in spawns if leads_to_init(facts, each[0], each[1])]
     return [*found, *((names, worker, keyword(call, "args")) for names, call, worker in processes(facts))]
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.launch.own_launchers import ranks_by_hand
+from hvdkit.migrate.finding import manual
 from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rule import Keep, Rule
 
@@ -18,7 +19,7 @@ ADVICE = (
 
 def check(facts: Facts) -> Iterator[Finding]:
     for site in ranks_by_hand(facts) if facts.options.target == "horovod" else ():
-        yield facts.manual("HVD117", site.names, site.node, MESSAGE, ADVICE)
+        yield manual("HVD117", site.names, site.node, MESSAGE, ADVICE)
 
 
 RULE = Rule(

@@ -16,7 +16,10 @@ from hvdkit.migrate.facts.models.wraps import (
     find_wraps,
 )
 from hvdkit.migrate.facts.optimizers.after_backward import after_backward
+from hvdkit.migrate.facts.optimizers.averaging_optimizers import averaging_optimizers
+from hvdkit.migrate.facts.programs import programs_of
 from hvdkit.migrate.facts.values.arguments import is_on, keyword
+from hvdkit.migrate.finding import manual, refused, safe
 from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
 from hvdkit.migrate.wrapping import broadcast_line, take_away
@@ -54,11 +57,13 @@ BY_NAME = (
 
 def check(facts: Facts) -> Iterator[Finding]:
     for names, call in chosen_wraps(facts):
-        programs = [program for program in facts.programs if program.migrates and names in program.files]
-        if any(not any(o.names in program.files for o in facts.optimizers) for program in programs):
-            yield facts.refused("HVD201", names, call, f"{CHOSEN}; and no optimizer was found", BY_NAME)
+        programs = [program for program in programs_of(facts) if program.migrates and names in program.files]
+        if any(
+            not any(o.names in program.files for o in averaging_optimizers(facts)) for program in programs
+        ):
+            yield refused("HVD201", names, call, f"{CHOSEN}; and no optimizer was found", BY_NAME)
         elif programs:
-            yield facts.manual("HVD201", names, call, CHOSEN, CHOSEN_ADVICE)
+            yield manual("HVD201", names, call, CHOSEN, CHOSEN_ADVICE)
     for wrap in find_wraps(facts):
         if wrap.name not in words.DDP:
             continue
@@ -68,15 +73,15 @@ def check(facts: Facts) -> Iterator[Finding]:
                 "take the DDP call away and call hvd.broadcast_parameters(model.state_dict(), root_rank=0)"
             )
             message = "DDP gets its model in a way that cannot be followed"
-            yield facts.manual("HVD201", names, call, message, advice)
+            yield manual("HVD201", names, call, message, advice)
             continue
         lost = changes_average(wrap)
         if lost:
             advice = f"take DDP away, broadcast the model from rank 0, and {INSTEAD[lost]}"
-            yield facts.manual("HVD201", names, call, f"DDP's {lost} changes what is averaged", advice)
+            yield manual("HVD201", names, call, f"DDP's {lost} changes what is averaged", advice)
             continue
         message = "DDP goes; rank 0's parameters and buffers are broadcast where DDP did it"
-        finding = facts.safe("HVD201", names, call, message, _edits, facts, wrap)
+        finding = safe(facts, "HVD201", names, call, message, _edits, facts, wrap)
         unused = next((name for name in MAY_BE_UNUSED if is_on(keyword(call, name))), None)
         unused = None if call in after_backward(facts).wraps else unused  # HVD416 leaves such a gradient out
         divided = keyword(call, "gradient_predivide_factor") is not None

@@ -24,6 +24,8 @@ from hvdkit.migrate.facts.models.unwrapping import (
     unknown,
     wrapped,
 )
+from hvdkit.migrate.facts.programs import kinds_of
+from hvdkit.migrate.finding import manual, safe
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
@@ -44,7 +46,7 @@ def check(facts: Facts) -> Iterator[Finding]:
         for call in names.calls.get("getattr", ()):
             literal = len(call.args) == 2 and isinstance(call.args[1], ast.Constant)
             if literal and call.args[1].value == "module" and wrapped(facts, names, call.args[0]):  # type: ignore[attr-defined]
-                yield facts.safe("HVD202", names, call, GONE, edits.unwrap, names.source, call, call.args[0])
+                yield safe(facts, "HVD202", names, call, GONE, edits.unwrap, names.source, call, call.args[0])
         for call in names.calls.get("hasattr", ()):
             if question(call) and left_out(facts, names, call):
                 message = (
@@ -53,13 +55,13 @@ def check(facts: Facts) -> Iterator[Finding]:
                 advice = (
                     "leave out this test, and .module in what it guards, where the model was always wrapped"
                 )
-                yield facts.manual("HVD202", names, call, message, advice)
+                yield manual("HVD202", names, call, message, advice)
     for names, call in class_questions(facts):
-        told = "ddp" in facts.kinds(names) or must_hold(facts, names, call)
+        told = "ddp" in kinds_of(facts, names) or must_hold(facts, names, call)
         if told and not looks_through(names, call):
             message = "this test for DDP or DataParallel is false now: the model is not wrapped any more"
             advice = "decide which branch a Horovod run takes, and ask hvd.size() > 1 where that is meant"
-            yield facts.manual("HVD202", names, call, message, advice)
+            yield manual("HVD202", names, call, message, advice)
 
 
 def _attribute(facts: Facts, names: Names, node: ast.Attribute) -> Iterator[Finding]:
@@ -75,11 +77,11 @@ def _attribute(facts: Facts, names: Names, node: ast.Attribute) -> Iterator[Find
         message = f"this may be the wrapped model or a {other.name}, which has a .module of its own"
         yield _if_there(facts, names, node, message)
     elif isinstance(node.ctx, ast.Load):
-        yield facts.safe("HVD202", names, node, GONE, _edit, facts, names, node)
+        yield safe(facts, "HVD202", names, node, GONE, _edit, facts, names, node)
     else:
         message = "the model inside the wrapper is replaced here, and the wrapper goes"
         advice = "assign to the variable that holds the model instead"
-        yield facts.manual("HVD202", names, node, message, advice)
+        yield manual("HVD202", names, node, message, advice)
 
 
 def _if_there(facts: Facts, names: Names, node: ast.Attribute, message: str) -> Finding:
@@ -88,10 +90,10 @@ def _if_there(facts: Facts, names: Names, node: ast.Attribute, message: str) -> 
     plain = all(isinstance(part, (ast.Name, ast.Attribute, ast.expr_context)) for part in parts)
     builtin = not names.bindings("getattr", node)
     if not plain or not builtin or not isinstance(node.ctx, ast.Load) or not none_has_module(facts):
-        return facts.manual("HVD202", names, node, message, ADVICE)
+        return manual("HVD202", names, node, message, ADVICE)
     text = names.source.segment(node.value)
     message, asked = f"{message}: it is asked for", f'getattr({text}, "module", {text})'
-    return facts.safe("HVD202", names, node, message, edits.replace, names.source, node, asked)
+    return safe(facts, "HVD202", names, node, message, edits.replace, names.source, node, asked)
 
 
 def _edit(facts: Facts, names: Names, node: ast.Attribute) -> Edit:

@@ -9,9 +9,13 @@ from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts import vocabulary as words
 from hvdkit.migrate.facts.data.training import trained_by
+from hvdkit.migrate.facts.horovod_import import horovod_name
 from hvdkit.migrate.facts.launch.starts import started
 from hvdkit.migrate.facts.models.coverage import may_train
 from hvdkit.migrate.facts.models.wraps import Wrap, core, find_wraps, own_data_parallel
+from hvdkit.migrate.facts.optimizers.averaging_optimizers import averaging_optimizers
+from hvdkit.migrate.facts.programs import kinds_of, migrates, programs_of
+from hvdkit.migrate.finding import manual, safe
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
@@ -29,25 +33,25 @@ BATCH = (
 
 def check(facts: Facts) -> Iterator[Finding]:
     for wrap in find_wraps(facts):
-        kinds = facts.kinds(wrap.names) & {"ddp", "single"}
+        kinds = kinds_of(facts, wrap.names) & {"ddp", "single"}
         if wrap.name not in words.DATA_PARALLEL or not kinds:
             continue
         if wrap.inner is None or isinstance(wrap.inner, ast.Starred):
             message = "DataParallel gets its model in a way that cannot be followed"
-            yield facts.manual("HVD203", wrap.names, wrap.node, message, "take the DataParallel call away")
+            yield manual("HVD203", wrap.names, wrap.node, message, "take the DataParallel call away")
             continue
         message = "DataParallel goes: each rank has one GPU"
         # In a single-process script HVD402 broadcasts, once the optimizer is there.
         broadcasts = "ddp" in kinds and _may_be_trained(facts, wrap)
-        finding = facts.safe("HVD203", wrap.names, wrap.node, message, _edits, facts, wrap, broadcasts)
-        trained = any(optimizer.models & wrap.models for optimizer in facts.optimizers)
+        finding = safe(facts, "HVD203", wrap.names, wrap.node, message, _edits, facts, wrap, broadcasts)
+        trained = any(optimizer.models & wrap.models for optimizer in averaging_optimizers(facts))
         alone = trained and "ddp" not in kinds and trained_by(facts, wrap.names, wrap.node)
         yield finding.knowing(BATCH if alone else "")
     for names, call in own_data_parallel(facts):
-        if facts.migrates(names):
+        if migrates(facts, names):
             message = "this class derives from DataParallel: every rank would drive all GPUs of its host"
             advice = "take the call away, and .module where its result is used: each rank has one GPU"
-            yield facts.manual("HVD203", names, call, message, advice)
+            yield manual("HVD203", names, call, message, advice)
     yield from _functions(facts)
 
 
@@ -60,10 +64,10 @@ def _functions(facts: Facts) -> Iterator[Finding]:
         message = f"{name.rpartition('.')[2]} runs the model on all GPUs of the host, and every rank would"
         if plain is None:
             advice = "call the model itself, without device_ids and what gathers the results: each rank has one GPU"
-            yield facts.manual("HVD203", names, node, message, advice)
+            yield manual("HVD203", names, node, message, advice)
         else:
             message += ": the model is called itself"
-            yield facts.safe("HVD203", names, node, message, edits.recast, names.source, node, plain)
+            yield safe(facts, "HVD203", names, node, message, edits.recast, names.source, node, plain)
 
 
 def _plain_call(names: Names, call: ast.Call) -> list[str | ast.expr] | None:
@@ -97,7 +101,7 @@ def _edits(facts: Facts, wrap: Wrap, broadcasts: bool) -> list[Edit]:
             return []
         line = broadcast_line(facts, wrap, model)
         if False in running:
-            return [f"if {facts.hvd(wrap.names)}.is_initialized():", f"\t{line}"]
+            return [f"if {horovod_name(facts, wrap.names)}.is_initialized():", f"\t{line}"]
         return [line]
 
     return take_away(wrap.names, wrap.node, wrap.inner, inner, lines)
@@ -105,10 +109,10 @@ def _edits(facts: Facts, wrap: Wrap, broadcasts: bool) -> list[Edit]:
 
 def _may_be_trained(facts: Facts, wrap: Wrap) -> bool:
     """Whether a model is not only there to evaluate others, as the Inception network of an FID is."""
-    programs = [p for p in facts.programs if p.kind == "ddp" and wrap.names in p.files]
+    programs = [p for p in programs_of(facts) if p.kind == "ddp" and wrap.names in p.files]
     files = {file for program in programs for file in program.files}
-    here = [optimizer for optimizer in facts.optimizers if optimizer.names in files]
-    return not facts.optimizers or any(may_train(optimizer, wrap) for optimizer in here)
+    here = [optimizer for optimizer in averaging_optimizers(facts) if optimizer.names in files]
+    return not averaging_optimizers(facts) or any(may_train(optimizer, wrap) for optimizer in here)
 
 
 RULE = Rule(

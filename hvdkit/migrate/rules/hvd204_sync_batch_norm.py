@@ -10,8 +10,11 @@ from hvdkit.migrate.facts import Facts, Site
 from hvdkit.migrate.facts import vocabulary as words
 from hvdkit.migrate.facts.code.mentions import mentions
 from hvdkit.migrate.facts.collectives.collectives import is_world
+from hvdkit.migrate.facts.horovod_import import horovod_name
 from hvdkit.migrate.facts.models.wraps import core
+from hvdkit.migrate.facts.programs import kinds_of, programs_of
 from hvdkit.migrate.facts.values.arguments import collected, parameters
+from hvdkit.migrate.finding import manual, safe
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
@@ -32,29 +35,29 @@ MORE_ADVICE = "leave it out, and write what it does behind the layer"
 
 def check(facts: Facts) -> Iterator[Finding]:
     for site in facts.calls(*words.SYNC_BATCH_NORM):
-        if not facts.kinds(site.names) & TRAINING:
+        if not kinds_of(facts, site.names) & TRAINING:
             continue
         if not _of_all_ranks(facts, site):
-            yield facts.manual("HVD204", site.names, site.node, GROUP, GROUP_ADVICE)
+            yield manual("HVD204", site.names, site.node, GROUP, GROUP_ADVICE)
             continue
         message = "every BatchNorm of the model becomes Horovod's SyncBatchNorm (GPU only, as torch's)"
-        yield facts.safe("HVD204", site.names, site.node, message, _converted, facts, site)
+        yield safe(facts, "HVD204", site.names, site.node, message, _converted, facts, site)
     for names, node in _classes(facts):
-        if not facts.kinds(names) & TRAINING:
+        if not kinds_of(facts, names) & TRAINING:
             continue
         call = names.parents[node]
         if isinstance(call, ast.Call) and call.func is node:
             more = _keywords(facts, names, call) - PLAIN
             if len(call.args) > 5 or more & {"**", "process_group"}:
-                yield facts.manual("HVD204", names, node, GROUP, GROUP_ADVICE)
+                yield manual("HVD204", names, node, GROUP, GROUP_ADVICE)
                 continue
             if more:
                 message = f"Horovod's SyncBatchNorm has no {', '.join(sorted(more))}"
-                yield facts.manual("HVD204", names, node, message, MORE_ADVICE)
+                yield manual("HVD204", names, node, message, MORE_ADVICE)
                 continue
         yield _own(facts, names, node)
     for names, node in _class_tests(facts):
-        yield facts.safe("HVD204", names, node, ASKED, _asks_for_both, facts, names, node)
+        yield safe(facts, "HVD204", names, node, ASKED, _asks_for_both, facts, names, node)
 
 
 def _of_all_ranks(facts: Facts, site: Site) -> bool:
@@ -97,7 +100,9 @@ def _class_tests(facts: Facts) -> Iterator[tuple[Names, ast.expr]]:
     """The classes in `isinstance(layer, SyncBatchNorm)`, in files that run where layers become Horovod's."""
     made = {site.names for site in facts.calls(*words.SYNC_BATCH_NORM)}
     made |= {names for names, _ in _classes(facts)}
-    programs = [program for program in facts.programs if program.kind in TRAINING and program.files & made]
+    programs = [
+        program for program in programs_of(facts) if program.kind in TRAINING and program.files & made
+    ]
     inside = {names for program in programs for names in program.files}
     for names in (names for names in facts.files if names in inside):
         for call in names.calls.get("isinstance", ()):
@@ -111,15 +116,15 @@ def _class_tests(facts: Facts) -> Iterator[tuple[Names, ast.expr]]:
 
 def _asks_for_both(facts: Facts, names: Names, node: ast.expr) -> list[Edit]:
     """Horovod's class beside the one that is asked for, which a library may have made layers of."""
-    both = f"{names.source.segment(node)}, {facts.hvd(names)}.SyncBatchNorm"
+    both = f"{names.source.segment(node)}, {horovod_name(facts, names)}.SyncBatchNorm"
     alone = not isinstance(names.parents[node], ast.Tuple)
     return [edits.replace(names.source, node, f"({both})" if alone else both)]
 
 
 def _own(facts: Facts, names: Names, node: ast.expr) -> Finding:
     message = "SyncBatchNorm becomes Horovod's (GPU only, as it was)"
-    text = f"{facts.hvd(names)}.SyncBatchNorm"
-    return facts.safe("HVD204", names, node, message, edits.replace, names.source, node, text)
+    text = f"{horovod_name(facts, names)}.SyncBatchNorm"
+    return safe(facts, "HVD204", names, node, message, edits.replace, names.source, node, text)
 
 
 def _converted(facts: Facts, site: Site) -> list[Edit]:
@@ -131,7 +136,7 @@ def _converted(facts: Facts, site: Site) -> list[Edit]:
         return [
             f"for {layer} in {model}.modules():",
             f"\tif isinstance({layer}, {base}):",
-            f"\t\t{layer}.__class__ = {facts.hvd(names)}.SyncBatchNorm",
+            f"\t\t{layer}.__class__ = {horovod_name(facts, names)}.SyncBatchNorm",
         ]
 
     if core(facts, names, call.args[0]) is not call.args[0]:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
+from hvdkit.migrate.facts.horovod_import import horovod_name
 from hvdkit.migrate.facts.launch.guards import Where, sometimes_alone, where_runs
 from hvdkit.migrate.facts.launch.starts import started
 from hvdkit.migrate.facts.models.buffers import (
@@ -15,6 +16,7 @@ from hvdkit.migrate.facts.models.buffers import (
     kept_apart,
     over_uneven_share,
 )
+from hvdkit.migrate.finding import manual, safe
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
@@ -30,27 +32,27 @@ def check(facts: Facts) -> Iterator[Finding]:
             if uneven:
                 message = "the ranks evaluate shares of different lengths here: no place to send buffers"
             advice = (
-                f"call {facts.hvd(names)}.broadcast_parameters(dict(model.named_buffers()), root_rank=0) where "
+                f"call {horovod_name(facts, names)}.broadcast_parameters(dict(model.named_buffers()), root_rank=0) where "
                 "all ranks run, before they evaluate a model with BatchNorm"
             )
-            yield facts.manual("HVD205", names, call, message, advice)
+            yield manual("HVD205", names, call, message, advice)
         else:
             message = "rank 0's BatchNorm statistics go to all ranks before they evaluate, as DDP sends them"
-            yield facts.safe("HVD205", names, call, message, _edit, facts, names, call, receiver)
+            yield safe(facts, "HVD205", names, call, message, _edit, facts, names, call, receiver)
     for names, call, buffer in changed_in_training(facts):
         message = f"training changes the buffer {buffer}: DDP sent rank 0's before each forward pass"
         advice = (
             "call hvd.broadcast_parameters(dict(model.named_buffers()), root_rank=0) before each forward pass, "
             "unless all ranks compute the same value"
         )
-        yield facts.manual("HVD205", names, call, message, advice)
+        yield manual("HVD205", names, call, message, advice)
     for names, call, buffers in kept_apart(facts):
         message = f"training fills {' and '.join(buffers)} with samples: each rank would fill its own with its share"
         advice = (
             "put into it what hvd.allgather() gives of all ranks' values and indices, and send it by "
             "hvd.broadcast_parameters() once after it is made"
         )
-        yield facts.manual("HVD205", names, call, message, advice)
+        yield manual("HVD205", names, call, message, advice)
 
 
 def _edit(facts: Facts, names: Names, call: ast.Call, receiver: ast.expr) -> Edit:
@@ -63,7 +65,7 @@ def _edit(facts: Facts, names: Names, call: ast.Call, receiver: ast.expr) -> Edi
         raise edits.CannotEdit("eval() stands inside a larger expression")
     if any(isinstance(part, ast.Call) for part in ast.walk(ast.parse(model))):
         raise edits.CannotEdit("the model is the result of a call")
-    hvd = facts.hvd(names)
+    hvd = horovod_name(facts, names)
     lines = [f"{hvd}.broadcast_parameters(dict({model}.named_buffers()), root_rank=0)"]
     if False in started(facts, names, call):  # another program that runs this never calls hvd.init()
         lines = [f"if {hvd}.is_initialized():", names.source.unit + lines[0]]

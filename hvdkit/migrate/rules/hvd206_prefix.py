@@ -29,7 +29,9 @@ from hvdkit.migrate.facts.models.module_prefix import (
     taken_off,
 )
 from hvdkit.migrate.facts.models.wraps import find_wraps
+from hvdkit.migrate.facts.programs import programs_of
 from hvdkit.migrate.facts.values.arguments import given
+from hvdkit.migrate.finding import manual, suggested
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
@@ -59,34 +61,34 @@ CUT_ADVICE = 'take the prefix off only where it is: key.removeprefix("module.")'
 
 def check(facts: Facts) -> Iterator[Finding]:
     files = {wrap.names for wrap in find_wraps(facts)}
-    programs = [program for program in facts.programs if program.migrates and program.files & files]
+    programs = [program for program in programs_of(facts) if program.migrates and program.files & files]
     inside = {names for program in programs for names in program.files} | readers(facts)
     for names in (names for names in facts.files if names in inside):
         for node in names.of_kind(ast.Constant, ast.Subscript):
             if isinstance(node, ast.Subscript):
                 if cuts_off(facts, names, node):
-                    yield facts.manual("HVD206", names, node, CUT, CUT_ADVICE)
+                    yield manual("HVD206", names, node, CUT, CUT_ADVICE)
             elif isinstance(node, ast.Constant) and begins_so(node):
                 yield from _text(facts, names, node)
         yield from _loads(facts, names)
     for names in facts.files:
         for call, model in state_loads(names):
             if passes_over(names, call) and holds_wrapped(facts, names, model):
-                yield facts.manual("HVD206", names, call, INSIDE, INSIDE_ADVICE)
+                yield manual("HVD206", names, call, INSIDE, INSIDE_ADVICE)
     for names, call in loads_into_wrapped(facts):
-        yield facts.manual("HVD206", names, call, STAYS, STAYS_ADVICE)
+        yield manual("HVD206", names, call, STAYS, STAYS_ADVICE)
 
 
 def _text(facts: Facts, names: Names, node: ast.Constant) -> Iterator[Finding]:
     """A text that begins with module."""
     if leaves_out(names, node):
-        yield facts.manual("HVD206", names, node, LEFT_OUT, LEFT_OUT_ADVICE)
+        yield manual("HVD206", names, node, LEFT_OUT, LEFT_OUT_ADVICE)
     elif not right_without(facts, names, node):
         loads = loaded_for(facts, names, node)
         if loads:
-            yield facts.suggested("HVD206", names, node, READ_BARE, _without, names, node, loads)
+            yield suggested(facts, "HVD206", names, node, READ_BARE, _without, names, node, loads)
         else:
-            yield facts.manual("HVD206", names, node, PUTS_ON, PUTS_ON_ADVICE)
+            yield manual("HVD206", names, node, PUTS_ON, PUTS_ON_ADVICE)
 
 
 def _loads(facts: Facts, names: Names) -> Iterator[Finding]:
@@ -98,11 +100,11 @@ def _loads(facts: Facts, names: Names) -> Iterator[Finding]:
         bare = state is not None and is_of_file(facts, names, state) and not has_part_module(facts)
         if passes_over(names, call):
             if bare:
-                yield facts.suggested("HVD206", names, call, STRIPPED, _bare, names, state)
+                yield suggested(facts, "HVD206", names, call, STRIPPED, _bare, names, state)
             else:
-                yield facts.manual("HVD206", names, call, NOTHING, NOTHING_ADVICE)
+                yield manual("HVD206", names, call, NOTHING, NOTHING_ADVICE)
         elif bare and writes_wrapped_with(facts, names) and not _is_one_of(names, model):
-            yield facts.suggested("HVD206", names, call, OLDER, _bare, names, state)
+            yield suggested(facts, "HVD206", names, call, OLDER, _bare, names, state)
 
 
 def _is_one_of(names: Names, model: ast.expr) -> bool:

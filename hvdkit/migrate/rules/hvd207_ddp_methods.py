@@ -10,6 +10,7 @@ from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.code.mentions import mentions
 from hvdkit.migrate.facts.models.unwrapping import wrapped
 from hvdkit.migrate.facts.optimizers.after_backward import averaged_literally
+from hvdkit.migrate.finding import manual, safe
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
@@ -44,16 +45,16 @@ def check(facts: Facts) -> Iterator[Finding]:
             statement = names.statement(call)
             if wrapped(facts, names, model) and getattr(statement, "value", None) is call:
                 message = f"{method}() tunes DDP and has nothing to say in Horovod"
-                yield facts.safe("HVD207", names, call, message, edits.delete, names, statement)
+                yield safe(facts, "HVD207", names, call, message, edits.delete, names, statement)
     for names, call, model in facts.methods("join"):
         if wrapped(facts, names, model):
             message = "join() lets ranks with fewer batches wait inside DDP"
-            yield facts.manual("HVD207", names, call, message, JOIN)
+            yield manual("HVD207", names, call, message, JOIN)
     for names, node, _, _ in mentions(
         facts, ("torch.distributed.algorithms.Join", "torch.distributed.algorithms.join.Join")
     ):
         message = "Join lets ranks with fewer batches wait inside DDP"
-        yield facts.manual("HVD207", names, node, message, JOIN)
+        yield manual("HVD207", names, node, message, JOIN)
 
 
 def _hook(facts: Facts, names: Names, call: ast.Call, literally: bool) -> Finding:
@@ -65,12 +66,12 @@ def _hook(facts: Facts, names: Names, call: ast.Call, literally: bool) -> Findin
     qualified = facts.flow.qualified(names, hook) if hook is not None else frozenset()
     if f"{HOOKS}allreduce_hook" in qualified:
         message = "allreduce_hook averages the gradients, as Horovod's optimizer does"
-        return facts.safe("HVD207", names, call, message, edits.delete, names, names.statement(call))
+        return safe(facts, "HVD207", names, call, message, edits.delete, names, names.statement(call))
     if f"{HOOKS}fp16_compress_hook" in qualified:
         message = "gradients are sent in half precision by DDP's hook"
-        return facts.manual("HVD207", names, call, message, BY_HAND if literally else COMPRESSION)
+        return manual("HVD207", names, call, message, BY_HAND if literally else COMPRESSION)
     message = "DDP's gradients go through a hook of the script"
-    return facts.manual("HVD207", names, call, message, BY_HAND if literally else OWN_HOOK)
+    return manual("HVD207", names, call, message, BY_HAND if literally else OWN_HOOK)
 
 
 RULE = Rule(

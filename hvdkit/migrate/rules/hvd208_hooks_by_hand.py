@@ -6,21 +6,23 @@ from collections.abc import Iterator
 
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
+from hvdkit.migrate.facts.averages.by_hand import averages_by_hand
 from hvdkit.migrate.facts.models.wraps import Wrap, core
+from hvdkit.migrate.finding import required, safe
 from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
 from hvdkit.migrate.wrapping import broadcast_line, take_away
 
 
 def check(facts: Facts) -> Iterator[Finding]:
-    for hooking in facts.by_hand.hookings:
+    for hooking in averages_by_hand(facts).hookings:
         names, call = hooking.wrap.names, hooking.wrap.node
         message = f"{hooking.function.name}() does by hooks what DDP does, and goes like it"
-        finding = facts.required("HVD208", names, call, message, _edits, facts, hooking.wrap)
+        finding = required(facts, "HVD208", names, call, message, _edits, facts, hooking.wrap)
         yield finding.knowing(". ".join(hooking.notes))
-    for names, function in facts.by_hand.unneeded(facts.by_hand.hookings):
+    for names, function in averages_by_hand(facts).unneeded(averages_by_hand(facts).hookings):
         message = f"{function.name} has no use left"
-        yield facts.safe("HVD208", names, function, message, edits.delete_definition, names, function)
+        yield safe(facts, "HVD208", names, function, message, edits.delete_definition, names, function)
 
 
 def _edits(facts: Facts, wrap: Wrap) -> list[Edit]:

@@ -6,14 +6,17 @@ import ast
 from collections.abc import Iterator
 
 from hvdkit.migrate.facts import Facts
+from hvdkit.migrate.facts.horovod_import import horovod_name
 from hvdkit.migrate.facts.models.set_from_batch import set_from_batch
+from hvdkit.migrate.facts.programs import programs_of
+from hvdkit.migrate.finding import manual
 from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rule import Keep, Rule
 
 
 def check(facts: Facts) -> Iterator[Finding]:
     told: set[ast.stmt] = set()
-    for program in (program for program in facts.programs if program.kind == "single"):
+    for program in (program for program in programs_of(facts) if program.kind == "single"):
         for names, statement, attribute in set_from_batch(facts, program):
             if statement in told:
                 continue
@@ -22,12 +25,12 @@ def check(facts: Facts) -> Iterator[Finding]:
                 f"self.{attribute} is set from the batch that the layer is given: each rank would set another, and "
                 "the averages of the gradients keep them apart"
             )
-            hvd = facts.hvd(program.entry)
+            hvd = horovod_name(facts, program.entry)
             advice = (
                 f"call {hvd}.broadcast_parameters(model.state_dict(), root_rank=0) on all ranks once the first batch "
                 "has gone through the model"
             )
-            yield facts.manual("HVD209", names, statement, message, advice)
+            yield manual("HVD209", names, statement, message, advice)
 
 
 RULE = Rule(

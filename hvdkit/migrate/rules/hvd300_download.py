@@ -10,11 +10,14 @@ from hvdkit.migrate.facts import Facts, Site
 from hvdkit.migrate.facts.code.loops import backward_files
 from hvdkit.migrate.facts.data.samples import DOWNLOAD, asked_to_download, prepared, prepares_data
 from hvdkit.migrate.facts.data.training import only_single, trained_by
+from hvdkit.migrate.facts.horovod_import import horovod_name
 from hvdkit.migrate.facts.launch.guards import Where, where_runs
 from hvdkit.migrate.facts.launch.launched_processes import functions_below
 from hvdkit.migrate.facts.once import once
+from hvdkit.migrate.facts.optimizers.averaging_optimizers import averaging_optimizers
 from hvdkit.migrate.facts.values.arguments import is_on, keyword
 from hvdkit.migrate.facts.values.lookups import looked_up_in
+from hvdkit.migrate.finding import manual, safe
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
@@ -51,7 +54,7 @@ def check(facts: Facts) -> Iterator[Finding]:
         late = _made_late(facts, site)
         if late:
             message = f"this data set downloads itself {late}, on every rank at once"
-            yield facts.manual("HVD300", site.names, site.node, message, _advice(facts, site.names))
+            yield manual("HVD300", site.names, site.node, message, _advice(facts, site.names))
             continue
         found.setdefault(site.names, []).append(site.names.statement(site.node))
     for names, statements in found.items():
@@ -60,12 +63,12 @@ def check(facts: Facts) -> Iterator[Finding]:
             if where_runs(facts, names, row[0]) is not Where.ALL or _waits(facts, names, waiting):
                 continue
             message = "one process of each host downloads, the others wait and find the data"
-            yield facts.safe("HVD300", names, row[0], message, _edits, facts, names, row[0], row[-1])
+            yield safe(facts, "HVD300", names, row[0], message, _edits, facts, names, row[0], row[-1])
     for names, call in _by_hand(facts):
         if only_single(facts, names) and trained_by(facts, names, call):
             if where_runs(facts, names, call) is Where.ALL and not prepares_data(facts, names, call):
                 message = "every rank would download this at once, and unpack and move what others write to"
-                yield facts.manual("HVD300", names, call, message, _advice(facts, names))
+                yield manual("HVD300", names, call, message, _advice(facts, names))
 
 
 def _by_hand(facts: Facts) -> Iterator[tuple[Names, ast.Call]]:
@@ -165,7 +168,7 @@ def _trains(facts: Facts, names: Names, function: ast.expr) -> bool:
 
 
 def _advice(facts: Facts, names: Names) -> str:
-    hvd = facts.hvd(names)
+    hvd = horovod_name(facts, names)
     return (
         f"where it is called: `if {hvd}.local_rank() != 0: {hvd}.barrier()` above the call, and "
         f"`if {hvd}.local_rank() == 0: {hvd}.barrier()` below it"
@@ -181,7 +184,7 @@ def _waits(facts: Facts, names: Names, statement: ast.stmt | None) -> bool:
 
 
 def _edits(facts: Facts, names: Names, first: ast.stmt, last: ast.stmt) -> list[Edit]:
-    hvd = facts.hvd(names)
+    hvd = horovod_name(facts, names)
     return [
         edits.before(names.source, first, [f"if {hvd}.local_rank() != 0:", f"\t{hvd}.barrier()"]),
         edits.after(names.source, last, [f"if {hvd}.local_rank() == 0:", f"\t{hvd}.barrier()"]),
@@ -190,7 +193,7 @@ def _edits(facts: Facts, names: Names, first: ast.stmt, last: ast.stmt) -> list[
 
 @once
 def _together(facts: Facts) -> set[ast.AST]:
-    return {optimizer.node for optimizer in facts.optimizers} | backward_files(facts).keys()
+    return {optimizer.node for optimizer in averaging_optimizers(facts)} | backward_files(facts).keys()
 
 
 RULE = Rule(

@@ -8,8 +8,10 @@ from collections.abc import Iterator
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts, Site
 from hvdkit.migrate.facts.data.sampler_classes import Chosen, after_start, bound_early, chosen
+from hvdkit.migrate.facts.horovod_import import horovod_name
 from hvdkit.migrate.facts.values.arguments import default, positional
 from hvdkit.migrate.facts.vocabulary import ASKING_SAMPLERS, SAMPLER
+from hvdkit.migrate.finding import manual, safe
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
@@ -24,7 +26,7 @@ def check(facts: Facts) -> Iterator[Finding]:
         missing = _missing(facts, site, first)
         if missing:
             message = f"DistributedSampler is given {' and '.join(missing)}: there is no process group to ask"
-            yield facts.safe("HVD301", site.names, site.node, message, _edits, facts, site, missing)
+            yield safe(facts, "HVD301", site.names, site.node, message, _edits, facts, site, missing)
     for choice in chosen(facts):
         yield from _of_chosen(facts, choice)
     for names, call, position in bound_early(facts):
@@ -34,9 +36,9 @@ def check(facts: Facts) -> Iterator[Finding]:
             if after_start(facts, names, call):
                 added = list(missing.values())
                 source = names.source
-                yield facts.safe("HVD301", names, call, message, edits.add_arguments, source, call, added)
+                yield safe(facts, "HVD301", names, call, message, edits.add_arguments, source, call, added)
             else:
-                yield facts.manual("HVD301", names, call, message, EARLY)
+                yield manual("HVD301", names, call, message, EARLY)
 
 
 def _of_chosen(facts: Facts, choice: Chosen) -> Iterator[Finding]:
@@ -47,12 +49,14 @@ def _of_chosen(facts: Facts, choice: Chosen) -> Iterator[Finding]:
         return
     message = f"DistributedSampler is given {' and '.join(missing)}: there is no process group to ask"
     if choice.problem:
-        yield facts.manual("HVD301", names, call, f"{message}; {choice.problem}", ADVICE)
+        yield manual("HVD301", names, call, f"{message}; {choice.problem}", ADVICE)
     elif choice.choice is None:
         added = list(missing.values())
-        yield facts.safe("HVD301", names, call, message, edits.add_arguments, names.source, call, added)
+        yield safe(facts, "HVD301", names, call, message, edits.add_arguments, names.source, call, added)
     else:
-        yield facts.safe("HVD301", names, choice.choice, message, _told, facts, names, choice.choice, missing)
+        yield safe(
+            facts, "HVD301", names, choice.choice, message, _told, facts, names, choice.choice, missing
+        )
 
 
 def _told(facts: Facts, names: Names, choice: ast.expr, missing: dict[str, str]) -> list[Edit]:
@@ -125,7 +129,7 @@ def _by_name(names: Names, function: ast.FunctionDef, call: ast.Call) -> bool:
 
 
 def _missing(facts: Facts, site: Site, first: int) -> dict[str, str]:
-    hvd = facts.hvd(site.names)
+    hvd = horovod_name(facts, site.names)
     given = {keyword.arg for keyword in site.node.keywords}
     if None in given or any(isinstance(arg, ast.Starred) for arg in site.node.args):
         return {}
@@ -140,7 +144,9 @@ def _edits(facts: Facts, site: Site, missing: dict[str, str]) -> list[Edit]:
     source = site.names.source
     direct = SAMPLER in facts.flow.qualified(site.names, site.node.func)
     if direct and facts.options.target == "hvdkit" and len(missing) == 2:
-        return [edits.replace(source, site.node.func, f"{facts.hvd(site.names)}.DistributedSampler")]
+        return [
+            edits.replace(source, site.node.func, f"{horovod_name(facts, site.names)}.DistributedSampler")
+        ]
     return [edits.add_arguments(source, site.node, list(missing.values()))]
 
 

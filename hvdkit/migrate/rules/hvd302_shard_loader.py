@@ -6,8 +6,11 @@ from collections.abc import Iterator
 
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.data.counted import counting_loops
+from hvdkit.migrate.facts.data.loaders import every_loader
+from hvdkit.migrate.facts.data.sharding import is_sharded
 from hvdkit.migrate.facts.data.shares import drawn_whole
-from hvdkit.migrate.facts.data.training import only_single
+from hvdkit.migrate.facts.data.training import is_trained_on, only_single
+from hvdkit.migrate.finding import manual, safe, suggested
 from hvdkit.migrate.graph_samples import is_of_graph
 from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
@@ -26,26 +29,26 @@ COUNTING = (
 
 def check(facts: Facts) -> Iterator[Finding]:
     shared = []
-    for loader in facts.loaders:
-        if not facts.training(loader) or facts.sharded(loader):
+    for loader in every_loader(facts):
+        if not is_trained_on(facts, loader) or is_sharded(facts, loader):
             continue
         names, node = loader.names, loader.node
         message = "each rank draws its own share of the training data"
         problem = unshardable(facts, loader)
         if not only_single(facts, names):
             if not problem and not is_of_graph(loader) and drawn_whole(facts, loader):
-                yield facts.suggested("HVD302", names, node, message, sampler_edits, facts, loader)
+                yield suggested(facts, "HVD302", names, node, message, sampler_edits, facts, loader)
         elif problem:
             message = f"the training data must be sharded, but {problem}"
-            yield facts.manual("HVD302", names, node, message, ADVICE)
+            yield manual("HVD302", names, node, message, ADVICE)
         else:
             shared.append(loader.value)
             # That the groups make as many batches on each rank, only their class knows.
-            make = facts.suggested if in_groups(facts, loader) else facts.safe
-            yield make("HVD302", names, node, message, sampler_edits, facts, loader)
+            make = suggested if in_groups(facts, loader) else safe
+            yield make(facts, "HVD302", names, node, message, sampler_edits, facts, loader)
     for names, loop in counting_loops(facts, shared):
         message = "this adds up what the training loader gives, which is each rank's own share now"
-        yield facts.manual("HVD302", names, loop, message, COUNTING)
+        yield manual("HVD302", names, loop, message, COUNTING)
 
 
 RULE = Rule(

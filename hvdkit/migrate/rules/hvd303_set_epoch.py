@@ -8,17 +8,19 @@ from collections.abc import Iterator
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts import vocabulary as words
-from hvdkit.migrate.facts.code.loops import Loop
+from hvdkit.migrate.facts.code.loops import Loop, training_loops
 from hvdkit.migrate.facts.data.epochs import counts_again, epoch_loops, epoch_number, run_once, told_epoch
-from hvdkit.migrate.facts.data.loaders import Loader
+from hvdkit.migrate.facts.data.loaders import Loader, every_loader
 from hvdkit.migrate.facts.data.phases import phase_trained
-from hvdkit.migrate.facts.data.sharding import BATCH_SAMPLER, epoch_calls, in_order, orders_itself
+from hvdkit.migrate.facts.data.sharding import BATCH_SAMPLER, epoch_calls, in_order, is_sharded, orders_itself
 from hvdkit.migrate.facts.data.shares import drawn_whole
-from hvdkit.migrate.facts.data.training import only_single
+from hvdkit.migrate.facts.data.training import is_trained_on, only_single
+from hvdkit.migrate.facts.programs import kinds_of
 from hvdkit.migrate.facts.values.handed_out import assigned_to
 from hvdkit.migrate.facts.values.order import last_binding
 from hvdkit.migrate.facts.values.spelling import attribute_holding, spelled
 from hvdkit.migrate.facts.values.value import Value
+from hvdkit.migrate.finding import manual, safe, suggested
 from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
 from hvdkit.migrate.sampler_edits import in_groups, unshardable
@@ -34,16 +36,16 @@ IN_BATCHES = (
 
 
 def check(facts: Facts) -> Iterator[Finding]:
-    for loader in facts.loaders:
-        kinds = facts.kinds(loader.names) - {"none"}
-        if not facts.training(loader) or not kinds or kinds == {"horovod"} or in_order(facts, loader):
+    for loader in every_loader(facts):
+        kinds = kinds_of(facts, loader.names) - {"none"}
+        if not is_trained_on(facts, loader) or not kinds or kinds == {"horovod"} or in_order(facts, loader):
             continue
         if orders_itself(facts, loader):
             continue
         single = kinds == {"single"}
         if single and not only_single(facts, loader.names):
             continue
-        if not facts.sharded(loader) and not _gets_sampler(facts, loader, single):
+        if not is_sharded(facts, loader) and not _gets_sampler(facts, loader, single):
             continue  # without a DistributedSampler there is no set_epoch
         loops = epoch_loops(facts, loader)
         if (
@@ -67,9 +69,9 @@ def _finding(facts: Facts, loader: Loader, epoch: Loop | None, single: bool) -> 
     advice = "call loader.sampler.set_epoch(epoch) at the start of each epoch"
     if epoch is None:
         message = "no loop over epochs was found around the loop over this loader"
-        if any(loader.value in path.loaders and path.batch < 0 for path in facts.loops.paths):
+        if any(loader.value in path.loaders and path.batch < 0 for path in training_loops(facts).paths):
             message, advice = BY_ENGINE, IN_HANDLER
-        return facts.manual("HVD303", loader.names, loader.node, message, advice)
+        return manual("HVD303", loader.names, loader.node, message, advice)
     loader_name = _of_phase(facts, loader, epoch) or _inside(
         facts, loader, epoch, spelled(facts.flow, epoch.names, epoch.node, [loader.value])
     )
@@ -80,7 +82,7 @@ def _finding(facts: Facts, loader: Loader, epoch: Loop | None, single: bool) -> 
     in_own = in_groups(facts, loader)
     if not in_own and any(value.name != BATCH_SAMPLER for value in batches):
         message = "the sampler stands in a batch sampler of the project's own"
-        return facts.manual("HVD303", epoch.names, epoch.node, message, IN_BATCHES)
+        return manual("HVD303", epoch.names, epoch.node, message, IN_BATCHES)
     # Beside a batch sampler the loader's own sampler is one that draws nothing.
     sampler = f"{loader_name}.batch_sampler.sampler" if batches else f"{loader_name}.sampler"
     again = isinstance(epoch.node, ast.For) and counts_again(facts, loader, epoch)
@@ -89,20 +91,20 @@ def _finding(facts: Facts, loader: Loader, epoch: Loop | None, single: bool) -> 
         number = f"{sampler}.epoch + 1"  # the sampler counts where the loop does not
     if number is None or loader_name is None:
         message = "the loop over epochs has no epoch number, or the loader has no name there"
-        return facts.manual("HVD303", epoch.names, epoch.node, message, advice)
+        return manual("HVD303", epoch.names, epoch.node, message, advice)
     lines = [f"{sampler}.set_epoch({number})"]
     if batches or not _always_told(facts, loader):
         lines = [f'if hasattr({sampler}, "set_epoch"):', f"\t{lines[0]}"]
     if _may_be_none(facts, epoch, loader_name):
         lines = [f"if {loader_name} is not None:", *(f"\t{line}" for line in lines)]
     message = "the sampler is told the epoch, so that every epoch has its own order"
-    make = facts.safe if single and not in_own else facts.suggested
+    make = safe if single and not in_own else suggested
     if made is not None:
         names = loader.names
         place = names.statement(loader.node)
-        return make("HVD303", names, place, message, edits.after, names.source, place, lines)
+        return make(facts, "HVD303", names, place, message, edits.after, names.source, place, lines)
     return make(
-        "HVD303", epoch.names, epoch.node, message, edits.at_start, epoch.names, epoch.node.body, lines
+        facts, "HVD303", epoch.names, epoch.node, message, edits.at_start, epoch.names, epoch.node.body, lines
     )
 
 
@@ -160,7 +162,7 @@ def _always_told(facts: Facts, loader: Loader) -> bool:
     told = [value for value in values if value.name in words.SAMPLERS - {words.ORDERED_SAMPLER}]
     return (not told or len(told) == len(values)) and all(
         other.batch_sampler is None
-        and (facts.sharded(other) or _gets_sampler(facts, other, only_single(facts, other.names)))
+        and (is_sharded(facts, other) or _gets_sampler(facts, other, only_single(facts, other.names)))
         for other in _in_its_place(facts, loader)
     )
 
@@ -168,7 +170,7 @@ def _always_told(facts: Facts, loader: Loader) -> bool:
 def _in_its_place(facts: Facts, loader: Loader) -> list[Loader]:
     """The other loaders that the variable of a loop may hold: another branch makes them."""
     drawn = {value for loop in epoch_loops(facts, loader) for value in _held(facts, loop, loader)}
-    return [other for other in facts.loaders if other is not loader and other.value in drawn]
+    return [other for other in every_loader(facts) if other is not loader and other.value in drawn]
 
 
 def _held(facts: Facts, loop: Loop, loader: Loader) -> frozenset[Value]:

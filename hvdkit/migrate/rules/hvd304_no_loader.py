@@ -12,6 +12,9 @@ from hvdkit.migrate.facts.data.draws import drawn_apart, draws_unseeded, made_ap
 from hvdkit.migrate.facts.data.experience import Seeding, played_apart, seeding
 from hvdkit.migrate.facts.data.training import own_loaders, seeds, training_paths, unfollowed_loaders
 from hvdkit.migrate.facts.data.whole_graph import one_batch, whole_graph
+from hvdkit.migrate.facts.horovod_import import horovod_name
+from hvdkit.migrate.facts.programs import programs_of
+from hvdkit.migrate.finding import manual, suggested
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
@@ -49,13 +52,13 @@ OWN = (
 
 
 def check(facts: Facts) -> Iterator[Finding]:
-    for program in facts.programs:
+    for program in programs_of(facts):
         paths = training_paths(facts, program)
         if program.kind != "single":
             continue
         for value in own_loaders(facts, program):
             message = "the project's own DataLoader class feeds this training: its samples must be divided"
-            yield facts.manual("HVD304", value.names, value.node, message, OWN)
+            yield manual("HVD304", value.names, value.node, message, OWN)
         if any(path.loaders for path in paths):
             continue
         if any(by_rank for _, _, by_rank in seeds(facts, program)) or whole_graph(facts, program):
@@ -72,26 +75,28 @@ def check(facts: Facts) -> Iterator[Finding]:
             if loaders and _may_draw(facts, path):
                 place = loaders[0].names.place(loaders[0].node)
                 message = f"whether the DataLoader of {place} feeds this training could not be followed: it is whole"
-                yield facts.manual("HVD304", names, node, message, UNFOLLOWED)
+                yield manual("HVD304", names, node, message, UNFOLLOWED)
                 continue
             own = seeding(facts, path)
             if own is not None:
-                yield facts.suggested("HVD304", own.names, own.statements[-1], EXPERIENCE, _edits, facts, own)
+                yield suggested(
+                    facts, "HVD304", own.names, own.statements[-1], EXPERIENCE, _edits, facts, own
+                )
                 continue
             unseeded = draws_unseeded(facts, program)
             if one_batch(facts, path):
-                yield facts.manual("HVD304", names, node, ONE_RANDOM if unseeded else ONE_BATCH, ROWS)
+                yield manual("HVD304", names, node, ONE_RANDOM if unseeded else ONE_BATCH, ROWS)
                 continue
             message = "no DataLoader feeds this training: every rank would compute the same batches"
             if unseeded:
                 message += ", but for what is drawn at random in them: nothing seeds that"
-            yield facts.manual("HVD304", names, node, message, ADVICE)
+            yield manual("HVD304", names, node, message, ADVICE)
 
 
 def _edits(facts: Facts, own: Seeding) -> list[Edit]:
     """A seed of its own for each rank from here on, and again below what is made alike on all ranks."""
     source = own.names.source
-    hvd = facts.hvd(own.names)
+    hvd = horovod_name(facts, own.names)
     apart = f"{own.seed} += {APART} * {hvd}.rank()"
     again = [source.segment(statement) for statement in own.statements]
     together = [

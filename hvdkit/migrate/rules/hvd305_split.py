@@ -14,38 +14,40 @@ from hvdkit.migrate.facts.data.splits import (
     unseeded_splits,
 )
 from hvdkit.migrate.facts.data.training import training_paths
+from hvdkit.migrate.facts.programs import programs_of
+from hvdkit.migrate.finding import manual, suggested
 from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
 
 
 def check(facts: Facts) -> Iterator[Finding]:
-    for program in facts.programs:
+    for program in programs_of(facts):
         if program.kind not in ("single", "ddp") or not training_paths(facts, program):
             continue
         for site, text in unseeded_splits(facts, program):
             message = "each rank would split the data its own way: what one validates on, another trains on"
             if can_write(site, text):
                 make = (edits.add_arguments, site.names.source, site.node, [text])
-                yield facts.suggested("HVD305", site.names, site.node, message, *make)
+                yield suggested(facts, "HVD305", site.names, site.node, message, *make)
             else:
-                yield facts.manual("HVD305", site.names, site.node, message, f"pass {text}")
+                yield manual("HVD305", site.names, site.node, message, f"pass {text}")
         message = "each rank would shuffle the data its own way: what one tests on, another trains on"
         for names, call in unseeded_shuffles(facts, program):
             line = "torch.manual_seed(0)"
             if "torch" in names.module.names:
                 statement = names.statement(call)
                 make_line = (edits.before, names.source, statement, [line])
-                yield facts.suggested("HVD305", names, call, message, *make_line)
+                yield suggested(facts, "HVD305", names, call, message, *make_line)
             else:
-                yield facts.manual("HVD305", names, call, message, f"call {line} above it")
+                yield manual("HVD305", names, call, message, f"call {line} above it")
         for site in unseeded_orders(facts, program):
             on_device = any(keyword.arg == "device" for keyword in site.node.keywords)
             if site.name == "torch.randperm" and not on_device and can_write(site, GENERATOR):
                 make = (edits.add_arguments, site.names.source, site.node, [GENERATOR])
-                yield facts.suggested("HVD305", site.names, site.node, message, *make)
+                yield suggested(facts, "HVD305", site.names, site.node, message, *make)
             else:
                 advice = "draw it by a generator that has the same seed on all ranks"
-                yield facts.manual("HVD305", site.names, site.node, message, advice)
+                yield manual("HVD305", site.names, site.node, message, advice)
 
 
 RULE = Rule(

@@ -6,7 +6,9 @@ from collections.abc import Iterator
 
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
+from hvdkit.migrate.facts.data.loaders import every_loader
 from hvdkit.migrate.facts.data.means import whole_counts
+from hvdkit.migrate.finding import safe
 from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
 from hvdkit.migrate.sampler_edits import gets_share
@@ -15,7 +17,7 @@ MESSAGE = "the loop goes through this rank's share of the data now, and this cou
 
 
 def check(facts: Facts) -> Iterator[Finding]:
-    divided = [loader for loader in facts.loaders if gets_share(facts, loader)]
+    divided = [loader for loader in every_loader(facts) if gets_share(facts, loader)]
     done = set()
     for count in whole_counts(facts, divided):
         if count.number not in done:
@@ -23,7 +25,7 @@ def check(facts: Facts) -> Iterator[Finding]:
             source = count.names.source
             text = f"len({source.segment(count.loader)}.sampler)"
             make = (edits.replace, source, count.number, text)
-            yield facts.safe("HVD306", count.names, count.number, MESSAGE, *make)
+            yield safe(facts, "HVD306", count.names, count.number, MESSAGE, *make)
 
 
 RULE = Rule(

@@ -10,10 +10,13 @@ from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.data.host_shares import of_one_host
 from hvdkit.migrate.facts.data.training import SEEDS, trained_by
 from hvdkit.migrate.facts.files.writers import handed
+from hvdkit.migrate.facts.horovod_import import horovod_name
+from hvdkit.migrate.facts.launch.launch import launch_of
 from hvdkit.migrate.facts.launch.launch_needs import has_rank
-from hvdkit.migrate.facts.launch.rank_kinds import CONSTANT, UNKNOWN
+from hvdkit.migrate.facts.launch.rank_kinds import CONSTANT, UNKNOWN, rank_kinds
 from hvdkit.migrate.facts.values.arguments import given
 from hvdkit.migrate.facts.vocabulary import ASKING_SAMPLERS
+from hvdkit.migrate.finding import manual, suggested
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
@@ -53,13 +56,13 @@ def check(facts: Facts) -> Iterator[Finding]:
 
 
 def _suggested(facts: Facts, names: Names, node: ast.expr, message: str, asked: str = "rank") -> Finding:
-    text = f"{facts.hvd(names)}.{asked}()"
-    return facts.suggested("HVD307", names, node, message, edits.replace, names.source, node, text)
+    text = f"{horovod_name(facts, names)}.{asked}()"
+    return suggested(facts, "HVD307", names, node, message, edits.replace, names.source, node, text)
 
 
 def _told(facts: Facts, names: Names, node: ast.expr, message: str) -> Finding:
     message = message.replace("this is", "this may be", 1)
-    return facts.manual("HVD307", names, node, message, f"write {facts.hvd(names)}.rank() here if it is")
+    return manual("HVD307", names, node, message, f"write {horovod_name(facts, names)}.rank() here if it is")
 
 
 def _trains(facts: Facts, names: Names, node: ast.AST) -> bool:
@@ -72,9 +75,9 @@ def _trains(facts: Facts, names: Names, node: ast.AST) -> bool:
 def _is_local(facts: Facts, names: Names, node: ast.expr) -> bool:
     if _by_launcher(facts, names, node):
         return True
-    kinds = facts.ranks.of(names, node)
+    kinds = rank_kinds(facts).of(names, node)
     known = LOCAL in kinds and kinds <= {LOCAL, UNKNOWN, CONSTANT}
-    return known and "rank" not in facts.launch.meaning(names, node)
+    return known and "rank" not in launch_of(facts).meaning(names, node)
 
 
 def _is_nothing_else(facts: Facts, names: Names, node: ast.expr) -> bool:
@@ -83,12 +86,12 @@ def _is_nothing_else(facts: Facts, names: Names, node: ast.expr) -> bool:
     values = [binding.value for binding in bindings if binding.value is not None]
     if any(not _is_local(facts, names, value) for value in values):
         return False  # `seed = args.seed` without a job
-    return _by_launcher(facts, names, node) or UNKNOWN not in facts.ranks.of(names, node)
+    return _by_launcher(facts, names, node) or UNKNOWN not in rank_kinds(facts).of(names, node)
 
 
 def _by_launcher(facts: Facts, names: Names, node: ast.expr) -> bool:
     """Whether a number is the option that torch.distributed.launch gives each process its local rank by."""
-    return facts.launch.meaning(names, node) == {LOCAL}
+    return launch_of(facts).meaning(names, node) == {LOCAL}
 
 
 def _local_parts(

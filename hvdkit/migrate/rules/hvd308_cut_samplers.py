@@ -6,7 +6,10 @@ from collections.abc import Iterator
 
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts, Site
+from hvdkit.migrate.facts.horovod_import import horovod_name
 from hvdkit.migrate.facts.launch.starts import started
+from hvdkit.migrate.facts.programs import kinds_of
+from hvdkit.migrate.finding import manual, safe
 from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
 
@@ -34,20 +37,20 @@ def check(facts: Facts) -> Iterator[Finding]:
         names, call = site.names, site.node
         given = {keyword.arg for keyword in call.keywords}
         missing = [name for name in TOLD if name not in given]
-        if "ddp" not in facts.kinds(names) or not missing:
+        if "ddp" not in kinds_of(facts, names) or not missing:
             continue
         message = f"this sampler is given {' and '.join(missing)}: there is no process group to ask"
         if None in given:
             advice = f"pass {', '.join(_told(facts, site, missing))}, unless they are among what ** passes"
-            yield facts.manual("HVD308", names, call, message, advice)
+            yield manual("HVD308", names, call, message, advice)
             continue
         added = _told(facts, site, missing)
-        yield facts.safe("HVD308", names, call, message, edits.add_arguments, names.source, call, added)
+        yield safe(facts, "HVD308", names, call, message, edits.add_arguments, names.source, call, added)
 
 
 def _told(facts: Facts, site: Site, missing: list[str]) -> list[str]:
     """The arguments; a program that runs this and never calls hvd.init() keeps all of the data."""
-    hvd = facts.hvd(site.names)
+    hvd = horovod_name(facts, site.names)
     alone = False in started(facts, site.names, site.node)
     told = []
     for name in missing:

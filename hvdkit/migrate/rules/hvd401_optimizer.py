@@ -8,11 +8,15 @@ from collections.abc import Iterator
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts import vocabulary as words
+from hvdkit.migrate.facts.horovod_import import horovod_name
 from hvdkit.migrate.facts.launch.starts import runs_in
+from hvdkit.migrate.facts.launch.strategies import other_parallelism
 from hvdkit.migrate.facts.once import once
 from hvdkit.migrate.facts.optimizers.averaging import never_averaged, was_averaged
-from hvdkit.migrate.facts.optimizers.placing import Place
+from hvdkit.migrate.facts.optimizers.placing import Place, wrap_places
 from hvdkit.migrate.facts.optimizers.shared_parameters import shares_parameters
+from hvdkit.migrate.facts.programs import migrates, programs_of
+from hvdkit.migrate.finding import manual, refused, required
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.reduction_names import (
@@ -37,7 +41,7 @@ SHARED = (
 
 
 def check(facts: Facts) -> Iterator[Finding]:
-    places = [place for place in facts.places if facts.migrates(place.names)]
+    places = [place for place in wrap_places(facts) if migrates(facts, place.names)]
     averaged = {place.call for place in places if was_averaged(facts, place)}
     for place in places:
         mates = [other for other in places if _same_program(facts, place.names, other.names)]
@@ -47,34 +51,34 @@ def check(facts: Facts) -> Iterator[Finding]:
                 f"this optimizer trains {apart}, too, which DDP does not wrap: each rank has kept its own gradients "
                 "of it, and Horovod's optimizer averages all that it is given"
             )
-            yield facts.refused("HVD401", place.names, place.call, message, APART)
+            yield refused("HVD401", place.names, place.call, message, APART)
         elif other := _no_optimizer(facts, place):
             message = f"on one way this is an object of {other}, which is no torch optimizer: Horovod cannot take it"
             advice = (
                 f"put hvd.DistributedOptimizer around the optimizers where they are made, and inside {other}"
             )
-            yield facts.refused("HVD401", place.names, place.call, message, advice)
+            yield refused("HVD401", place.names, place.call, message, advice)
         elif shared := shares_parameters(facts, place):
             model, mate = shared
             message = (
                 f"this optimizer and {mate.target} (line {mate.names.line(mate.call)}) both hold the parameters of {model}: "
                 "each of Horovod's would reduce every gradient of them, one that is averaged already, or wait for it"
             )
-            yield facts.refused("HVD401", place.names, place.call, message, SHARED)
+            yield refused("HVD401", place.names, place.call, message, SHARED)
         elif place.call in averaged:
             message = "the optimizer averages the gradients over all ranks before each step"
             meeting = [other for other in mates if _meet(facts, place, other)]
-            yield facts.required("HVD401", place.names, place.call, message, _edits, facts, place, meeting)
+            yield required(facts, "HVD401", place.names, place.call, message, _edits, facts, place, meeting)
         elif any(other.call in averaged for other in mates):
             message = "this optimizer's model is not wrapped in DDP: its gradients were never averaged"
             advice = "wrap it in hvd.DistributedOptimizer if its ranks are meant to agree, else leave it"
-            yield facts.manual("HVD401", place.names, place.call, message, advice)
+            yield manual("HVD401", place.names, place.call, message, advice)
         elif not any(
-            _same_program(facts, place.names, use.names) for use in facts.strategies
+            _same_program(facts, place.names, use.names) for use in other_parallelism(facts)
         ):  # else HVD901 tells it
             message = "no model that this optimizer trains was found to be wrapped in DDP"
             advice = "let the optimizer and DDP get the same variable, or wrap this one by hand"
-            yield facts.refused("HVD401", place.names, place.call, message, advice)
+            yield refused("HVD401", place.names, place.call, message, advice)
 
 
 def _no_optimizer(facts: Facts, place: Place) -> str:
@@ -97,7 +101,7 @@ def _same_program(facts: Facts, one: Names, other: Names) -> bool:
 def _programs_with(facts: Facts) -> dict[Names, set[int]]:
     """The programs that each file belongs to, by number."""
     found: dict[Names, set[int]] = {}
-    for number, program in enumerate(facts.programs):
+    for number, program in enumerate(programs_of(facts)):
         for names in program.files:
             found.setdefault(names, set()).add(number)
     return found
@@ -106,7 +110,7 @@ def _programs_with(facts: Facts) -> dict[Names, set[int]]:
 def _meet(facts: Facts, one: Place, other: Place) -> bool:
     """Whether one run may make both: not where one script trains, and another takes functions from it."""
     runs, others = (
-        {program.entry for program in facts.programs if runs_in(facts, program, place.names, place.call)}
+        {program.entry for program in programs_of(facts) if runs_in(facts, program, place.names, place.call)}
         for place in (one, other)
     )
     return not runs or not others or bool(runs & others)
@@ -119,7 +123,7 @@ def _edits(facts: Facts, place: Place, mates: list[Place]) -> list[Edit]:
             f"another {place.target} is made, and their gradients would have the same names"
         )
     source = place.names.source
-    wrapper = f"{facts.hvd(place.names)}.DistributedOptimizer"
+    wrapper = f"{horovod_name(facts, place.names)}.DistributedOptimizer"
     extra = _naming(facts, place, mates, several)
     if facts.options.target == "horovod" and made_again(facts, place, several):
         raise edits.CannotEdit("several optimizers made here would give their gradients the same names")

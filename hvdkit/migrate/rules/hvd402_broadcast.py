@@ -8,13 +8,16 @@ from collections.abc import Iterable, Iterator, Sequence
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts import vocabulary as words
+from hvdkit.migrate.facts.averages.by_hand import averages_by_hand
 from hvdkit.migrate.facts.data.training import only_single
+from hvdkit.migrate.facts.horovod_import import horovod_name
 from hvdkit.migrate.facts.models.copied_weights import copies_above
 from hvdkit.migrate.facts.models.initialised import drawn_below
 from hvdkit.migrate.facts.optimizers.after_backward import after_backward
 from hvdkit.migrate.facts.optimizers.beginnings import plain_tensors, whole_models, with_the_rest
 from hvdkit.migrate.facts.optimizers.hand_starts import Start
-from hvdkit.migrate.facts.optimizers.placing import Place
+from hvdkit.migrate.facts.optimizers.placing import Place, wrap_places
+from hvdkit.migrate.finding import manual, required
 from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.reduction_names import prefix
 from hvdkit.migrate.rule import Change, Keep, Rule
@@ -34,37 +37,37 @@ def check(facts: Facts) -> Iterator[Finding]:
         for value in facts.flow.unwrap(facts.flow.values(site.names, getattr(part, "func", part)))
     }
     broadcast_files = {site.names for site in facts.calls(*words.HVD_BROADCAST)}
-    for place in facts.places:
-        by_hand = any(facts.by_hand.trains(optimizer) for optimizer in place.optimizers)
+    for place in wrap_places(facts):
+        by_hand = any(averages_by_hand(facts).trains(optimizer) for optimizer in place.optimizers)
         if not (only_single(facts, place.names) or by_hand):
             continue
         models = frozenset().union(*(optimizer.models for optimizer in place.optimizers))
         if models & sent or place.names in broadcast_files:
             continue
         if place.models is None and (whole := whole_models(facts, place)):
-            yield facts.required("HVD402", place.names, place.call, WEIGHTS, _whole, facts, place, whole)
+            yield required(facts, "HVD402", place.names, place.call, WEIGHTS, _whole, facts, place, whole)
             continue
         if place.models is None and (tensors := plain_tensors(facts, place)):
             message = "all ranks start from rank 0's tensors"
-            yield facts.required("HVD402", place.names, place.call, message, _tensors, facts, place, tensors)
+            yield required(facts, "HVD402", place.names, place.call, message, _tensors, facts, place, tensors)
             continue
         if place.models is None and place.target is not None and not _drawn_somewhere(facts, place):
-            held = facts.required("HVD402", place.names, place.call, WEIGHTS, _held, facts, place)
+            held = required(facts, "HVD402", place.names, place.call, WEIGHTS, _held, facts, place)
             yield held.knowing(BUFFERS)
             continue
         if place.models is None:
             message = "the model of this optimizer has no name here to broadcast by"
             advice = "call hvd.broadcast_parameters(model.state_dict(), root_rank=0) before training starts"
-            yield facts.manual("HVD402", place.names, place.call, message, advice)
+            yield manual("HVD402", place.names, place.call, message, advice)
             continue
-        yield facts.required("HVD402", place.names, place.call, WEIGHTS, _edit, facts, place)
+        yield required(facts, "HVD402", place.names, place.call, WEIGHTS, _edit, facts, place)
     for start in after_backward(facts).starts:
-        yield facts.required("HVD402", start.names, start.statement, WEIGHTS, _before, facts, start)
+        yield required(facts, "HVD402", start.names, start.statement, WEIGHTS, _before, facts, start)
 
 
 def _before(facts: Facts, start: Start) -> Edit:
     """The broadcasts above the training of a program that takes its steps by hand."""
-    hvd = facts.hvd(start.names)
+    hvd = horovod_name(facts, start.names)
     copies = copies_above(facts, start.names, start.statement, start.models)
     lines = _every(facts, hvd, start.models, copies)
     lines += [_tensors_sent(hvd, start.tensors)] if start.tensors else []
@@ -72,7 +75,7 @@ def _before(facts: Facts, start: Start) -> Edit:
 
 
 def _whole(facts: Facts, place: Place, models: dict[str, bool]) -> Edit:
-    hvd, lines = facts.hvd(place.names), []
+    hvd, lines = horovod_name(facts, place.names), []
     statement = _below_draws(facts, place, models)
     for model, may_be_none in sorted(models.items()):
         lines += [f"if {model} is not None:"] if may_be_none else []
@@ -82,7 +85,7 @@ def _whole(facts: Facts, place: Place, models: dict[str, bool]) -> Edit:
 
 
 def _tensors(facts: Facts, place: Place, tensors: list[str]) -> Edit:
-    return _placed(place, [_tensors_sent(facts.hvd(place.names), tensors)], place.statement)
+    return _placed(place, [_tensors_sent(horovod_name(facts, place.names), tensors)], place.statement)
 
 
 def _tensors_sent(hvd: str, tensors: Sequence[str]) -> str:
@@ -92,7 +95,7 @@ def _tensors_sent(hvd: str, tensors: Sequence[str]) -> str:
 
 def _held(facts: Facts, place: Place) -> Edit:
     """What the optimizer trains, where no model has a name here that it could be asked from."""
-    hvd, target = facts.hvd(place.names), place.target
+    hvd, target = horovod_name(facts, place.names), place.target
     parameters = f'p for group in {target}.param_groups for p in group["params"]'
     pairs = f'(f"{prefix(target or "")}.{{i}}", p) for i, p in enumerate({parameters})'
     line = f"{hvd}.broadcast_parameters([{pairs}], root_rank=0)"
@@ -122,7 +125,7 @@ def _below_draws(facts: Facts, place: Place, models: Iterable[str]) -> ast.stmt:
 
 
 def _edit(facts: Facts, place: Place) -> Edit:
-    hvd, models = facts.hvd(place.names), with_the_rest(facts, place)
+    hvd, models = horovod_name(facts, place.names), with_the_rest(facts, place)
     statement = _below_draws(facts, place, models)
     moved = statement is not place.statement
     copies = copies_above(facts, place.names, statement, models, moved)

@@ -9,6 +9,7 @@ from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.data.training import only_single
 from hvdkit.migrate.facts.data.whole_graph import trains_on_whole_graph
+from hvdkit.migrate.facts.horovod_import import horovod_name
 from hvdkit.migrate.facts.launch.starts import runs_in
 from hvdkit.migrate.facts.optimizers.averaging_optimizers import constructions
 from hvdkit.migrate.facts.optimizers.optimizers import Optimizer
@@ -21,6 +22,8 @@ from hvdkit.migrate.facts.optimizers.rates import (
     rates_set_later,
     reads,
 )
+from hvdkit.migrate.facts.programs import programs_of
+from hvdkit.migrate.finding import manual, suggested
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
@@ -40,18 +43,18 @@ def check(facts: Facts) -> Iterator[Finding]:
             yield from _of_optimizer(facts, optimizer, [names for names, _ in later])
     for names, rate in group_rates(facts):
         if _grows(facts, names) and not _scaled(rate) and not has_read(names, rate):
-            yield facts.suggested("HVD403", names, rate, MESSAGE, _edits, facts, names, rate)
+            yield suggested(facts, "HVD403", names, rate, MESSAGE, _edits, facts, names, rate)
     for names, rate in (*later, *rates_moved(facts)):
         if _scaled(rate) or trains_on_whole_graph(facts, names):
             continue
         if not only_single(facts, names):
             if facts.options.suggested and _undoes(facts, names, rate):
-                yield facts.manual("HVD403", names, rate, SHARED, SHARED_ADVICE)
+                yield manual("HVD403", names, rate, SHARED, SHARED_ADVICE)
         elif any(reads(facts, names)):
             if facts.options.suggested:  # else nothing is scaled
-                yield facts.manual("HVD403", names, rate, SET_AGAIN, SET_AGAIN_ADVICE)
+                yield manual("HVD403", names, rate, SET_AGAIN, SET_AGAIN_ADVICE)
         else:
-            yield facts.suggested("HVD403", names, rate, MESSAGE, _edits, facts, names, rate)
+            yield suggested(facts, "HVD403", names, rate, MESSAGE, _edits, facts, names, rate)
 
 
 def _grows(facts: Facts, names: Names) -> bool:
@@ -64,7 +67,7 @@ def _undoes(facts: Facts, names: Names, rate: ast.expr) -> bool:
     scaled = {o.names for o in constructions(facts) if only_single(facts, o.names)}
     return any(
         program.kind == "single" and scaled & set(program.files) and runs_in(facts, program, names, rate)
-        for program in facts.programs
+        for program in programs_of(facts)
     )
 
 
@@ -72,17 +75,17 @@ def _of_optimizer(facts: Facts, optimizer: Optimizer, later: list[Names]) -> Ite
     names, call = optimizer.names, optimizer.node
     rate, default = learning_rate(optimizer), default_rate(optimizer)
     if rate is not None and not _scaled(rate):
-        yield facts.suggested("HVD403", names, rate, MESSAGE, _edits, facts, names, rate)
+        yield suggested(facts, "HVD403", names, rate, MESSAGE, _edits, facts, names, rate)
     elif default is not None and not any(_together(facts, names, other) for other in later):
-        written = f"lr={default} * {facts.hvd(names)}.size()"
+        written = f"lr={default} * {horovod_name(facts, names)}.size()"
         message = f"{MESSAGE}; torch's own is {default}"
         add = edits.add_arguments
-        yield facts.suggested("HVD403", names, call, message, add, names.source, call, [written])
+        yield suggested(facts, "HVD403", names, call, message, add, names.source, call, [written])
 
 
 def _together(facts: Facts, names: Names, other: Names) -> bool:
     """Whether a program has both files."""
-    return any(names in program.files and other in program.files for program in facts.programs)
+    return any(names in program.files and other in program.files for program in programs_of(facts))
 
 
 def _scaled(rate: ast.expr) -> bool:
@@ -92,7 +95,7 @@ def _scaled(rate: ast.expr) -> bool:
 
 
 def _edits(facts: Facts, names: Names, rate: ast.expr) -> list[Edit]:
-    return edits.times(names.source, rate, f"{facts.hvd(names)}.size()")
+    return edits.times(names.source, rate, f"{horovod_name(facts, names)}.size()")
 
 
 RULE = Rule(

@@ -9,9 +9,11 @@ from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.code.engines import more_than_steps
 from hvdkit.migrate.facts.models.syncing import steps_unreduced
+from hvdkit.migrate.facts.optimizers.averaging_optimizers import averaging_optimizers
 from hvdkit.migrate.facts.optimizers.naming import optimizer_names, plain_target
 from hvdkit.migrate.facts.optimizers.passes import Group, Step
 from hvdkit.migrate.facts.optimizers.repeated import repeated
+from hvdkit.migrate.facts.optimizers.steps import steps_of
 from hvdkit.migrate.facts.optimizers.told_apart import not_told_apart
 from hvdkit.migrate.facts.optimizers.unfollowed import unfollowed_steps
 from hvdkit.migrate.facts.optimizers.waits import (
@@ -24,6 +26,8 @@ from hvdkit.migrate.facts.optimizers.waits import (
     skips,
     waiting_place,
 )
+from hvdkit.migrate.facts.programs import kinds_of, migrates
+from hvdkit.migrate.finding import manual, refused, required
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
@@ -59,57 +63,57 @@ NAME_IT = "give the optimizer to this function, too, or look at the gradients wh
 
 
 def check(facts: Facts) -> Iterator[Finding]:
-    for group in facts.steps.groups:
+    for group in steps_of(facts).groups:
         step = group.steps[0]
         windows = [each for each in group.steps if steps_unreduced(each.names, each.call)]
         if not_told_apart(facts, group):
-            if facts.migrates(step.names):
-                yield facts.refused("HVD404", step.names, step.call, SEVERAL, APART)
+            if migrates(facts, step.names):
+                yield refused("HVD404", step.names, step.call, SEVERAL, APART)
         elif group.unreduced:
-            if "ddp" in facts.kinds(step.names):
-                yield facts.refused("HVD404", step.names, step.call, NEVER_REDUCED, LAST)
-        elif windows and "ddp" in facts.kinds(windows[0].names):
-            yield facts.refused("HVD404", windows[0].names, windows[0].call, OWN_STEP, LAST)
+            if "ddp" in kinds_of(facts, step.names):
+                yield refused("HVD404", step.names, step.call, NEVER_REDUCED, LAST)
+        elif windows and "ddp" in kinds_of(facts, windows[0].names):
+            yield refused("HVD404", windows[0].names, windows[0].call, OWN_STEP, LAST)
         elif group.reason and is_awaited(facts, group):
             yield from _awaited(facts, group)
         elif group.reason and not all(skips(each.names, each.call) for each in group.steps):
-            if facts.migrates(step.names):
+            if migrates(facts, step.names):
                 name = plain_target(step) or "optimizer"
                 message = f"{group.reason}, and the backward pass that makes them was not found"
                 advice = (
                     f"call {name}.synchronize() after backward(), and step under {name}.skip_synchronize()"
                 )
-                yield facts.refused("HVD404", step.names, step.call, message, advice)
+                yield refused("HVD404", step.names, step.call, message, advice)
     for names, call in more_than_steps(facts):
-        if facts.migrates(names):
-            yield facts.refused("HVD404", names, call, IN_LIBRARY, OWN_UPDATE)
+        if migrates(facts, names):
+            yield refused("HVD404", names, call, IN_LIBRARY, OWN_UPDATE)
     for names, call in unfollowed_steps(facts):
-        yield facts.refused("HVD404", names, call, UNFOLLOWED, MADE_HERE)
+        yield refused("HVD404", names, call, UNFOLLOWED, MADE_HERE)
 
 
 def _awaited(facts: Facts, group: Group) -> Iterator[Finding]:
     """The averages waited for where DDP has them, and the steps that do not reduce them again."""
     for backward in group.reduce_after:
         names, call = waiting_place(facts, backward, group)
-        if facts.migrates(names):
+        if migrates(facts, names):
             looks = looked_at_before(facts, backward) if call is not backward.call else None
             if looks is not None:
-                yield facts.refused("HVD404", backward.names, looks, TOO_EARLY, NAME_IT)
+                yield refused("HVD404", backward.names, looks, TOO_EARLY, NAME_IT)
             if call is not backward.call and repeated(backward, group.reduce_after):
-                tell = facts.manual if _waits_beside(facts, group) else facts.refused
+                tell = manual if _waits_beside(facts, group) else refused
                 yield tell("HVD404", backward.names, backward.call, AGAIN, WAIT_THERE)
             if not reduced_below(facts, names, call, group):
                 message = f"{group.reason}: every rank waits here until they are averaged, as DDP does"
-                yield facts.required("HVD404", names, call, message, _after_call, facts, names, call, group)
+                yield required(facts, "HVD404", names, call, message, _after_call, facts, names, call, group)
     for names, statement in group.reduce_before:
-        if facts.migrates(names) and not reduced_above(facts, names, statement, group):
+        if migrates(facts, names) and not reduced_above(facts, names, statement, group):
             message = f"{group.reason}: every rank waits here until they are averaged"
             make = (_before_statement, facts, names, statement, group)
-            yield facts.required("HVD404", names, statement, message, *make)
+            yield required(facts, "HVD404", names, statement, message, *make)
     for step in group.steps if facts.options.target == "horovod" else ():
-        if facts.migrates(step.names) and not skips(step.names, step.call):
+        if migrates(facts, step.names) and not skips(step.names, step.call):
             message = "the gradients are reduced already, so the step does not reduce them again"
-            yield facts.required("HVD404", step.names, step.call, message, _skip, step)
+            yield required(facts, "HVD404", step.names, step.call, message, _skip, step)
 
 
 def _waits_beside(facts: Facts, group: Group) -> bool:
@@ -137,7 +141,7 @@ def _waiting(facts: Facts, optimizers: list[str], at: ast.AST, group: Group) -> 
 
 def _which(facts: Facts, group: Group) -> str:
     """The first of a group's optimizers, by the place where it is made."""
-    made = next(optimizer for optimizer in facts.optimizers if optimizer.value in group.optimizers)
+    made = next(optimizer for optimizer in averaging_optimizers(facts) if optimizer.value in group.optimizers)
     return f"the optimizer of {made.names.place(made.node)}"
 
 

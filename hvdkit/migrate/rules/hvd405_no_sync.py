@@ -19,6 +19,9 @@ from hvdkit.migrate.facts.models.syncing import (
 )
 from hvdkit.migrate.facts.models.unwrapping import wrapped
 from hvdkit.migrate.facts.optimizers.after_backward import averaged_literally
+from hvdkit.migrate.facts.optimizers.averaging_optimizers import averaging_optimizers
+from hvdkit.migrate.facts.programs import kinds_of, programs_of
+from hvdkit.migrate.finding import required
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.pass_counts import by_context, by_switch, several
 from hvdkit.migrate.plan import Finding
@@ -29,19 +32,19 @@ WHY = "this backward adds its gradients up on each rank; a later one reduces the
 
 def check(facts: Facts) -> Iterator[Finding]:
     for names in facts.files:
-        if "ddp" not in facts.kinds(names):
+        if "ddp" not in kinds_of(facts, names):
             continue
         for node in names.attributes.get(NO_SYNC, ()):
             mentioned = isinstance(node.ctx, ast.Load) and facts.of_object(names, node)
             if mentioned and not handed_on(names, node) and not _never_runs(facts, names, node):
-                yield facts.required("HVD405", names, node, WHY, by_context, facts, names, node)
+                yield required(facts, "HVD405", names, node, WHY, by_context, facts, names, node)
         for call in names.calls.get("hasattr", ()):
             if not asks_for_it(call) or in_choice(names, call):
                 continue
             if wrapped(facts, names, call.args[0]) or decides_here(names, call):
                 message = "whether the model has a no_sync() asks whether there are several processes"
                 text = several(facts, names)
-                yield facts.required("HVD405", names, call, message, edits.replace, names.source, call, text)
+                yield required(facts, "HVD405", names, call, message, edits.replace, names.source, call, text)
         for _, binding in names.stores.get(SWITCH, ()):
             statement = names.statement(binding.node)
             if isinstance(statement, ast.Assign) and isinstance(binding.node, ast.Attribute):
@@ -51,11 +54,11 @@ def check(facts: Facts) -> Iterator[Finding]:
                     message = (
                         "nobody asks any more whether this backward reduces: what adds up is averaged later"
                     )
-                    yield facts.required("HVD405", names, statement, message, edits.delete, names, statement)
+                    yield required(facts, "HVD405", names, statement, message, edits.delete, names, statement)
                     continue
                 message = "whether this backward reduces is said to the optimizer"
                 make = (by_switch, facts, names, statement, binding.node)
-                yield facts.required("HVD405", names, statement, message, *make)
+                yield required(facts, "HVD405", names, statement, message, *make)
 
 
 def _of_another(facts: Facts, names: Names, model: ast.expr) -> bool:
@@ -66,8 +69,10 @@ def _of_another(facts: Facts, names: Names, model: ast.expr) -> bool:
 
 def _never_runs(facts: Facts, names: Names, node: ast.Attribute) -> bool:
     """Whether a no_sync() is only for models of DDP, and no optimizer has hooks that count backward passes."""
-    programs = [program for program in facts.programs if names in program.files and program.kind == "ddp"]
-    hooks = any(optimizer.names in program.files for program in programs for optimizer in facts.optimizers)
+    programs = [program for program in programs_of(facts) if names in program.files and program.kind == "ddp"]
+    hooks = any(
+        optimizer.names in program.files for program in programs for optimizer in averaging_optimizers(facts)
+    )
     return for_ddp_only(names, node) and not hooks
 
 

@@ -8,9 +8,14 @@ from typing import Optional
 
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
+from hvdkit.migrate.facts.optimizers.averaging_optimizers import averaging_optimizers
 from hvdkit.migrate.facts.optimizers.passes import Group, Step
+from hvdkit.migrate.facts.optimizers.step_calls import step_calls
+from hvdkit.migrate.facts.optimizers.steps import steps_of
 from hvdkit.migrate.facts.optimizers.waits import reduced_above
+from hvdkit.migrate.facts.programs import migrates, programs_of
 from hvdkit.migrate.facts.values.arguments import passed
+from hvdkit.migrate.finding import required
 from hvdkit.migrate.names import FUNCTIONS, Names, Scope
 from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
@@ -21,21 +26,21 @@ Variable = Optional[tuple[Optional[Scope], str]]
 def check(facts: Facts) -> Iterator[Finding]:
     if facts.options.target != "horovod":
         return
-    known = {optimizer.value for optimizer in facts.optimizers}
+    known = {optimizer.value for optimizer in averaging_optimizers(facts)}
     for names, call, receiver in facts.methods("zero_grad"):
         held = facts.flow.unwrap(facts.flow.values(names, receiver)) & known
-        if not held or not facts.migrates(names):
+        if not held or not migrates(facts, names):
             continue
         if call.args or call.keywords:
             message = (
                 "zero_grad() of Horovod's optimizer takes no argument; torch 2 sets gradients to None anyway"
             )
-            yield facts.required("HVD406", names, call, message, _drop, names, call)
-        for group in facts.steps.groups:
+            yield required(facts, "HVD406", names, call, message, _drop, names, call)
+        for group in steps_of(facts).groups:
             if group.optimizers & held and _may_be_pending(facts, names, call, group):
                 message = "gradients of a window that no step has closed are reduced, then thrown away"
                 make = (_synchronize, names, call, receiver)
-                yield facts.required("HVD406", names, call, message, *make)
+                yield required(facts, "HVD406", names, call, message, *make)
 
 
 def _drop(names: Names, call: ast.Call) -> Edit:
@@ -47,7 +52,7 @@ def _may_be_pending(facts: Facts, names: Names, call: ast.Call, group: Group) ->
     """Whether backward passes without reduction may come before a zero_grad(), no step in between."""
     together = any(
         names in program.files and step.names in program.files
-        for program in facts.programs
+        for program in programs_of(facts)
         for step in group.steps
     )
     if not together or not group.postponed or reduced_above(facts, names, names.statement(call), group):
@@ -67,10 +72,10 @@ def _closed(facts: Facts, names: Names, call: ast.Call, group: Group) -> bool:
 def _taken_there(facts: Facts, names: Names, known: set[Variable], step: Step) -> bool:
     """Whether a step stands beside its backward pass, under tests that are all known to be true."""
     function = step.names.function(step.call)
-    if function is None or not facts.step_calls.runs_backward(function):
+    if function is None or not step_calls(facts).runs_backward(function):
         return False  # what decides about it may stand around a call of its function
     tests = [parent for parent in step.names.ancestors(step.call) if isinstance(parent, ast.If)]
-    between = [test for test in tests if not facts.step_calls.runs_backward(test)]
+    between = [test for test in tests if not step_calls(facts).runs_backward(test)]
     return bool(between) and all(_taken(facts, names, known, step, test) for test in between)
 
 

@@ -11,8 +11,10 @@ from hvdkit.migrate.facts.optimizers.averaging_optimizers import constructions
 from hvdkit.migrate.facts.optimizers.gradient_readers import names_reader
 from hvdkit.migrate.facts.optimizers.optimizers import Optimizer
 from hvdkit.migrate.facts.optimizers.passes import Step
-from hvdkit.migrate.facts.optimizers.step_calls import closure_of
+from hvdkit.migrate.facts.optimizers.step_calls import closure_of, step_calls
+from hvdkit.migrate.facts.programs import migrates
 from hvdkit.migrate.facts.values.arguments import collected, keyword, received, unpacks
+from hvdkit.migrate.finding import refused, required
 from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
 
@@ -24,24 +26,24 @@ WRAPPED = "use --target hvdkit, whose optimizer reduces gradients and loss at ev
 def check(facts: Facts) -> Iterator[Finding]:
     for optimizer in constructions(facts):
         if optimizer.value.name == LBFGS and not optimizer.wrapped and facts.options.target == "horovod":
-            if facts.migrates(optimizer.names) and not _given_no_closure(facts, optimizer):
-                yield facts.refused("HVD407", optimizer.names, optimizer.node, AGAIN, WRAPPED)
-    for step in facts.step_calls.steps:
+            if migrates(facts, optimizer.names) and not _given_no_closure(facts, optimizer):
+                yield refused("HVD407", optimizer.names, optimizer.node, AGAIN, WRAPPED)
+    for step in step_calls(facts).steps:
         closure = closure_of(step)
-        if closure is None or not facts.migrates(step.names) or _never(facts, step, closure):
+        if closure is None or not migrates(facts, step.names) or _never(facts, step, closure):
             continue
         if names_reader(facts, step.names, closure):
             message = "the closure looks at the gradients that its backward() makes, which are not reduced yet there"
             advice = "move what follows backward() in the closure between the closure's call and the step"
-            yield facts.refused("HVD407", step.names, step.call, message, advice)
+            yield refused("HVD407", step.names, step.call, message, advice)
         elif facts.options.target == "horovod" and not _is_lbfgs(step):
             message = "Horovod reduces before it would evaluate the closure, so it is evaluated first"
-            yield facts.required("HVD407", step.names, step.call, message, _edit, step, closure)
+            yield required(facts, "HVD407", step.names, step.call, message, _edit, step, closure)
 
 
 def _given_no_closure(facts: Facts, optimizer: Optimizer) -> bool:
     """Whether every step of an optimizer is seen, and gives no closure: LBFGS, which needs one, is not run so."""
-    steps = [s for s in facts.step_calls.steps if any(v.node is optimizer.node for v in s.optimizers)]
+    steps = [s for s in step_calls(facts).steps if any(v.node is optimizer.node for v in s.optimizers)]
     return bool(steps) and all(closure_of(step) is None for step in steps)
 
 

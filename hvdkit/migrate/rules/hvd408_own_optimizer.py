@@ -7,7 +7,11 @@ from collections.abc import Iterator
 
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
+from hvdkit.migrate.facts.optimizers.averaging_optimizers import averaging_optimizers
 from hvdkit.migrate.facts.optimizers.optimizers import Optimizer
+from hvdkit.migrate.facts.optimizers.placing import wrap_places
+from hvdkit.migrate.facts.programs import migrates
+from hvdkit.migrate.finding import manual, refused, required
 from hvdkit.migrate.names import FunctionNode, Names
 from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
@@ -19,9 +23,9 @@ def check(facts: Facts) -> Iterator[Finding]:
     if facts.options.target != "horovod":
         return
     seen: set[ast.AST] = set()
-    for optimizer in facts.optimizers:
+    for optimizer in averaging_optimizers(facts):
         value = optimizer.value
-        if optimizer.wrapped or value.kind != "object" or not facts.migrates(optimizer.names):
+        if optimizer.wrapped or value.kind != "object" or not migrates(facts, optimizer.names):
             continue
         for names, method in facts.flow.methods(value, "__init__"):
             if method not in seen:
@@ -31,12 +35,12 @@ def check(facts: Facts) -> Iterator[Finding]:
             if method not in seen and not _takes_closure(method):
                 seen.add(method)
                 message = "Horovod's step() hands a closure on, None as a rule, so step() has to take one"
-                yield facts.required("HVD408", names, method, message, _add_closure, names, method)
+                yield required(facts, "HVD408", names, method, message, _add_closure, names, method)
 
 
 def _one_of_several(facts: Facts, optimizer: Optimizer) -> bool:
     """Whether another class may be chosen where an optimizer is made, and is migrated in any case."""
-    mates = (place.optimizers for place in facts.places if optimizer in place.optimizers)
+    mates = (place.optimizers for place in wrap_places(facts) if optimizer in place.optimizers)
     return any(other.value.name != optimizer.value.name for others in mates for other in others)
 
 
@@ -48,13 +52,13 @@ def _constructor(facts: Facts, names: Names, method: FunctionNode, several: bool
         message = (
             "Horovod makes the optimizer anew from its groups: what the constructor keeps on self is lost"
         )
-        tell = facts.manual if several else facts.refused
+        tell = manual if several else refused
         yield tell("HVD408", names, kept, message, KEEPS_IT)
         return
-    required = _required(method)
-    if required:
+    without_default = _required(method)
+    if without_default:
         message = "Horovod makes the optimizer anew from its groups, which hold these options"
-        yield facts.required("HVD408", names, method, message, _defaults, names, method, required)
+        yield required(facts, "HVD408", names, method, message, _defaults, names, method, without_default)
 
 
 def _kept_on_self(method: FunctionNode, given: set[str]) -> ast.stmt | None:

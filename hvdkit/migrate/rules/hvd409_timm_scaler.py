@@ -7,7 +7,9 @@ from collections.abc import Iterator
 
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
+from hvdkit.migrate.facts.programs import migrates
 from hvdkit.migrate.facts.values.arguments import keyword
+from hvdkit.migrate.finding import required
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
@@ -24,11 +26,11 @@ def check(facts: Facts) -> Iterator[Finding]:
         return
     for names in facts.files:
         for call in names.of_kind(ast.Call):
-            if len(call.args) + len(call.keywords) < 2 or not facts.migrates(names):
+            if len(call.args) + len(call.keywords) < 2 or not migrates(facts, names):
                 continue
             if any(value.name == SCALER for value in facts.flow.values(names, call.func)):
                 message = "timm's NativeScaler looks at the gradients as soon as backward() returns"
-                yield facts.required("HVD409", names, call, message, _edit, facts, names, call)
+                yield required(facts, "HVD409", names, call, message, _edit, facts, names, call)
 
 
 def _edit(facts: Facts, names: Names, call: ast.Call) -> Edit:

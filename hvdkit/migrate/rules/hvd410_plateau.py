@@ -8,9 +8,11 @@ from collections.abc import Iterator
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.data.training import only_single
+from hvdkit.migrate.facts.horovod_import import horovod_name
 from hvdkit.migrate.facts.launch.guards import Where, where_runs
 from hvdkit.migrate.facts.optimizers.after_backward import rate_tests
 from hvdkit.migrate.facts.values.arguments import given
+from hvdkit.migrate.finding import required, safe
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
@@ -31,16 +33,18 @@ def check(facts: Facts) -> Iterator[Finding]:
             continue
         if where_runs(facts, names, call) is Where.ALL:
             message = "each rank's schedule would watch a number of its own: it watches their average"
-            yield facts.safe("HVD410", names, call, message, _edits, facts, names, metric)
+            yield safe(facts, "HVD410", names, call, message, _edits, facts, names, metric)
     for names, test in rate_tests(facts):
         message = "each rank would set the rate of its steps by a number of its own: rank 0 decides"
-        yield facts.required("HVD410", names, test, message, _decided, facts, names, test)
+        yield required(facts, "HVD410", names, test, message, _decided, facts, names, test)
 
 
 def _decided(facts: Facts, names: Names, test: ast.expr) -> list[Edit]:
     if where_runs(facts, names, test) is not Where.ALL:
         raise edits.CannotEdit("not all ranks come to this test")
-    return edits.wrap(names.source, test, f"{facts.hvd(names)}.broadcast_object(bool(", "), root_rank=0)")
+    return edits.wrap(
+        names.source, test, f"{horovod_name(facts, names)}.broadcast_object(bool(", "), root_rank=0)"
+    )
 
 
 def _asked(facts: Facts, names: Names, call: ast.Call, receiver: ast.expr) -> bool:
@@ -57,7 +61,7 @@ def _asked(facts: Facts, names: Names, call: ast.Call, receiver: ast.expr) -> bo
 
 
 def _edits(facts: Facts, names: Names, metric: ast.expr) -> list[Edit]:
-    hvd = facts.hvd(names)
+    hvd = horovod_name(facts, names)
     return edits.wrap(names.source, metric, f"{hvd}.allreduce(torch.as_tensor(", f"), op={hvd}.Average)")
 
 

@@ -8,7 +8,10 @@ from collections.abc import Iterator
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.optimizers.averaging import was_averaged
-from hvdkit.migrate.facts.optimizers.optimizer_wrappers import Around
+from hvdkit.migrate.facts.optimizers.optimizer_wrappers import Around, optimizer_wrappers
+from hvdkit.migrate.facts.optimizers.placing import wrap_places
+from hvdkit.migrate.facts.programs import migrates
+from hvdkit.migrate.finding import required
 from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
 
@@ -18,12 +21,12 @@ INNER = ("inner", "inner_optimizer", "optimizer_inside")
 
 
 def check(facts: Facts) -> Iterator[Finding]:
-    places = [place for place in facts.places if facts.migrates(place.names)]
+    places = [place for place in wrap_places(facts) if migrates(facts, place.names)]
     averaged = {o.value for place in places if was_averaged(facts, place) for o in place.optimizers}
-    for around in facts.around:
+    for around in optimizer_wrappers(facts):
         if around.optimizers & averaged and not around.copies and not _hands_on(around):
             message = "gradients are waited for by the optimizer inside: the object around it says how"
-            yield facts.required("HVD411", around.names, around.node, message, _edits, facts, around)
+            yield required(facts, "HVD411", around.names, around.node, message, _edits, facts, around)
 
 
 def _hands_on(around: Around) -> bool:

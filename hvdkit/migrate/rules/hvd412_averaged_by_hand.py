@@ -7,25 +7,26 @@ from collections.abc import Iterator
 
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
-from hvdkit.migrate.facts.averages.by_hand import Averaging, guarded
+from hvdkit.migrate.facts.averages.by_hand import Averaging, averages_by_hand, guarded
 from hvdkit.migrate.facts.averages.gradient_things import NEVER
 from hvdkit.migrate.facts.averages.summing import without_gradients
+from hvdkit.migrate.finding import required, safe, suggested
 from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
 
 
 def check(facts: Facts) -> Iterator[Finding]:
-    for averaging in facts.by_hand.averagings:
+    for averaging in averages_by_hand(facts).averagings:
         message = "the gradients are averaged by the optimizer, and not here any more"
         names, statement = averaging.names, averaging.statement
-        tell = facts.required
+        tell = required
         if NEVER in averaging.notes:
-            tell, message = facts.suggested, f"{message}; {NEVER}"
-        finding = tell("HVD412", names, statement, message, _edit, facts, averaging)
+            tell, message = suggested, f"{message}; {NEVER}"
+        finding = tell(facts, "HVD412", names, statement, message, _edit, facts, averaging)
         yield finding.knowing(". ".join(averaging.notes))
-    for names, function in facts.by_hand.unneeded(facts.by_hand.averagings):
+    for names, function in averages_by_hand(facts).unneeded(averages_by_hand(facts).averagings):
         message = f"{function.name} has no use left"
-        yield facts.safe("HVD412", names, function, message, edits.delete_definition, names, function)
+        yield safe(facts, "HVD412", names, function, message, edits.delete_definition, names, function)
 
 
 def _edit(facts: Facts, averaging: Averaging) -> Edit:

@@ -7,11 +7,13 @@ from collections.abc import Iterator
 
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
-from hvdkit.migrate.facts.code.loops import Path
+from hvdkit.migrate.facts.code.loops import Path, training_loops
 from hvdkit.migrate.facts.collectives.own_numbers import of_own_numbers
 from hvdkit.migrate.facts.data.experience import ends_episode
 from hvdkit.migrate.facts.data.training import only_single
+from hvdkit.migrate.facts.horovod_import import horovod_name
 from hvdkit.migrate.facts.launch.guards import Where, caught, where_runs
+from hvdkit.migrate.finding import manual, safe
 from hvdkit.migrate.names import FUNCTIONS, LOOPS, Names
 from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
@@ -44,9 +46,9 @@ SAME_STEPS = (
 
 
 def check(facts: Facts) -> Iterator[Finding]:
-    loops: set[ast.AST] = {loop.node for path in facts.loops.paths for loop in path.loops}
+    loops: set[ast.AST] = {loop.node for path in training_loops(facts).paths for loop in path.loops}
     asked: set[ast.expr] = set()
-    for names in {loop.names: None for path in facts.loops.paths for loop in path.loops}:
+    for names in {loop.names: None for path in training_loops(facts).paths for loop in path.loops}:
         if not only_single(facts, names):
             continue
         for loop in names.of_kind(ast.While):
@@ -66,7 +68,7 @@ def check(facts: Facts) -> Iterator[Finding]:
     for site in facts.calls(*STOPPERS):
         if only_single(facts, site.names):
             message = "this handler ends the training by a number that each rank has of its own"
-            yield facts.manual("HVD413", site.names, site.node, message, SAME_SCORE)
+            yield manual("HVD413", site.names, site.node, message, SAME_SCORE)
     for names, test in _around_passes(facts):
         if test not in asked and only_single(facts, names) and of_own_numbers(facts, names, test):
             asked.add(test)
@@ -75,7 +77,7 @@ def check(facts: Facts) -> Iterator[Finding]:
 
 def _around_passes(facts: Facts) -> Iterator[tuple[Names, ast.expr]]:
     """The tests in training loops that decide over a backward pass and the step after it alike."""
-    for path in facts.loops.paths:
+    for path in training_loops(facts).paths:
         for names, call in ((path.names, path.backward), *path.calls):
             around = [call, *names.ancestors(call)]
             for child, parent in zip(around, around[1:]):
@@ -119,13 +121,13 @@ def _skips_gradients(facts: Facts, names: Names, skip: ast.Continue) -> bool:
     loop = next(parent for parent in names.ancestors(skip) if isinstance(parent, LOOPS))
     return any(
         where is names and loop in names.ancestors(call) and call.lineno > skip.lineno
-        for path in facts.loops.paths
+        for path in training_loops(facts).paths
         for where, call in ((path.names, path.backward), *path.calls)
     )
 
 
 def _skips(facts: Facts, names: Names, test: ast.expr) -> Finding:
-    hvd = facts.hvd(names)
+    hvd = horovod_name(facts, names)
     message = (
         "each rank would skip a batch by a number of its own, and the others would wait for its gradients"
     )
@@ -133,25 +135,25 @@ def _skips(facts: Facts, names: Names, test: ast.expr) -> Finding:
         f"skip it on all ranks where one has to: {hvd}.allreduce(torch.as_tensor(float(...)), op={hvd}.Max) > 0, "
         "in a test that all ranks come to"
     )
-    return facts.manual("HVD413", names, test, message, advice)
+    return manual("HVD413", names, test, message, advice)
 
 
 def _leaves(facts: Facts, names: Names, test: ast.expr, on_all: bool) -> Finding:
     if ends_episode(facts, names, test):
-        return facts.manual("HVD413", names, test, EPISODE, SAME_STEPS)
+        return manual("HVD413", names, test, EPISODE, SAME_STEPS)
     message = (
         "each rank would leave this loop by a number of its own, and the others would wait for its gradients"
     )
     if on_all:
-        return facts.safe("HVD413", names, test, f"{message}: rank 0 decides", _edits, facts, names, test)
-    advice = (
-        f"let rank 0 decide where all ranks run: {facts.hvd(names)}.broadcast_object(bool(...), root_rank=0)"
-    )
-    return facts.manual("HVD413", names, test, message, advice)
+        return safe(facts, "HVD413", names, test, f"{message}: rank 0 decides", _edits, facts, names, test)
+    advice = f"let rank 0 decide where all ranks run: {horovod_name(facts, names)}.broadcast_object(bool(...), root_rank=0)"
+    return manual("HVD413", names, test, message, advice)
 
 
 def _edits(facts: Facts, names: Names, test: ast.expr) -> list[Edit]:
-    return edits.wrap(names.source, test, f"{facts.hvd(names)}.broadcast_object(bool(", "), root_rank=0)")
+    return edits.wrap(
+        names.source, test, f"{horovod_name(facts, names)}.broadcast_object(bool(", "), root_rank=0)"
+    )
 
 
 RULE = Rule(

@@ -6,13 +6,15 @@ from collections.abc import Iterator
 
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.optimizers.norms import wider_norms
+from hvdkit.migrate.facts.programs import migrates
+from hvdkit.migrate.finding import manual
 from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rule import Keep, Rule
 
 
 def check(facts: Facts) -> Iterator[Finding]:
     for names, call in wider_norms(facts):
-        if facts.migrates(names):
+        if migrates(facts, names):
             message = (
                 "this norm may be over gradients, too, that no optimizer holds: each rank has its own of them"
             )
@@ -20,7 +22,7 @@ def check(facts: Facts) -> Iterator[Finding]:
                 "give it the parameters that the optimizer holds, or freeze the others by requires_grad_(False) "
                 "above the optimizer"
             )
-            yield facts.manual("HVD414", names, call, message, advice)
+            yield manual("HVD414", names, call, message, advice)
 
 
 RULE = Rule(

@@ -9,8 +9,9 @@ from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.models.syncing import REST, RESTING, SETTER
 from hvdkit.migrate.facts.once import once
-from hvdkit.migrate.facts.optimizers.placing import Place
+from hvdkit.migrate.facts.optimizers.placing import Place, wrap_places
 from hvdkit.migrate.facts.optimizers.remade import Again, made_again
+from hvdkit.migrate.finding import manual, safe
 from hvdkit.migrate.names import FUNCTIONS, LOOPS, Names
 from hvdkit.migrate.plan import Applicability, Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule, findings
@@ -20,7 +21,7 @@ ENDS = (ast.Return, ast.Raise, ast.Break, ast.Continue)
 
 
 def check(facts: Facts) -> Iterator[Finding]:
-    for place in facts.places:
+    for place in wrap_places(facts):
         again = made_again(facts, place)
         if again is None or _rests(place) or (place.names, place.call.lineno) not in _wrapped(facts):
             continue
@@ -35,10 +36,10 @@ def check(facts: Facts) -> Iterator[Finding]:
                 f"when the training with the one before is over, call its {SETTER}({REST}): "
                 "its hooks rest then"
             )
-            yield facts.manual("HVD415", place.names, place.call, message, advice)
+            yield manual("HVD415", place.names, place.call, message, advice)
             continue
         message += ": the ones before rest"
-        yield facts.safe("HVD415", place.names, place.call, message, _known, edit)
+        yield safe(facts, "HVD415", place.names, place.call, message, _known, edit)
 
 
 @once
@@ -46,7 +47,7 @@ def _wrapped(facts: Facts) -> set[tuple[Names, int]]:
     """Where this run puts an optimizer of Horovod's, and the one before is one, too."""
     applied = (Applicability.SAFE, Applicability.SUGGESTED)
     lines = {(f.path, f.line_in_program) for f in findings(WRAPPING, facts) if f.applicability in applied}
-    places = ((place.names, place.call.lineno) for place in facts.places)
+    places = ((place.names, place.call.lineno) for place in wrap_places(facts))
     return {(names, line) for names, line in places if (names.source.path, line) in lines}
 
 

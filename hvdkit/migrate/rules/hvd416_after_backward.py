@@ -9,7 +9,9 @@ from dataclasses import replace
 from hvdkit.migrate import edits
 from hvdkit.migrate.collective_edits import fresh
 from hvdkit.migrate.facts import Facts
+from hvdkit.migrate.facts.horovod_import import horovod_name
 from hvdkit.migrate.facts.optimizers.after_backward import Pass, after_backward, averaged_below
+from hvdkit.migrate.finding import required
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
@@ -35,11 +37,11 @@ def check(facts: Facts) -> Iterator[Finding]:
         for each in passes:
             make = (_inline, facts, each) if plain else (_called, facts, function, passes, each)
             message, know = (BY_HAND, f"{KNOW}; {RATE}") if each.by_hand else (MESSAGE, KNOW)
-            yield facts.required("HVD416", names, each.call, message, *make).knowing(know)
+            yield required(facts, "HVD416", names, each.call, message, *make).knowing(know)
 
 
 def _inline(facts: Facts, each: Pass) -> Edit:
-    names, hvd = each.names, facts.hvd(each.names)
+    names, hvd = each.names, horovod_name(facts, each.names)
     handles, handle = fresh(names, "handles"), fresh(names, "handle")
     over = f"for p in {_parameters(each)}"
     if len(each.models) > 1 and not each.tensors:
@@ -82,7 +84,7 @@ def _called(facts: Facts, function: str, passes: list[Pass], each: Pass) -> list
     found = [_below(facts, each, [f"{function}({_parameters(each)})"])]
     if each is passes[0]:
         unlike = any(one.unlike for one in passes)
-        lines = [*_function(facts.hvd(names), function, unlike), "", ""]
+        lines = [*_function(horovod_name(facts, names), function, unlike), "", ""]
         found.append(edits.before(names.source, _outermost(names, each.call), lines))
     return found
 

@@ -8,9 +8,11 @@ from hvdkit.migrate import edits
 from hvdkit.migrate.collective_edits import fresh
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts import vocabulary as words
+from hvdkit.migrate.facts.horovod_import import horovod_name
 from hvdkit.migrate.facts.models.coverage import trained_wraps
 from hvdkit.migrate.facts.optimizers.after_backward import after_backward
 from hvdkit.migrate.facts.optimizers.before_steps import Average, before_steps
+from hvdkit.migrate.finding import required
 from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
 
@@ -24,7 +26,7 @@ def check(facts: Facts) -> Iterator[Finding]:
     every = [average for program in programs.values() for average in before_steps(facts, program).averages]
     for average in (average for average in dict.fromkeys(every) if not _done(average)):
         message = f"the gradients of {average.model} are averaged here, as DDP averaged them"
-        yield facts.required("HVD417", average.names, average.statement, message, _edit, facts, average)
+        yield required(facts, "HVD417", average.names, average.statement, message, _edit, facts, average)
 
 
 def _done(average: Average) -> bool:
@@ -37,7 +39,7 @@ def _done(average: Average) -> bool:
 
 def _edit(facts: Facts, average: Average) -> Edit:
     names = average.names
-    hvd, kept = facts.hvd(names), fresh(names, "gradients")
+    hvd, kept = horovod_name(facts, names), fresh(names, "gradients")
     each = f"p.grad for p in {average.model}.parameters() if p.grad is not None"
     lines = [f"{kept} = [{each}]", f"if {kept}:", f"\t{hvd}.grouped_allreduce_({kept}, op={hvd}.Average)"]
     return edits.before(names.source, average.statement, lines)

@@ -7,9 +7,13 @@ from collections.abc import Iterator
 
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
+from hvdkit.migrate.facts.horovod_import import horovod_name
 from hvdkit.migrate.facts.launch.guards import Where, where_runs
+from hvdkit.migrate.facts.launch.launch import launch_of
 from hvdkit.migrate.facts.launch.launch_needs import has_rank
 from hvdkit.migrate.facts.launch.launched_processes import leads_to_init
+from hvdkit.migrate.facts.programs import kinds_of
+from hvdkit.migrate.finding import safe
 from hvdkit.migrate.names import FUNCTIONS, FunctionNode, Names
 from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
@@ -24,9 +28,9 @@ MAX_STEPS = 8
 
 def check(facts: Facts) -> Iterator[Finding]:
     done: set[tuple[ast.stmt, str]] = set()
-    for spawn in facts.launch.spawns:
+    for spawn in launch_of(facts).spawns:
         names, function = spawn.names, spawn.names.function(spawn.node)
-        if function is None or "ddp" not in facts.kinds(names):
+        if function is None or "ddp" not in kinds_of(facts, names):
             continue
         if not leads_to_init(facts, names, spawn.worker):
             continue
@@ -38,8 +42,8 @@ def check(facts: Facts) -> Iterator[Finding]:
             done.add((place, variable))
             if where_runs(facts, names, place) is Where.ALL and not _told(names, place):
                 message = "one process named this folder by what it found: all ranks take the name that rank 0 finds"
-                yield facts.safe(
-                    "HVD418", names, place, message, _edits, facts, names, function, place, variable
+                yield safe(
+                    facts, "HVD418", names, place, message, _edits, facts, names, function, place, variable
                 )
 
 
@@ -92,7 +96,7 @@ def _lists(names: Names, node: ast.expr, steps: int) -> bool:
 def _edits(facts: Facts, names: Names, function: FunctionNode, place: ast.stmt, variable: str) -> list[Edit]:
     if not has_rank(facts, names, place):
         raise edits.CannotEdit("Horovod is not known to run yet where the folder is named")
-    hvd, source = facts.hvd(names), names.source
+    hvd, source = horovod_name(facts, names), names.source
     found: list[Edit] = []
     last = place
     for part in names.walk(function):

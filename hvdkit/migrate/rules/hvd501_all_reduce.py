@@ -16,6 +16,8 @@ from hvdkit.migrate.facts.collectives.collectives import (
     reduction_constants,
 )
 from hvdkit.migrate.facts.collectives.narrow import is_narrow
+from hvdkit.migrate.facts.horovod_import import horovod_name
+from hvdkit.migrate.finding import manual, safe
 from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
 
@@ -31,19 +33,19 @@ def check(facts: Facts) -> Iterator[Finding]:
         if operation is None and (asked is None or not passes_reduction(facts, call.names, asked)):
             problem = problem or "Horovod has no such reduction, or it is decided where it cannot be followed"
         if problem or "tensor" not in call.given:
-            yield facts.manual("HVD501", call.names, call.node, f"all_reduce is left: {problem}", ADVICE)
+            yield manual("HVD501", call.names, call.node, f"all_reduce is left: {problem}", ADVICE)
             continue
         narrow = is_narrow(facts, call.names, call.given["tensor"])
         if narrow is not False:
             yield _of_narrow(facts, call, operation, narrow is True)
             continue
         message = f"all_reduce becomes allreduce_, in place as before, op={operation or 'as passed'}"
-        yield facts.safe("HVD501", call.names, call.node, message, _edits, facts, call, operation)
+        yield safe(facts, "HVD501", call.names, call.node, message, _edits, facts, call, operation)
     for names, node, operation in reduction_constants(facts):
         if not _argument(facts, node):
-            text = f"{facts.hvd(names)}.{operation}"
+            text = f"{horovod_name(facts, names)}.{operation}"
             message = f"the reduction becomes {text}, where it is passed on"
-            yield facts.safe("HVD501", names, node, message, edits.replace, names.source, node, text)
+            yield safe(facts, "HVD501", names, node, message, edits.replace, names.source, node, text)
 
 
 def _of_narrow(facts: Facts, call: Collective, operation: str | None, surely: bool) -> Finding:
@@ -52,13 +54,13 @@ def _of_narrow(facts: Facts, call: Collective, operation: str | None, surely: bo
     plain = surely and same_again(tensor) and call.waits is None and operation in ("Sum", "Max", "Min")
     if not plain:
         problem = "Horovod reduces no tensor of bytes, 16-bit integers or truth values, and this may be one"
-        return facts.manual("HVD501", call.names, call.node, f"all_reduce is left: {problem}", NARROW)
+        return manual("HVD501", call.names, call.node, f"all_reduce is left: {problem}", NARROW)
     message = f"Horovod reduces no tensor of this type: a copy as integers is reduced, op={operation}"
-    return facts.safe("HVD501", call.names, call.node, message, _copied, facts, call, operation)
+    return safe(facts, "HVD501", call.names, call.node, message, _copied, facts, call, operation)
 
 
 def _copied(facts: Facts, call: Collective, operation: str) -> list[Edit]:
-    tensor, hvd = call.given["tensor"], facts.hvd(call.names)
+    tensor, hvd = call.given["tensor"], horovod_name(facts, call.names)
     how = [f".int(), op={hvd}.{operation}", *process_set(call), "))"]
     return edits.recast(call.names.source, call.whole, [tensor, f".copy_({hvd}.allreduce(", tensor, *how])
 
@@ -75,7 +77,7 @@ def _argument(facts: Facts, node: ast.Attribute) -> bool:
 
 
 def _edits(facts: Facts, call: Collective, operation: str | None) -> list[Edit]:
-    hvd = facts.hvd(call.names)
+    hvd = horovod_name(facts, call.names)
     how: list[str | ast.expr] = [f", op={hvd}.{operation}"] if operation else [", op=", call.given["op"]]
     return in_place(facts, call, "allreduce", call.given["tensor"], how)
 

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from hvdkit.migrate.collective_edits import in_place
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.collectives.collectives import Collective, collectives
+from hvdkit.migrate.finding import manual, safe
 from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
 
@@ -17,10 +18,10 @@ def check(facts: Facts) -> Iterator[Finding]:
         problem = call.problem or ("" if {"tensor", "src"} <= set(call.given) else "it names no source rank")
         if problem:
             advice = "write hvd.broadcast_(tensor, root_rank=src), which works in place"
-            yield facts.manual("HVD502", call.names, call.node, f"broadcast is left: {problem}", advice)
+            yield manual("HVD502", call.names, call.node, f"broadcast is left: {problem}", advice)
             continue
         message = "broadcast becomes broadcast_, in place as before"
-        yield facts.safe("HVD502", call.names, call.node, message, _edits, facts, call)
+        yield safe(facts, "HVD502", call.names, call.node, message, _edits, facts, call)
 
 
 def _edits(facts: Facts, call: Collective) -> list[Edit]:

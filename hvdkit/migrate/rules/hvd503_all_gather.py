@@ -18,6 +18,8 @@ from hvdkit.migrate.collective_edits import (
 )
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.collectives.collectives import Collective, collectives
+from hvdkit.migrate.facts.horovod_import import horovod_name
+from hvdkit.migrate.finding import manual, safe
 from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
 
@@ -43,18 +45,18 @@ def check(facts: Facts) -> Iterator[Finding]:
         problem = call.problem or ("" if needed <= set(call.given) else "its arguments were not understood")
         if problem:
             advice = "hvd.allgather(tensor.unsqueeze(0)) gives a tensor with one row for each rank"
-            yield facts.manual("HVD503", call.names, call.node, f"{call.function} is left: {problem}", advice)
+            yield manual("HVD503", call.names, call.node, f"{call.function} is left: {problem}", advice)
             continue
         make = _into if call.function in INTO else _gather if call.function == "gather" else _list
         message = f"{call.function} becomes allgather, whose result is put where it was"
         if call.function == "gather":
             message = "gather becomes allgather: every rank gets all, only the destination uses it"
-        yield facts.safe("HVD503", call.names, call.node, message, make, facts, call)
+        yield safe(facts, "HVD503", call.names, call.node, message, make, facts, call)
 
 
 def _rows(facts: Facts, call: Collective, tensor: ast.expr) -> list[Part]:
     """One row for each rank; a scalar gets a dimension, too."""
-    gather = f"{facts.hvd(call.names)}.allgather("
+    gather = f"{horovod_name(facts, call.names)}.allgather("
     return [gather, *detached(call.names, tensor), ".unsqueeze(0)", *process_set(call), ")"]
 
 
@@ -62,7 +64,10 @@ def _list(facts: Facts, call: Collective) -> list[Edit]:
     into = call.given["tensor_list"]
     if _uneven(facts, call, into):
         name = call.names.source.segment(into)
-        gathered = [f"{facts.hvd(call.names)}.allgather(", *detached(call.names, call.given["tensor"])]
+        gathered = [
+            f"{horovod_name(facts, call.names)}.allgather(",
+            *detached(call.names, call.given["tensor"]),
+        ]
         sizes = f").split([len(each) for each in {name}])"
         return _copy_rows(call, [into], [*gathered, *process_set(call), sizes])
     rows = _rows(facts, call, call.given["tensor"])
@@ -131,7 +136,7 @@ def _makes_tensor(node: ast.expr) -> bool:
 
 def _into(facts: Facts, call: Collective) -> list[Edit]:
     out, tensor = call.given["output_tensor"], call.given["input_tensor"]
-    gather = f"{facts.hvd(call.names)}.allgather("
+    gather = f"{horovod_name(facts, call.names)}.allgather("
     rows: list[Part] = [gather, *detached(call.names, tensor), *process_set(call), ")"]
     if not same_again(out):
         raise edits.CannotEdit("its output is an expression that must not be evaluated twice")

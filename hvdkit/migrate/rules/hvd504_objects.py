@@ -9,6 +9,8 @@ from hvdkit.migrate import edits
 from hvdkit.migrate.collective_edits import Part, at_once, fresh, process_set, same_again, under
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.collectives.collectives import Collective, collectives
+from hvdkit.migrate.facts.horovod_import import horovod_name
+from hvdkit.migrate.finding import manual, safe
 from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
 
@@ -23,16 +25,16 @@ def check(facts: Facts) -> Iterator[Finding]:
             problem = "Horovod gathers objects among all ranks only"
         if problem:
             advice = f"use hvd.{target}, which returns the object (or the list of all ranks' objects)"
-            yield facts.manual("HVD504", call.names, call.node, f"{call.function} is left: {problem}", advice)
+            yield manual("HVD504", call.names, call.node, f"{call.function} is left: {problem}", advice)
             continue
         message = f"{call.function} becomes {target}, whose result is put into the list"
-        yield facts.safe("HVD504", call.names, call.node, message, make, facts, call, call.given.get(into))
+        yield safe(facts, "HVD504", call.names, call.node, message, make, facts, call, call.given.get(into))
 
 
 def _broadcast(facts: Facts, call: Collective, into: ast.expr) -> list[Edit]:
     _stable(into)
     source, root = call.names.source, call.given.get("src")
-    hvd, name = facts.hvd(call.names), source.segment(into)
+    hvd, name = horovod_name(facts, call.names), source.segment(into)
     sent: list[Part] = [into, f"[:] = {hvd}.broadcast_object({name}, root_rank=", root or "0"]
     return at_once(call, [*sent, *process_set(call), ")"])
 
@@ -62,7 +64,7 @@ def _gather(facts: Facts, call: Collective, into: ast.expr | None) -> list[Edit]
 
 def _scatter(facts: Facts, call: Collective, into: ast.expr) -> list[Edit]:
     _stable(into)
-    hvd, root = facts.hvd(call.names), call.given.get("src")
+    hvd, root = horovod_name(facts, call.names), call.given.get("src")
     sent: list[Part] = [into, f"[0] = {hvd}.broadcast_object(", call.given["scatter_object_input_list"]]
     sent += [", root_rank=", root or "0", f', name="{_name(call, into)}"', *process_set(call)]
     return at_once(call, [*sent, f")[{hvd}.rank()]"])
@@ -70,7 +72,7 @@ def _scatter(facts: Facts, call: Collective, into: ast.expr) -> list[Edit]:
 
 def _gathered(facts: Facts, call: Collective, named: ast.expr) -> list[Part]:
     """Horovod names an object's transfer by its type: with None on some ranks they would wait for ever."""
-    hvd = facts.hvd(call.names)
+    hvd = horovod_name(facts, call.names)
     return [f"{hvd}.allgather_object(", call.given["obj"], f', name="{_name(call, named)}")']
 
 

@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from hvdkit.migrate.collective_edits import in_place
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.collectives.collectives import Collective, collectives, passes_reduction, reduction
+from hvdkit.migrate.facts.horovod_import import horovod_name
+from hvdkit.migrate.finding import manual, safe
 from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
 
@@ -21,14 +23,14 @@ def check(facts: Facts) -> Iterator[Finding]:
             problem = problem or "Horovod has no such reduction, or it is decided where it cannot be followed"
         if problem:
             advice = "write hvd.allreduce_(tensor, op=hvd.Sum) and use the result on the destination only"
-            yield facts.manual("HVD505", call.names, call.node, f"reduce is left: {problem}", advice)
+            yield manual("HVD505", call.names, call.node, f"reduce is left: {problem}", advice)
             continue
         message = "reduce becomes allreduce_: other ranks' tensors, undefined under torch, get the result too"
-        yield facts.safe("HVD505", call.names, call.node, message, _edits, facts, call, operation)
+        yield safe(facts, "HVD505", call.names, call.node, message, _edits, facts, call, operation)
 
 
 def _edits(facts: Facts, call: Collective, operation: str | None) -> list[Edit]:
-    hvd = facts.hvd(call.names)
+    hvd = horovod_name(facts, call.names)
     how: list[str | ast.expr] = [f", op={hvd}.{operation}"] if operation else [", op=", call.given["op"]]
     return in_place(facts, call, "allreduce", call.given["tensor"], how)
 

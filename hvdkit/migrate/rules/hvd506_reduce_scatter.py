@@ -8,6 +8,8 @@ from hvdkit.migrate import edits
 from hvdkit.migrate.collective_edits import Part, at_once, atom, detached, process_set, same_again
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.collectives.collectives import Collective, collectives, reduction
+from hvdkit.migrate.facts.horovod_import import horovod_name
+from hvdkit.migrate.finding import manual, safe
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
@@ -26,10 +28,10 @@ def check(facts: Facts) -> Iterator[Finding]:
             problem = problem or "its arguments were not understood"
         if problem:
             advice = "hvd.reducescatter(tensor, op=hvd.Sum) returns this rank's part of the first dimension"
-            yield facts.manual("HVD506", call.names, call.node, f"{call.function} is left: {problem}", advice)
+            yield manual("HVD506", call.names, call.node, f"{call.function} is left: {problem}", advice)
             continue
         message = f"{call.function} becomes reducescatter, op={operation}"
-        yield facts.safe("HVD506", call.names, call.node, message, _edits, facts, call, operation)
+        yield safe(facts, "HVD506", call.names, call.node, message, _edits, facts, call, operation)
 
 
 def _edits(facts: Facts, call: Collective, operation: str) -> list[Edit]:
@@ -40,7 +42,7 @@ def _edits(facts: Facts, call: Collective, operation: str) -> list[Edit]:
         given = detached(names, call.given["input"])
     else:
         given = [f"{_torch(names)}.stack(", call.given["input_list"], ").detach()"]
-    hvd, name = facts.hvd(names), names.source.segment(out)
+    hvd, name = horovod_name(facts, names), names.source.segment(out)
     parts: list[Part] = [*atom(out), f".copy_({hvd}.reducescatter(", *given, f", op={hvd}.{operation}"]
     return at_once(call, [*parts, *process_set(call), f").view_as({name}))"])
 

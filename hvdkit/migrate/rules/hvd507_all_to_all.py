@@ -9,6 +9,8 @@ from hvdkit.migrate import edits
 from hvdkit.migrate.collective_edits import Part, at_once, atom, detached, process_set, same_again
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.collectives.collectives import Collective, collectives
+from hvdkit.migrate.facts.horovod_import import horovod_name
+from hvdkit.migrate.finding import manual, safe
 from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
 
@@ -25,19 +27,17 @@ def check(facts: Facts) -> Iterator[Finding]:
                 "hvd.alltoall(input, splits=torch.tensor(input_split_sizes, dtype=torch.int32)) returns the "
                 "output and the sizes received"
             )
-            yield facts.manual(
-                "HVD507", call.names, call.node, f"all_to_all_single is left: {problem}", advice
-            )
+            yield manual("HVD507", call.names, call.node, f"all_to_all_single is left: {problem}", advice)
             continue
         message = "all_to_all_single becomes alltoall, whose result is copied to the output"
-        yield facts.safe("HVD507", call.names, call.node, message, _edits, facts, call)
+        yield safe(facts, "HVD507", call.names, call.node, message, _edits, facts, call)
 
 
 def _edits(facts: Facts, call: Collective) -> list[Edit]:
     names, out = call.names, call.given["output"]
     if not same_again(out) or isinstance(out, ast.Subscript):
         raise edits.CannotEdit("its output is an expression that must not be evaluated twice")
-    hvd, name = facts.hvd(names), names.source.segment(out)
+    hvd, name = horovod_name(facts, names), names.source.segment(out)
     parts: list[Part] = [*atom(out), f".copy_({hvd}.alltoall(", *detached(names, call.given["input"])]
     return at_once(call, [*parts, *process_set(call), f").view_as({name}))"])
 

@@ -7,7 +7,9 @@ from collections.abc import Iterator
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.collectives.collectives import is_world
+from hvdkit.migrate.facts.horovod_import import horovod_name
 from hvdkit.migrate.facts.values.arguments import given
+from hvdkit.migrate.finding import manual, safe
 from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
 
@@ -17,15 +19,15 @@ BARRIER = "torch.distributed.monitored_barrier"
 def check(facts: Facts) -> Iterator[Finding]:
     for site in facts.calls(BARRIER):
         names, call = site.names, site.node
-        text = f"{facts.hvd(names)}.barrier()"
+        text = f"{horovod_name(facts, names)}.barrier()"
         group = given(call, 0, "group")
         if group is not None and not is_world(facts, names, group):
             message = "a group of ranks is waited for"
             advice = f"make the group a process set, and call {text[:-1]}process_set=...)"
-            yield facts.manual("HVD508", names, call, message, advice)
+            yield manual("HVD508", names, call, message, advice)
             continue
         message = "monitored_barrier becomes barrier; HOROVOD_STALL_SHUTDOWN_TIME_SECONDS is its timeout"
-        yield facts.safe("HVD508", names, call, message, edits.recast, names.source, call, [text])
+        yield safe(facts, "HVD508", names, call, message, edits.recast, names.source, call, [text])
 
 
 RULE = Rule(

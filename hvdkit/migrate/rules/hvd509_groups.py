@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.collectives.collectives import NEW_GROUP, of_all_ranks
+from hvdkit.migrate.facts.horovod_import import horovod_name
+from hvdkit.migrate.finding import manual, safe
 from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
 
@@ -21,11 +23,11 @@ def check(facts: Facts) -> Iterator[Finding]:
         names, call = site.names, site.node
         if not of_all_ranks(facts, names, call) or any(keyword.arg is None for keyword in call.keywords):
             message = "a group of some of the ranks becomes a process set, which every rank has to make"
-            yield facts.manual("HVD509", names, call, message, ADVICE)
+            yield manual("HVD509", names, call, message, ADVICE)
             continue
-        text = f"{facts.hvd(names)}.global_process_set"
+        text = f"{horovod_name(facts, names)}.global_process_set"
         message = "a group of all ranks is Horovod's global process set"
-        yield facts.safe("HVD509", names, call, message, edits.recast, names.source, call, [text])
+        yield safe(facts, "HVD509", names, call, message, edits.recast, names.source, call, [text])
 
 
 RULE = Rule(

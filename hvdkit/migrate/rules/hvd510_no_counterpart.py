@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from hvdkit.migrate.facts import Facts
+from hvdkit.migrate.finding import manual
 from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
 
@@ -31,7 +32,7 @@ def check(facts: Facts) -> Iterator[Finding]:
         name = site.name.removeprefix(PREFIX)
         if name in ADVICE:
             message = f"Horovod has nothing that does what {name} does in one call"
-            yield facts.manual("HVD510", site.names, site.node, message, ADVICE[name])
+            yield manual("HVD510", site.names, site.node, message, ADVICE[name])
 
 
 RULE = Rule(

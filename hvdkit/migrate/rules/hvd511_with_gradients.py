@@ -8,6 +8,8 @@ from hvdkit.migrate import edits
 from hvdkit.migrate.collective_edits import fresh, same_again
 from hvdkit.migrate.facts import Facts, Site
 from hvdkit.migrate.facts.collectives.collectives import reduction
+from hvdkit.migrate.facts.horovod_import import horovod_name
+from hvdkit.migrate.finding import manual, safe
 from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
 
@@ -30,26 +32,26 @@ def check(facts: Facts) -> Iterator[Finding]:
             and reduction(facts, site.names, given.get("op")) in ("Sum", "Average")
         ):
             message = "this all_reduce passes gradients on, summed as well: so does hvd.allreduce"
-            yield facts.safe("HVD511", site.names, site.node, message, _reduced, facts, site, "op" in given)
+            yield safe(facts, "HVD511", site.names, site.node, message, _reduced, facts, site, "op" in given)
         elif name == "all_gather" and alone and same_again(site.node.args[0]):
             message = (
                 "this all_gather passes gradients on, summed: so does a sum to which each rank adds its row"
             )
-            yield facts.safe("HVD511", site.names, site.node, message, _gathered, facts, site)
+            yield safe(facts, "HVD511", site.names, site.node, message, _gathered, facts, site)
         elif not name.startswith(NO_COLLECTIVES):
             message = f"{name} passes gradients through the collective"
-            yield facts.manual("HVD511", site.names, site.node, message, ADVICE)
+            yield manual("HVD511", site.names, site.node, message, ADVICE)
 
 
 def _reduced(facts: Facts, site: Site, told: bool) -> list[Edit]:
     """A reduction that is written out is HVD501's to rename; torch's default is the sum."""
-    source, hvd = site.names.source, facts.hvd(site.names)
+    source, hvd = site.names.source, horovod_name(facts, site.names)
     made = [edits.replace(source, site.node.func, f"{hvd}.allreduce")]
     return made if told else [*made, edits.add_arguments(source, site.node, [f"op={hvd}.Sum"])]
 
 
 def _gathered(facts: Facts, site: Site) -> Edit:
-    names, hvd = site.names, facts.hvd(site.names)
+    names, hvd = site.names, horovod_name(facts, site.names)
     mine, rank = names.source.segment(site.node.args[0]), fresh(names, "rank")
     rows = (
         f"[{mine} if {rank} == {hvd}.rank() else torch.zeros_like({mine}) for {rank} in range({hvd}.size())]"

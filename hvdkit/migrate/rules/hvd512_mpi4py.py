@@ -8,9 +8,11 @@ from collections.abc import Iterator
 from hvdkit.migrate import edits
 from hvdkit.migrate.collective_edits import Part, same_again
 from hvdkit.migrate.facts import Facts
+from hvdkit.migrate.facts.horovod_import import horovod_name
 from hvdkit.migrate.facts.launch.device_numbers import ranks_for_devices
 from hvdkit.migrate.facts.launch.guards import Where, where_runs
 from hvdkit.migrate.facts.launch.mpi import LIBRARY, REDUCTIONS, Handed, Talk, mpi, translated
+from hvdkit.migrate.finding import required, safe
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
@@ -29,17 +31,17 @@ def check(facts: Facts) -> Iterator[Finding]:
         if translated(facts, talk.names):
             does = "local_rank" if talk.node in devices else talk.does
             message = f"{talk.does} of mpi4py's COMM_WORLD becomes {_verb(does)}"
-            found_here = facts.required("HVD512", talk.names, talk.node, message, _said, facts, talk, does)
+            found_here = required(facts, "HVD512", talk.names, talk.node, message, _said, facts, talk, does)
             yield found_here.knowing(_by_rank_0_alone(facts, talk))
     for handed in found.handed:
         if translated(facts, handed.names):
             message = "COMM_WORLD, all ranks, becomes Horovod's set of all processes"
-            yield facts.required("HVD512", handed.names, handed.node, message, _handed, facts, handed)
+            yield required(facts, "HVD512", handed.names, handed.node, message, _handed, facts, handed)
     for names in facts.files:
         if translated(facts, names):
             for statement in _inner_imports(names):
                 message = "nothing uses mpi4py here any more"
-                yield facts.safe("HVD512", names, statement, message, edits.delete, names, statement)
+                yield safe(facts, "HVD512", names, statement, message, edits.delete, names, statement)
 
 
 def _by_rank_0_alone(facts: Facts, talk: Talk) -> str:
@@ -59,7 +61,7 @@ def _verb(does: str) -> str:
 
 
 def _said(facts: Facts, talk: Talk, does: str) -> list[Edit]:
-    names, source, hvd = talk.names, talk.names.source, facts.hvd(talk.names)
+    names, source, hvd = talk.names, talk.names.source, horovod_name(facts, talk.names)
     root = talk.given.get("root")
     if does == "bcast":
         # Named, since Horovod takes the object's type for a name, and only the root knows the object.
@@ -89,7 +91,7 @@ def _left_out(facts: Facts, talk: Talk) -> list[Edit]:
     if (root is None or root.value == 0) and _root_reads(facts, names, target):  # type: ignore[attr-defined]
         return []
     lines = [
-        f"if {facts.hvd(names)}.rank() != {names.source.segment(root) if root else 0}:",
+        f"if {horovod_name(facts, names)}.rank() != {names.source.segment(root) if root else 0}:",
         f"\t{names.source.segment(target)} = None",
     ]
     return [edits.after(names.source, statement, lines)]
@@ -112,7 +114,9 @@ def _root_reads(facts: Facts, names: Names, target: ast.expr) -> bool:
 def _handed(facts: Facts, handed: Handed) -> Edit:
     if handed.assigned is not None:
         return edits.delete(handed.names, handed.assigned)
-    return edits.replace(handed.names.source, handed.node, f"{facts.hvd(handed.names)}.global_process_set")
+    return edits.replace(
+        handed.names.source, handed.node, f"{horovod_name(facts, handed.names)}.global_process_set"
+    )
 
 
 def _inner_imports(names: Names) -> Iterator[ast.stmt]:

@@ -19,8 +19,11 @@ from hvdkit.migrate.facts.files.writers import (
     unguarded_writers,
     whole_statement,
 )
+from hvdkit.migrate.facts.horovod_import import horovod_name
 from hvdkit.migrate.facts.launch.launch_needs import written_by_starter
 from hvdkit.migrate.facts.launch.starts import started
+from hvdkit.migrate.facts.programs import kinds_of
+from hvdkit.migrate.finding import manual, safe, suggested
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
@@ -30,7 +33,7 @@ def check(facts: Facts) -> Iterator[Finding]:
     found: dict[tuple[Names, bool, bool], list[ast.stmt]] = {}
     for writer in unguarded_writers(facts):
         names = writer.names
-        kinds = facts.kinds(names)
+        kinds = kinds_of(facts, names)
         if writer.log or "horovod" in kinds or not kinds & {"ddp", "single"}:
             continue
         statement = whole_statement(facts, writer) or kept_statement(facts, writer)
@@ -48,24 +51,24 @@ def check(facts: Facts) -> Iterator[Finding]:
         computed = _computed_apart(facts, writer)
         if computed is not None and started(facts, names, writer.node) == {True}:
             message = "every rank computes what is written, as all may have to; rank 0 writes it"
-            yield facts.safe("HVD601", names, writer.node, message, _compute_above, facts, writer, computed)
+            yield safe(facts, "HVD601", names, writer.node, message, _compute_above, facts, writer, computed)
             continue
         short = writer.name.rpartition(".")[2]
         message = f"every rank would write the file of this {short}"
         if by_starter:
             message += ", which the process that started them wrote once"
         advice = (
-            f"put the writing under `if {facts.hvd(names)}.rank() == 0:`, what all ranks have to run outside, "
+            f"put the writing under `if {horovod_name(facts, names)}.rank() == 0:`, what all ranks have to run outside, "
             "and a barrier before the file is read"
         )
-        yield facts.manual("HVD601", names, writer.node, message, advice)
+        yield manual("HVD601", names, writer.node, message, advice)
     for (names, ask, copied), statements in found.items():
-        make = facts.safe if only_single(facts, names) and not copied else facts.suggested
+        make = safe if only_single(facts, names) and not copied else suggested
         for row in edits.rows(names, list(dict.fromkeys(statements))):
             message = "every rank would write this file; rank 0 writes it"
-            hvd = facts.hvd(names)
+            hvd = horovod_name(facts, names)
             condition = f"not {hvd}.is_initialized() or {hvd}.rank() == 0" if ask else f"{hvd}.rank() == 0"
-            yield make("HVD601", names, row[0], message, edits.guard, names.source, row, condition)
+            yield make(facts, "HVD601", names, row[0], message, edits.guard, names.source, row, condition)
 
 
 def _computed_apart(facts: Facts, writer: Writer) -> ast.expr | None:
@@ -90,7 +93,7 @@ def _compute_above(facts: Facts, writer: Writer, computed: ast.expr) -> list[Edi
     statement = names.statement(writer.node)
     variable, indent = fresh(names, "written"), source.indent(statement.lineno)
     above = f"{variable} = {source.segment(computed)}{source.newline}{indent}"
-    guarded = edits.enclose(source, [statement], f"{above}if {facts.hvd(names)}.rank() == 0:")
+    guarded = edits.enclose(source, [statement], f"{above}if {horovod_name(facts, names)}.rank() == 0:")
     return [*guarded, edits.replace(source, computed, variable)]
 
 

@@ -11,9 +11,11 @@ from hvdkit.migrate.facts.data.samples import reads_sample
 from hvdkit.migrate.facts.data.training import only_single
 from hvdkit.migrate.facts.files.texts import text_block
 from hvdkit.migrate.facts.files.writers import needed_everywhere, unguarded_writers
+from hvdkit.migrate.facts.horovod_import import horovod_name
 from hvdkit.migrate.facts.launch.guards import Where, where_runs
 from hvdkit.migrate.facts.launch.starts import after_start
 from hvdkit.migrate.facts.values.arguments import keyword
+from hvdkit.migrate.finding import safe
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
@@ -28,9 +30,9 @@ def check(facts: Facts) -> Iterator[Finding]:
         calls = [call for call in calls if not _goes_with(facts, names, call, written)]
         prints = [names.statement(call) for call in calls if _prints(facts, names, call)]
         for row in edits.rows(names, prints):
-            condition = f"{facts.hvd(names)}.rank() == 0"
+            condition = f"{horovod_name(facts, names)}.rank() == 0"
             message = "printed by rank 0 only"
-            yield facts.safe("HVD602", names, row[0], message, edits.guard, names.source, row, condition)
+            yield safe(facts, "HVD602", names, row[0], message, edits.guard, names.source, row, condition)
 
 
 def _goes_with(facts: Facts, names: Names, call: ast.Call, written: Collection[ast.stmt]) -> bool:

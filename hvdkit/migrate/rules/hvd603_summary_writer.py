@@ -9,9 +9,11 @@ from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.data.training import only_single, trained_by
 from hvdkit.migrate.facts.files.writers import needed_everywhere
+from hvdkit.migrate.facts.horovod_import import horovod_name
 from hvdkit.migrate.facts.launch.guards import Where, where_runs
 from hvdkit.migrate.facts.once import once
 from hvdkit.migrate.facts.values.value import Value
+from hvdkit.migrate.finding import manual, safe
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
@@ -36,11 +38,11 @@ def check(facts: Facts) -> Iterator[Finding]:
         names, call = site.names, site.node
         if not only_single(facts, names) or where_runs(facts, names, call) is not Where.ALL:
             continue
-        test = f"{facts.hvd(names)}.rank() == 0"
+        test = f"{horovod_name(facts, names)}.rank() == 0"
         writer = Value("made", WRITER, call, names)
         if writer not in facts.flow.values(names, call):
             advice = f"make it on rank 0 only (if {test}:), with every use of it"
-            yield facts.manual("HVD603", names, call, OWN_CLASS, advice)
+            yield manual("HVD603", names, call, OWN_CLASS, advice)
             continue
         uses = _uses(facts)[writer]
         other = next((use for use in uses if not _statement(facts, *use)), None)
@@ -48,20 +50,20 @@ def check(facts: Facts) -> Iterator[Finding]:
             line = other[1].lineno if other is not None else call.lineno
             advice = f"make it on rank 0 only (if {test}:), with every use of it"
             message = f"every rank would write this log, and not each use of it is a plain call (line {line})"
-            yield facts.manual("HVD603", names, call, message, advice)
+            yield manual("HVD603", names, call, message, advice)
             continue
         message = "the log is written by rank 0"
-        yield facts.safe(
-            "HVD603", names, call, message, edits.wrap, names.source, call, "", f" if {test} else None"
+        yield safe(
+            facts, "HVD603", names, call, message, edits.wrap, names.source, call, "", f" if {test} else None"
         )
         guarded: dict[Names, list[ast.stmt]] = {}
         for where, use in uses:
             if where_runs(facts, where, use) is Where.ALL:
                 guarded.setdefault(where, []).append(where.statement(use))
         for where, statements in guarded.items():
-            condition = f"{facts.hvd(where)}.rank() == 0"
+            condition = f"{horovod_name(facts, where)}.rank() == 0"
             for row in edits.rows(where, statements):
-                yield facts.safe("HVD603", where, row[0], message, edits.guard, where.source, row, condition)
+                yield safe(facts, "HVD603", where, row[0], message, edits.guard, where.source, row, condition)
     yield from _older(facts)
 
 
@@ -71,8 +73,10 @@ def _older(facts: Facts) -> Iterator[Finding]:
         if not only_single(facts, names) or where_runs(facts, names, call) is not Where.ALL:
             continue
         if trained_by(facts, names, call):
-            advice = f"make it on rank 0 only (if {facts.hvd(names)}.rank() == 0:), with every use of it"
-            yield facts.manual("HVD603", names, call, "every rank would write this log", advice)
+            advice = (
+                f"make it on rank 0 only (if {horovod_name(facts, names)}.rank() == 0:), with every use of it"
+            )
+            yield manual("HVD603", names, call, "every rank would write this log", advice)
 
 
 @once

@@ -8,9 +8,12 @@ from collections.abc import Iterator
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts, Site
 from hvdkit.migrate.facts.data.training import only_single
+from hvdkit.migrate.facts.horovod_import import horovod_name
 from hvdkit.migrate.facts.launch.guards import Where, where_runs
+from hvdkit.migrate.facts.launch.rank_kinds import rank_kinds
 from hvdkit.migrate.facts.launch.starts import after_start
 from hvdkit.migrate.facts.values.arguments import keyword
+from hvdkit.migrate.finding import manual, safe
 from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
 
@@ -28,21 +31,21 @@ def check(facts: Facts) -> Iterator[Finding]:
         option = "mode" if site.name == RUN else "disable"
         if any(item.arg is None for item in call.keywords):
             if site.name == RUN:
-                advice = f'add mode="disabled" to what ** passes where {facts.hvd(names)}.rank() is not 0'
-                yield facts.manual("HVD604", names, call, "every rank would start a run", advice)
-        elif not facts.ranks.inside(names, given := keyword(call, option) or call.func, "rank"):
+                advice = f'add mode="disabled" to what ** passes where {horovod_name(facts, names)}.rank() is not 0'
+                yield manual("HVD604", names, call, "every rank would start a run", advice)
+        elif not rank_kinds(facts).inside(names, given := keyword(call, option) or call.func, "rank"):
             message = (
                 "the run is rank 0's; on other ranks its calls do nothing"
                 if site.name == RUN
                 else "the bar is shown by rank 0"
             )
             make = (_option, facts, site, option, given)
-            yield facts.safe("HVD604", names, call, message, *make)
+            yield safe(facts, "HVD604", names, call, message, *make)
 
 
 def _option(facts: Facts, site: Site, option: str, given: ast.expr) -> Edit:
     """What is given for an option on rank 0, if anything, and what turns the others off."""
-    source, hvd = site.names.source, facts.hvd(site.names)
+    source, hvd = site.names.source, horovod_name(facts, site.names)
     written = "" if given is site.node.func else source.segment(given)
     if isinstance(given, (ast.IfExp, ast.BoolOp, ast.Lambda, ast.NamedExpr)):
         written = f"({written})"

@@ -8,8 +8,10 @@ from collections.abc import Iterator
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts, Site
 from hvdkit.migrate.facts.launch.guards import Where, caught, where_runs
+from hvdkit.migrate.facts.programs import kinds_of
 from hvdkit.migrate.facts.tensorflow.vocabulary import KINDS
 from hvdkit.migrate.facts.values.arguments import keyword
+from hvdkit.migrate.finding import safe, suggested
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
@@ -23,18 +25,18 @@ PATH_QUESTIONS = frozenset(("exists", "is_dir"))
 def check(facts: Facts) -> Iterator[Finding]:
     for site in facts.calls(*MAKERS):
         names, call = site.names, site.node
-        kinds = facts.kinds(names) & {"single", "ddp", *KINDS}
+        kinds = kinds_of(facts, names) & {"single", "ddp", *KINDS}
         if not kinds or len(call.args) != 1 or any(item.arg != "exist_ok" for item in call.keywords):
             continue
         if getattr(keyword(call, "exist_ok"), "value", None) is True:
             continue
         if where_runs(facts, names, call) is not Where.ALL or caught(names, call):
             continue
-        make = facts.safe if _asked(names, call) else facts.suggested
+        make = safe if _asked(names, call) else suggested
         message = "another rank may have made the folder meanwhile: exist_ok=True"
-        yield make("HVD605", names, call, message, _edits, site)
+        yield make(facts, "HVD605", names, call, message, _edits, site)
     for names, call, _ in facts.methods("mkdir"):
-        if not facts.kinds(names) & {"single", "ddp", *KINDS} or names.qualified(call.func):
+        if not kinds_of(facts, names) & {"single", "ddp", *KINDS} or names.qualified(call.func):
             continue
         asked = _path_asked(names, call)
         if not asked and not {item.arg for item in call.keywords} & PATHS:
@@ -42,9 +44,9 @@ def check(facts: Facts) -> Iterator[Finding]:
         if getattr(keyword(call, "exist_ok"), "value", None) is True:
             continue
         if where_runs(facts, names, call) is Where.ALL and not caught(names, call):
-            make = facts.safe if asked else facts.suggested
+            make = safe if asked else suggested
             message = "another rank may have made the folder meanwhile: exist_ok=True"
-            yield make("HVD605", names, call, message, _allowed, names, call)
+            yield make(facts, "HVD605", names, call, message, _allowed, names, call)
 
 
 def _allowed(names: Names, call: ast.Call) -> Edit:

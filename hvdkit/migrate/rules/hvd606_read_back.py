@@ -10,9 +10,12 @@ from hvdkit.migrate.facts import Facts, Site
 from hvdkit.migrate.facts.data.training import only_single
 from hvdkit.migrate.facts.files.vocabulary import SAVES
 from hvdkit.migrate.facts.files.writers import own_file
+from hvdkit.migrate.facts.horovod_import import horovod_name
 from hvdkit.migrate.facts.launch.guards import Where, where_runs
+from hvdkit.migrate.facts.once import once
 from hvdkit.migrate.facts.values.arguments import given
 from hvdkit.migrate.facts.values.order import passed_once
+from hvdkit.migrate.finding import safe
 from hvdkit.migrate.names import FunctionNode, Names
 from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
@@ -37,9 +40,9 @@ def check(facts: Facts) -> Iterator[Finding]:
                 continue
             seen.add(statement)
             message = "all ranks wait until rank 0 has written what is read here"
-            line = f"{facts.hvd(names)}.barrier()"
-            yield facts.safe(
-                "HVD606", names, statement, message, edits.before, names.source, statement, [line]
+            line = f"{horovod_name(facts, names)}.barrier()"
+            yield safe(
+                facts, "HVD606", names, statement, message, edits.before, names.source, statement, [line]
             )
 
 
@@ -84,12 +87,9 @@ def _saves(facts: Facts, names: Names, call: ast.Call, depth: int = 0) -> bool:
     return any(_function_saves(facts, *function, depth + 1) for function in functions)
 
 
+@once
 def _function_saves(facts: Facts, names: Names, function: FunctionNode, depth: int) -> bool:
-    key = (_function_saves, function, depth)
-    if key not in facts.answers:
-        calls = names.calls_in(function)
-        facts.answers[key] = any(_saves(facts, names, call, depth) for call in calls)
-    return bool(facts.answers[key])
+    return any(_saves(facts, names, call, depth) for call in names.calls_in(function))
 
 
 def _is_above(site: Site, names: Names, statement: ast.stmt) -> bool:

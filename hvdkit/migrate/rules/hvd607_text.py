@@ -9,6 +9,9 @@ from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.files.texts import text_block
 from hvdkit.migrate.facts.files.writers import unguarded_writers, whole_statement
+from hvdkit.migrate.facts.horovod_import import horovod_name
+from hvdkit.migrate.facts.programs import kinds_of
+from hvdkit.migrate.finding import suggested
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
@@ -18,17 +21,19 @@ def check(facts: Facts) -> Iterator[Finding]:
     found: dict[Names, list[ast.stmt]] = {}
     for writer in unguarded_writers(facts):
         names = writer.names
-        kinds = facts.kinds(names)
+        kinds = kinds_of(facts, names)
         if "horovod" in kinds or not kinds & {"ddp", "single"} or whole_statement(facts, writer) is not None:
             continue
         row = text_block(facts, writer)
         if row:
             found.setdefault(names, []).extend(row)
     for names, blocks in found.items():
-        condition = f"{facts.hvd(names)}.rank() == 0"
+        condition = f"{horovod_name(facts, names)}.rank() == 0"
         for row in edits.rows(names, list(dict.fromkeys(blocks))):
             message = "every rank would write this text; rank 0 writes it"
-            yield facts.suggested("HVD607", names, row[0], message, edits.guard, names.source, row, condition)
+            yield suggested(
+                facts, "HVD607", names, row[0], message, edits.guard, names.source, row, condition
+            )
 
 
 RULE = Rule(

@@ -9,9 +9,11 @@ from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.data.training import only_single
 from hvdkit.migrate.facts.files.writers import own_file
+from hvdkit.migrate.facts.horovod_import import horovod_name
 from hvdkit.migrate.facts.launch.guards import Where, where_runs
 from hvdkit.migrate.facts.launch.starts import on_import
 from hvdkit.migrate.facts.values.arguments import keyword
+from hvdkit.migrate.finding import manual, safe
 from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
 
@@ -37,13 +39,16 @@ def check(facts: Facts) -> Iterator[Finding]:
             continue
         if where_runs(facts, names, call) is not Where.ALL:
             continue
-        test, message = f"{facts.hvd(names)}.rank() == 0", "every rank would write this log; rank 0 writes it"
+        test, message = (
+            f"{horovod_name(facts, names)}.rank() == 0",
+            "every rank would write this log; rank 0 writes it",
+        )
         if "os" in names.module.names and not on_import(facts, names, call):
             other = f" if {test} else os.devnull"
-            yield facts.safe("HVD608", names, call, message, edits.appended, names.source, file, other)
+            yield safe(facts, "HVD608", names, call, message, edits.appended, names.source, file, other)
         else:
             advice = f"give it `filename=... if {test} else os.devnull`, below hvd.init()"
-            yield facts.manual("HVD608", names, call, "every rank would write this log", advice)
+            yield manual("HVD608", names, call, "every rank would write this log", advice)
 
 
 def _handlers(facts: Facts) -> Iterator[Finding]:
@@ -53,17 +58,18 @@ def _handlers(facts: Facts) -> Iterator[Finding]:
             continue
         if not call.args or own_file(facts, names, call.args[0]):
             continue
-        test, message = f"{facts.hvd(names)}.rank() == 0", "every rank would write this log; rank 0 writes it"
+        test, message = (
+            f"{horovod_name(facts, names)}.rank() == 0",
+            "every rank would write this log; rank 0 writes it",
+        )
         parent = names.parents[call]
         plain = isinstance(parent, ROOMY) and getattr(parent, "func", None) is not call
         if plain and "logging" in names.module.names and not on_import(facts, names, call):
             other = f" if {test} else logging.NullHandler()"
-            yield facts.safe("HVD608", names, call, message, edits.wrap, names.source, call, "", other)
+            yield safe(facts, "HVD608", names, call, message, edits.wrap, names.source, call, "", other)
         else:
             message = "every rank would write this log"
-            yield facts.manual(
-                "HVD608", names, call, message, f"make this handler where {test}, below hvd.init()"
-            )
+            yield manual("HVD608", names, call, message, f"make this handler where {test}, below hvd.init()")
 
 
 RULE = Rule(

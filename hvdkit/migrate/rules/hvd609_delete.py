@@ -10,9 +10,12 @@ from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.data.samples import reads_sample
 from hvdkit.migrate.facts.data.training import only_single, trained_by
 from hvdkit.migrate.facts.files.writers import needed_everywhere, own_file
+from hvdkit.migrate.facts.horovod_import import horovod_name
 from hvdkit.migrate.facts.launch.guards import Where, caught, where_runs
 from hvdkit.migrate.facts.launch.launch_needs import has_rank
+from hvdkit.migrate.facts.programs import kinds_of
 from hvdkit.migrate.facts.values.arguments import given
+from hvdkit.migrate.finding import manual, safe, suggested
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
@@ -24,17 +27,19 @@ LISTS = ("glob", "iterdir", "rglob")  # methods of a Path that give more of them
 
 def check(facts: Facts) -> Iterator[Finding]:
     for names, call, path in _deleted(facts):
-        if "horovod" in facts.kinds(names) or not _by_all(facts, names, call):
+        if "horovod" in kinds_of(facts, names) or not _by_all(facts, names, call):
             continue
         if reads_sample(facts, names, call) or own_file(facts, names, path):
             continue
         statement = names.statement(call)
         alone = isinstance(statement, ast.Expr) and statement.value is call
         if alone and has_rank(facts, names, statement) and not needed_everywhere(facts, names, call):
-            make = facts.safe if only_single(facts, names) else facts.suggested
+            make = safe if only_single(facts, names) else suggested
             message = "every rank would delete this file, and the second finds none; rank 0 deletes it"
-            condition = f"{facts.hvd(names)}.rank() == 0"
-            yield make("HVD609", names, call, message, edits.guard, names.source, [statement], condition)
+            condition = f"{horovod_name(facts, names)}.rank() == 0"
+            yield make(
+                facts, "HVD609", names, call, message, edits.guard, names.source, [statement], condition
+            )
     for site in facts.calls(*FOLDERS):
         names, call = site.names, site.node
         folder = given(call, 0, "path" if site.name == FOLDERS[0] else "command")
@@ -42,10 +47,10 @@ def check(facts: Facts) -> Iterator[Finding]:
             continue
         if not only_single(facts, names) or not _by_all(facts, names, call) or own_file(facts, names, folder):
             continue
-        hvd = facts.hvd(names)
+        hvd = horovod_name(facts, names)
         message = "every rank would delete this, some of them after others have put something there"
         advice = f"put it under `if {hvd}.rank() == 0:`, and {hvd}.barrier() below, where all ranks run"
-        yield facts.manual("HVD609", names, call, message, advice)
+        yield manual("HVD609", names, call, message, advice)
 
 
 def _deleted(facts: Facts) -> Iterator[tuple[Names, ast.Call, ast.expr]]:

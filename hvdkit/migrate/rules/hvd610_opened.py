@@ -10,6 +10,8 @@ from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.files.opened_everywhere import Opened, opened_everywhere
 from hvdkit.migrate.facts.files.texts import text_block
 from hvdkit.migrate.facts.files.writers import unguarded_writers, whole_statement
+from hvdkit.migrate.facts.horovod_import import horovod_name
+from hvdkit.migrate.finding import suggested
 from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
 
@@ -21,12 +23,12 @@ def check(facts: Facts) -> Iterator[Finding]:
         opened = opened_everywhere(facts, writer)
         if opened is not None:
             message = "every rank would write this file; rank 0 writes it, what the others write goes nowhere"
-            yield facts.suggested("HVD610", writer.names, opened.path, message, _edits, facts, opened)
+            yield suggested(facts, "HVD610", writer.names, opened.path, message, _edits, facts, opened)
 
 
 def _edits(facts: Facts, opened: Opened) -> list[Edit]:
     """Another path for the other ranks, and where the file is read below, a barrier."""
-    source, hvd = opened.names.source, facts.hvd(opened.names)
+    source, hvd = opened.names.source, horovod_name(facts, opened.names)
     path = source.segment(opened.path)
     if isinstance(opened.path, (ast.IfExp, ast.Lambda, ast.NamedExpr)):
         path = f"({path})"

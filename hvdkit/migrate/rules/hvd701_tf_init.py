@@ -7,8 +7,11 @@ from collections.abc import Iterator
 
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
-from hvdkit.migrate.facts.programs import ProgramFacts
+from hvdkit.migrate.facts.horovod_import import horovod_name
+from hvdkit.migrate.facts.launch.rank_kinds import rank_kinds
+from hvdkit.migrate.facts.programs import ProgramFacts, programs_of
 from hvdkit.migrate.facts.tensorflow.vocabulary import KINDS
+from hvdkit.migrate.finding import manual, required, suggested
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
@@ -19,28 +22,28 @@ VISIBLE = ("tensorflow.config.set_visible_devices", "tensorflow.config.experimen
 
 
 def check(facts: Facts) -> Iterator[Finding]:
-    for program in facts.programs:
+    for program in programs_of(facts):
         if program.kind not in KINDS:
             continue
         chosen = next(_chosen(facts, program), None)
         names = program.entry
         if chosen is not None:
             where, node = chosen
-            advice = f"remove it: {facts.hvd(names)}.local_rank() chooses the GPU of each process"
+            advice = f"remove it: {horovod_name(facts, names)}.local_rank() chooses the GPU of each process"
             message, statement = "every process would work on the same GPU", where.statement(node)
             if isinstance(statement, ast.Assign) and len(statement.targets) == 1:
-                yield facts.suggested("HVD701", where, node, message, edits.delete, where, statement)
+                yield suggested(facts, "HVD701", where, node, message, edits.delete, where, statement)
             else:
-                yield facts.manual("HVD701", where, node, message, advice)
+                yield manual("HVD701", where, node, message, advice)
         message = "Horovod starts first, and each process takes the GPU of its local rank"
         first = names.source.tree.body[0]
-        yield facts.required("HVD701", names, first, message, _edit, facts, program)
+        yield required(facts, "HVD701", names, first, message, _edit, facts, program)
 
 
 def _chosen(facts: Facts, program: ProgramFacts) -> Iterator[tuple[Names, ast.AST]]:
     """Where a program picks GPUs itself."""
     for site in facts.calls(*VISIBLE):
-        if site.names in program.files and not facts.ranks.inside(site.names, site.node, "local_rank"):
+        if site.names in program.files and not rank_kinds(facts).inside(site.names, site.node, "local_rank"):
             yield site.names, site.node
     for names in program.files:
         for target, _ in names.stores.get("['CUDA_VISIBLE_DEVICES']", ()):
@@ -50,7 +53,7 @@ def _chosen(facts: Facts, program: ProgramFacts) -> Iterator[tuple[Names, ast.AS
 
 def _edit(facts: Facts, program: ProgramFacts) -> Edit:
     names = program.entry
-    hvd, tensorflow = facts.hvd(names), tf(names)
+    hvd, tensorflow = horovod_name(facts, names), tf(names)
     lines = [f"{hvd}.init()"]
     if facts.options.target == "horovod":
         taken = any("gpus" in scope.names for scope in names.scopes.values())

@@ -6,20 +6,22 @@ from collections.abc import Iterator
 
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts, Site
+from hvdkit.migrate.facts.tensorflow.migrating import mirrored_strategies
 from hvdkit.migrate.facts.tensorflow.strategies import plain_variable
+from hvdkit.migrate.finding import required
 from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
 from hvdkit.migrate.tensorflow_edits import placed, tf
 
 
 def check(facts: Facts) -> Iterator[Finding]:
-    strategies = facts.tf.strategies
+    strategies = mirrored_strategies(facts)
     made = {site.node for site in strategies.made}
     handed = any(node not in made for _, node in strategies.handed)
     for site in strategies.made:
         short = site.name.rpartition(".")[2]
         message = f"the ranks of the job take the place of the replicas of {short}"
-        yield facts.required("HVD702", site.names, site.node, message, _edit, facts, site, handed)
+        yield required(facts, "HVD702", site.names, site.node, message, _edit, facts, site, handed)
 
 
 def _edit(facts: Facts, site: Site, handed: bool) -> list[Edit]:

@@ -7,15 +7,17 @@ from collections.abc import Iterator
 
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
+from hvdkit.migrate.facts.tensorflow.migrating import mirrored_strategies
 from hvdkit.migrate.facts.tensorflow.strategies import Use
+from hvdkit.migrate.finding import required
 from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
 
 
 def check(facts: Facts) -> Iterator[Finding]:
-    for use in facts.tf.strategies.of("scope"):
+    for use in mirrored_strategies(facts).of("scope"):
         message = "variables need no scope: every rank has its own copy of the model"
-        yield facts.required("HVD703", use.names, use.node, message, _edit, use)
+        yield required(facts, "HVD703", use.names, use.node, message, _edit, use)
 
 
 def _edit(use: Use) -> list[Edit]:

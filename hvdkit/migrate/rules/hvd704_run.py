@@ -7,16 +7,18 @@ from collections.abc import Iterator
 
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
+from hvdkit.migrate.facts.tensorflow.migrating import mirrored_strategies
 from hvdkit.migrate.facts.tensorflow.strategies import Use
 from hvdkit.migrate.facts.values.arguments import keyword
+from hvdkit.migrate.finding import required
 from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
 
 
 def check(facts: Facts) -> Iterator[Finding]:
-    for use in facts.tf.strategies.of("run", "experimental_run_v2"):
+    for use in mirrored_strategies(facts).of("run", "experimental_run_v2"):
         message = "each rank is one replica, and runs the step itself"
-        yield facts.required("HVD704", use.names, use.node, message, _edit, use)
+        yield required(facts, "HVD704", use.names, use.node, message, _edit, use)
 
 
 def _edit(use: Use) -> list[Edit]:

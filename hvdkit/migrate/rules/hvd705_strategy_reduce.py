@@ -7,8 +7,11 @@ from collections.abc import Iterator
 
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
+from hvdkit.migrate.facts.horovod_import import horovod_name
+from hvdkit.migrate.facts.tensorflow.migrating import mirrored_strategies
 from hvdkit.migrate.facts.tensorflow.strategies import Use
 from hvdkit.migrate.facts.values.arguments import keyword
+from hvdkit.migrate.finding import required
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
@@ -19,13 +22,13 @@ KINDS = {"SUM": ("Sum", "reduce_sum"), "MEAN": ("Average", "reduce_mean")}
 
 
 def check(facts: Facts) -> Iterator[Finding]:
-    for use in facts.tf.strategies.of("reduce", "gather", "experimental_local_results"):
+    for use in mirrored_strategies(facts).of("reduce", "gather", "experimental_local_results"):
         message = f"{use.node.attr} over the replicas becomes what Horovod does over the ranks"
-        yield facts.required("HVD705", use.names, use.node, message, _edit, facts, use)
+        yield required(facts, "HVD705", use.names, use.node, message, _edit, facts, use)
 
 
 def _edit(facts: Facts, use: Use) -> list[Edit]:
-    names, call, hvd = use.names, use.call, facts.hvd(use.names)
+    names, call, hvd = use.names, use.call, horovod_name(facts, use.names)
     assert call is not None
     given = _given(use, call)
     value, axis = given.get("value"), given.get("axis")

@@ -6,16 +6,19 @@ from collections.abc import Iterator
 
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
+from hvdkit.migrate.facts.horovod_import import horovod_name
+from hvdkit.migrate.facts.tensorflow.migrating import mirrored_strategies
+from hvdkit.migrate.finding import safe
 from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
 
 
 def check(facts: Facts) -> Iterator[Finding]:
-    for use in facts.tf.strategies.of("num_replicas_in_sync"):
-        text = f"{facts.hvd(use.names)}.size()"
+    for use in mirrored_strategies(facts).of("num_replicas_in_sync"):
+        text = f"{horovod_name(facts, use.names)}.size()"
         message = f"as many replicas as ranks: {text}"
-        yield facts.safe(
-            "HVD706", use.names, use.node, message, edits.replace, use.names.source, use.node, text
+        yield safe(
+            facts, "HVD706", use.names, use.node, message, edits.replace, use.names.source, use.node, text
         )
 
 

@@ -7,8 +7,11 @@ from collections.abc import Iterator
 
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
+from hvdkit.migrate.facts.horovod_import import horovod_name
+from hvdkit.migrate.facts.tensorflow.migrating import mirrored_strategies
 from hvdkit.migrate.facts.tensorflow.strategies import Use
 from hvdkit.migrate.facts.values.arguments import given, keyword
+from hvdkit.migrate.finding import refused, required
 from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
 from hvdkit.migrate.tensorflow_edits import tf
@@ -17,17 +20,17 @@ FUNCTIONS = ("distribute_datasets_from_function", "experimental_distribute_datas
 
 
 def check(facts: Facts) -> Iterator[Finding]:
-    for use in facts.tf.strategies.of("experimental_distribute_dataset"):
+    for use in mirrored_strategies(facts).of("experimental_distribute_dataset"):
         message = "the dataset itself: HVD710 gives each rank its share, HVD709 its batch"
-        yield facts.required("HVD707", use.names, use.node, message, _dataset, use)
-    for use in facts.tf.strategies.of(*FUNCTIONS):
+        yield required(facts, "HVD707", use.names, use.node, message, _dataset, use)
+    for use in mirrored_strategies(facts).of(*FUNCTIONS):
         message = "the function is told that this rank is one of size() input pipelines"
         if _asks(facts, use):
-            yield facts.required("HVD707", use.names, use.node, message, _function, facts, use)
+            yield required(facts, "HVD707", use.names, use.node, message, _function, facts, use)
             continue
         advice = "call the function and shard what it gives by rank, right before shuffle and batch"
         message = "the function of this dataset does not ask for its pipeline: every rank would draw all of the data"
-        yield facts.refused("HVD707", use.names, use.node, message, advice)
+        yield refused("HVD707", use.names, use.node, message, advice)
 
 
 def _dataset(use: Use) -> list[Edit]:
@@ -55,7 +58,7 @@ def _asks(facts: Facts, use: Use) -> bool:
 
 
 def _function(facts: Facts, use: Use) -> list[Edit]:
-    names, hvd, function = use.names, facts.hvd(use.names), _first(use, "dataset_fn")
+    names, hvd, function = use.names, horovod_name(facts, use.names), _first(use, "dataset_fn")
     assert use.call is not None and function is not None, "its function was asked for the pipeline's number"
     if len(use.call.args) > 1 or keyword(use.call, "options"):
         raise edits.CannotEdit("its options say how replicas are fed, and ranks have no replicas")

@@ -7,6 +7,9 @@ from collections.abc import Iterator
 
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
+from hvdkit.migrate.facts.horovod_import import horovod_name
+from hvdkit.migrate.facts.tensorflow.migrating import migrating_files, only_with_strategy
+from hvdkit.migrate.finding import manual, safe
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
@@ -16,8 +19,8 @@ NAME = "TF_CONFIG"
 
 
 def check(facts: Facts) -> Iterator[Finding]:
-    for names in facts.tf.files:
-        if not facts.tf.strategic(names):
+    for names in migrating_files(facts):
+        if not only_with_strategy(facts, names):
             continue
         written = {}
         for target, binding in names.stores.get(f"[{NAME!r}]", ()):
@@ -25,14 +28,14 @@ def check(facts: Facts) -> Iterator[Finding]:
                 written[binding.node] = names.statement(binding.node)
         for node, statement in written.items():
             message = "the launcher tells each process its rank"
-            yield facts.safe("HVD708", names, node, message, _delete, facts, names, statement)
+            yield safe(facts, "HVD708", names, node, message, _delete, facts, names, statement)
         for constant in names.texts.get(NAME, ()):
             if names.parents.get(constant) in written:
                 continue
-            hvd = facts.hvd(names)
+            hvd = horovod_name(facts, names)
             advice = f"take the number of workers from {hvd}.size() and the index from {hvd}.rank()"
             message = "TF_CONFIG is read here, and no launcher of Horovod's sets it"
-            yield facts.manual("HVD708", names, constant, message, advice)
+            yield manual("HVD708", names, constant, message, advice)
 
 
 def _delete(facts: Facts, names: Names, statement: ast.stmt) -> list[Edit]:

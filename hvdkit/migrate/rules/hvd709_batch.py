@@ -7,9 +7,12 @@ from collections.abc import Iterator
 
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
+from hvdkit.migrate.facts.horovod_import import horovod_name
 from hvdkit.migrate.facts.tensorflow import vocabulary as words
-from hvdkit.migrate.facts.tensorflow.datasets import Point, operation
+from hvdkit.migrate.facts.tensorflow.datasets import Point, dataset_chains, operation
+from hvdkit.migrate.facts.tensorflow.migrating import migrating_fits, mirrored_strategies, only_with_strategy
 from hvdkit.migrate.facts.values.arguments import keyword
+from hvdkit.migrate.finding import safe
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
@@ -20,28 +23,36 @@ BATCHES = ("batch", "padded_batch", "ragged_batch")
 
 
 def check(facts: Facts) -> Iterator[Finding]:
-    if not facts.tf.strategies.made:
+    if not mirrored_strategies(facts).made:
         return
     for names, size in dict.fromkeys((*_of_datasets(facts), *_of_sources(facts))):
-        if facts.tf.strategic(names) and not is_divided(facts, names, size):
-            yield facts.safe("HVD709", names, size, MESSAGE, divided, facts, names, size)
-    for call in facts.tf.fits():
-        if not facts.tf.strategic(call.names) or call.argument("y") is None or call.spread:
+        if only_with_strategy(facts, names) and not is_divided(facts, names, size):
+            yield safe(facts, "HVD709", names, size, MESSAGE, divided, facts, names, size)
+    for call in migrating_fits(facts):
+        if not only_with_strategy(facts, call.names) or call.argument("y") is None or call.spread:
             continue
         given = call.argument("batch_size")
         if given is None:
-            text = f"batch_size=32 // {facts.hvd(call.names)}.size()"
+            text = f"batch_size=32 // {horovod_name(facts, call.names)}.size()"
             source = call.names.source
-            yield facts.safe(
-                "HVD709", call.names, call.node, MESSAGE, edits.add_arguments, source, call.node, [text]
+            yield safe(
+                facts,
+                "HVD709",
+                call.names,
+                call.node,
+                MESSAGE,
+                edits.add_arguments,
+                source,
+                call.node,
+                [text],
             )
         elif not is_divided(facts, call.names, given):
-            yield facts.safe("HVD709", call.names, given, MESSAGE, divided, facts, call.names, given)
+            yield safe(facts, "HVD709", call.names, given, MESSAGE, divided, facts, call.names, given)
 
 
 def _of_datasets(facts: Facts) -> Iterator[tuple[Names, ast.expr]]:
     """Batch sizes on the way of the datasets that train."""
-    for drawn in facts.tf.chains.training:
+    for drawn in dataset_chains(facts).training:
         for chain in drawn.chains:
             for names, call in chain.ops:
                 size = keyword(call, "batch_size") or (call.args[0] if call.args else None)
@@ -51,11 +62,13 @@ def _of_datasets(facts: Facts) -> Iterator[tuple[Names, ast.expr]]:
 
 def _of_sources(facts: Facts) -> Iterator[tuple[Names, ast.expr]]:
     """Batch sizes of sources that give batches."""
-    for drawn in facts.tf.chains.training:
+    for drawn in dataset_chains(facts).training:
         for chain in drawn.chains:
             source: Point = chain.source
             call = source.node
-            if facts.tf.chains.made(source) & set(words.SHUFFLED_BATCHES) and isinstance(call, ast.Call):
+            if dataset_chains(facts).made(source) & set(words.SHUFFLED_BATCHES) and isinstance(
+                call, ast.Call
+            ):
                 size = keyword(call, "batch_size")
                 if size is not None:
                     yield source.names, size

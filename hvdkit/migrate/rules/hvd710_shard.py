@@ -7,12 +7,22 @@ from collections.abc import Iterator, Sequence
 
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
+from hvdkit.migrate.facts.horovod_import import horovod_name
+from hvdkit.migrate.facts.launch.rank_kinds import rank_kinds
 from hvdkit.migrate.facts.tensorflow.cutting import cut_at, endless, several_inputs, why_not_cut
-from hvdkit.migrate.facts.tensorflow.datasets import Chain, Point, countless, run_over
+from hvdkit.migrate.facts.tensorflow.datasets import Chain, Point, countless, dataset_chains, run_over
 from hvdkit.migrate.facts.tensorflow.iterators import drawn_steps, own_order
+from hvdkit.migrate.facts.tensorflow.migrating import (
+    environments,
+    loopless_steps,
+    migrating_files,
+    migrating_fits,
+    training_step_loops,
+)
 from hvdkit.migrate.facts.tensorflow.models import ModelCall
 from hvdkit.migrate.facts.tensorflow.shares import is_cut, is_own_part
 from hvdkit.migrate.facts.tensorflow.tapes import StepLoop
+from hvdkit.migrate.finding import manual, safe, suggested
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
@@ -25,7 +35,7 @@ ARRAYS = ("x", "y", "sample_weight")
 
 
 def check(facts: Facts) -> Iterator[Finding]:
-    drawn = [dataset for dataset in facts.tf.chains.training if dataset.names in facts.tf.files]
+    drawn = [dataset for dataset in dataset_chains(facts).training if dataset.names in migrating_files(facts)]
     seen: set[ast.AST] = set()
     for dataset in drawn:
         # What cannot be cut first: one expression may be reached by a way with a shuffle and one without.
@@ -33,14 +43,16 @@ def check(facts: Facts) -> Iterator[Finding]:
             if not is_cut(facts, chain):
                 yield from _dataset(facts, dataset.names, dataset.node, chain, seen)
     followed = {dataset.node for dataset in drawn}
-    for call in facts.tf.fits():
-        if call.argument("x") not in followed and call.names not in facts.tf.played:
+    for call in migrating_fits(facts):
+        if call.argument("x") not in followed and call.names not in environments(facts):
             yield from _arrays(facts, call)
-    for loop in {loop.node: loop for loop in facts.tf.loops if loop.names in facts.tf.files}.values():
-        if loop.names not in facts.tf.played:
+    for loop in {
+        loop.node: loop for loop in training_step_loops(facts) if loop.names in migrating_files(facts)
+    }.values():
+        if loop.names not in environments(facts):
             yield from _loop(facts, loop, followed)
-    for step in facts.tf.loopless:
-        if step.names in facts.tf.files:
+    for step in loopless_steps(facts):
+        if step.names in migrating_files(facts):
             yield _left_whole(facts, step.names, step.node, "no loop was found that runs this training step")
 
 
@@ -49,7 +61,7 @@ def _loop(facts: Facts, loop: StepLoop, followed: set[ast.expr]) -> Iterator[Fin
     steps = drawn_steps(facts, loop)
     if steps is not None:
         if not is_divided(facts, loop.names, steps):
-            yield facts.suggested("HVD710", loop.names, steps, STEPS, divided, facts, loop.names, steps)
+            yield suggested(facts, "HVD710", loop.names, steps, STEPS, divided, facts, loop.names, steps)
     elif not _draws_from(loop, followed):
         why = "no dataset was found that this training loop draws from"
         yield _left_whole(facts, loop.names, loop.node, why)
@@ -62,9 +74,9 @@ def _draws_from(loop: StepLoop, datasets: set[ast.expr]) -> bool:
 
 
 def _left_whole(facts: Facts, names: Names, node: ast.AST, why: str, whole: str = WHOLE) -> Finding:
-    hvd = facts.hvd(names)
+    hvd = horovod_name(facts, names)
     advice = f"give rank {hvd}.rank() of {hvd}.size() its own share, with as many batches on every rank"
-    return facts.manual("HVD710", names, node, f"{why}: {whole}", advice)
+    return manual("HVD710", names, node, f"{why}: {whole}", advice)
 
 
 def _dataset(
@@ -75,23 +87,23 @@ def _dataset(
         if point.node in seen:
             return
         seen.add(point.node)
-        if not chain.ops and not facts.tf.chains.is_dataset(chain.source):
+        if not chain.ops and not dataset_chains(facts).is_dataset(chain.source):
             return
     why = why_not_cut(facts, chain)
     if why or point is None:
         message = f"every rank would train on all of this data: {why}"
-        hvd = facts.hvd(names)
+        hvd = horovod_name(facts, names)
         advice = (
             f"write .shard({hvd}.size(), {hvd}.rank()) before shuffle and batch, where all ranks see the same order, "
             "and take care that every rank gets as many batches"
         )
-        yield facts.manual("HVD710", names, node, message, advice)
+        yield manual("HVD710", names, node, message, advice)
         return
-    yield facts.safe("HVD710", point.names, point.node, MESSAGE, _shard, facts, chain, point)
+    yield safe(facts, "HVD710", point.names, point.node, MESSAGE, _shard, facts, chain, point)
 
 
 def _shard(facts: Facts, chain: Chain, point: Point) -> list[Edit]:
-    names, hvd = point.names, facts.hvd(point.names)
+    names, hvd = point.names, horovod_name(facts, point.names)
     if facts.options.target == "hvdkit":
         return edits.appended(names.source, point.node, f".apply({hvd}.shard_dataset)")
     share = f".shard({hvd}.size(), {hvd}.rank())"
@@ -109,7 +121,7 @@ def _arrays(facts: Facts, call: ModelCall) -> Iterator[Finding]:
     elif y is None or isinstance(y, ast.Constant):
         if own_order(facts, names, x):
             yield from _iterator(facts, call, x)
-        elif not facts.ranks.inside(names, x):
+        elif not rank_kinds(facts).inside(names, x):
             yield _left_whole(facts, names, x, "what this gives is not a dataset that could be followed")
     elif several_inputs(facts, names, x):
         yield _left_whole(facts, names, x, "several inputs at once", "every rank would train on all of them")
@@ -123,15 +135,15 @@ def _arrays(facts: Facts, call: ModelCall) -> Iterator[Finding]:
             and not is_own_part(facts, names, array)
         ]
         if whole:
-            yield facts.safe("HVD710", names, whole[0], MESSAGE, _slices, facts, names, whole)
+            yield safe(facts, "HVD710", names, whole[0], MESSAGE, _slices, facts, names, whole)
 
 
 def _iterator(facts: Facts, call: ModelCall, x: ast.expr) -> Iterator[Finding]:
     """What gives each rank an order of its own lasts for the share of the steps; HVD711 cuts those that are told."""
     names, last = call.names, [*call.node.args, *(item.value for item in call.node.keywords)][-1]
     if call.argument("steps_per_epoch") is None:
-        share = f", steps_per_epoch=len({names.source.segment(x)}) // {facts.hvd(names)}.size()"
-        yield facts.suggested("HVD710", names, x, STEPS, edits.wrap, names.source, last, "", share)
+        share = f", steps_per_epoch=len({names.source.segment(x)}) // {horovod_name(facts, names)}.size()"
+        yield suggested(facts, "HVD710", names, x, STEPS, edits.wrap, names.source, last, "", share)
 
 
 def _slices(facts: Facts, names: Names, arrays: Sequence[ast.expr]) -> list[Edit]:
@@ -140,7 +152,7 @@ def _slices(facts: Facts, names: Names, arrays: Sequence[ast.expr]) -> list[Edit
 
 
 def _slice(facts: Facts, names: Names, array: ast.expr) -> list[Edit]:
-    hvd, text = facts.hvd(names), names.source.segment(array)
+    hvd, text = horovod_name(facts, names), names.source.segment(array)
     if facts.options.target == "hvdkit":
         return edits.wrap(names.source, array, f"{hvd}.shard_arrays(", ")")
     if not isinstance(array, (ast.Name, ast.Attribute, ast.Subscript)):

@@ -7,6 +7,10 @@ from collections.abc import Iterator
 
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
+from hvdkit.migrate.facts.horovod_import import horovod_name
+from hvdkit.migrate.facts.tensorflow.datasets import dataset_chains
+from hvdkit.migrate.facts.tensorflow.migrating import migrating_fits, only_with_strategy
+from hvdkit.migrate.finding import manual, safe
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
@@ -14,27 +18,27 @@ from hvdkit.migrate.tensorflow_edits import divided, is_divided
 
 
 def check(facts: Facts) -> Iterator[Finding]:
-    for call in facts.tf.fits():
+    for call in migrating_fits(facts):
         steps = call.argument("steps_per_epoch")
         names = call.names
         if steps is None or (isinstance(steps, ast.Constant) and steps.value is None):
             continue
-        if facts.tf.strategic(names) or is_divided(facts, names, steps):
+        if only_with_strategy(facts, names) or is_divided(facts, names, steps):
             continue
         if any(name.endswith(".steps_per_epoch") for name in facts.flow.made(names, steps)):
             continue
         if _of_share(facts, names, steps):
             message = "these steps are computed from a dataset that each rank has a part of"
             advice = "make sure that the steps of all ranks together are one pass over the data"
-            yield facts.manual("HVD711", names, steps, message, advice)
+            yield manual("HVD711", names, steps, message, advice)
             continue
         message = "the ranks share the steps of an epoch"
-        yield facts.safe("HVD711", names, steps, message, _edit, facts, names, steps)
+        yield safe(facts, "HVD711", names, steps, message, _edit, facts, names, steps)
 
 
 def _edit(facts: Facts, names: Names, steps: ast.expr) -> list[Edit]:
     if facts.options.target == "hvdkit":
-        return edits.wrap(names.source, steps, f"{facts.hvd(names)}.steps_per_epoch(", ")")
+        return edits.wrap(names.source, steps, f"{horovod_name(facts, names)}.steps_per_epoch(", ")")
     return divided(facts, names, steps)
 
 
@@ -55,8 +59,10 @@ def _of_share(facts: Facts, names: Names, steps: ast.expr) -> bool:
 def _is_dataset(facts: Facts, names: Names, node: ast.AST) -> bool:
     if not isinstance(node, (ast.Name, ast.Attribute)):
         return False
-    chains = facts.tf.chains.follow(names, node)
-    return any(chain.source.node is not node and facts.tf.chains.is_dataset(chain.source) for chain in chains)
+    chains = dataset_chains(facts).follow(names, node)
+    return any(
+        chain.source.node is not node and dataset_chains(facts).is_dataset(chain.source) for chain in chains
+    )
 
 
 RULE = Rule(

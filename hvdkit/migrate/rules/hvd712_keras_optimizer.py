@@ -7,10 +7,15 @@ from collections.abc import Iterator
 
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
+from hvdkit.migrate.facts.horovod_import import horovod_name
+from hvdkit.migrate.facts.programs import programs_of
 from hvdkit.migrate.facts.tensorflow import vocabulary as words
 from hvdkit.migrate.facts.tensorflow.keras_version import pinned
+from hvdkit.migrate.facts.tensorflow.migrating import migrating_compiles
 from hvdkit.migrate.facts.tensorflow.models import ModelCall, custom_step
+from hvdkit.migrate.facts.tensorflow.tapes import applied_gradients
 from hvdkit.migrate.facts.values.value import Value
+from hvdkit.migrate.finding import refused, required
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Applicability, Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
@@ -26,7 +31,7 @@ SCALED = ("keras.mixed_precision.LossScaleOptimizer", "keras.mixed_precision.exp
 
 def check(facts: Facts) -> Iterator[Finding]:
     """What is wrapped; the first says what plain Horovod does under the Keras that nothing excludes."""
-    programs = (program for program in facts.programs if program.kind in words.KINDS)
+    programs = (program for program in programs_of(facts) if program.kind in words.KINDS)
     known = all(pinned(program.entry)[0] for program in programs)
     said = known or facts.options.target != "horovod"
     for finding in _findings(facts):
@@ -35,27 +40,25 @@ def check(facts: Facts) -> Iterator[Finding]:
 
 
 def _findings(facts: Facts) -> Iterator[Finding]:
-    by_hand = {v for step in facts.tf.applied for v in facts.flow.values(step.names, step.optimizer)}
+    by_hand = {v for step in applied_gradients(facts) for v in facts.flow.values(step.names, step.optimizer)}
     seen: set[ast.AST] = set()
-    for call in facts.tf.compiles():
+    for call in migrating_compiles(facts):
         names = call.names
         if custom_step(facts, call):
             continue
         optimizer = call.argument("optimizer")
         if optimizer is None and call.spread:
-            advice = f"give it {facts.hvd(names)}.DistributedOptimizer(...)"
+            advice = f"give it {horovod_name(facts, names)}.DistributedOptimizer(...)"
             message = "which optimizer this compile is given cannot be told"
-            yield facts.refused("HVD712", names, call.node, message, advice)
+            yield refused("HVD712", names, call.node, message, advice)
             continue
         made = facts.flow.values(names, optimizer)
         if any(value.name in words.OPTIMIZERS for value in made):
             continue
         if facts.options.target == "horovod" and any(value.name in SCALED for value in made):
-            advice = (
-                f"wrap the optimizer inside: LossScaleOptimizer({facts.hvd(names)}.DistributedOptimizer(...))"
-            )
+            advice = f"wrap the optimizer inside: LossScaleOptimizer({horovod_name(facts, names)}.DistributedOptimizer(...))"
             message = "the loss scale has to come off before the gradients are averaged"
-            yield facts.refused("HVD712", names, optimizer or call.node, message, advice)
+            yield refused("HVD712", names, optimizer or call.node, message, advice)
             continue
         yield from _wrapped(facts, call, optimizer, made, bool(made & by_hand), seen)
 
@@ -68,27 +71,27 @@ def _wrapped(
     by_hand: bool,
     seen: set[ast.AST],
 ) -> Iterator[Finding]:
-    names, hvd = call.names, facts.hvd(call.names)
+    names, hvd = call.names, horovod_name(facts, call.names)
     own = [value for value in made if value.name.startswith("keras.optimizers.") and value.kind == "made"]
     if isinstance(optimizer, ast.Name) and own and len(own) == len(made) and not by_hand:
         for value in own:  # where it is made, so that a checkpoint or a print of it means the same object
             if value.node not in seen:
                 seen.add(value.node)
-                yield facts.required(
-                    "HVD712", value.names, value.node, MESSAGE, _around, facts, value.names, value.node
+                yield required(
+                    facts, "HVD712", value.names, value.node, MESSAGE, _around, facts, value.names, value.node
                 )
     elif optimizer is None:
         text = f'optimizer={hvd}.DistributedOptimizer({keras(names)}.optimizers.get("rmsprop"))'
-        yield facts.required(
-            "HVD712", names, call.node, MESSAGE, edits.add_arguments, names.source, call.node, [text]
+        yield required(
+            facts, "HVD712", names, call.node, MESSAGE, edits.add_arguments, names.source, call.node, [text]
         )
     elif optimizer not in seen:
         seen.add(optimizer)
-        yield facts.required("HVD712", names, optimizer, MESSAGE, _around, facts, names, optimizer)
+        yield required(facts, "HVD712", names, optimizer, MESSAGE, _around, facts, names, optimizer)
 
 
 def _around(facts: Facts, names: Names, node: ast.expr) -> list[Edit]:
-    hvd = facts.hvd(names)
+    hvd = horovod_name(facts, names)
     scaled = facts.options.suggested and facts.options.allows("HVD721")
     if scaled and scaled_by_name(facts, names, node):
         return edits.wrap(

@@ -7,9 +7,16 @@ from collections.abc import Iterator
 
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
-from hvdkit.migrate.facts.tensorflow.tapes import Applied, is_distributed
+from hvdkit.migrate.facts.horovod_import import horovod_name
+from hvdkit.migrate.facts.tensorflow.migrating import (
+    migrating_files,
+    only_with_strategy,
+    replicated_functions,
+)
+from hvdkit.migrate.facts.tensorflow.tapes import Applied, applied_gradients, is_distributed
 from hvdkit.migrate.facts.values.arguments import given
 from hvdkit.migrate.facts.values.order import last_binding
+from hvdkit.migrate.finding import refused, required
 from hvdkit.migrate.names import Binding, Names
 from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
@@ -22,8 +29,8 @@ KERAS_LOSSES = ("compiled_loss", "compute_loss")
 def check(facts: Facts) -> Iterator[Finding]:
     seen: set[ast.AST] = set()
     tapes: dict[tuple[Names, ast.AST | None, str, Binding | None], ast.Call] = {}
-    for step in facts.tf.applied:
-        if step.names not in facts.tf.files:
+    for step in applied_gradients(facts):
+        if step.names not in migrating_files(facts):
             continue
         for names, call in step.gradients:
             if call in seen:
@@ -40,12 +47,10 @@ def check(facts: Facts) -> Iterator[Finding]:
             yield from _tape(facts, step, names, call, tape, _recording(names, call, last))
     for names, call, receiver in facts.methods("minimize"):
         made = facts.flow.made(names, receiver)
-        if names in facts.tf.files and any(name.startswith("keras.optimizers.") for name in made):
-            advice = (
-                f"take the gradients with a {facts.hvd(names)}.DistributedGradientTape, and apply_gradients"
-            )
+        if names in migrating_files(facts) and any(name.startswith("keras.optimizers.") for name in made):
+            advice = f"take the gradients with a {horovod_name(facts, names)}.DistributedGradientTape, and apply_gradients"
             message = "minimize takes and applies the gradients of this rank alone"
-            yield facts.refused("HVD713", names, call, message, advice)
+            yield refused("HVD713", names, call, message, advice)
 
 
 def _follows(names: Names, first: ast.Call, second: ast.Call) -> bool:
@@ -66,16 +71,16 @@ def _recording(names: Names, call: ast.Call, tape: Binding | None) -> ast.expr |
 def _tape(
     facts: Facts, step: Applied, names: Names, call: ast.Call, tape: ast.expr, recording: ast.expr | None
 ) -> Iterator[Finding]:
-    replicated = facts.tf.strategic(names) and names.function(call) in facts.tf.replicated
+    replicated = only_with_strategy(facts, names) and names.function(call) in replicated_functions(facts)
     summed = replicated and not _by_keras(facts, names, call)
     if summed and step.changed:
         advice = (
             "reduce what is applied: hvd.allreduce(gradient, op=hvd.Sum) of each gradient, after the change"
         )
         message = "the gradients are changed (clipped, say) on each replica before the strategy adds them up"
-        yield facts.refused("HVD713", names, call, message, advice)
+        yield refused("HVD713", names, call, message, advice)
         return
-    yield facts.required("HVD713", names, call, MESSAGE, _edit, facts, names, call, tape, summed, recording)
+    yield required(facts, "HVD713", names, call, MESSAGE, _edit, facts, names, call, tape, summed, recording)
 
 
 def _by_keras(facts: Facts, names: Names, call: ast.Call) -> bool:
@@ -97,7 +102,7 @@ def _edit(
 ) -> list[Edit]:
     if not isinstance(tape, ast.Name):
         raise edits.CannotEdit("the tape has no name of its own")
-    hvd, op = facts.hvd(names), ""
+    hvd, op = horovod_name(facts, names), ""
     if summed:
         op = f", op={hvd}.Sum"
     made = _listed(facts, names, call)

@@ -6,9 +6,12 @@ import ast
 from collections.abc import Iterator
 
 from hvdkit.migrate.facts import Facts
+from hvdkit.migrate.facts.horovod_import import horovod_name
 from hvdkit.migrate.facts.tensorflow import vocabulary as words
+from hvdkit.migrate.facts.tensorflow.migrating import loopless_steps, migrating_files, training_step_loops
 from hvdkit.migrate.facts.tensorflow.tapes import StepLoop
 from hvdkit.migrate.facts.values.spelling import spelled
+from hvdkit.migrate.finding import manual, required
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
@@ -19,22 +22,22 @@ VARIABLES = ("trainable_variables", "trainable_weights", "variables", "weights")
 
 def check(facts: Facts) -> Iterator[Finding]:
     places: dict[ast.stmt, list[StepLoop]] = {}
-    for loop in (loop for loop in facts.tf.loops if loop.names in facts.tf.files):
+    for loop in (loop for loop in training_step_loops(facts) if loop.names in migrating_files(facts)):
         places.setdefault(loop.statement, []).append(loop)
     for statement, loops in places.items():
         if not _broadcast_inside(facts, loops[0]):
             yield _finding(facts, statement, loops)
-    for step in facts.tf.loopless:
-        if step.names in facts.tf.files:
+    for step in loopless_steps(facts):
+        if step.names in migrating_files(facts):
             message = (
                 "the ranks' weights must be made equal, and no loop was found that runs this training step"
             )
-            yield facts.manual("HVD714", step.names, step.node, message, _advice(facts, step.names))
+            yield manual("HVD714", step.names, step.node, message, _advice(facts, step.names))
 
 
 def _advice(facts: Facts, names: Names) -> str:
     return (
-        f"after the first step, outside any tf.function, call {facts.hvd(names)}.broadcast_variables(..., root_rank=0) "
+        f"after the first step, outside any tf.function, call {horovod_name(facts, names)}.broadcast_variables(..., root_rank=0) "
         "for the model's variables and the optimizer's"
     )
 
@@ -46,7 +49,7 @@ def _broadcast_inside(facts: Facts, loop: StepLoop) -> bool:
 
 
 def _finding(facts: Facts, statement: ast.stmt, loops: list[StepLoop]) -> Finding:
-    names, hvd = loops[0].names, facts.hvd(loops[0].names)
+    names, hvd = loops[0].names, horovod_name(facts, loops[0].names)
     message = "after the first step every rank takes rank 0's weights and optimizer state"
     models: list[str] = []
     optimizers: list[str] = []
@@ -60,7 +63,7 @@ def _finding(facts: Facts, statement: ast.stmt, loops: list[StepLoop]) -> Findin
     if "" in models or "" in optimizers or not models or any(loop.graph for loop in loops):
         where_not = "is traced by tf.function" if any(loop.graph for loop in loops) else "does not name them"
         message = f"the ranks' weights must be made equal, and this loop {where_not}"
-        return facts.manual("HVD714", names, statement, message, _advice(facts, names))
+        return manual("HVD714", names, statement, message, _advice(facts, names))
     lines = [f"if {optimizers[0]}.iterations == 1:"]
     if facts.options.target == "hvdkit" and keras and all(model.endswith(".variables") for model in models):
         lines += _pairs(hvd, models, optimizers)
@@ -68,7 +71,7 @@ def _finding(facts: Facts, statement: ast.stmt, loops: list[StepLoop]) -> Findin
         lines += [f"\t{hvd}.broadcast_variables({model}, root_rank=0)" for model in dict.fromkeys(models)]
         for one in dict.fromkeys(optimizers):
             lines += _state(facts, hvd, one)
-    return facts.required("HVD714", names, statement, message, after, facts, names, statement, lines)
+    return required(facts, "HVD714", names, statement, message, after, facts, names, statement, lines)
 
 
 def _state(facts: Facts, hvd: str, optimizer: str) -> list[str]:

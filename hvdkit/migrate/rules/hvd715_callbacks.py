@@ -7,9 +7,12 @@ from collections.abc import Iterator
 
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
+from hvdkit.migrate.facts.horovod_import import horovod_module, horovod_name
 from hvdkit.migrate.facts.launch.guards import Where, where_runs
 from hvdkit.migrate.facts.tensorflow import vocabulary as words
+from hvdkit.migrate.facts.tensorflow.migrating import migrating_fits
 from hvdkit.migrate.facts.tensorflow.models import ModelCall
+from hvdkit.migrate.finding import refused, required
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
@@ -21,12 +24,12 @@ MESSAGE = "rank 0's first weights go to all ranks, and metrics are averaged over
 
 def check(facts: Facts) -> Iterator[Finding]:
     seen: set[ast.AST] = set()
-    for call in facts.tf.fits():
+    for call in migrating_fits(facts):
         names, given = call.names, call.argument("callbacks")
         if given is None and call.spread:
             message = "which callbacks this fit is given cannot be told"
             advice = f"put {_text(facts, names)} first among them"
-            yield facts.refused("HVD715", names, call.node, message, advice)
+            yield refused("HVD715", names, call.node, message, advice)
             continue
         if facts.options.target == "hvdkit":
             yield from _list(facts, call, given)
@@ -39,40 +42,40 @@ def check(facts: Facts) -> Iterator[Finding]:
             make = (edits.replace, names.source, _keyword(call), text) if given is not None else None
             if make is None:
                 make = (edits.add_arguments, names.source, call.node, [text])  # type: ignore[assignment]
-            yield facts.required("HVD715", names, call.node, MESSAGE, *make)  # type: ignore[misc]
+            yield required(facts, "HVD715", names, call.node, MESSAGE, *make)  # type: ignore[misc]
         elif len(found) == 1 and _made_once(facts, call, given) and isinstance(found[0].node, ast.List):
             if found[0].node not in seen:
                 seen.add(found[0].node)
                 where = found[0].names
-                yield facts.required(
-                    "HVD715", where, found[0].node, MESSAGE, _first, facts, where, found[0].node
+                yield required(
+                    facts, "HVD715", where, found[0].node, MESSAGE, _first, facts, where, found[0].node
                 )
         else:
-            yield facts.required("HVD715", names, given, MESSAGE, _around, facts, call, given)
+            yield required(facts, "HVD715", names, given, MESSAGE, _around, facts, call, given)
 
 
 def _list(facts: Facts, call: ModelCall, given: ast.expr | None) -> Iterator[Finding]:
     """hvd.callbacks(...) around what fit is given: it keeps those that write to rank 0, too."""
     names = call.names
-    hvd = facts.hvd(names)
-    name = f"{hvd}.callbacks" if facts.module(names).endswith(".keras") else "hvd_callbacks"
+    hvd = horovod_name(facts, names)
+    name = f"{hvd}.callbacks" if horovod_module(facts, names).endswith(".keras") else "hvd_callbacks"
     made = facts.flow.values(names, given)
     if any("callbacks" in value.name and value.name.startswith("hvdkit.") for value in made):
         return
     if given is None or (isinstance(given, ast.Constant) and given.value is None):
         if given is None:
             make = (edits.add_arguments, names.source, call.node, [f"callbacks={name}()"])
-            yield facts.required("HVD715", names, call.node, MESSAGE, *make)
+            yield required(facts, "HVD715", names, call.node, MESSAGE, *make)
         else:
-            yield facts.required(
-                "HVD715", names, given, MESSAGE, edits.replace, names.source, given, f"{name}()"
+            yield required(
+                facts, "HVD715", names, given, MESSAGE, edits.replace, names.source, given, f"{name}()"
             )
         return
     single = any(value.name.startswith("keras.callbacks.") or value.kind == "object" for value in made)
     unknown = not all(isinstance(value.node, ast.List) for value in made) or not made
     before, after = ("[", "]") if single else ("", " or []" if unknown else "")
     around = (edits.wrap, names.source, given, f"{name}({before}", f"{after})")
-    yield facts.required("HVD715", names, given, MESSAGE, *around)
+    yield required(facts, "HVD715", names, given, MESSAGE, *around)
 
 
 def _keyword(call: ModelCall) -> ast.AST:
@@ -122,7 +125,7 @@ def _around(facts: Facts, call: ModelCall, given: ast.expr) -> list[Edit]:
     if any(value.name.startswith("keras.callbacks.") or value.kind == "object" for value in values):
         before, after = "", ""
         if facts.options.allows(WRITERS_RULE) and _writes(facts, names, given):
-            before, after = "*([", f"] if {facts.hvd(names)}.rank() == 0 else [])"
+            before, after = "*([", f"] if {horovod_name(facts, names)}.rank() == 0 else [])"
         return edits.wrap(names.source, given, f"[{_text(facts, names)}, {before}", f"{after}]")
     return edits.wrap(names.source, given, f"[{_text(facts, names)}, *(", " or [])]")
 

@@ -7,9 +7,13 @@ from collections.abc import Iterator
 
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
+from hvdkit.migrate.facts.horovod_import import horovod_name
 from hvdkit.migrate.facts.launch.guards import Where, where_runs
+from hvdkit.migrate.facts.launch.rank_kinds import rank_kinds
 from hvdkit.migrate.facts.tensorflow import vocabulary as words
+from hvdkit.migrate.facts.tensorflow.migrating import migrating_files
 from hvdkit.migrate.facts.values.value import Value
+from hvdkit.migrate.finding import manual, safe
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
@@ -25,20 +29,20 @@ def check(facts: Facts) -> Iterator[Finding]:
         if where_runs(facts, names, call) is Where.ALL:
             yield from _placed(facts, names, call)
     for site in facts.calls(words.BACKUP):
-        if site.names in facts.tf.files and not facts.ranks.inside(site.names, site.node):
+        if site.names in migrating_files(facts) and not rank_kinds(facts).inside(site.names, site.node):
             advice = (
                 "keep a ModelCheckpoint; to resume, load it on all ranks and give fit the same initial_epoch"
             )
             message = "every rank would write this backup, and every rank has to read one to go on from the same epoch"
-            yield facts.manual("HVD716", site.names, site.node, message, advice)
+            yield manual("HVD716", site.names, site.node, message, advice)
 
 
 def _made(facts: Facts) -> Iterator[tuple[Names, ast.Call]]:
     """Constructions of callbacks that write, and of the project's own subclasses of them."""
     for site in facts.calls(*words.WRITING_CALLBACKS):
-        if site.names in facts.tf.files:
+        if site.names in migrating_files(facts):
             yield site.names, site.node
-    for names in facts.tf.files:
+    for names in migrating_files(facts):
         for call in names.of_kind(ast.Call):
             for value in facts.flow.values(names, call.func):
                 if value.kind == "class" and facts.flow.bases(value) & words.WRITING_CALLBACKS:
@@ -104,26 +108,30 @@ def _appends(names: Names, node: ast.expr) -> bool:
 
 
 def _in_list(facts: Facts, names: Names, node: ast.expr) -> Finding:
-    after = f"] if {facts.hvd(names)}.rank() == 0 else [])"
-    return facts.safe("HVD716", names, node, MESSAGE, edits.wrap, names.source, node, "*([", after)
+    after = f"] if {horovod_name(facts, names)}.rank() == 0 else [])"
+    return safe(facts, "HVD716", names, node, MESSAGE, edits.wrap, names.source, node, "*([", after)
 
 
 def _alone(facts: Facts, names: Names, call: ast.Call) -> Iterator[Finding]:
     """`callbacks=ModelCheckpoint(...)`: HVD715 puts a list around it, and says there that rank 0 writes."""
     if not facts.options.allows(LIST_RULE):
-        after = f"] if {facts.hvd(names)}.rank() == 0 else []"
-        yield facts.safe("HVD716", names, call, MESSAGE, edits.wrap, names.source, call, "[", after)
+        after = f"] if {horovod_name(facts, names)}.rank() == 0 else []"
+        yield safe(facts, "HVD716", names, call, MESSAGE, edits.wrap, names.source, call, "[", after)
 
 
 def _append(facts: Facts, names: Names, node: ast.expr) -> Finding:
-    condition = f"{facts.hvd(names)}.rank() == 0"
-    return facts.safe("HVD716", names, node, MESSAGE, guard, facts, names, [names.statement(node)], condition)
+    condition = f"{horovod_name(facts, names)}.rank() == 0"
+    return safe(
+        facts, "HVD716", names, node, MESSAGE, guard, facts, names, [names.statement(node)], condition
+    )
 
 
 def _left(facts: Facts, names: Names, node: ast.expr) -> Finding:
     message = "every rank would write these files, and where the callback goes cannot be told"
-    advice = f"give it to fit on rank 0 only: *([callback] if {facts.hvd(names)}.rank() == 0 else [])"
-    return facts.manual("HVD716", names, node, message, advice)
+    advice = (
+        f"give it to fit on rank 0 only: *([callback] if {horovod_name(facts, names)}.rank() == 0 else [])"
+    )
+    return manual("HVD716", names, node, message, advice)
 
 
 RULE = Rule(

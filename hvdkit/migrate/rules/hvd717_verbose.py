@@ -7,6 +7,11 @@ from collections.abc import Iterator
 
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
+from hvdkit.migrate.facts.horovod_import import horovod_name
+from hvdkit.migrate.facts.launch.rank_kinds import rank_kinds
+from hvdkit.migrate.facts.tensorflow.migrating import is_migrating
+from hvdkit.migrate.facts.tensorflow.models import keras_calls
+from hvdkit.migrate.finding import safe
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
@@ -16,33 +21,33 @@ MESSAGE = "rank 0 shows the progress"
 
 
 def check(facts: Facts) -> Iterator[Finding]:
-    for call in facts.tf.calls:
-        if call.method not in METHODS or not facts.tf.mine(call) or call.spread:
+    for call in keras_calls(facts):
+        if call.method not in METHODS or not is_migrating(facts, call) or call.spread:
             continue
         names, given = call.names, call.argument("verbose")
         if given is None:
             text, source = f"verbose={_default(facts, names)}", names.source
-            yield facts.safe(
-                "HVD717", names, call.node, MESSAGE, edits.add_arguments, source, call.node, [text]
+            yield safe(
+                facts, "HVD717", names, call.node, MESSAGE, edits.add_arguments, source, call.node, [text]
             )
         elif not _by_rank(facts, names, given) and not (isinstance(given, ast.Constant) and given.value == 0):
-            yield facts.safe("HVD717", names, given, MESSAGE, _edit, facts, names, given)
+            yield safe(facts, "HVD717", names, given, MESSAGE, _edit, facts, names, given)
 
 
 def _by_rank(facts: Facts, names: Names, given: ast.expr) -> bool:
     asked = isinstance(given, ast.Call) and any(n.endswith(".verbose") for n in names.qualified(given.func))
-    return asked or facts.ranks.inside(names, given)
+    return asked or rank_kinds(facts).inside(names, given)
 
 
 def _default(facts: Facts, names: Names) -> str:
-    hvd = facts.hvd(names)
+    hvd = horovod_name(facts, names)
     return f"1 if {hvd}.rank() == 0 else 0" if facts.options.target == "horovod" else f"{hvd}.verbose()"
 
 
 def _edit(facts: Facts, names: Names, given: ast.expr) -> list[Edit]:
     if facts.options.target == "hvdkit":
-        return edits.wrap(names.source, given, f"{facts.hvd(names)}.verbose(", ")")
-    return edits.appended(names.source, given, f" if {facts.hvd(names)}.rank() == 0 else 0")
+        return edits.wrap(names.source, given, f"{horovod_name(facts, names)}.verbose(", ")")
+    return edits.appended(names.source, given, f" if {horovod_name(facts, names)}.rank() == 0 else 0")
 
 
 RULE = Rule(

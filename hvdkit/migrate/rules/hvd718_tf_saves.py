@@ -8,9 +8,13 @@ from collections.abc import Iterable, Iterator
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.files.writers import needed_everywhere, writers
+from hvdkit.migrate.facts.horovod_import import horovod_name
 from hvdkit.migrate.facts.launch.guards import Where
+from hvdkit.migrate.facts.launch.rank_kinds import rank_kinds
 from hvdkit.migrate.facts.tensorflow.downloads import downloads, whole
+from hvdkit.migrate.facts.tensorflow.migrating import migrating_files, only_started
 from hvdkit.migrate.facts.tensorflow.saving import DELETED, Saved, deletions, saves, summaries
+from hvdkit.migrate.finding import manual, safe
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
@@ -25,19 +29,19 @@ def check(facts: Facts) -> Iterator[Finding]:
     for names, statements in plain.items():
         for row in edits.rows(names, list(dict.fromkeys(statements.values()))):
             condition = _condition(facts, names)
-            yield facts.safe("HVD718", names, row[0], MESSAGE, guard, facts, names, row, condition)
+            yield safe(facts, "HVD718", names, row[0], MESSAGE, guard, facts, names, row, condition)
     for saved in found:
         names, call = saved.names, saved.node
         if call in plain.get(names, ()):
             continue
         if _only_told(facts, saved):
             text = f" if {_condition(facts, names)} else None"
-            yield facts.safe("HVD718", names, call, MESSAGE, edits.wrap, names.source, call, "", text)
+            yield safe(facts, "HVD718", names, call, MESSAGE, edits.wrap, names.source, call, "", text)
         else:
             advice = (
                 f"put the writing under `if {_condition(facts, names)}:`, what all ranks have to run outside"
             )
-            yield facts.manual(
+            yield manual(
                 "HVD718", names, call, f"every rank would write the file of this {saved.what}", advice
             )
     # HVD724 lets one process of each host do these, with what they delete.
@@ -51,24 +55,28 @@ def check(facts: Facts) -> Iterator[Finding]:
                 f"put it under `if {_condition(facts, names)}:`, and `{meeting(facts, names)}` after it where the "
                 "others write or read there"
             )
-            yield facts.manual("HVD718", names, deleted.node, message, advice)
+            yield manual("HVD718", names, deleted.node, message, advice)
     for saved in summaries(facts):
         names = saved.names
         if _by_all(facts, saved):
             message = "rank 0 writes the summaries, the others' writer does nothing"
-            yield facts.safe("HVD718", names, saved.node, message, _summary, facts, saved)
+            yield safe(facts, "HVD718", names, saved.node, message, _summary, facts, saved)
 
 
 def _by_all(facts: Facts, saved: Saved) -> bool:
     """Whether every rank of a migrated program would do it, to one and the same file."""
     names = saved.names
-    return names in facts.tf.files and saved.where is Where.ALL and not facts.ranks.inside(names, saved.node)
+    return (
+        names in migrating_files(facts)
+        and saved.where is Where.ALL
+        and not rank_kinds(facts).inside(names, saved.node)
+    )
 
 
 def _condition(facts: Facts, names: Names) -> str:
     """What holds on rank 0; in a file that other programs import, too, also where nobody starts Horovod."""
-    hvd = facts.hvd(names)
-    alone = "" if facts.tf.only_started(names) else f"not {hvd}.is_initialized() or "
+    hvd = horovod_name(facts, names)
+    alone = "" if only_started(facts, names) else f"not {hvd}.is_initialized() or "
     return f"{alone}{hvd}.rank() == 0"
 
 

@@ -7,7 +7,10 @@ from collections.abc import Iterator
 
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
+from hvdkit.migrate.facts.horovod_import import horovod_name
 from hvdkit.migrate.facts.launch.guards import Where, where_runs
+from hvdkit.migrate.facts.tensorflow.migrating import mirrored_strategies, only_with_strategy
+from hvdkit.migrate.finding import manual, safe
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
@@ -20,19 +23,19 @@ SIMPLE = (ast.Expr, ast.Assign, ast.AugAssign, ast.AnnAssign)
 
 
 def check(facts: Facts) -> Iterator[Finding]:
-    if not facts.tf.strategies.of("run", "experimental_run_v2"):
+    if not mirrored_strategies(facts).of("run", "experimental_run_v2"):
         return
     rows: dict[ast.stmt, list[tuple[Names, ast.Call]]] = {}
     for names, call, receiver in facts.methods("result"):
         made = {name for name in facts.flow.made(names, receiver) if name.startswith(METRICS)}
-        if not made or not facts.tf.strategic(names) or call.args or call.keywords:
+        if not made or not only_with_strategy(facts, names) or call.args or call.keywords:
             continue
         statement = names.statement(call)
-        hvd = facts.hvd(names)
+        hvd = horovod_name(facts, names)
         advice = f"average it on all ranks: {hvd}.allreduce(metric.result(), op={hvd}.Average), outside any test of the rank"
         if not all(name.endswith(MEANS) for name in made):
             message = "each rank has counted its own share, and this metric is no mean that could be averaged"
-            yield facts.manual("HVD719", names, call, message, f"count it on all of the data, or {advice}")
+            yield manual("HVD719", names, call, message, f"count it on all of the data, or {advice}")
         elif _averaged(facts, names, call):
             continue
         elif (
@@ -41,14 +44,14 @@ def check(facts: Facts) -> Iterator[Finding]:
             or _later(names, call)
         ):
             message = "each rank has counted its own share, and this statement may not run on all ranks"
-            yield facts.manual("HVD719", names, call, message, advice)
+            yield manual("HVD719", names, call, message, advice)
         else:
             rows.setdefault(statement, []).append((names, call))
     for statement, calls in rows.items():
         names = calls[0][0]
         message = "each rank has counted its own share: the mean over ranks is that of the whole"
-        yield facts.safe(
-            "HVD719", names, statement, message, _edit, facts, names, statement, [c for _, c in calls]
+        yield safe(
+            facts, "HVD719", names, statement, message, _edit, facts, names, statement, [c for _, c in calls]
         )
 
 
@@ -71,7 +74,7 @@ def _later(names: Names, call: ast.Call) -> bool:
 def _edit(facts: Facts, names: Names, statement: ast.stmt, calls: list[ast.Call]) -> list[Edit]:
     metrics: dict[str, str] = {}
     made: list[Edit] = []
-    hvd = facts.hvd(names)
+    hvd = horovod_name(facts, names)
     for call in calls:
         metric = call.func.value if isinstance(call.func, ast.Attribute) else call
         text = names.source.segment(metric)

@@ -8,8 +8,12 @@ from collections.abc import Iterator
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.files.writers import needed_everywhere
+from hvdkit.migrate.facts.horovod_import import horovod_name
 from hvdkit.migrate.facts.launch.guards import Where, where_runs
+from hvdkit.migrate.facts.programs import programs_of
+from hvdkit.migrate.facts.tensorflow.migrating import migrating_files, only_started
 from hvdkit.migrate.facts.tensorflow.vocabulary import KINDS
+from hvdkit.migrate.finding import safe
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
@@ -21,8 +25,8 @@ TOGETHER = frozenset(("fit", "fit_generator", "train_on_batch", "run", "reduce",
 
 
 def check(facts: Facts) -> Iterator[Finding]:
-    for names in facts.tf.files:
-        if not facts.tf.only_started(names):
+    for names in migrating_files(facts):
+        if not only_started(facts, names):
             continue
         prints = [
             names.statement(call) for call in names.calls.get("print", ()) if _prints(facts, names, call)
@@ -31,9 +35,9 @@ def check(facts: Facts) -> Iterator[Finding]:
         reading = [statement for statement in prints if _reads_metric(statement)]
         rows = [*edits.rows(names, [s for s in prints if s not in reading]), *([s] for s in reading)]
         for row in sorted(rows, key=lambda row: row[0].lineno):
-            condition = f"{facts.hvd(names)}.rank() == 0"
+            condition = f"{horovod_name(facts, names)}.rank() == 0"
             message = "printed by rank 0 only"
-            yield facts.safe("HVD720", names, row[0], message, guard, facts, names, row, condition)
+            yield safe(facts, "HVD720", names, row[0], message, guard, facts, names, row, condition)
 
 
 def _prints(facts: Facts, names: Names, call: ast.Call) -> bool:
@@ -63,7 +67,7 @@ def _is_together(node: ast.AST) -> bool:
 
 
 def _after_start(facts: Facts, names: Names, call: ast.Call) -> bool:
-    entry = any(program.entry is names for program in facts.programs if program.kind in KINDS)
+    entry = any(program.entry is names for program in programs_of(facts) if program.kind in KINDS)
     try:
         return entry and started(names, call)
     except edits.CannotEdit:

@@ -7,8 +7,12 @@ from collections.abc import Iterator
 
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
+from hvdkit.migrate.facts.horovod_import import horovod_name
+from hvdkit.migrate.facts.launch.rank_kinds import rank_kinds
+from hvdkit.migrate.facts.tensorflow.migrating import migrating_compiles, migrating_files, only_with_strategy
 from hvdkit.migrate.facts.values.arguments import keyword, unpacks
 from hvdkit.migrate.facts.values.value import Value
+from hvdkit.migrate.finding import suggested
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
@@ -24,8 +28,8 @@ def check(facts: Facts) -> Iterator[Finding]:
         names, call = site.names, site.node
         short = site.name.removeprefix(OPTIMIZERS)
         if (
-            names not in facts.tf.files
-            or facts.tf.strategic(names)
+            names not in migrating_files(facts)
+            or only_with_strategy(facts, names)
             or not short[:1].isupper()
             or "." in short
         ):
@@ -33,19 +37,19 @@ def check(facts: Facts) -> Iterator[Finding]:
         rate = keyword(call, "learning_rate") or keyword(call, "lr") or (call.args[0] if call.args else None)
         if rate is None and not unpacks(call) and getattr(names.parents[call], "attr", "") != "get_config":
             yield from _default(facts, names, call, short)
-        if rate is None or facts.ranks.of(names, rate) & {"size"} or _has_size(facts, names, rate):
+        if rate is None or rank_kinds(facts).of(names, rate) & {"size"} or _has_size(facts, names, rate):
             continue
         if facts.flow.made(names, rate) & SCALED:
             continue
         if any(_is_schedule(facts, value) for value in facts.flow.values(names, rate)):
             continue
-        yield facts.suggested("HVD721", names, rate, MESSAGE, _edit, facts, names, rate)
-    for compiled in facts.tf.compiles():
+        yield suggested(facts, "HVD721", names, rate, MESSAGE, _edit, facts, names, rate)
+    for compiled in migrating_compiles(facts):
         names, optimizer = compiled.names, compiled.argument("optimizer")
         text = scaled_by_name(facts, names, optimizer)
         if optimizer is not None and text is not None:
-            yield facts.suggested(
-                "HVD721", names, optimizer, MESSAGE, edits.replace, names.source, optimizer, text
+            yield suggested(
+                facts, "HVD721", names, optimizer, MESSAGE, edits.replace, names.source, optimizer, text
             )
 
 
@@ -62,7 +66,9 @@ def _default(facts: Facts, names: Names, call: ast.Call, short: str) -> Iterator
     if own is not None:
         written = f"learning_rate={scaled(facts, names, own)}"
         add = edits.add_arguments
-        yield facts.suggested("HVD721", names, call, f"{MESSAGE}; {said}", add, names.source, call, [written])
+        yield suggested(
+            facts, "HVD721", names, call, f"{MESSAGE}; {said}", add, names.source, call, [written]
+        )
 
 
 def _is_schedule(facts: Facts, value: Value) -> bool:
@@ -75,14 +81,14 @@ def _is_schedule(facts: Facts, value: Value) -> bool:
 
 def _has_size(facts: Facts, names: Names, rate: ast.expr) -> bool:
     return any(
-        isinstance(node, ast.expr) and "size" in facts.ranks.of(names, node) for node in ast.walk(rate)
+        isinstance(node, ast.expr) and "size" in rank_kinds(facts).of(names, node) for node in ast.walk(rate)
     )
 
 
 def _edit(facts: Facts, names: Names, rate: ast.expr) -> list[Edit]:
     if facts.options.target == "hvdkit":
-        return edits.wrap(names.source, rate, f"{facts.hvd(names)}.scale_lr(", ")")
-    return edits.times(names.source, rate, f"{facts.hvd(names)}.size()")
+        return edits.wrap(names.source, rate, f"{horovod_name(facts, names)}.scale_lr(", ")")
+    return edits.times(names.source, rate, f"{horovod_name(facts, names)}.size()")
 
 
 RULE = Rule(

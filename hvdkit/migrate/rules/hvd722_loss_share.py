@@ -7,7 +7,10 @@ from collections.abc import Iterator
 
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts, Site
+from hvdkit.migrate.facts.horovod_import import horovod_name
+from hvdkit.migrate.facts.tensorflow.migrating import only_with_strategy
 from hvdkit.migrate.facts.values.arguments import keyword
+from hvdkit.migrate.finding import required
 from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
 from hvdkit.migrate.tensorflow_edits import is_divided
@@ -18,7 +21,7 @@ REGULARIZE = "tensorflow.nn.scale_regularization_loss"
 
 def check(facts: Facts) -> Iterator[Finding]:
     for site in facts.calls(AVERAGE, REGULARIZE):
-        if not facts.tf.strategic(site.names) or _has_global_batch(site):
+        if not only_with_strategy(facts, site.names) or _has_global_batch(site):
             continue
         parent = site.names.parents[site.node]
         if (
@@ -28,7 +31,7 @@ def check(facts: Facts) -> Iterator[Finding]:
         ):
             continue
         message = "TensorFlow divided by its replicas, of which there is one in a rank: by hvd.size() instead"
-        yield facts.required("HVD722", site.names, site.node, message, _edit, facts, site)
+        yield required(facts, "HVD722", site.names, site.node, message, _edit, facts, site)
 
 
 def _has_global_batch(site: Site) -> bool:
@@ -41,7 +44,7 @@ def _has_global_batch(site: Site) -> bool:
 
 def _edit(facts: Facts, site: Site) -> list[Edit]:
     parent = site.names.parents[site.node]
-    divisor = f" / {facts.hvd(site.names)}.size()"
+    divisor = f" / {horovod_name(facts, site.names)}.size()"
     if isinstance(parent, (ast.BinOp, ast.Attribute)):
         return edits.wrap(site.names.source, site.node, "(", f"{divisor})")
     return edits.wrap(site.names.source, site.node, "", divisor)

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from hvdkit.migrate.facts import Facts
+from hvdkit.migrate.facts.tensorflow.migrating import only_started
 from hvdkit.migrate.facts.tensorflow.reading import read_back
 from hvdkit.migrate.facts.values.order import passed_once
+from hvdkit.migrate.finding import manual, safe
 from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
 from hvdkit.migrate.tensorflow_edits import before, meeting
@@ -16,13 +18,13 @@ def check(facts: Facts) -> Iterator[Finding]:
     for read in read_back(facts):
         names, statement = read.names, passed_once(read.names, read.node)
         line = meeting(facts, names)
-        if statement is not None and facts.tf.only_started(names):
+        if statement is not None and only_started(facts, names):
             message = "all ranks wait until rank 0 has written what is read here"
-            yield facts.safe("HVD723", names, statement, message, before, facts, names, statement, [line])
+            yield safe(facts, "HVD723", names, statement, message, before, facts, names, statement, [line])
         else:
             message = f"rank 0 writes what is read here (line {names.line(read.written)}), and the others do not wait for it"
             advice = f"write `{line}` between the two, where every rank passes it"
-            yield facts.manual("HVD723", names, read.node, message, advice)
+            yield manual("HVD723", names, read.node, message, advice)
 
 
 RULE = Rule(

@@ -7,9 +7,13 @@ from collections.abc import Iterator
 
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
+from hvdkit.migrate.facts.horovod_import import horovod_name
 from hvdkit.migrate.facts.launch.guards import Where, where_runs
+from hvdkit.migrate.facts.programs import programs_of
 from hvdkit.migrate.facts.tensorflow.downloads import downloads, whole
+from hvdkit.migrate.facts.tensorflow.migrating import migrating_files, only_started
 from hvdkit.migrate.facts.tensorflow.vocabulary import KINDS
+from hvdkit.migrate.finding import manual, safe
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
@@ -22,31 +26,31 @@ MESSAGE = "one process of each host downloads, the others wait and find the data
 def check(facts: Facts) -> Iterator[Finding]:
     found: dict[Names, list[ast.stmt]] = {}
     for names, call in downloads(facts):
-        if names not in facts.tf.files or where_runs(facts, names, call) is not Where.ALL:
+        if names not in migrating_files(facts) or where_runs(facts, names, call) is not Where.ALL:
             continue
         statement = whole(facts, names, call)
-        if statement is not None and facts.tf.only_started(names) and _after_start(facts, names, call):
+        if statement is not None and only_started(facts, names) and _after_start(facts, names, call):
             found.setdefault(names, []).append(statement)
         else:
-            hvd, wait = facts.hvd(names), barrier(facts, names)
+            hvd, wait = horovod_name(facts, names), barrier(facts, names)
             advice = (
                 f"have one process of each host do it first: `if {hvd}.local_rank() != 0: {wait}` above it, and "
                 f"`if {hvd}.local_rank() == 0: {wait}` below it, where every rank passes both"
             )
             message = "every process of a host would download or unpack into the same files at once"
-            yield facts.manual("HVD724", names, call, message, advice)
+            yield manual("HVD724", names, call, message, advice)
     for names, statements in found.items():
         for row in edits.rows(names, list(dict.fromkeys(statements))):
             if _waits(facts, names, edits.preceding(names, row[0])):
                 continue
-            yield facts.safe("HVD724", names, row[0], MESSAGE, _edits, facts, names, row[0], row[-1])
+            yield safe(facts, "HVD724", names, row[0], MESSAGE, _edits, facts, names, row[0], row[-1])
 
 
 def _after_start(facts: Facts, names: Names, call: ast.Call) -> bool:
     """Whether Horovod has been started where a download runs: not while a module is being imported."""
     if names.function(call) is not None:
         return True
-    entry = any(program.entry is names for program in facts.programs if program.kind in KINDS)
+    entry = any(program.entry is names for program in programs_of(facts) if program.kind in KINDS)
     try:
         return entry and started(names, call)
     except edits.CannotEdit:
@@ -63,7 +67,7 @@ def _waits(facts: Facts, names: Names, statement: ast.stmt | None) -> bool:
 
 
 def _edits(facts: Facts, names: Names, first: ast.stmt, last: ast.stmt) -> list[Edit]:
-    hvd, wait = facts.hvd(names), barrier(facts, names)
+    hvd, wait = horovod_name(facts, names), barrier(facts, names)
     return [
         *before(facts, names, first, [f"if {hvd}.local_rank() != 0:", f"\t{wait}"]),
         *after(facts, names, last, [f"if {hvd}.local_rank() == 0:", f"\t{wait}"]),

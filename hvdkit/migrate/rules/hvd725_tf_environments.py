@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from hvdkit.migrate.facts import Facts
+from hvdkit.migrate.facts.tensorflow.migrating import environments
+from hvdkit.migrate.finding import manual
 from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rule import Keep, Rule
 
@@ -16,8 +18,8 @@ def check(facts: Facts) -> Iterator[Finding]:
         "let all ranks train after the same number of steps of the environment, and as often; seed each environment by "
         "its rank, so that each plays another game"
     )
-    for site in dict.fromkeys(facts.tf.played.values()):
-        yield facts.manual("HVD725", site.names, site.node, MESSAGE, advice)
+    for site in dict.fromkeys(environments(facts).values()):
+        yield manual("HVD725", site.names, site.node, MESSAGE, advice)
 
 
 RULE = Rule(

@@ -7,7 +7,11 @@ from collections.abc import Iterator
 
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.code.mentions import mentions
+from hvdkit.migrate.facts.programs import kinds_of, programs_of
 from hvdkit.migrate.facts.tensorflow import vocabulary as words
+from hvdkit.migrate.facts.tensorflow.mentions import tensorflow_files
+from hvdkit.migrate.facts.tensorflow.migrating import mirrored_strategies
+from hvdkit.migrate.finding import refused
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rule import Keep, Rule
@@ -24,11 +28,11 @@ GRADIENTS = (
 
 
 def check(facts: Facts) -> Iterator[Finding]:
-    if not facts.tf.mentioned:
+    if not tensorflow_files(facts):
         return
     seen: set[ast.AST] = set()
     for names, node, qualified, match in mentions(facts, tuple(words.REFUSED)):
-        horovod = {"tf-horovod", "horovod"} & facts.kinds(names)
+        horovod = {"tf-horovod", "horovod"} & kinds_of(facts, names)
         if node in seen or horovod or _beside_torch(facts, names):
             continue
         if match.endswith("Session") and not _trains(facts, names):
@@ -36,24 +40,24 @@ def check(facts: Facts) -> Iterator[Finding]:
         seen.add(node)
         message = f"{qualified} has no counterpart in Horovod: {words.REFUSED[match]}"
         advice = "write the training with Keras' fit or a GradientTape loop, or stay with what it uses"
-        yield facts.refused("HVD790", names, node, message, advice)
-    for names, node in facts.tf.strategies.strange:
+        yield refused("HVD790", names, node, message, advice)
+    for names, node in mirrored_strategies(facts).strange:
         text = names.source.segment(node)
         message = f"what becomes of {text} without the strategy is not known"
         advice = "take this use of the strategy out first, or write what rank 0 of the job should do here"
-        yield facts.refused("HVD790", names, node, message, advice)
+        yield refused("HVD790", names, node, message, advice)
 
 
 def _trains(facts: Facts, names: Names) -> bool:
     """Whether a program of a file computes gradients, or lets others do it."""
-    files = {file for program in facts.programs if names in program.files for file in program.files}
+    files = {file for program in programs_of(facts) if names in program.files for file in program.files}
     return any(file.attributes.get(word) for file in files or {names} for word in GRADIENTS)
 
 
 def _beside_torch(facts: Facts, names: Names) -> bool:
     """Whether a file belongs to a program that trains with torch, or only shares files with one."""
-    trained = [program.files for program in facts.programs if program.migrates]
-    mine = [program.files for program in facts.programs if names in program.files]
+    trained = [program.files for program in programs_of(facts) if program.migrates]
+    mine = [program.files for program in programs_of(facts) if names in program.files]
     return any(files & others for files in mine for others in trained)
 
 

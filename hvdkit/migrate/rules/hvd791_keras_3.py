@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.code.mentions import mentions
 from hvdkit.migrate.facts.tensorflow.keras_version import pinned
+from hvdkit.migrate.facts.tensorflow.migrating import migrating_files
+from hvdkit.migrate.finding import refused
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rule import Keep, Rule
@@ -26,7 +28,7 @@ BACKEND = "KERAS_BACKEND"
 def check(facts: Facts) -> Iterator[Finding]:
     if facts.options.target != "horovod":
         return
-    for names in facts.tf.files:
+    for names in migrating_files(facts):
         sign = _sign(facts, names)
         if sign is None:
             continue
@@ -35,7 +37,7 @@ def check(facts: Facts) -> Iterator[Finding]:
         advice = (
             "run `hvdkit migrate --target hvdkit`, whose optimizer and callbacks are made for Keras 2 and 3"
         )
-        yield facts.refused("HVD791", names, node, message, advice)
+        yield refused("HVD791", names, node, message, advice)
 
 
 def _sign(facts: Facts, names: Names) -> tuple[ast.AST, str] | None:

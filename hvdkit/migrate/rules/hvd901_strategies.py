@@ -6,7 +6,8 @@ from collections.abc import Iterator
 
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.launch.stops import find_stops, outermost_stop, passed_by
-from hvdkit.migrate.facts.launch.strategies import RESTARTS
+from hvdkit.migrate.facts.launch.strategies import RESTARTS, other_parallelism
+from hvdkit.migrate.finding import refused, suggested
 from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
 
@@ -17,12 +18,12 @@ ELASTIC = "move to hvd.elastic by hand"
 def check(facts: Facts) -> Iterator[Finding]:
     for names in facts.files:
         for stopped in names.source.stopped:
-            yield facts.suggested(
-                "HVD901", names, stopped.node, stopped.message, lambda edit: edit, stopped.edit
+            yield suggested(
+                facts, "HVD901", names, stopped.node, stopped.message, lambda edit: edit, stopped.edit
             )
     stops = find_stops(facts)
     options = {stop.use: outermost_stop(stop, stops).option for stop in stops}
-    for use in facts.strategies:
+    for use in other_parallelism(facts):
         if passed_by(facts, use):
             continue
         advice = ELASTIC if use.does == RESTARTS else FITS
@@ -30,7 +31,7 @@ def check(facts: Facts) -> Iterator[Finding]:
             advice += (
                 f"; with --suggested the script stops where {options[use]} holds, and the rest is migrated"
             )
-        yield facts.refused("HVD901", use.names, use.node, f"{use.what} {use.does}", advice)
+        yield refused("HVD901", use.names, use.node, f"{use.what} {use.does}", advice)
 
 
 RULE = Rule(

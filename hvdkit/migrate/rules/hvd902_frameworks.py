@@ -8,7 +8,8 @@ from collections.abc import Iterator
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.code.mentions import mentions
 from hvdkit.migrate.facts.data.training import training_paths
-from hvdkit.migrate.facts.programs import ProgramFacts
+from hvdkit.migrate.facts.programs import ProgramFacts, programs_of
+from hvdkit.migrate.finding import refused
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rule import Keep, Rule
@@ -84,7 +85,7 @@ def check(facts: Facts) -> Iterator[Finding]:
         if qualified in APART or (names, framework) in told:
             continue
         if match in MODULES and isinstance(names.parents[node], ast.ClassDef):
-            programs = [program for program in facts.programs if names in program.files]
+            programs = [program for program in programs_of(facts) if names in program.files]
             owners = [program for program in programs if program.files & owned]
             if not owners and any(_trains_by_itself(facts, program) for program in programs):
                 continue  # a module among others, as a tokenizer that was trained elsewhere is
@@ -96,7 +97,7 @@ def check(facts: Facts) -> Iterator[Finding]:
             f"stay with {framework}, or write the loop in plain PyTorch and run hvdkit migrate on that; "
             "two owners of the ranks would average twice or hang"
         )
-        yield facts.refused("HVD902", names, node, message, advice)
+        yield refused("HVD902", names, node, message, advice)
 
 
 def _trains_by_itself(facts: Facts, program: ProgramFacts) -> bool:

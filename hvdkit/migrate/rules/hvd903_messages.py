@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.code.mentions import mentions
+from hvdkit.migrate.finding import refused
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rule import Keep, Rule
@@ -34,11 +35,11 @@ def check(facts: Facts) -> Iterator[Finding]:
     wanted = tuple(f"torch.distributed.{name}" for name in POINT_TO_POINT)
     for names, node, qualified, _ in mentions(facts, wanted):
         message = f"{qualified} is a message from one rank to another, and Horovod has collectives only"
-        yield facts.refused("HVD903", names, node, message, ADVICE)
+        yield refused("HVD903", names, node, message, ADVICE)
     for site in facts.calls("torch.distributed.all_to_all", "torch.distributed.all_to_all_single"):
         if _in_autograd(facts, site.names, site.node):
             message = "gradients travel between ranks through all_to_all: parts of the model live on different ranks"
-            yield facts.refused("HVD903", site.names, site.node, message, PARALLEL)
+            yield refused("HVD903", site.names, site.node, message, PARALLEL)
 
 
 def _in_autograd(facts: Facts, names: Names, node: ast.AST) -> bool:

@@ -7,11 +7,14 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from hvdkit.migrate.facts import Facts, Site
+from hvdkit.migrate.facts.averages.by_hand import averages_by_hand
 from hvdkit.migrate.facts.averages.gradient_things import NotAveraged
 from hvdkit.migrate.facts.averages.kept_averages import stays
 from hvdkit.migrate.facts.code.mentions import mentions
 from hvdkit.migrate.facts.launch.mpi import KINDS, MODULE, mpi, translated
 from hvdkit.migrate.facts.optimizers.after_backward import after_backward
+from hvdkit.migrate.facts.programs import kinds_of
+from hvdkit.migrate.finding import refused, safe
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Applicability, Finding
 from hvdkit.migrate.rule import Keep, Rule, findings
@@ -38,10 +41,10 @@ def check(facts: Facts) -> Iterator[Finding]:
         stays_so = site.names in literal or stays(facts, site)
         if stays_so and (reason_left := unwritten.get(_place(site))):
             message = f"what is done to gradients here would have to stay as it is, and {reason_left}"
-            yield facts.refused("HVD904", site.names, site.node, message, WAIT)
+            yield refused("HVD904", site.names, site.node, message, WAIT)
             continue
         if stays_so:
-            yield facts.safe("HVD904", site.names, site.node, STAYS, tuple).knowing(f"{UNLIKE}: {reason}")
+            yield safe(facts, "HVD904", site.names, site.node, STAYS, tuple).knowing(f"{UNLIKE}: {reason}")
             continue
         function = site.names.function(site.node)
         where = getattr(function, "name", "") or "this loop"
@@ -53,7 +56,7 @@ def check(facts: Facts) -> Iterator[Finding]:
             f"take {where} and its calls away (or wrap the model in DistributedDataParallel instead) "
             "and run hvdkit migrate again; where it leaves a sum, the average is smaller by the number of ranks"
         )
-        yield facts.refused("HVD904", site.names, site.node, message, advice)
+        yield refused("HVD904", site.names, site.node, message, advice)
     yield from _beside_mpi(facts)
 
 
@@ -79,17 +82,20 @@ def _beside_mpi(facts: Facts) -> Iterator[Finding]:
     }
     told.update({problem.node: (problem.names, problem.reason) for problem in mpi(facts).problems})
     for node, (names, reason) in told.items():
-        kinds = facts.kinds(names) & KINDS
+        kinds = kinds_of(facts, names) & KINDS
         if kinds and not translated(facts, names):
             beside = "torch.distributed" if "ddp" in kinds else "what Horovod would send"
             message = f"mpi4py talks between the ranks beside {beside}{reason and f': {reason}'}"
-            yield facts.refused("HVD904", names, node, message, ADVICE)
+            yield refused("HVD904", names, node, message, ADVICE)
 
 
 def _left(facts: Facts) -> Iterator[tuple[Site, NotAveraged]]:
     """What cannot be proven, and what can but is not to be rewritten."""
-    yield from facts.by_hand.problems
-    for rule, found in (("HVD208", facts.by_hand.hookings), ("HVD412", facts.by_hand.averagings)):
+    yield from averages_by_hand(facts).problems
+    for rule, found in (
+        ("HVD208", averages_by_hand(facts).hookings),
+        ("HVD412", averages_by_hand(facts).averagings),
+    ):
         for one in () if facts.options.allows(rule) else found:
             yield one.site, NotAveraged(one.site.names, one.site.node, f"{rule} is switched off")
 

@@ -6,15 +6,18 @@ import ast
 from collections.abc import Iterator
 
 from hvdkit.migrate.facts import Facts
-from hvdkit.migrate.facts.facts import NOT_REWRITTEN
+from hvdkit.migrate.facts.averages.by_hand import averages_by_hand
 from hvdkit.migrate.facts.launch.starts import runs_in
 from hvdkit.migrate.facts.models.coverage import others_beside, trained_wraps, without_optimizer
 from hvdkit.migrate.facts.models.untrained_wraps import without_optimizers
 from hvdkit.migrate.facts.optimizers.after_backward import after_backward
+from hvdkit.migrate.facts.optimizers.averaging_optimizers import averaging_optimizers
 from hvdkit.migrate.facts.optimizers.before_steps import before_steps
 from hvdkit.migrate.facts.optimizers.mixed_steps import stepped_by_hand_too
 from hvdkit.migrate.facts.optimizers.unknown_steps import unknown_steps
 from hvdkit.migrate.facts.optimizers.updates import copied_gradients
+from hvdkit.migrate.facts.programs import migrates, programs_of
+from hvdkit.migrate.finding import NOT_REWRITTEN, refused
 from hvdkit.migrate.plan import Applicability, Finding
 from hvdkit.migrate.rule import Keep, Rule, findings
 from hvdkit.migrate.rules.hvd401_optimizer import RULE as WRAPPING
@@ -46,7 +49,9 @@ def check(facts: Facts) -> Iterator[Finding]:
         if wrap.node in reported:
             continue
         reported.add(wrap.node)
-        places = [names.place(call) for names, call in unknown_steps(facts, program, facts.optimizers)]
+        places = [
+            names.place(call) for names, call in unknown_steps(facts, program, averaging_optimizers(facts))
+        ]
         seen = f" (something unknown takes a step at {places[0]})" if places else ""
         message = f"the optimizer that trains this model was not found{seen}"
         problem = averaged.problems.get(wrap.node)
@@ -54,7 +59,7 @@ def check(facts: Facts) -> Iterator[Finding]:
         why += (
             f". They are not averaged before the step (HVD417), since {before_steps(facts, program).problem}"
         )
-        yield facts.refused("HVD905", wrap.names, wrap.node, message, ADVICE + why)
+        yield refused("HVD905", wrap.names, wrap.node, message, ADVICE + why)
     alone = {step: (program, names) for program, names, step in without_optimizer(facts)}
     for step, (program, names) in alone.items():
         if program in averaged.programs:
@@ -63,28 +68,30 @@ def check(facts: Facts) -> Iterator[Finding]:
         taken = "the script itself takes" if by_hand else "something unknown takes"
         message = f"{taken} this step, and no other optimizer was found"
         problem = averaged.unshown.get(program, "") if by_hand else ""
-        yield facts.refused("HVD905", names, step, message, ADVICE + (problem and f"{AFTER}{problem}"))
+        yield refused("HVD905", names, step, message, ADVICE + (problem and f"{AFTER}{problem}"))
     for program, names, step in stepped_by_hand_too(facts):
         if program not in averaged.programs:
             problem = averaged.unshown.get(program, "HVD416 was not chosen")
-            yield facts.refused("HVD905", names, step, BESIDE, f"{GIVE}, since {problem}")
+            yield refused("HVD905", names, step, BESIDE, f"{GIVE}, since {problem}")
     yield from _not_wrapped(facts)
     for names, call in dict.fromkeys(others_beside(facts)):
-        if facts.migrates(names):
+        if migrates(facts, names):
             message = "what this makes steps where an optimizer does, and is not known to be one: nobody would average"
-            yield facts.refused("HVD905", names, call, message, ADVICE)
+            yield refused("HVD905", names, call, message, ADVICE)
     for names in facts.files:
-        mine = [p for p in facts.programs if p.migrates and names in p.files]
+        mine = [p for p in programs_of(facts) if p.migrates and names in p.files]
         mine = [program for program in mine if program not in averaged.programs]
         for statement in dict.fromkeys(copied_gradients(facts, names)):
             if any(runs_in(facts, program, names, statement) for program in mine):
-                yield facts.refused("HVD905", names, statement, COPIED, OWN_GRADIENTS)
+                yield refused("HVD905", names, statement, COPIED, OWN_GRADIENTS)
 
 
 def _not_wrapped(facts: Facts) -> Iterator[Finding]:
     """Optimizers of DDP's models that the rule for them leaves to the person."""
     trained = {id(o.node): o for _, _, optimizers in trained_wraps(facts) for o in optimizers}
-    trained.update((id(o.node), o) for o in facts.optimizers if facts.by_hand.concerns(o))
+    trained.update(
+        (id(o.node), o) for o in averaging_optimizers(facts) if averages_by_hand(facts).concerns(o)
+    )
     if not trained:
         return
     left = {(f.path, f.line_in_program): f for f in findings(WRAPPING, facts) if f.applicability in LEFT}
@@ -94,7 +101,7 @@ def _not_wrapped(facts: Facts) -> Iterator[Finding]:
             not_done = finding.advice.startswith(NOT_REWRITTEN)
             why = finding.advice.partition(";")[0] if not_done else finding.message
             message = f"DDP would go, and this optimizer would not average: {why}"
-            yield facts.refused("HVD905", optimizer.names, optimizer.node, message, finding.advice)
+            yield refused("HVD905", optimizer.names, optimizer.node, message, finding.advice)
 
 
 RULE = Rule(

@@ -6,11 +6,16 @@ import ast
 from collections.abc import Iterator
 
 from hvdkit.migrate.facts import Facts
+from hvdkit.migrate.facts.averages.by_hand import averages_by_hand
 from hvdkit.migrate.facts.launch.starts import runs_in
 from hvdkit.migrate.facts.models.freezing import Switch, switches
 from hvdkit.migrate.facts.models.wraps import find_wraps
+from hvdkit.migrate.facts.optimizers.averaging_optimizers import averaging_optimizers
+from hvdkit.migrate.facts.optimizers.placing import wrap_places
 from hvdkit.migrate.facts.optimizers.wrap_order import above_wrap, late_groups, made_anew_below
+from hvdkit.migrate.facts.programs import kinds_of, migrates, programs_of
 from hvdkit.migrate.facts.values.value import Value
+from hvdkit.migrate.finding import manual, refused
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rule import Keep, Rule
@@ -20,11 +25,15 @@ def check(facts: Facts) -> Iterator[Finding]:
     if facts.options.target == "hvdkit":
         return  # its optimizer covers parameters that are unfrozen later
     yield from _groups(facts)
-    found = [switch for switch in switches(facts) if facts.migrates(switch.names)]
+    found = [switch for switch in switches(facts) if migrates(facts, switch.names)]
     yield from _frozen_late(facts, found)
     frozen = [s for s in found if s.value is not True and not s.training and _before(facts, s)]
-    alone = [optimizer.models for optimizer in facts.optimizers if "single" in facts.kinds(optimizer.names)]
-    wrapped = facts.by_hand.models.union(*(wrap.models for wrap in find_wraps(facts)), *alone)
+    alone = [
+        optimizer.models
+        for optimizer in averaging_optimizers(facts)
+        if "single" in kinds_of(facts, optimizer.names)
+    ]
+    wrapped = averages_by_hand(facts).models.union(*(wrap.models for wrap in find_wraps(facts)), *alone)
     for late in found:
         if late.value is False or not (late.training or _after(facts, late)):
             continue
@@ -40,7 +49,7 @@ def check(facts: Facts) -> Iterator[Finding]:
                 "migrate with --target hvdkit, whose optimizer covers them; or wrap the optimizer while "
                 "everything that it will ever train has requires_grad=True, and freeze after that"
             )
-            yield facts.refused("HVD906", late.names, late.at, message, advice)
+            yield refused("HVD906", late.names, late.at, message, advice)
 
 
 def _frozen_late(facts: Facts, found: list[Switch]) -> Iterator[Finding]:
@@ -52,7 +61,9 @@ def _frozen_late(facts: Facts, found: list[Switch]) -> Iterator[Finding]:
         if switch.value is True or not switch.training or thawed or not switch.models:
             continue
         moved = [
-            o for o in facts.optimizers if o.models & switch.models and not _plain_descent(o.names, o.node)
+            o
+            for o in averaging_optimizers(facts)
+            if o.models & switch.models and not _plain_descent(o.names, o.node)
         ]
         if moved:
             place = moved[0].names.place(moved[0].node)
@@ -64,7 +75,7 @@ def _frozen_late(facts: Facts, found: list[Switch]) -> Iterator[Finding]:
                 "call optimizer.synchronize() before the step, set .grad = None for each parameter that does not "
                 "require one, and step under `with optimizer.skip_synchronize():`"
             )
-            yield facts.manual("HVD906", switch.names, switch.at, message, advice)
+            yield manual("HVD906", switch.names, switch.at, message, advice)
 
 
 def _plain_descent(names: Names, call: ast.Call) -> bool:
@@ -75,7 +86,7 @@ def _plain_descent(names: Names, call: ast.Call) -> bool:
 
 def _groups(facts: Facts) -> Iterator[Finding]:
     for place, names, call in late_groups(facts):
-        if facts.migrates(place.names):
+        if migrates(facts, place.names):
             message = (
                 "this group joins the optimizer after it is wrapped "
                 f"({place.names.place(place.statement)}): Horovod gives its parameters no hooks"
@@ -84,15 +95,15 @@ def _groups(facts: Facts) -> Iterator[Finding]:
                 "migrate with --target hvdkit, whose optimizer covers them; or give the optimizer all groups right "
                 "where it is made"
             )
-            yield facts.refused("HVD906", names, call, message, advice)
+            yield refused("HVD906", names, call, message, advice)
 
 
 def _before(facts: Facts, switch: Switch) -> bool:
     """Whether a switch may run above a wrap: what is frozen later has its hooks by then."""
     if _after(facts, switch):
         return False
-    together = [program.files for program in facts.programs if switch.names in program.files]
-    places = [place for place in facts.places if any(place.names in files for files in together)]
+    together = [program.files for program in programs_of(facts) if switch.names in program.files]
+    places = [place for place in wrap_places(facts) if any(place.names in files for files in together)]
     orders = [above_wrap(facts, place, switch.names, switch.at) for place in places]
     return not orders or any(True in order or not order for order in orders)
 
@@ -104,7 +115,7 @@ def _after(facts: Facts, switch: Switch) -> bool:
         optimizer.names is switch.names
         and optimizer.names.function(optimizer.node) is function
         and optimizer.node.lineno < switch.at.lineno
-        for optimizer in facts.optimizers
+        for optimizer in averaging_optimizers(facts)
     )
 
 
@@ -112,7 +123,7 @@ def _meet(facts: Facts, first: Switch, second: Switch) -> bool:
     """Whether one program may run both switches."""
     return any(
         runs_in(facts, program, first.names, first.at) and runs_in(facts, program, second.names, second.at)
-        for program in facts.programs
+        for program in programs_of(facts)
     )
 
 

@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts import vocabulary as words
 from hvdkit.migrate.facts.code.loops import backward_calls
+from hvdkit.migrate.facts.programs import programs_of
+from hvdkit.migrate.finding import refused
 from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rule import Keep, Rule
 
@@ -20,7 +22,7 @@ def check(facts: Facts) -> Iterator[Finding]:
     starting = {site.names for site in facts.calls(words.INIT, *words.HVD_INIT)}
     training = {names for names, _ in backward_calls(facts)}
     used = facts.calls(*words.DDP, "torch.distributed.")
-    for program in facts.programs:
+    for program in programs_of(facts):
         if program.kind != "ddp" or program.files & starting:
             continue
         # Beside programs that start ranks, a script that only borrows their helpers is none of them.
@@ -28,7 +30,7 @@ def check(facts: Facts) -> Iterator[Finding]:
         site = next((site for site in used if site.names in own), None)
         if site is not None and own & training:
             message = "no process group is made in the files that are seen: how the ranks start is not known"
-            yield facts.refused("HVD907", site.names, site.node, message, ADVICE)
+            yield refused("HVD907", site.names, site.node, message, ADVICE)
 
 
 RULE = Rule(

@@ -7,6 +7,11 @@ from collections.abc import Iterator
 
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.launch.pools import in_pool, in_search
+from hvdkit.migrate.facts.optimizers.averaging_optimizers import averaging_optimizers
+from hvdkit.migrate.facts.programs import migrates
+from hvdkit.migrate.facts.tensorflow.migrating import migrating_files, migrating_fits
+from hvdkit.migrate.facts.tensorflow.tapes import applied_gradients
+from hvdkit.migrate.finding import refused
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rule import Keep, Rule
@@ -34,18 +39,18 @@ def check(facts: Facts) -> Iterator[Finding]:
         if key in told or not (pool or in_search(facts, names, node)):
             continue
         told.add(key)
-        yield facts.refused("HVD908", names, node, *((IN_POOL, APART) if pool else (IN_SEARCH, ALIKE)))
+        yield refused("HVD908", names, node, *((IN_POOL, APART) if pool else (IN_SEARCH, ALIKE)))
 
 
 def _trained(facts: Facts) -> Iterator[tuple[Names, ast.AST]]:
     """The optimizers of programs that are migrated, and the calls by which Keras trains."""
-    for optimizer in facts.optimizers:
-        if not optimizer.wrapped and facts.migrates(optimizer.names):
+    for optimizer in averaging_optimizers(facts):
+        if not optimizer.wrapped and migrates(facts, optimizer.names):
             yield optimizer.names, optimizer.node
-    for fit in facts.tf.fits():
+    for fit in migrating_fits(facts):
         yield fit.names, fit.node
-    for applied in facts.tf.applied:
-        if applied.names in facts.tf.files:
+    for applied in applied_gradients(facts):
+        if applied.names in migrating_files(facts):
             yield applied.names, applied.node
 
 

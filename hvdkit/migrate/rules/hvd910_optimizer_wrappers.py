@@ -6,8 +6,11 @@ import ast
 from collections.abc import Iterator
 
 from hvdkit.migrate.facts import Facts
+from hvdkit.migrate.facts.optimizers.optimizer_wrappers import optimizer_wrappers
 from hvdkit.migrate.facts.optimizers.optimizers import Optimizer
-from hvdkit.migrate.facts.optimizers.placing import Place
+from hvdkit.migrate.facts.optimizers.placing import Place, wrap_places
+from hvdkit.migrate.facts.programs import migrates
+from hvdkit.migrate.finding import manual, refused
 from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rule import Keep, Rule
 
@@ -27,12 +30,12 @@ TRUE = frozenset(("adam_w_mode", "set_grad_none"))
 
 
 def check(facts: Facts) -> Iterator[Finding]:
-    for around in facts.around:
-        if around.copies and facts.migrates(around.names):
+    for around in optimizer_wrappers(facts):
+        if around.copies and migrates(facts, around.names):
             message = "this object steps the optimizer inside it, which may train copies of the parameters"
-            yield facts.refused("HVD910", around.names, around.node, message, ADVICE)
-    for place in facts.places if facts.options.target == "horovod" else ():
-        if facts.migrates(place.names):
+            yield refused("HVD910", around.names, around.node, message, ADVICE)
+    for place in wrap_places(facts) if facts.options.target == "horovod" else ():
+        if migrates(facts, place.names):
             yield from _lost(facts, place)
 
 
@@ -43,7 +46,7 @@ def _lost(facts: Facts, place: Place) -> Iterator[Finding]:
         options = ", ".join(_own_state(optimizer))
         message = f"Horovod makes the optimizer anew from its groups: {options} is lost"
         advice = "leave the option at its default, or use --target hvdkit, which keeps the object"
-        tell = facts.manual if len(losing) < len(place.optimizers) else facts.refused
+        tell = manual if len(losing) < len(place.optimizers) else refused
         yield tell("HVD910", optimizer.names, optimizer.node, message, advice)
 
 

@@ -6,6 +6,8 @@ from collections.abc import Iterator
 
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.optimizers.after_backward import after_backward
+from hvdkit.migrate.facts.programs import programs_of
+from hvdkit.migrate.finding import manual
 from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rule import Keep, Rule
 
@@ -20,9 +22,9 @@ ADVICE = (
 def check(facts: Facts) -> Iterator[Finding]:
     averaged = after_backward(facts).programs
     for site in facts.calls(*AMP):
-        mine = [program for program in facts.programs if site.names in program.files]
+        mine = [program for program in programs_of(facts) if site.names in program.files]
         if any(program.migrates and program not in averaged for program in mine):
-            yield facts.manual("HVD911", site.names, site.node, MESSAGE, ADVICE)
+            yield manual("HVD911", site.names, site.node, MESSAGE, ADVICE)
 
 
 RULE = Rule(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from hvdkit.migrate.facts import Facts
+from hvdkit.migrate.finding import refused
 from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rule import Keep, Rule
 
@@ -18,7 +19,7 @@ def check(facts: Facts) -> Iterator[Finding]:
             "Horovod's launcher starts neither"
         )
         advice = "stay with DGL's launcher, or train on a graph that each rank holds whole"
-        yield facts.refused("HVD912", site.names, site.node, message, advice)
+        yield refused("HVD912", site.names, site.node, message, advice)
 
 
 RULE = Rule(

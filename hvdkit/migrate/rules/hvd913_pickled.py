@@ -6,6 +6,9 @@ import ast
 from collections.abc import Iterator
 
 from hvdkit.migrate.facts import Facts
+from hvdkit.migrate.facts.optimizers.averaging_optimizers import averaging_optimizers
+from hvdkit.migrate.facts.programs import migrates
+from hvdkit.migrate.finding import refused
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rule import Keep, Rule
@@ -14,10 +17,10 @@ PICKLES = ("torch.save", "pickle.dump", "pickle.dumps")
 
 
 def check(facts: Facts) -> Iterator[Finding]:
-    optimizers = {optimizer.value for optimizer in facts.optimizers}
+    optimizers = {optimizer.value for optimizer in averaging_optimizers(facts)}
     for site in facts.calls(*PICKLES):
         names = site.names
-        if not site.node.args or not facts.migrates(names):
+        if not site.node.args or not migrates(facts, names):
             continue
         for saved in _parts(names, site.node.args[0]):
             if facts.flow.unwrap(facts.flow.values(names, saved)) & optimizers:
@@ -29,7 +32,7 @@ def check(facts: Facts) -> Iterator[Finding]:
                     "save optimizer.state_dict(), make the optimizer anew where a checkpoint is read and give it "
                     "load_state_dict(), then run hvdkit migrate again"
                 )
-                yield facts.refused("HVD913", names, saved, message, advice)
+                yield refused("HVD913", names, saved, message, advice)
                 break
 
 

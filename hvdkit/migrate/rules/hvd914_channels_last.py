@@ -8,7 +8,10 @@ from collections.abc import Iterator
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.models.wraps import find_wraps
 from hvdkit.migrate.facts.optimizers.after_backward import after_backward
+from hvdkit.migrate.facts.optimizers.averaging_optimizers import averaging_optimizers
+from hvdkit.migrate.facts.programs import migrates
 from hvdkit.migrate.facts.values.arguments import keyword
+from hvdkit.migrate.finding import manual
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rule import Keep, Rule
@@ -27,14 +30,14 @@ WRITE = (
 def check(facts: Facts) -> Iterator[Finding]:
     averaged = after_backward(facts).files
     for names in facts.files:
-        if not facts.migrates(names):
+        if not migrates(facts, names):
             continue
         literally = names in averaged  # there each gradient is sent as it is, in either target
         if facts.options.target == "hvdkit" and not literally:
             continue
         for call in names.calls.get("to", ()):
             if _asks(facts, names, call) and _of_model(facts, names, call):
-                yield facts.manual("HVD914", names, call, MESSAGE, REMOVE if literally else WRITE)
+                yield manual("HVD914", names, call, MESSAGE, REMOVE if literally else WRITE)
 
 
 def _asks(facts: Facts, names: Names, call: ast.Call) -> bool:
@@ -47,7 +50,7 @@ def _of_model(facts: Facts, names: Names, call: ast.Call) -> bool:
     if not isinstance(call.func, ast.Attribute):
         return False
     models = facts.flow.unwrap(facts.flow.values(names, call.func.value))
-    stepped = any(models & optimizer.models for optimizer in facts.optimizers)
+    stepped = any(models & optimizer.models for optimizer in averaging_optimizers(facts))
     return stepped or any(models & wrap.models for wrap in find_wraps(facts))  # its optimizer may be unknown
 
 

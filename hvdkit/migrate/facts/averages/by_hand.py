@@ -11,7 +11,6 @@ import ast
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 from hvdkit.migrate.facts.averages.gradient_things import NotAveraged
 from hvdkit.migrate.facts.averages.hand_reduction import hand_reductions
@@ -20,21 +19,22 @@ from hvdkit.migrate.facts.averages.summing import Averaged, averaged
 from hvdkit.migrate.facts.code.loops import backward_calls, backward_files
 from hvdkit.migrate.facts.code.running import walk_here
 from hvdkit.migrate.facts.code.unused import mentions_of, unused, unused_without
+from hvdkit.migrate.facts.facts import Facts, Site
 from hvdkit.migrate.facts.launch.several import several
 from hvdkit.migrate.facts.models.losses import reached_models
 from hvdkit.migrate.facts.models.parts import is_attribute_of
 from hvdkit.migrate.facts.models.wraps import Wrap
+from hvdkit.migrate.facts.once import once
 from hvdkit.migrate.facts.optimizers.after_backward import after_backward
 from hvdkit.migrate.facts.optimizers.gradients import GradientUse
-from hvdkit.migrate.facts.optimizers.optimizers import Optimizer
+from hvdkit.migrate.facts.optimizers.optimizers import Optimizer, every_optimizer
+from hvdkit.migrate.facts.optimizers.step_calls import step_calls
+from hvdkit.migrate.facts.programs import programs_of
 from hvdkit.migrate.facts.values.arguments import passed
 from hvdkit.migrate.facts.values.order import last_binding
 from hvdkit.migrate.facts.values.value import Value
 from hvdkit.migrate.names import FUNCTIONS, LOOPS, FunctionNode, Names
 from hvdkit.migrate.statements import statements_above
-
-if TYPE_CHECKING:
-    from hvdkit.migrate.facts.facts import Facts, Site
 
 _NO_GRAD = {"torch.no_grad", "torch.inference_mode"}
 IN_ALL = "there is more that is done to gradients, or that steps, or this is not to be rewritten"
@@ -82,7 +82,9 @@ class ByHand:
         self.problems: list[tuple[Site, NotAveraged]] = []
         self.hookings: list[Hooking] = []
         training = {names for names, _ in backward_calls(facts)}
-        seen = {names for program in facts.programs if training & program.files for names in program.files}
+        seen = {
+            names for program in programs_of(facts) if training & program.files for names in program.files
+        }
         found: list[Averaging] = []
         for site in hand_reductions(facts):
             if site.names in seen and unused(facts, site.names, site.node):
@@ -270,16 +272,16 @@ class ByHand:
                 )
             if self._steps(names, earlier):
                 raise NotAveraged(names, earlier, "an optimizer steps before they are averaged")
-            if self._facts.step_calls.runs_backward(earlier):
+            if step_calls(self._facts).runs_backward(earlier):
                 return self._passes_in(names, earlier)
         raise NotAveraged(names, statement, "no backward pass stands above it in the same block")
 
     def _steps(self, names: Names, node: ast.stmt) -> bool:
-        steps = {step.call for step in self._facts.step_calls.steps}
+        steps = {step.call for step in step_calls(self._facts).steps}
         return any(part in steps for part in walk_here(node))
 
     def _passes(self, node: ast.stmt) -> bool:
-        return self._facts.step_calls.runs_backward(node)
+        return step_calls(self._facts).runs_backward(node)
 
     def _passes_in(self, names: Names, node: ast.stmt) -> frozenset[ast.Call]:
         """The backward passes of a statement, or of the function that it calls, each made once."""
@@ -309,7 +311,7 @@ class ByHand:
     def _whole(self, names: Names, models: frozenset[Value]) -> None:
         """Raise NotAveraged unless the optimizers of models train nothing else."""
         files = self._files(names)
-        mine = [o for o in self._facts.every_optimizer if o.names in files and self._concerns(o, models)]
+        mine = [o for o in every_optimizer(self._facts) if o.names in files and self._concerns(o, models)]
         if not mine:
             raise NotAveraged(names, names.source.tree, "the optimizer of these parameters was not found")
         for optimizer in mine:
@@ -323,7 +325,7 @@ class ByHand:
         return bool(optimizer.models & models) or parts
 
     def _files(self, names: Names) -> set[Names]:
-        return {file for p in self._facts.programs if names in p.files for file in p.files}
+        return {file for p in programs_of(self._facts) if names in p.files for file in p.files}
 
 
 def guarded(facts: Facts, names: Names, statement: ast.stmt) -> ast.stmt:
@@ -380,3 +382,9 @@ def _of_parameters(node: ast.expr | None) -> ast.expr | None:
         node = node.args[0]
     is_call = isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and not node.args
     return node.func.value if is_call and node.func.attr == "parameters" else None  # type: ignore[union-attr]
+
+
+@once
+def averages_by_hand(facts: Facts) -> ByHand:
+    """Gradients that the programs average themselves, without DDP."""
+    return ByHand(facts)

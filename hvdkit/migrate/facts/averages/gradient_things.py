@@ -7,13 +7,10 @@ behind each of them.
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING
 
 from hvdkit.migrate.facts.averages.torch_copies import FLATTEN, IN_FLOAT32, UNFLATTEN, copies
+from hvdkit.migrate.facts.facts import Facts
 from hvdkit.migrate.names import Names
-
-if TYPE_CHECKING:
-    from hvdkit.migrate.facts.facts import Facts
 
 PARAMETERS, NAMED, PARAMETER = "parameters", "parameters with names", "a parameter"
 GRADIENT, GRADIENTS, FLAT, PARTS, PART = "a gradient", "gradients", "flat", "parts", "a part"

@@ -7,16 +7,13 @@ averages the gradients, once after each forward pass. The model's state may be b
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING
 
 from hvdkit.migrate.facts.averages.gradient_things import NotAveraged
 from hvdkit.migrate.facts.averages.summing import Averaged, averaged
 from hvdkit.migrate.facts.code.inert import is_inert, owned
+from hvdkit.migrate.facts.facts import Facts
 from hvdkit.migrate.facts.values.arguments import is_constant
 from hvdkit.migrate.names import Names
-
-if TYPE_CHECKING:
-    from hvdkit.migrate.facts.facts import Facts
 
 _QUEUE = "_execution_engine.queue_callback"
 _ENGINES = ("torch.autograd.Variable.", "torch.autograd.variable.Variable.")

@@ -6,21 +6,18 @@ no other, its own all_reduce, written with Horovod, computes what it computed be
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from hvdkit.migrate.facts import vocabulary as words
 from hvdkit.migrate.facts.collectives.collectives import collectives, reduction
+from hvdkit.migrate.facts.facts import Facts, Site
 from hvdkit.migrate.facts.launch.starts import runs_in
 from hvdkit.migrate.facts.models.wraps import find_wraps
-from hvdkit.migrate.facts.programs import ProgramFacts
-
-if TYPE_CHECKING:
-    from hvdkit.migrate.facts.facts import Facts, Site
+from hvdkit.migrate.facts.optimizers.optimizers import every_optimizer
+from hvdkit.migrate.facts.programs import ProgramFacts, programs_of
 
 
 def stays(facts: Facts, site: Site) -> bool:
     """Whether a collective that is given gradients is only to be written with Horovod."""
-    mine = [program for program in facts.programs if runs_in(facts, program, site.names, site.node)]
+    mine = [program for program in programs_of(facts) if runs_in(facts, program, site.names, site.node)]
     known = [call for call in collectives(facts, "all_reduce") if call.node is site.node]
     written = any(not call.problem and reduction(facts, site.names, call.given.get("op")) for call in known)
     rule = facts.options.allows("HVD501")
@@ -29,6 +26,6 @@ def stays(facts: Facts, site: Site) -> bool:
 
 def _averages(facts: Facts, program: ProgramFacts) -> bool:
     """Whether the optimizers of a program are wrapped, or its models are."""
-    optimizers = any(optimizer.names in program.files for optimizer in facts.every_optimizer)
+    optimizers = any(optimizer.names in program.files for optimizer in every_optimizer(facts))
     wraps = any(wrap.names in program.files and wrap.name in words.WRAPS for wrap in find_wraps(facts))
     return optimizers or wraps or program.kind != "ddp"

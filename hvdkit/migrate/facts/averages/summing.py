@@ -9,7 +9,6 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from hvdkit.migrate.facts.averages.gradient_things import (
     BEFORE,
@@ -33,11 +32,9 @@ from hvdkit.migrate.facts.averages.gradient_things import (
 )
 from hvdkit.migrate.facts.code.inert import is_inert
 from hvdkit.migrate.facts.collectives.collectives import collectives, reduction
+from hvdkit.migrate.facts.facts import Facts
 from hvdkit.migrate.facts.launch.several import is_size, several
 from hvdkit.migrate.names import FUNCTIONS, Names
-
-if TYPE_CHECKING:
-    from hvdkit.migrate.facts.facts import Facts
 
 
 @dataclass(frozen=True)

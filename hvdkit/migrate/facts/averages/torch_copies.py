@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import ast
 import hashlib
-from typing import TYPE_CHECKING
 
+from hvdkit.migrate.facts.facts import Facts
 from hvdkit.migrate.names import Names
-
-if TYPE_CHECKING:
-    from hvdkit.migrate.facts.facts import Facts
 
 FLATTEN, UNFLATTEN = "_flatten_dense_tensors", "_unflatten_dense_tensors"
 IN_FLOAT32 = "_flatten_dense_tensors in float32"

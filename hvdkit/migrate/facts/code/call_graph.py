@@ -7,15 +7,13 @@ from __future__ import annotations
 
 import ast
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 from hvdkit.migrate.facts.code.main_guards import main_guard
+from hvdkit.migrate.facts.facts import Facts
+from hvdkit.migrate.facts.once import once
 from hvdkit.migrate.facts.values.value import Value
 from hvdkit.migrate.names import FunctionNode, Names
 from hvdkit.migrate.project import does_more_than_define
-
-if TYPE_CHECKING:
-    from hvdkit.migrate.facts.facts import Facts
 
 Way = tuple[Names, ast.AST]
 ONLY_WRAPS = (
@@ -179,3 +177,9 @@ def begins_in(entry: Names, names: Names, node: ast.AST) -> bool:
     """Whether module-level code of a program's file runs in it: not under another script's main guard."""
     guard = main_guard(names)
     return names is entry or guard is None or guard not in names.ancestors(node)
+
+
+@once
+def call_graph(facts: Facts) -> CallGraph:
+    """Which code may run in which program."""
+    return CallGraph(facts)

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING
 
+from hvdkit.migrate.facts.facts import Facts
 from hvdkit.migrate.facts.once import once
 from hvdkit.migrate.facts.values.arguments import given, is_on, keyword
 from hvdkit.migrate.names import FunctionNode, Names
-
-if TYPE_CHECKING:
-    from hvdkit.migrate.facts.facts import Facts
 
 ENGINES = frozenset(("ignite.engine.Engine", "ignite.engine.engine.Engine"))
 # What makes an engine that does the backward pass and the step itself.

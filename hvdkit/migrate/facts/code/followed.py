@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING, Callable
+from typing import Callable
 
+from hvdkit.migrate.facts.facts import Facts
 from hvdkit.migrate.facts.values.arguments import default, is_constant, passed
 from hvdkit.migrate.facts.values.value import Value
 from hvdkit.migrate.names import FUNCTIONS, Binding, Names
-
-if TYPE_CHECKING:
-    from hvdkit.migrate.facts.facts import Facts
 
 
 def only(facts: Facts, names: Names, node: ast.expr, accepts: Callable[[Value], bool]) -> bool:

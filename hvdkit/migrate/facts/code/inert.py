@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING
 
 from hvdkit.migrate.facts.code.unused import unused
+from hvdkit.migrate.facts.facts import Facts
+from hvdkit.migrate.facts.launch.rank_kinds import rank_kinds
 from hvdkit.migrate.names import Names
-
-if TYPE_CHECKING:
-    from hvdkit.migrate.facts.facts import Facts
 
 _ASKING = {"hasattr", "getattr", "len", "float", "int", "bool", "type", "isinstance", "dir"}
 _HARMLESS = {
@@ -53,7 +51,7 @@ def _asks(facts: Facts, names: Names, node: ast.expr) -> bool:
     return all(
         (isinstance(call.func, ast.Name) and call.func.id in _ASKING)
         or bool(_HARMLESS & facts.flow.qualified(names, call.func))
-        or "size" in facts.ranks.of(names, call)
+        or "size" in rank_kinds(facts).of(names, call)
         for call in names.calls_in(node)
     )
 

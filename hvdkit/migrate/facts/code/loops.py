@@ -6,18 +6,16 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Union
+from typing import Union
 
 from hvdkit.migrate.facts import vocabulary as words
 from hvdkit.migrate.facts.code.engines import data_of, runs_of, trainer_runs
+from hvdkit.migrate.facts.facts import Facts
 from hvdkit.migrate.facts.once import once
 from hvdkit.migrate.facts.values.arguments import default, passed, spawned, unpacks
 from hvdkit.migrate.facts.values.overrides import is_parent
 from hvdkit.migrate.facts.values.value import Value
 from hvdkit.migrate.names import FUNCTIONS, LOOPS, FunctionNode, Names
-
-if TYPE_CHECKING:
-    from hvdkit.migrate.facts.facts import Facts
 
 LoopNode = Union[ast.For, ast.AsyncFor, ast.While]
 MAX_CALLERS = 12
@@ -383,3 +381,9 @@ def drawn_from(call: ast.Call) -> ast.expr | None:
     if isinstance(call.func, ast.Attribute):
         return None if call.args or call.keywords else call.func.value
     return call.args[0] if call.args else None
+
+
+@once
+def training_loops(facts: Facts) -> Loops:
+    """Batch loops and epoch loops around every backward pass."""
+    return Loops(facts)

@@ -7,12 +7,9 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
+from hvdkit.migrate.facts.facts import Facts
 from hvdkit.migrate.names import Names
-
-if TYPE_CHECKING:
-    from hvdkit.migrate.facts.facts import Facts
 
 
 def mentions(facts: Facts, wanted: tuple[str, ...]) -> Iterator[tuple[Names, ast.expr, str, str]]:

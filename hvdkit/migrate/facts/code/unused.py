@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Collection, Iterator
-from typing import TYPE_CHECKING, Union
+from typing import Union
 
+from hvdkit.migrate.facts.facts import Facts
+from hvdkit.migrate.facts.once import once
 from hvdkit.migrate.names import Names
-
-if TYPE_CHECKING:
-    from hvdkit.migrate.facts.facts import Facts
 
 Definition = Union[ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef]
 _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
@@ -20,11 +19,13 @@ def unused(facts: Facts, names: Names, node: ast.AST) -> bool:
     definition = outermost(names, node)
     if definition is None or definition.decorator_list:
         return False
-    key = (unused, definition)
-    if key not in facts.answers:
-        taken = facts.project.taken_where_passed_over(names.source.path, definition.name)
-        facts.answers[key] = not taken and next(mentions_of(facts, names, definition), None) is None
-    return bool(facts.answers[key])
+    return _unmentioned(facts, names, definition)
+
+
+@once
+def _unmentioned(facts: Facts, names: Names, definition: Definition) -> bool:
+    taken = facts.project.taken_where_passed_over(names.source.path, definition.name)
+    return not taken and next(mentions_of(facts, names, definition), None) is None
 
 
 def outermost(names: Names, node: ast.AST) -> Definition | None:

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING
 
 from hvdkit.migrate.facts.collectives.collectives import is_world
+from hvdkit.migrate.facts.facts import Facts
+from hvdkit.migrate.facts.launch.rank_kinds import rank_kinds
 from hvdkit.migrate.facts.values.arguments import positional
 from hvdkit.migrate.facts.values.order import last_binding
 from hvdkit.migrate.names import FUNCTIONS, FunctionNode, Names
 from hvdkit.migrate.statements import statements_above
-
-if TYPE_CHECKING:
-    from hvdkit.migrate.facts.facts import Facts
 
 MAX_STEPS = 24
 # Collectives that leave the same in their first argument on every rank.
@@ -118,7 +116,9 @@ def _for_one(facts: Facts, names: Names, result: ast.expr) -> bool:
     test = above.test if isinstance(above, ast.If) else None
     if not isinstance(test, ast.Compare) or not isinstance(test.comparators[0], ast.Constant):
         return False
-    return "size" in facts.ranks.of(names, test.left) and isinstance(test.ops[0], (ast.Eq, ast.Lt, ast.LtE))
+    return "size" in rank_kinds(facts).of(names, test.left) and isinstance(
+        test.ops[0], (ast.Eq, ast.Lt, ast.LtE)
+    )
 
 
 def _bound_alike(facts: Facts, names: Names, node: ast.Name, steps: int) -> bool:

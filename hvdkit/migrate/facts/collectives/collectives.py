@@ -9,16 +9,15 @@ import ast
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING
 
+from hvdkit.migrate.facts.code.call_graph import call_graph
 from hvdkit.migrate.facts.code.followed import followed, only
 from hvdkit.migrate.facts.collectives.handles import handle_waits
+from hvdkit.migrate.facts.facts import Facts, Site
+from hvdkit.migrate.facts.launch.launch import launch_of
 from hvdkit.migrate.facts.values.arguments import is_constant, keyword, unpacks
 from hvdkit.migrate.facts.values.value import Value
 from hvdkit.migrate.names import Names
-
-if TYPE_CHECKING:
-    from hvdkit.migrate.facts.facts import Facts, Site
 
 # Parameters by position, as torch 2.x declares them (torch/distributed/distributed_c10d.py).
 SIGNATURES = {
@@ -201,7 +200,7 @@ def of_all_ranks(facts: Facts, names: Names, call: ast.Call) -> bool:
         given = one.iter if same and not others and not one.ifs else given
     if not isinstance(given, ast.Call) or getattr(given.func, "id", "") != "range" or len(given.args) != 1:
         return False
-    return facts.launch.meaning(names, given.args[0]) == {"size"}
+    return launch_of(facts).meaning(names, given.args[0]) == {"size"}
 
 
 def _statement(names: Names, call: ast.Call) -> bool:
@@ -216,6 +215,6 @@ def _returned_to_nobody(facts: Facts, names: Names, call: ast.Call) -> bool:
     if not isinstance(names.parents[call], ast.Return) or not isinstance(function, ast.FunctionDef):
         return False
     sites = facts.flow.call_sites(names, function)
-    ways = facts.graph.ways(names, function)
+    ways = call_graph(facts).ways(names, function)
     known = bool(sites) and all(isinstance(place, ast.Call) for _, place in ways)
     return known and all(isinstance(where.parents[site], ast.Expr) for where, site in sites)

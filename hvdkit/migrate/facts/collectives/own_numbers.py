@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from hvdkit.migrate.facts import vocabulary as words
+from hvdkit.migrate.facts.code.loops import training_loops
+from hvdkit.migrate.facts.facts import Facts
 from hvdkit.migrate.facts.values.arguments import passed
 from hvdkit.migrate.names import FUNCTIONS, Binding, Names
-
-if TYPE_CHECKING:
-    from hvdkit.migrate.facts.facts import Facts
 
 # Methods of tensors that give numbers; a function of a library that has such a name has a qualified one.
 OF_TENSORS = frozenset(("item", "mean", "sum", "norm", "detach", "cpu", "numpy", "tolist"))
@@ -92,7 +90,7 @@ def _by_binding(facts: Facts, names: Names, binding: Binding, seen: set[ast.AST]
         over = getattr(getattr(binding.value, "func", None), "id", "")
         if over == "enumerate" and binding.path[:1] == (0,):
             return False
-        if over != "range" and facts.loops.loaders_in(names, binding.value):
+        if over != "range" and training_loops(facts).loaders_in(names, binding.value):
             return True
         given.append((names, binding.value))
     elif binding.kind == "assign" and binding.value is not None:

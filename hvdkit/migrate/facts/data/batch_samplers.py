@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING
 
+from hvdkit.migrate.facts.data.loaders import Loader
 from hvdkit.migrate.facts.data.sharding import BATCH_SAMPLER
+from hvdkit.migrate.facts.facts import Facts
 from hvdkit.migrate.facts.values.arguments import passed
 from hvdkit.migrate.names import FunctionNode, Names
-
-if TYPE_CHECKING:
-    from hvdkit.migrate.facts.data.loaders import Loader
-    from hvdkit.migrate.facts.facts import Facts
 
 _KEPT = "sampler"  # where torch's own BatchSampler has it
 _COUNTED = frozenset((_KEPT, "batch_size", "drop_last"))

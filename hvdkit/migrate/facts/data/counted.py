@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING
 
+from hvdkit.migrate.facts.code.loops import training_loops
+from hvdkit.migrate.facts.facts import Facts
 from hvdkit.migrate.facts.values.value import Value
 from hvdkit.migrate.names import Names
-
-if TYPE_CHECKING:
-    from hvdkit.migrate.facts.facts import Facts
 
 COLLECTS = frozenset(("add", "append", "extend", "update"))
 
@@ -18,7 +16,7 @@ COLLECTS = frozenset(("add", "append", "extend", "update"))
 def counting_loops(facts: Facts, loaders: Iterable[Value]) -> Iterator[tuple[Names, ast.For]]:
     """Loops over one of the loaders that add something up, and run no model: a share gives another result."""
     wanted = set(loaders)
-    training = {loop.node for path in facts.loops.paths for loop in path.loops}
+    training = {loop.node for path in training_loops(facts).paths for loop in path.loops}
     for names in facts.files if wanted else ():
         for node in names.of_kind(ast.For):
             if node not in training and _adds_up(names, node):

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from hvdkit.migrate.facts.code.loops import Path
+from hvdkit.migrate.facts.facts import Facts
 from hvdkit.migrate.facts.programs import ProgramFacts
 from hvdkit.migrate.names import FUNCTIONS, Names
 from hvdkit.migrate.statements import statements_above
-
-if TYPE_CHECKING:
-    from hvdkit.migrate.facts.facts import Facts
 
 MAX_CALLS = 3
 # What chooses among the data -> what would seed it; without one every process starts with other numbers.

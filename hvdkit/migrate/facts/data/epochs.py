@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING
 
-from hvdkit.migrate.facts.code.loops import Loop, Path
+from hvdkit.migrate.facts.code.loops import Loop, Path, training_loops
+from hvdkit.migrate.facts.data.loaders import Loader
+from hvdkit.migrate.facts.facts import Facts
 from hvdkit.migrate.names import Names
-
-if TYPE_CHECKING:
-    from hvdkit.migrate.facts.data.loaders import Loader
-    from hvdkit.migrate.facts.facts import Facts
-
 
 _PLACES = (ast.Name, ast.Attribute, ast.Subscript)
 
@@ -45,7 +41,7 @@ def _names_things(facts: Facts, names: Names, iterated: ast.expr) -> bool:
 
 def epoch_loops(facts: Facts, loader: Loader) -> list[Loop]:
     """The loops over epochs, each of which runs over the whole loader."""
-    found = (path.epoch for path in facts.loops.paths if loader.value in path.loaders)
+    found = (path.epoch for path in training_loops(facts).paths if loader.value in path.loaders)
     return list(dict.fromkeys(loop for loop in found if loop is not None))
 
 
@@ -62,7 +58,7 @@ def counts_again(facts: Facts, loader: Loader, epoch: Loop) -> bool:
     made_in = set(loader.names.ancestors(loader.node))
     return any(
         outer.node not in made_in and not made_in & _callers(path, outer)
-        for path in facts.loops.paths
+        for path in training_loops(facts).paths
         if loader.value in path.loaders and path.epoch == epoch
         for outer in path.loops[path.loops.index(epoch) + 1 :]
     )
@@ -82,11 +78,11 @@ def _callers(path: Path, loop: Loop) -> set[ast.AST]:
 
 def run_once(facts: Facts, loader: Loader) -> bool:
     """Whether the loader is run through once: its loop stands in no other, up to the module."""
-    paths = [path for path in facts.loops.paths if loader.value in path.loaders]
+    paths = [path for path in training_loops(facts).paths if loader.value in path.loaders]
     return all(
         len(path.loops) == 1
         and isinstance(path.loops[0].node, ast.For)
-        and bool(facts.loops.loaders_in(path.loops[0].names, path.loops[0].node.iter))
+        and bool(training_loops(facts).loaders_in(path.loops[0].names, path.loops[0].node.iter))
         and path.top is None
         for path in paths
     )

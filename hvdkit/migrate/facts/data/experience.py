@@ -4,19 +4,16 @@ from __future__ import annotations
 
 import ast
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts.code.loops import Path
 from hvdkit.migrate.facts.collectives.own_numbers import bindings_of
 from hvdkit.migrate.facts.data.draws import above
 from hvdkit.migrate.facts.data.training import SEEDS
+from hvdkit.migrate.facts.facts import Facts
 from hvdkit.migrate.facts.programs import ProgramFacts
 from hvdkit.migrate.facts.values.order import is_parsed
 from hvdkit.migrate.names import LOOPS, Names
-
-if TYPE_CHECKING:
-    from hvdkit.migrate.facts.facts import Facts
 
 _LIBRARIES = ("gym.", "gymnasium.", "gym3.", "procgen.", "envpool.", "supersuit.", "pettingzoo.")
 _EVERY_SEED = (*SEEDS, "random.seed")

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING
 
 from hvdkit.migrate.facts import vocabulary as words
-from hvdkit.migrate.facts.launch.rank_kinds import QUESTIONS
+from hvdkit.migrate.facts.data.loaders import Loader
+from hvdkit.migrate.facts.facts import Facts
+from hvdkit.migrate.facts.launch.launch import launch_of
+from hvdkit.migrate.facts.launch.rank_kinds import QUESTIONS, rank_kinds
 from hvdkit.migrate.facts.launch.worker_numbers import numbers_for_rank
 from hvdkit.migrate.facts.values.arguments import given
 from hvdkit.migrate.names import Names
-
-if TYPE_CHECKING:
-    from hvdkit.migrate.facts.data.loaders import Loader
-    from hvdkit.migrate.facts.facts import Facts
 
 COUNT = "torch.cuda.device_count"
 
@@ -37,9 +35,9 @@ def of_one_host(facts: Facts, names: Names, call: ast.Call, first: int) -> list[
 
 def _meant(facts: Facts, names: Names, number: ast.expr) -> set[str]:
     """Horovod's functions that a number is, before they are written and after."""
-    if any(origin.kind == "index" for origin in facts.launch.origins(names, number)):
+    if any(origin.kind == "index" for origin in launch_of(facts).origins(names, number)):
         return {"local_rank"}  # mp.spawn numbers the processes of a host
-    return facts.launch.meaning(names, number) | facts.ranks.of(names, number) & set(QUESTIONS)
+    return launch_of(facts).meaning(names, number) | rank_kinds(facts).of(names, number) & set(QUESTIONS)
 
 
 def same_on_hosts(facts: Facts, loader: Loader) -> bool:

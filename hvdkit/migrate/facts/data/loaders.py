@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import ast
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from hvdkit.migrate.facts import vocabulary as words
 from hvdkit.migrate.facts.data.loader_classes import PARAMETERS, constructions
+from hvdkit.migrate.facts.facts import Facts
 from hvdkit.migrate.facts.launch.library_talk import asking
+from hvdkit.migrate.facts.once import once
 from hvdkit.migrate.facts.values.keywords import keywords
 from hvdkit.migrate.facts.values.value import Value
 from hvdkit.migrate.names import Names
-
-if TYPE_CHECKING:
-    from hvdkit.migrate.facts.facts import Facts
 
 
 @dataclass(frozen=True)
@@ -30,7 +28,8 @@ class Loader:
     shuffle: ast.expr | None
 
 
-def find_loaders(facts: Facts) -> list[Loader]:
+@once
+def every_loader(facts: Facts) -> list[Loader]:
     """Every loader that is constructed, in file order."""
     made = {(site.names, site.node, words.LOADER) for site in facts.calls(words.LOADER)}
     made.update((*call, words.LOADER) for call in constructions(facts.flow, facts.files))

@@ -5,15 +5,13 @@ from __future__ import annotations
 import ast
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Union
+from typing import Union
 
-from hvdkit.migrate.facts.code.loops import Loop
+from hvdkit.migrate.facts.code.loops import Loop, training_loops
 from hvdkit.migrate.facts.data.counted import COLLECTS
+from hvdkit.migrate.facts.data.loaders import Loader, every_loader
+from hvdkit.migrate.facts.facts import Facts
 from hvdkit.migrate.names import Names
-
-if TYPE_CHECKING:
-    from hvdkit.migrate.facts.data.loaders import Loader
-    from hvdkit.migrate.facts.facts import Facts
 
 Division = Union[ast.BinOp, ast.AugAssign]
 DIVIDES = (ast.Div, ast.FloorDiv)
@@ -57,10 +55,10 @@ def whole_counts(facts: Facts, loaders: Collection[Loader]) -> Iterator[Count]:
 
 def _over(facts: Facts, names: Names, loop: ast.For, loaders: Collection[Loader]) -> ast.expr | None:
     """The loader that a loop goes through, as it is written: one of these, or one that counts alike."""
-    drawn = facts.loops.loaders_of(Loop(names, loop))
+    drawn = training_loops(facts).loaders_of(Loop(names, loop))
     if not any(loader.value in drawn for loader in loaders):
         return None
-    known = {loader.value: loader for loader in facts.loaders}
+    known = {loader.value: loader for loader in every_loader(facts)}
     if any(value not in known or known[value].batch_sampler is not None for value in drawn):
         return None
     parts = (

@@ -8,16 +8,13 @@ from __future__ import annotations
 import ast
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-from hvdkit.migrate.facts.code.loops import Path
+from hvdkit.migrate.facts.code.loops import Path, training_loops
+from hvdkit.migrate.facts.data.loaders import Loader, every_loader
+from hvdkit.migrate.facts.facts import Facts
 from hvdkit.migrate.facts.once import once
 from hvdkit.migrate.facts.values.arguments import default, passed
 from hvdkit.migrate.names import FUNCTIONS, FunctionNode, Names
-
-if TYPE_CHECKING:
-    from hvdkit.migrate.facts.data.loaders import Loader
-    from hvdkit.migrate.facts.facts import Facts
 
 
 @dataclass(frozen=True)
@@ -49,7 +46,7 @@ class Phase:
 
 @once
 def _phases(facts: Facts) -> dict[ast.Call, Phase | None]:
-    return {loader.node: _by_key(facts, loader) or _by_flag(facts, loader) for loader in facts.loaders}
+    return {loader.node: _by_key(facts, loader) or _by_flag(facts, loader) for loader in every_loader(facts)}
 
 
 def phase_trained(facts: Facts, loader: Loader) -> Phase | None:
@@ -58,7 +55,7 @@ def phase_trained(facts: Facts, loader: Loader) -> Phase | None:
 
 
 def _ways(facts: Facts, loader: Loader) -> list[Path]:
-    return [path for path in facts.loops.paths if loader.value in path.loaders]
+    return [path for path in training_loops(facts).paths if loader.value in path.loaders]
 
 
 def _drawn(path: Path) -> Iterator[tuple[Names, ast.expr]]:

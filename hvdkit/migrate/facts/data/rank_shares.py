@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING
 
+from hvdkit.migrate.facts.facts import Facts
+from hvdkit.migrate.facts.launch.rank_kinds import rank_kinds
 from hvdkit.migrate.names import Names
-
-if TYPE_CHECKING:
-    from hvdkit.migrate.facts.facts import Facts
 
 
 def is_rank_share(facts: Facts, names: Names, things: ast.expr) -> bool:
@@ -17,7 +15,7 @@ def is_rank_share(facts: Facts, names: Names, things: ast.expr) -> bool:
     while waiting:
         for part in names.walk(waiting.pop()):
             begin = _begin(part)
-            if begin is not None and facts.ranks.inside(names, begin):
+            if begin is not None and rank_kinds(facts).inside(names, begin):
                 return True
             if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Load):
                 bindings = names.bindings(part.id, part)

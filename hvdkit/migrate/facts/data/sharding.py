@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from hvdkit.migrate.facts import vocabulary as words
+from hvdkit.migrate.facts.data.loaders import Loader
+from hvdkit.migrate.facts.facts import Facts
+from hvdkit.migrate.facts.launch.rank_kinds import rank_kinds
+from hvdkit.migrate.facts.programs import programs_of
 from hvdkit.migrate.facts.values.arguments import given, is_on
 from hvdkit.migrate.facts.values.keywords import keywords
 from hvdkit.migrate.facts.values.value import Value
 from hvdkit.migrate.names import FUNCTIONS, Names
-
-if TYPE_CHECKING:
-    from hvdkit.migrate.facts.data.loaders import Loader
-    from hvdkit.migrate.facts.facts import Facts
 
 BATCH_SAMPLER = "torch.utils.data.BatchSampler"
 ITERABLE = "torch.utils.data.IterableDataset"
@@ -71,17 +70,17 @@ def _place(value: Value) -> tuple[str, int, int]:
 
 def _knows_rank(facts: Facts, value: Value) -> bool:
     """Whether a project class asks for its rank, or is given one."""
-    return isinstance(value.node, ast.ClassDef) and facts.ranks.inside(value.names, value.node)
+    return isinstance(value.node, ast.ClassDef) and rank_kinds(facts).inside(value.names, value.node)
 
 
 def _passes_rank(facts: Facts, names: Names, call: ast.Call) -> bool:
     given = [*call.args, *(keyword.value for keyword in call.keywords)]
-    return any("rank" in facts.ranks.of(names, argument) for argument in given)
+    return any("rank" in rank_kinds(facts).of(names, argument) for argument in given)
 
 
 def _given_sampler(facts: Facts, around: Names, value: Value, steps: int) -> bool:
     """Whether a program of the loader's file gives a class of the project a sharding sampler."""
-    programs = [program for program in facts.programs if around in program.files]
+    programs = [program for program in programs_of(facts) if around in program.files]
     return any(
         _sampler(facts, around, facts.flow.values(names, argument), steps + 1)
         for names, argument in _arguments(facts, value)
@@ -111,7 +110,7 @@ def _picks(facts: Facts, names: Names, node: ast.expr) -> bool:
             )
         elif isinstance(part, ast.Call) and getattr(part.func, "id", "") == "range":
             chosen = part.args[:1]
-        if any(facts.ranks.of(names, expression) == {"rank"} for expression in chosen):
+        if any(rank_kinds(facts).of(names, expression) == {"rank"} for expression in chosen):
             return True
     return False
 
@@ -220,3 +219,8 @@ def orders_itself(facts: Facts, loader: Loader) -> bool:
 def _same_class(left: frozenset[Value], right: frozenset[Value]) -> bool:
     classes = {value.node for value in left if value.kind == "object"}
     return any(value.node in classes for value in right if value.kind == "object")
+
+
+def is_sharded(facts: Facts, loader: Loader) -> bool:
+    """Whether each rank gets its own share of the loader's data."""
+    return bool(share(facts, loader))

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING
 
+from hvdkit.migrate.facts.data.loaders import Loader
 from hvdkit.migrate.facts.data.training import training_loaders
-from hvdkit.migrate.facts.programs import ProgramFacts
+from hvdkit.migrate.facts.facts import Facts
+from hvdkit.migrate.facts.launch.rank_kinds import rank_kinds
+from hvdkit.migrate.facts.once import once
+from hvdkit.migrate.facts.programs import ProgramFacts, programs_of
 from hvdkit.migrate.names import Names
-
-if TYPE_CHECKING:
-    from hvdkit.migrate.facts.data.loaders import Loader
-    from hvdkit.migrate.facts.facts import Facts
 
 # Calls that may be given a rank and share no data out by it.
 HARMLESS = frozenset(
@@ -48,18 +47,16 @@ HARMLESS = frozenset(
 
 def drawn_whole(facts: Facts, loader: Loader) -> bool:
     """Whether every rank of a distributed program draws all of the data: no rank shares it out."""
-    programs = [program for program in facts.programs if loader in training_loaders(facts, program)]
+    programs = [program for program in programs_of(facts) if loader in training_loaders(facts, program)]
     return bool(programs) and all(
         program.kind == "ddp" and not shares_by_hand(facts, program) for program in programs
     )
 
 
+@once
 def shares_by_hand(facts: Facts, program: ProgramFacts) -> bool:
     """Whether a rank is used for more than tests, devices, seeds and messages: a slice, say."""
-    key = (shares_by_hand, program)
-    if key not in facts.answers:
-        facts.answers[key] = any(_shares(facts, names) for names in program.files)
-    return bool(facts.answers[key])
+    return any(_shares(facts, names) for names in program.files)
 
 
 def _shares(facts: Facts, names: Names) -> bool:
@@ -72,7 +69,7 @@ def _shares(facts: Facts, names: Names) -> bool:
 
 def _is_rank(facts: Facts, names: Names, node: ast.Name | ast.Attribute | ast.Call) -> bool:
     read = isinstance(node, ast.Call) or isinstance(node.ctx, ast.Load)
-    return read and bool({"rank", "local_rank"} & facts.ranks.of(names, node))
+    return read and bool({"rank", "local_rank"} & rank_kinds(facts).of(names, node))
 
 
 def _shares_out(facts: Facts, names: Names, node: ast.expr) -> bool:

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
+from hvdkit.migrate.facts.facts import Facts, Site
 from hvdkit.migrate.facts.programs import ProgramFacts
 from hvdkit.migrate.facts.values.arguments import given, unpacks
 from hvdkit.migrate.names import Names
-
-if TYPE_CHECKING:
-    from hvdkit.migrate.facts.facts import Facts, Site
 
 GENERATOR = "generator=torch.Generator().manual_seed(0)"
 # function -> position and name of the argument that fixes its random numbers, and what to give

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING
 
-from hvdkit.migrate.facts.code.loops import drawn_from
+from hvdkit.migrate.facts.code.loops import drawn_from, training_loops
+from hvdkit.migrate.facts.facts import Facts
 from hvdkit.migrate.facts.launch.guards import caught
 from hvdkit.migrate.facts.values.value import Value
 from hvdkit.migrate.names import FUNCTIONS, LOOPS, Names
-
-if TYPE_CHECKING:
-    from hvdkit.migrate.facts.facts import Facts
 
 MAX_STEPS = 4  # through variables
 
@@ -21,8 +18,10 @@ def taken_by_count(facts: Facts, loader: Value) -> bool:
 
     Not where it asks a loader how many batches there are, starts anew, or deals with StopIteration.
     """
-    training = {loop.node for path in facts.loops.paths if loader in path.loaders for loop in path.loops}
-    for names in {path.names for path in facts.loops.paths if loader in path.loaders}:
+    training = {
+        loop.node for path in training_loops(facts).paths if loader in path.loaders for loop in path.loops
+    }
+    for names in {path.names for path in training_loops(facts).paths if loader in path.loaders}:
         for call in names.calls.get("next", ()):
             loop = _around(names, call)
             drawn = drawn_from(call) if len(call.args) < 2 else None
@@ -65,7 +64,7 @@ def _asks(facts: Facts, names: Names, count: ast.AST, steps: int = 0) -> bool:
     """Whether a number is made of the len() of a loader, or a loop runs over one."""
     for part in ast.walk(count):
         if isinstance(part, (ast.Name, ast.Attribute)):
-            if facts.loops.loaders_in(names, part):
+            if training_loops(facts).loaders_in(names, part):
                 return True
             bindings = names.bindings(part.id, part) if isinstance(part, ast.Name) else ()
             values = [binding.value for binding in bindings if binding.value is not None]

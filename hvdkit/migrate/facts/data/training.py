@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING
 
 from hvdkit.migrate.facts.code.call_graph import begins_in
-from hvdkit.migrate.facts.code.loops import Path
+from hvdkit.migrate.facts.code.loops import Path, training_loops
+from hvdkit.migrate.facts.data.loaders import Loader, every_loader
+from hvdkit.migrate.facts.facts import Facts
+from hvdkit.migrate.facts.launch.rank_kinds import rank_kinds
 from hvdkit.migrate.facts.launch.starts import runs_in
-from hvdkit.migrate.facts.programs import ProgramFacts
+from hvdkit.migrate.facts.once import once
+from hvdkit.migrate.facts.programs import ProgramFacts, kinds_of, programs_of
 from hvdkit.migrate.facts.values.value import Value
 from hvdkit.migrate.names import Names
-
-if TYPE_CHECKING:
-    from hvdkit.migrate.facts.data.loaders import Loader
-    from hvdkit.migrate.facts.facts import Facts
 
 SEEDS = ("torch.manual_seed", "torch.cuda.manual_seed", "torch.cuda.manual_seed_all", "numpy.random.seed")
 
@@ -23,7 +22,7 @@ def training_paths(facts: Facts, program: ProgramFacts) -> list[Path]:
     """The ways to a backward pass that begin in this program, not in another that shares its files."""
     return [
         path
-        for path in facts.loops.paths
+        for path in training_loops(facts).paths
         if path.names in program.files
         and _outermost(path)[0] in program.files
         and begins_in(program.entry, *_outermost(path))
@@ -34,26 +33,19 @@ def _outermost(path: Path) -> tuple[Names, ast.AST]:
     return path.calls[-1] if path.calls else (path.names, path.backward)
 
 
+@once
 def training_loaders(facts: Facts, program: ProgramFacts) -> list[Loader]:
     """The loaders that a program trains on, looked up once: many rules ask it of every loader."""
-    key = (training_loaders, program)
-    if key not in facts.answers:
-        facts.answers[key] = _training_loaders(facts, program)
-    found: list[Loader] = facts.answers[key]
-    return found
-
-
-def _training_loaders(facts: Facts, program: ProgramFacts) -> list[Loader]:
     drawn = {value for path in training_paths(facts, program) for value in path.loaders}
     # A helper that two scripts share is asked about both: only this program's own files count.
-    return [o for o in facts.loaders if o.value in drawn and o.names in program.files]
+    return [o for o in every_loader(facts) if o.value in drawn and o.names in program.files]
 
 
 def unfollowed_loaders(facts: Facts, program: ProgramFacts) -> list[Loader]:
     """The loaders that a program makes, where no loop that trains was found to run over any of them."""
     if training_loaders(facts, program) or own_loaders(facts, program):
         return []
-    return [loader for loader in facts.loaders if runs_in(facts, program, loader.names, loader.node)]
+    return [loader for loader in every_loader(facts) if runs_in(facts, program, loader.names, loader.node)]
 
 
 def own_loaders(facts: Facts, program: ProgramFacts) -> list[Value]:
@@ -65,7 +57,7 @@ def own_loaders(facts: Facts, program: ProgramFacts) -> list[Value]:
 def trained_by(facts: Facts, names: Names, node: ast.AST) -> list[ProgramFacts]:
     """The programs that train with PyTorch and come to a node."""
     return [
-        program for program in facts.programs if program.migrates and runs_in(facts, program, names, node)
+        program for program in programs_of(facts) if program.migrates and runs_in(facts, program, names, node)
     ]
 
 
@@ -74,7 +66,7 @@ def only_single(facts: Facts, names: Names) -> bool:
 
     Those that train nothing, and share it, start Horovod as well (HVD110).
     """
-    return facts.kinds(names) - {"none"} == {"single"}
+    return kinds_of(facts, names) - {"none"} == {"single"}
 
 
 def seeds(facts: Facts, program: ProgramFacts) -> list[tuple[Names, ast.Call, bool]]:
@@ -91,4 +83,11 @@ def _by_rank(facts: Facts, names: Names, seed: ast.expr) -> bool:
     added = (
         add.value for add in names.of_kind(ast.AugAssign) if ast.unparse(add.target) == ast.unparse(seed)
     )
-    return facts.ranks.inside(names, seed) or any(facts.ranks.inside(names, value) for value in added)
+    return rank_kinds(facts).inside(names, seed) or any(
+        rank_kinds(facts).inside(names, value) for value in added
+    )
+
+
+def is_trained_on(facts: Facts, loader: Loader) -> bool:
+    """Whether a backward pass runs inside a loop over the loader."""
+    return any(loader.value in path.loaders for path in training_loops(facts).paths)

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from hvdkit.migrate.facts.code.loops import Loop, Path
 from hvdkit.migrate.facts.data.draws import above, chosen
 from hvdkit.migrate.facts.data.training import training_paths, unfollowed_loaders
-from hvdkit.migrate.facts.programs import ProgramFacts
+from hvdkit.migrate.facts.facts import Facts
+from hvdkit.migrate.facts.once import once
+from hvdkit.migrate.facts.programs import ProgramFacts, programs_of
 from hvdkit.migrate.facts.values.arguments import passed
 from hvdkit.migrate.names import FUNCTIONS, Binding, Names
-
-if TYPE_CHECKING:
-    from hvdkit.migrate.facts.facts import Facts
 
 Place = tuple[Names, ast.AST]
 MAX_CALLS = 4
@@ -26,25 +24,12 @@ _DRAWN = tuple(
 )
 
 
+@once
 def whole_graph(facts: Facts, program: ProgramFacts) -> tuple[Place, Place] | None:
     """The data set of a program that trains on all of its graph in each step, and the loop that does so.
 
     None where a batch may be chosen: by a loader, by random numbers, or by the number of a round.
     """
-    key = (whole_graph, program)
-    if key not in facts.answers:
-        facts.answers[key] = _whole_graph(facts, program)
-    found: tuple[Place, Place] | None = facts.answers[key]
-    return found
-
-
-def trains_on_whole_graph(facts: Facts, names: Names) -> bool:
-    """Whether every program that a file belongs to, and that trains, trains on a graph as a whole."""
-    programs = [program for program in facts.programs if names in program.files and program.kind != "none"]
-    return bool(programs) and all(whole_graph(facts, program) for program in programs)
-
-
-def _whole_graph(facts: Facts, program: ProgramFacts) -> tuple[Place, Place] | None:
     paths = training_paths(facts, program) if program.kind in ("single", "horovod") else []
     if not paths or any(path.loaders for path in paths) or unfollowed_loaders(facts, program):
         return None
@@ -55,6 +40,14 @@ def _whole_graph(facts: Facts, program: ProgramFacts) -> tuple[Place, Place] | N
         return None
     loop = paths[0].loops[-1]
     return graphs[0], (loop.names, loop.node)
+
+
+def trains_on_whole_graph(facts: Facts, names: Names) -> bool:
+    """Whether every program that a file belongs to, and that trains, trains on a graph as a whole."""
+    programs = [
+        program for program in programs_of(facts) if names in program.files and program.kind != "none"
+    ]
+    return bool(programs) and all(whole_graph(facts, program) for program in programs)
 
 
 def same_in_each_round(facts: Facts, path: Path) -> bool:

@@ -8,11 +8,12 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
+from hvdkit.migrate.facts.code.loops import training_loops
 from hvdkit.migrate.facts.collectives.own_numbers import of_own_numbers
 from hvdkit.migrate.facts.data.samples import named_by_sample
 from hvdkit.migrate.facts.data.training import only_single, trained_by
+from hvdkit.migrate.facts.facts import Facts
 from hvdkit.migrate.facts.files.texts import is_read, opened_to_closed
 from hvdkit.migrate.facts.files.vocabulary import DUMPS, OPEN
 from hvdkit.migrate.facts.files.writers import Writer
@@ -20,9 +21,6 @@ from hvdkit.migrate.facts.launch.launch_needs import has_rank
 from hvdkit.migrate.facts.values.arguments import given
 from hvdkit.migrate.names import FUNCTIONS, Names
 from hvdkit.migrate.statements import statements_above
-
-if TYPE_CHECKING:
-    from hvdkit.migrate.facts.facts import Facts
 
 MAX_CALLERS = 4
 _WRITES = frozenset(("write", "writelines", "flush", "close"))
@@ -139,7 +137,7 @@ def _all_come(facts: Facts, names: Names, statement: ast.stmt, path: ast.expr, d
     No test around it, nor one above it that leaves, asks for a number of the rank's own, or for what lies
     on a disk; and the loops around it train, or name the file.
     """
-    training = {loop.node for found in facts.loops.paths for loop in found.loops}
+    training = {loop.node for found in training_loops(facts).paths for loop in found.loops}
     named = {part.id for part in ast.walk(path) if isinstance(part, ast.Name)}
     child: ast.AST = statement
     for parent in names.ancestors(statement):

@@ -5,12 +5,12 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts.code.pure import only_computes
 from hvdkit.migrate.facts.data.samples import named_by_sample, prepares_data, reads_sample
 from hvdkit.migrate.facts.data.training import only_single
+from hvdkit.migrate.facts.facts import Facts, Site
 from hvdkit.migrate.facts.files.images import is_image
 from hvdkit.migrate.facts.files.vocabulary import (
     ARCHIVES,
@@ -25,12 +25,10 @@ from hvdkit.migrate.facts.files.vocabulary import (
     TABLES,
 )
 from hvdkit.migrate.facts.launch.guards import Where, where_runs
+from hvdkit.migrate.facts.launch.rank_kinds import rank_kinds
 from hvdkit.migrate.facts.once import once
 from hvdkit.migrate.facts.values.arguments import given, keyword, passed
 from hvdkit.migrate.names import FUNCTIONS, Names
-
-if TYPE_CHECKING:
-    from hvdkit.migrate.facts.facts import Facts, Site
 
 # What gives something, and changes what it is asked of.
 _CHANGES = frozenset(
@@ -103,7 +101,7 @@ def _written(facts: Facts) -> Iterator[Writer]:
                 continue
             where = where_runs(facts, site.names, site.node)
             mode = keyword(site.node, "mode") if log else None
-            if mode is not None and facts.ranks.inside(site.names, mode, "rank"):
+            if mode is not None and rank_kinds(facts).inside(site.names, mode, "rank"):
                 where = Where.RANK_0  # `mode=None if hvd.rank() == 0 else "disabled"`
             opened = _opened(site.names, site.node, target)
             yield Writer(site.names, site.node, site.name, where, log, opened)
@@ -288,7 +286,7 @@ def own_file(facts: Facts, names: Names, target: ast.expr, depth: int = 0) -> bo
     if "os.devnull" in names.qualified(target):
         return True
     in_memory = bool(facts.flow.made(names, target) & IN_MEMORY)
-    ranked = any(facts.ranks.inside(names, target, kind) for kind in ("rank", "local_rank"))
+    ranked = any(rank_kinds(facts).inside(names, target, kind) for kind in ("rank", "local_rank"))
     if in_memory or ranked or _of_one_process(facts, names, target, set()):
         return True
     known = _kept(facts, names, target) if depth < MAX_CALLERS else []

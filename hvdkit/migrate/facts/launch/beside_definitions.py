@@ -7,15 +7,12 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
-from hvdkit.migrate.facts.launch.launch import Origin, init_argument
+from hvdkit.migrate.facts.facts import Facts, Site
+from hvdkit.migrate.facts.launch.launch import Origin, init_argument, launch_of
 from hvdkit.migrate.facts.launch.ranks import constant
+from hvdkit.migrate.facts.programs import kinds_of
 from hvdkit.migrate.names import Names
-
-if TYPE_CHECKING:
-    from hvdkit.migrate.facts.facts import Facts, Site
-
 
 # What a process that is alone has, in place of each of Horovod's functions.
 _ALONE = {"rank": (-1, 0), "size": (-1, 0, 1)}
@@ -26,7 +23,7 @@ def unfollowed(facts: Facts) -> Iterator[tuple[Site, ast.expr, str]]:
 
     Each with Horovod's function. A size alone says nothing: the launcher's may be asked in many ways.
     """
-    for site in facts.launch.inits:
+    for site in launch_of(facts).inits:
         rank = init_argument(site.node, "rank")
         if rank is None or not _from_outside(facts, site, rank, "rank"):
             continue
@@ -37,7 +34,7 @@ def unfollowed(facts: Facts) -> Iterator[tuple[Site, ast.expr, str]]:
 
 
 def _from_outside(facts: Facts, site: Site, given: ast.expr, function: str) -> bool:
-    origins = facts.launch.origins(site.names, given)
+    origins = launch_of(facts).origins(site.names, given)
     return constant(given) is None and all(
         origin.kind == "expression" and constant(origin.node) in _ALONE[function] for origin in origins
     )
@@ -45,12 +42,12 @@ def _from_outside(facts: Facts, site: Site, given: ast.expr, function: str) -> b
 
 def tests_for_several(facts: Facts) -> Iterator[tuple[Names, ast.expr]]:
     """The number in `ngpus_per_node > 1`: whether there are several, also one on each host."""
-    for names in (names for names in facts.files if "ddp" in facts.kinds(names)):
+    for names in (names for names in facts.files if "ddp" in kinds_of(facts, names)):
         for node in names.of_kind(ast.Compare):
             if len(node.ops) == 1 and constant(node.comparators[0]) == 1:
                 number = node.left
                 asks = isinstance(node.ops[0], (ast.Gt, ast.Eq, ast.NotEq, ast.LtE))
-                if asks and facts.launch.meaning(names, number) == {"local_size"}:
+                if asks and launch_of(facts).meaning(names, number) == {"local_size"}:
                     if isinstance(number, (ast.Name, ast.Attribute)):
                         yield names, number
 
@@ -62,7 +59,7 @@ def read_again(facts: Facts, origin: Origin) -> Iterator[ast.expr]:
     given = isinstance(value, ast.Name) and any(b.kind == "param" for b in names.bindings(value.id, value))
     if function is None or not (given or isinstance(value, ast.Attribute)):
         return
-    if any(o.node is not value and constant(o.node) is None for o in facts.launch.origins(names, value)):
+    if any(o.node is not value and constant(o.node) is None for o in launch_of(facts).origins(names, value)):
         return
     same = [part for part in names.walk(function) if isinstance(part, type(value)) and part is not value]
     same = [part for part in same if ast.unparse(part) == ast.unparse(value) and part.lineno > value.lineno]

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import ast
 import re
-from pathlib import Path
-from typing import TYPE_CHECKING
 
 from hvdkit.migrate.facts.code.main_guards import main_guard
+from hvdkit.migrate.facts.facts import Facts
+from hvdkit.migrate.facts.once import once
 from hvdkit.migrate.names import Names
-
-if TYPE_CHECKING:
-    from hvdkit.migrate.facts.facts import Facts
 
 DECLARING = frozenset(("pyproject.toml", "setup.py", "setup.cfg"))
 
@@ -33,16 +30,10 @@ def first_statement(function: ast.FunctionDef) -> ast.stmt:
     return body[1] if ast.get_docstring(function) is not None and len(body) > 1 else body[0]
 
 
+@once
 def commands(facts: Facts, names: Names) -> set[str]:
     """The functions of a file that its package declares as commands: `train = "package.training:main"`."""
-    key = (commands, names)
-    if key not in facts.answers:
-        facts.answers[key] = _declared(facts, names.source.path)
-    found: set[str] = facts.answers[key]
-    return found
-
-
-def _declared(facts: Facts, path: Path) -> set[str]:
+    path = names.source.path
     found: set[str] = set()
     for folder in path.parents:
         parts = path.relative_to(folder).with_suffix("").parts

@@ -5,16 +5,16 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from hvdkit.migrate.facts.data.training import only_single
+from hvdkit.migrate.facts.facts import Facts
+from hvdkit.migrate.facts.launch.launch import launch_of
+from hvdkit.migrate.facts.launch.rank_kinds import rank_kinds
 from hvdkit.migrate.facts.once import once
+from hvdkit.migrate.facts.programs import kinds_of, programs_of
 from hvdkit.migrate.facts.values.arguments import keyword
 from hvdkit.migrate.facts.values.value import Value
 from hvdkit.migrate.names import Names
-
-if TYPE_CHECKING:
-    from hvdkit.migrate.facts.facts import Facts
 
 # Calls whose first argument is a device number, and those that take it second.
 SET_DEVICE = "torch.cuda.set_device"
@@ -52,7 +52,7 @@ def ranks_for_devices(facts: Facts) -> set[ast.expr]:
     return {
         index
         for names, index in device_numbers(facts)
-        if "ddp" in facts.kinds(names) and facts.launch.meaning(names, index) == {"rank"}
+        if "ddp" in kinds_of(facts, names) and launch_of(facts).meaning(names, index) == {"rank"}
     }
 
 
@@ -68,13 +68,15 @@ def told_numbers(facts: Facts) -> Iterator[tuple[Names, ast.expr]]:
         bound = [b for part in parts if isinstance(part, ast.Name) for b in names.bindings(part.id, part)]
         values = {value.name for part in parts for value in facts.flow.values(names, part)}
         if parts and not any(b.kind == "each" for b in bound) and not values & {DEVICE, "Constant"}:
-            if not facts.ranks.inside(names, node) and not facts.ranks.inside(names, node, "local_rank"):
+            if not rank_kinds(facts).inside(names, node) and not rank_kinds(facts).inside(
+                names, node, "local_rank"
+            ):
                 yield names, node
 
 
 def goes_elsewhere(facts: Facts, names: Names) -> bool:
     """Whether a program of this file moves things to what may be the same number: `net.to(gpu_ids[0])`."""
-    files = {file for program in facts.programs if names in program.files for file in program.files}
+    files = {file for program in programs_of(facts) if names in program.files for file in program.files}
     moved = [
         (m, *where) for m in METHODS for where in facts.methods(m) if where[0] in files and where[1].args
     ]
@@ -85,7 +87,7 @@ def goes_elsewhere(facts: Facts, names: Names) -> bool:
         else:
             maybe = isinstance(given, ast.Subscript) and isinstance(given.slice, ast.Constant)
         devices = {value.name for value in facts.flow.values(where, given)} & {DEVICE, "Constant"}
-        if maybe and not devices and not facts.ranks.inside(where, given, "local_rank"):
+        if maybe and not devices and not rank_kinds(facts).inside(where, given, "local_rank"):
             return True
     return False
 

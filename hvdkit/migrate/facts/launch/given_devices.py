@@ -3,29 +3,27 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING
 
 from hvdkit.migrate import edits
+from hvdkit.migrate.facts.facts import Facts, Site
+from hvdkit.migrate.facts.launch.launch import launch_of
 from hvdkit.migrate.facts.launch.launch_needs import has_rank
-from hvdkit.migrate.facts.launch.launch_reach import around
+from hvdkit.migrate.facts.launch.launch_reach import around, launch_reach
 from hvdkit.migrate.names import Names
-
-if TYPE_CHECKING:
-    from hvdkit.migrate.facts.facts import Facts, Site
 
 
 def only_given(facts: Facts, site: Site) -> bool:
     """Whether a device comes from options that are no rank, where a job of several may choose it."""
     names, index = site.names, site.node.args[0]
-    origins = set(facts.launch.origins(names, index))
-    if not origins or facts.launch.meaning(names, index) or any(o.kind != "option" for o in origins):
+    origins = set(launch_of(facts).origins(names, index))
+    if not origins or launch_of(facts).meaning(names, index) or any(o.kind != "option" for o in origins):
         return False
     for test, wanted in around(names, site.node):
         asked = test.left if isinstance(test, ast.Compare) else test
         given = (
-            set(facts.launch.origins(names, asked)) <= origins
+            set(launch_of(facts).origins(names, asked)) <= origins
         )  # `if args.gpu is not None:` lets it through
-        if not given and facts.reach.holds(names, test) is (not wanted):
+        if not given and launch_reach(facts).holds(names, test) is (not wanted):
             return False
     return True
 

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import ast
 from enum import IntEnum
-from typing import TYPE_CHECKING
 
+from hvdkit.migrate.facts.code.call_graph import call_graph
 from hvdkit.migrate.facts.data.training import trained_by
-from hvdkit.migrate.facts.launch.rank_kinds import CONSTANT, UNKNOWN
+from hvdkit.migrate.facts.facts import Facts
+from hvdkit.migrate.facts.launch.launch import launch_of
+from hvdkit.migrate.facts.launch.rank_kinds import CONSTANT, UNKNOWN, rank_kinds
+from hvdkit.migrate.facts.once import once
 from hvdkit.migrate.facts.values.arguments import passed
 from hvdkit.migrate.facts.vocabulary import EVERY_HOROVOD
 from hvdkit.migrate.names import FUNCTIONS, Binding, FunctionNode, Names
 from hvdkit.migrate.statements import statements_above, statements_below
-
-if TYPE_CHECKING:
-    from hvdkit.migrate.facts.facts import Facts
 
 MAX_CALLERS = 6
 _LEAVES = (ast.Return, ast.Raise, ast.Continue, ast.Break)
@@ -77,7 +77,7 @@ def sometimes_alone(facts: Facts, names: Names, node: ast.AST, depth: int = 0) -
     if function is None:
         return False
     # A method that nothing is seen to call may be what `self.test()` runs in its base class.
-    sites = facts.flow.call_sites(names, function) or facts.graph.ways(names, function)
+    sites = facts.flow.call_sites(names, function) or call_graph(facts).ways(names, function)
     return any(sometimes_alone(facts, where, call, depth + 1) for where, call in sites)
 
 
@@ -126,14 +126,19 @@ def _leaves(names: Names, statement: ast.stmt) -> bool:
 
 def tests(facts: Facts, names: Names, test: ast.AST, holds: bool = True, depth: int = 0) -> Where:
     """The processes on which a test can come out as `holds`, when they are fewer than all."""
-    key = (tests, test, holds)
-    if key not in facts.answers:
+    known, key = _tests_answered(facts), (test, holds)
+    if key not in known:
         if depth > MAX_CALLERS:
             return Where.ALL
-        facts.answers[key] = Where.ALL  # what a test that leads back to itself says of itself
-        facts.answers[key] = _tests(facts, names, test, holds, depth)
-    found: Where = facts.answers[key]
-    return found
+        known[key] = Where.ALL  # what a test that leads back to itself says of itself
+        known[key] = _tests(facts, names, test, holds, depth)
+    return known[key]
+
+
+@once
+def _tests_answered(facts: Facts) -> dict[tuple[ast.AST, bool], Where]:
+    """What was answered so far; a test that is being looked at is answered with all processes meanwhile."""
+    return {}
 
 
 def _tests(facts: Facts, names: Names, test: ast.AST, holds: bool, depth: int) -> Where:
@@ -304,16 +309,14 @@ def in_jobs_only(facts: Facts, names: Names, node: ast.AST, depth: int = 0) -> b
     return bool(sites) and all(in_jobs_only(facts, *site, depth + 1) for site in sites)
 
 
+@once
 def says_distributed(facts: Facts, names: Names, test: ast.AST, depth: int = 0) -> bool:
     """Whether a flag says that there are several processes: by what it was computed from."""
-    key = (says_distributed, test, depth)
-    if key not in facts.answers:
-        facts.answers[key] = depth <= 3 and _says_distributed(facts, names, test, depth)
-    return bool(facts.answers[key])
+    return depth <= 3 and _says_distributed(facts, names, test, depth)
 
 
 def _says_distributed(facts: Facts, names: Names, test: ast.AST, depth: int) -> bool:
-    if test in facts.ranks.launch_tests:
+    if test in rank_kinds(facts).launch_tests:
         return True
     if isinstance(test, ast.Call):
         if _STARTED & set(facts.flow.qualified(names, test.func)):
@@ -324,7 +327,7 @@ def _says_distributed(facts: Facts, names: Names, test: ast.AST, depth: int) -> 
             for result in where.returns.get(function, ())
         ) or any(_tests_started(facts, w, f) for w, f in facts.flow.functions(names, test))
     if isinstance(test, ast.Compare):
-        return bool({"size", "rank", "local_rank"} & facts.ranks.of(names, test.left))
+        return bool({"size", "rank", "local_rank"} & rank_kinds(facts).of(names, test.left))
     if isinstance(test, ast.BoolOp):
         return any(says_distributed(facts, names, value, depth) for value in test.values)
     if isinstance(test, ast.Name):
@@ -339,15 +342,13 @@ def _says_distributed(facts: Facts, names: Names, test: ast.AST, depth: int) -> 
     ) or any(_set_at_start(facts, where, b.value, b.node) for where, b in bindings)
 
 
+@once
 def _tests_started(facts: Facts, names: Names, function: ast.AST) -> bool:
     """`def is_dist_avail_and_initialized()`: it asks whether the job was started."""
-    key = (_tests_started, function)
-    if key not in facts.answers:
-        facts.answers[key] = any(
-            isinstance(node, ast.Call) and _STARTED & set(names.qualified(node.func))
-            for node in ast.walk(function)
-        )
-    return bool(facts.answers[key])
+    return any(
+        isinstance(node, ast.Call) and bool(_STARTED & set(names.qualified(node.func)))
+        for node in ast.walk(function)
+    )
 
 
 def _set_at_start(facts: Facts, names: Names, value: ast.expr | None, node: ast.AST) -> bool:
@@ -368,14 +369,14 @@ def _rank(facts: Facts, names: Names, node: ast.AST) -> Where:
 
 def _kinds(facts: Facts, names: Names, node: ast.AST) -> frozenset[str]:
     """What a number counts: a rank, a size."""
-    kinds = facts.ranks.of(names, node) - {CONSTANT}
+    kinds = rank_kinds(facts).of(names, node) - {CONSTANT}
     if UNKNOWN in kinds and isinstance(node, ast.expr):
-        return frozenset(facts.launch.meaning(names, node))  # it goes into init_process_group, say
+        return frozenset(launch_of(facts).meaning(names, node))  # it goes into init_process_group, say
     return kinds
 
 
 def _is_number(facts: Facts, names: Names, node: ast.AST) -> bool:
-    return bool(facts.ranks.of(names, node) & {"rank", "local_rank"})
+    return bool(rank_kinds(facts).of(names, node) & {"rank", "local_rank"})
 
 
 def _number(node: ast.AST) -> int | None:

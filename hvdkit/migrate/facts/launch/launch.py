@@ -11,20 +11,19 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 from hvdkit.migrate.facts import vocabulary as words
+from hvdkit.migrate.facts.facts import Facts, Site
 from hvdkit.migrate.facts.launch.launch_options import Option, Options
 from hvdkit.migrate.facts.launch.launched_processes import leads_to_init, processes, repeats
 from hvdkit.migrate.facts.launch.mpi import mpi_reads
 from hvdkit.migrate.facts.launch.ranks import QUESTIONS, constant, environment_reads, launch_tests
+from hvdkit.migrate.facts.once import once
+from hvdkit.migrate.facts.programs import programs_of
 from hvdkit.migrate.facts.values.arguments import keyword, passed, received, spawned, spawns, starting_calls
 from hvdkit.migrate.facts.values.memo import Memo
 from hvdkit.migrate.facts.values.own_dicts import constructed_with, is_dict, unpacked_into
 from hvdkit.migrate.names import FUNCTIONS, Binding, Names
-
-if TYPE_CHECKING:
-    from hvdkit.migrate.facts.facts import Facts, Site
 
 INIT_ARGUMENTS = ("backend", "init_method", "timeout", "world_size", "rank", "store", "group_name")
 HVD_FUNCTIONS = ("rank", "size", "local_rank", "local_size", "cross_rank", "cross_size")
@@ -83,7 +82,7 @@ class Launch:
 
     def several_workers(self, names: Names) -> bool:
         """Whether a process of a program that has a file will run one worker after the other."""
-        for program in self._facts.programs:
+        for program in programs_of(self._facts):
             here = [s for s in self.spawns if {s.names, names} <= program.files]
             workers = [s for s in here if leads_to_init(self._facts, s.names, s.worker)]
             if len(workers) > 1 or any(self._runs_again(s.names, s.node, 0) for s in workers):
@@ -393,3 +392,9 @@ def _given(call: ast.Call, position: int, name: str) -> ast.expr | None:
 def _position(origin: Origin) -> list[tuple[str, int, int]]:
     places = [(origin.names, origin.node), *([origin.alias] if origin.alias else [])]
     return [(str(names.source.path), node.lineno, node.col_offset) for names, node in places]
+
+
+@once
+def launch_of(facts: Facts) -> Launch:
+    """How the programs are started, and what ranks and sizes are computed from."""
+    return Launch(facts)

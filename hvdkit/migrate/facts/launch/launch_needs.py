@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING
 
+from hvdkit.migrate.facts.code.call_graph import call_graph
+from hvdkit.migrate.facts.facts import Facts
 from hvdkit.migrate.facts.files.writers import unguarded_writers
 from hvdkit.migrate.facts.launch.environment import gathered
+from hvdkit.migrate.facts.launch.launch import launch_of
 from hvdkit.migrate.facts.launch.launch_order import Order
+from hvdkit.migrate.facts.launch.launch_reach import launch_reach
 from hvdkit.migrate.facts.launch.launch_settings import settings
 from hvdkit.migrate.facts.launch.launched_processes import processes
 from hvdkit.migrate.facts.launch.mpi import mpi, translated
@@ -15,10 +18,9 @@ from hvdkit.migrate.facts.launch.ranks import environment_reads, gathered_reads,
 from hvdkit.migrate.facts.launch.starts import runs_in, started
 from hvdkit.migrate.facts.models.wraps import find_wraps
 from hvdkit.migrate.facts.once import once
+from hvdkit.migrate.facts.optimizers.averaging_optimizers import averaging_optimizers
+from hvdkit.migrate.facts.programs import kinds_of, programs_of
 from hvdkit.migrate.names import Names
-
-if TYPE_CHECKING:
-    from hvdkit.migrate.facts.facts import Facts
 
 MAX_CALLERS = 4
 
@@ -29,18 +31,18 @@ def init_order(facts: Facts) -> Order:
     order = Order(facts)
     needs: list[tuple[Names, ast.AST]] = []
     for names in facts.files:
-        if "ddp" not in facts.kinds(names):
+        if "ddp" not in kinds_of(facts, names):
             continue
         needs += [(names, read.node) for read in environment_reads(names)]
         needs += [(names, node) for node in gathered_reads(names) if gathered(names, node)]
         needs += [(names, test.node) for test in launch_tests(names)]
     needs += [(talk.names, talk.node) for talk in mpi(facts).talks if translated(facts, talk.names)]
-    if facts.launch.inits:
-        asking = [(optimizer.names, optimizer.node) for optimizer in facts.optimizers]
+    if launch_of(facts).inits:
+        asking = [(optimizer.names, optimizer.node) for optimizer in averaging_optimizers(facts)]
         asking += [(wrap.names, wrap.node) for wrap in find_wraps(facts)]
-        needs += [(names, node) for names, node in asking if "ddp" in facts.kinds(names)]
-        needs += [(origin.names, origin.node) for origin, _ in facts.launch.rewritten()]
-        needs += [(spawn.names, spawn.node) for spawn in facts.launch.spawns]
+        needs += [(names, node) for names, node in asking if "ddp" in kinds_of(facts, names)]
+        needs += [(origin.names, origin.node) for origin, _ in launch_of(facts).rewritten()]
+        needs += [(spawn.names, spawn.node) for spawn in launch_of(facts).spawns]
         needs += [(names, _loop(names, call)) for names, call, _ in processes(facts)]
         needs += written_by_starter(facts)
     # Functions that initialise come first: init at their start covers those who call them.
@@ -48,7 +50,7 @@ def init_order(facts: Facts) -> Order:
     inside = sum(order.initialises(*need) for need in needs)
     for names, node in needs[:inside]:
         order.need(names, node)
-    for setting in settings(facts, facts.launch, facts.reach):
+    for setting in settings(facts, launch_of(facts), launch_reach(facts)):
         for holder in setting.holders:
             order.need(holder.names, holder.statement, holder.after)
     for names, node in needs[inside:]:
@@ -60,17 +62,17 @@ def init_order(facts: Facts) -> Order:
 @once
 def written_by_starter(facts: Facts) -> list[tuple[Names, ast.AST]]:
     """What a process writes that starts the ranks: once until now, and by every rank in the migrated."""
-    starting = [(spawn.names, spawn.node) for spawn in facts.launch.spawns]
+    starting = [(spawn.names, spawn.node) for spawn in launch_of(facts).spawns]
     starting += [(names, call) for names, call, _ in processes(facts)]
     entries = {
         program.entry
-        for program in facts.programs
+        for program in programs_of(facts)
         if any(runs_in(facts, program, *place) for place in starting)
     }
     return [
         (writer.names, writer.node)
         for writer in (unguarded_writers(facts) if entries else ())
-        if "ddp" in facts.kinds(writer.names) and _run_by(facts, entries, writer.names, writer.node)
+        if "ddp" in kinds_of(facts, writer.names) and _run_by(facts, entries, writer.names, writer.node)
     ]
 
 
@@ -81,7 +83,7 @@ def _run_by(facts: Facts, entries: set[Names], names: Names, node: ast.AST, dept
         return names in entries
     if isinstance(names.parents.get(function), ast.ClassDef) or depth == MAX_CALLERS:
         return False
-    ways, calls = facts.graph.ways(names, function), set(facts.flow.call_sites(names, function))
+    ways, calls = call_graph(facts).ways(names, function), set(facts.flow.call_sites(names, function))
     return bool(ways) and all(
         way in calls and not _starts_others(facts, way[1]) and _run_by(facts, entries, *way, depth + 1)
         for way in ways
@@ -90,7 +92,7 @@ def _run_by(facts: Facts, entries: set[Names], names: Names, node: ast.AST, dept
 
 def _starts_others(facts: Facts, call: ast.AST) -> bool:
     """Whether a call hands its function to other processes."""
-    started_by = {spawn.node for spawn in facts.launch.spawns}
+    started_by = {spawn.node for spawn in launch_of(facts).spawns}
     return call in started_by or any(call is start for _, start, _ in processes(facts))
 
 
@@ -103,4 +105,4 @@ def has_rank(facts: Facts, names: Names, statement: ast.stmt) -> bool:
     """Whether Horovod runs whenever a statement does: settings are often written before."""
     if started(facts, names, statement) != {True}:
         return False
-    return "ddp" not in facts.kinds(names) or init_order(facts).covers(names, statement)
+    return "ddp" not in kinds_of(facts, names) or init_order(facts).covers(names, statement)

@@ -9,14 +9,11 @@ import ast
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
+from hvdkit.migrate.facts.facts import Facts
 from hvdkit.migrate.facts.values.arguments import keyword, passed
 from hvdkit.migrate.facts.values.value import Value
 from hvdkit.migrate.names import Names
-
-if TYPE_CHECKING:
-    from hvdkit.migrate.facts.facts import Facts
 
 PARSED = ("?.parse_args", "?.parse_known_args[0]", "?.parse_intermixed_args")
 GROUPS = ("?.add_argument_group", "?.add_mutually_exclusive_group", "?.add_parser")

@@ -9,10 +9,11 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from hvdkit.migrate.facts import vocabulary as words
+from hvdkit.migrate.facts.code.call_graph import call_graph
 from hvdkit.migrate.facts.code.main_guards import main_guard
+from hvdkit.migrate.facts.facts import Facts
 from hvdkit.migrate.facts.launch.console_scripts import console_script, first_statement
 from hvdkit.migrate.facts.launch.environment import DEFAULTS, ENVIRONMENT
 from hvdkit.migrate.facts.launch.ranks import environment_stores
@@ -22,11 +23,9 @@ from hvdkit.migrate.facts.launch.start_tests import (
     where_none_started,
 )
 from hvdkit.migrate.facts.launch.starts import runs_in, starting_sites
+from hvdkit.migrate.facts.programs import kinds_of, programs_of
 from hvdkit.migrate.names import FUNCTIONS, FunctionNode, Names
 from hvdkit.migrate.statements import block_of
-
-if TYPE_CHECKING:
-    from hvdkit.migrate.facts.facts import Facts
 
 MAX_CALLERS = 8
 NEEDLESS = (*ENVIRONMENT, *DEFAULTS)  # variables that nothing reads after migration
@@ -147,7 +146,7 @@ class Order:
 
     def _add(self, place: Place) -> None:
         """Keep the earliest of the places that one another make superfluous."""
-        if "ddp" not in self._facts.kinds(place.names) or self._of_one_process(place):
+        if "ddp" not in kinds_of(self._facts, place.names) or self._of_one_process(place):
             return
         for other in self.places:
             same = other.names is place.names and self._function(other) is self._function(place)
@@ -165,7 +164,7 @@ class Order:
     def _of_one_process(self, place: Place) -> bool:
         """Whether only a script of one process runs a place, under its main guard: it starts by itself."""
         guard = main_guard(place.names)
-        own = [program.kind for program in self._facts.programs if program.entry is place.names]
+        own = [program.kind for program in programs_of(self._facts) if program.entry is place.names]
         return own == ["single"] and any(part is guard for part in place.names.ancestors(place.statement))
 
     def _function(self, place: Place) -> FunctionNode | None:
@@ -215,12 +214,12 @@ class Order:
         """Whether a method that nothing calls is of objects that are made where something has started."""
         if not isinstance(names.parents.get(function), ast.ClassDef):
             return False
-        ways = self._facts.graph.ways(names, function)
+        ways = call_graph(self._facts).ways(names, function)
         return bool(ways) and all(self._covered(where, node, False, 1) for where, node in ways)
 
     def _starts(self, names: Names, node: ast.AST) -> Iterator[Place]:
         """The start of each program that joins a job, and may come to code that nothing is seen to call."""
-        for program in self._facts.programs:
+        for program in programs_of(self._facts):
             guard = main_guard(program.entry)
             if guard is not None and runs_in(self._facts, program, names, node):
                 first = self._start(program.entry, guard)

@@ -8,16 +8,14 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
-from hvdkit.migrate.facts.launch.launch import Launch, Origin
+from hvdkit.migrate.facts.facts import Facts
+from hvdkit.migrate.facts.launch.launch import Launch, Origin, launch_of
 from hvdkit.migrate.facts.launch.launch_options import Option
 from hvdkit.migrate.facts.launch.ranks import constant
+from hvdkit.migrate.facts.once import once
 from hvdkit.migrate.facts.values.arguments import keyword
 from hvdkit.migrate.names import FUNCTIONS, Names
-
-if TYPE_CHECKING:
-    from hvdkit.migrate.facts.facts import Facts
 
 TRUE_CALLS = frozenset(
     (
@@ -171,3 +169,9 @@ def _by_default(option: Option) -> bool | None:
 
 def _as(answer: bool | None, wanted: bool) -> bool | None:
     return answer if answer is None else answer == wanted
+
+
+@once
+def launch_reach(facts: Facts) -> Reach:
+    """Whether every process of a job gets to the launch code."""
+    return Reach(facts, launch_of(facts))

@@ -8,16 +8,14 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
+from hvdkit.migrate.facts.facts import Facts
 from hvdkit.migrate.facts.launch.launch import Launch
 from hvdkit.migrate.facts.launch.launch_options import Holder, Option
 from hvdkit.migrate.facts.launch.launch_reach import Reach
 from hvdkit.migrate.facts.launch.ranks import ALONE, constant
+from hvdkit.migrate.facts.programs import kinds_of
 from hvdkit.migrate.names import Names
-
-if TYPE_CHECKING:
-    from hvdkit.migrate.facts.facts import Facts
 
 FLAG = "flag"
 
@@ -48,7 +46,7 @@ def settings(facts: Facts, launch: Launch, reach: Reach) -> Iterator[Setting]:
     for option in launch.options.local_rank():
         wanted.setdefault(option, "local_rank")
     for option, function in wanted.items():
-        if "ddp" not in facts.kinds(option.names) or _assigned(facts, launch, reach, option):
+        if "ddp" not in kinds_of(facts, option.names) or _assigned(facts, launch, reach, option):
             continue
         if option.default is not None and launch.meaning(option.names, option.default):
             continue  # the default is a rank that is read where the option is added

@@ -7,20 +7,18 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from hvdkit.migrate.facts import vocabulary as words
+from hvdkit.migrate.facts.facts import Facts
+from hvdkit.migrate.facts.programs import kinds_of
 from hvdkit.migrate.facts.values.arguments import spawned
 from hvdkit.migrate.names import FunctionNode, Names
-
-if TYPE_CHECKING:
-    from hvdkit.migrate.facts.facts import Facts
 
 
 def processes(facts: Facts) -> Iterator[tuple[Names, ast.Call, ast.expr]]:
     """Each `Process(target=worker)` of a distributed program whose worker makes a process group."""
     for names in facts.files:
-        if "ddp" in facts.kinds(names):
+        if "ddp" in kinds_of(facts, names):
             for call in names.calls.get("Process", ()):
                 worker = spawned(names, call)
                 if worker is not None and leads_to_init(facts, names, worker):

@@ -7,16 +7,14 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from hvdkit.migrate.facts import vocabulary as words
+from hvdkit.migrate.facts.facts import Facts, Site
 from hvdkit.migrate.facts.launch.starts import runs_in
 from hvdkit.migrate.facts.once import once
+from hvdkit.migrate.facts.programs import programs_of
 from hvdkit.migrate.facts.values.arguments import is_on, keyword
 from hvdkit.migrate.names import Names
-
-if TYPE_CHECKING:
-    from hvdkit.migrate.facts.facts import Facts, Site
 
 # What asks -> the argument that it asks for, "" where it always does.
 TALKS = {
@@ -46,7 +44,7 @@ def heard_by(facts: Facts, start: Site) -> list[str]:
     """The libraries that need the process group which a call makes, in a program's files, by package."""
     talking = [
         site
-        for program in facts.programs
+        for program in programs_of(facts)
         if program.kind == "ddp" and runs_in(facts, program, start.names, start.node)
         for site in _talks(facts)
         if site.names in program.files

@@ -9,16 +9,14 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 from hvdkit.migrate.facts.code.followed import followed, left_at_none, only
+from hvdkit.migrate.facts.facts import Facts
 from hvdkit.migrate.facts.once import once
+from hvdkit.migrate.facts.programs import kinds_of, programs_of
 from hvdkit.migrate.facts.values.arguments import default, passed, unpacks
 from hvdkit.migrate.facts.values.value import Value
 from hvdkit.migrate.names import FUNCTIONS, Binding, FunctionNode, Names, Scope
-
-if TYPE_CHECKING:
-    from hvdkit.migrate.facts.facts import Facts
 
 LIBRARY = "mpi4py"
 MODULE = f"{LIBRARY}.MPI"
@@ -84,10 +82,10 @@ def mpi(facts: Facts) -> Mpi:
 
 def translated(facts: Facts, names: Names) -> bool:
     """Whether mpi4py's talk in a file becomes Horovod's: all of it, in every program that the file is in."""
-    if not facts.options.allows("HVD512") or facts.kinds(names) & KINDS != {"ddp"}:
+    if not facts.options.allows("HVD512") or kinds_of(facts, names) & KINDS != {"ddp"}:
         return False
     failing = {problem.names for problem in mpi(facts).problems}
-    return not any(names in program.files and program.files & failing for program in facts.programs)
+    return not any(names in program.files and program.files & failing for program in programs_of(facts))
 
 
 def mpi_reads(facts: Facts) -> Iterator[Talk]:

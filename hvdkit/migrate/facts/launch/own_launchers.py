@@ -7,13 +7,11 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
+from hvdkit.migrate.facts.facts import Facts, Site
+from hvdkit.migrate.facts.programs import programs_of
 from hvdkit.migrate.facts.values.arguments import keyword
 from hvdkit.migrate.names import Names
-
-if TYPE_CHECKING:
-    from hvdkit.migrate.facts.facts import Facts, Site
 
 STARTS = tuple(f"subprocess.{name}" for name in ("Popen", "run", "call", "check_call", "check_output"))
 # What a process must find to be a rank: its number, and one of these.
@@ -23,7 +21,7 @@ OTHERS = ("LOCAL_RANK", "WORLD_SIZE")
 
 def ranks_by_hand(facts: Facts) -> Iterator[Site]:
     """The calls that give a process a rank's variables, in a project with a distributed program."""
-    if any(program.kind == "ddp" for program in facts.programs):
+    if any(program.kind == "ddp" for program in programs_of(facts)):
         for site in facts.calls(*STARTS):
             if _gives_rank(site):
                 yield site

@@ -7,14 +7,12 @@ train models that differ.
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING
 
+from hvdkit.migrate.facts.code.call_graph import call_graph
+from hvdkit.migrate.facts.facts import Facts
 from hvdkit.migrate.facts.once import once
 from hvdkit.migrate.facts.values.arguments import given
 from hvdkit.migrate.names import FUNCTIONS, Names
-
-if TYPE_CHECKING:
-    from hvdkit.migrate.facts.facts import Facts
 
 # Methods that hand a function to a pool: no other library's have the first ones' names.
 HAND_ON = ("apply_async", "imap", "imap_unordered", "map_async", "starmap", "starmap_async")
@@ -57,7 +55,7 @@ def _comes_through(facts: Facts, names: Names, node: ast.AST, functions: set[ast
             return True
         if function is not None and function not in seen:
             seen.add(function)
-            waiting += facts.graph.ways(where, function)
+            waiting += call_graph(facts).ways(where, function)
     return False
 
 

@@ -5,15 +5,12 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts.data.training import trained_by, training_paths
+from hvdkit.migrate.facts.facts import Facts, Site
 from hvdkit.migrate.facts.values.arguments import keyword
 from hvdkit.migrate.names import Names
-
-if TYPE_CHECKING:
-    from hvdkit.migrate.facts.facts import Facts, Site
 
 
 @dataclass(frozen=True)

@@ -9,16 +9,15 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable
 from functools import cached_property
-from typing import TYPE_CHECKING
 
+from hvdkit.migrate.facts.facts import Facts
+from hvdkit.migrate.facts.launch.launch import launch_of
 from hvdkit.migrate.facts.launch.ranks import launch_tests, rank_reads
+from hvdkit.migrate.facts.once import once
 from hvdkit.migrate.facts.values.arguments import default, passed, received, spawned
 from hvdkit.migrate.facts.values.memo import Memo
 from hvdkit.migrate.facts.vocabulary import EVERY_HOROVOD, INIT, LIBRARY_STARTS, OWN_GROUP, STARTED
 from hvdkit.migrate.names import FUNCTIONS, Binding, Names
-
-if TYPE_CHECKING:
-    from hvdkit.migrate.facts.facts import Facts
 
 UNKNOWN, CONSTANT = "unknown", "constant"
 QUESTIONS = ("rank", "size", "local_rank", "local_size", "cross_rank", "cross_size")
@@ -104,7 +103,7 @@ class RankKinds:
             return self._parameter(names, binding.node)
         if binding.kind == "import":
             return self._imported(names, binding)
-        if binding.kind == "each" and any(self._facts.launch.numbers(names, binding.node)):
+        if binding.kind == "each" and any(launch_of(self._facts).numbers(names, binding.node)):
             return frozenset(["local_rank"])
         return frozenset([UNKNOWN])
 
@@ -222,3 +221,9 @@ def _is_rest(node: ast.BinOp) -> bool:
             if ast.dump(hosts.left) == ast.dump(node.left) and ast.dump(hosts.right) == ast.dump(count):
                 return True
     return False
+
+
+@once
+def rank_kinds(facts: Facts) -> RankKinds:
+    """Which rank, size or another number an expression is."""
+    return RankKinds(facts)

@@ -8,16 +8,13 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from hvdkit.migrate.edits import following
+from hvdkit.migrate.facts.facts import Facts
 from hvdkit.migrate.facts.launch.commands import starts_launcher
 from hvdkit.migrate.facts.launch.environment import DEFAULTS, ENVIRONMENT, is_environment, is_gathered
 from hvdkit.migrate.facts.launch.mpi import WORLD, mpi_reads
 from hvdkit.migrate.names import COMPREHENSIONS, Names
-
-if TYPE_CHECKING:
-    from hvdkit.migrate.facts.facts import Facts
 
 QUESTIONS = {
     "torch.distributed.get_rank": "rank",

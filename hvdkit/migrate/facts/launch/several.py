@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING
 
+from hvdkit.migrate.facts.facts import Facts
 from hvdkit.migrate.facts.launch.guards import Where, says_distributed, tests
-from hvdkit.migrate.facts.launch.rank_kinds import CONSTANT
+from hvdkit.migrate.facts.launch.launch import launch_of
+from hvdkit.migrate.facts.launch.rank_kinds import CONSTANT, rank_kinds
 from hvdkit.migrate.facts.values.arguments import passed
 from hvdkit.migrate.names import Names
-
-if TYPE_CHECKING:
-    from hvdkit.migrate.facts.facts import Facts
 
 _SIZES = {ast.Gt: 1, ast.GtE: 2, ast.NotEq: 1}  # true of every size above one
 _ONE = {ast.Eq: 1, ast.LtE: 1, ast.Lt: 2}
@@ -30,28 +28,28 @@ def several(facts: Facts, names: Names, test: ast.AST, holds: bool = True, depth
     if isinstance(test, ast.BoolOp):
         each = [several(facts, names, value, holds, depth) for value in test.values]
         return all(each) if isinstance(test.op, ast.And) == holds else any(each)
-    if isinstance(test, ast.Compare) and len(test.ops) == 1 and test not in facts.ranks.launch_tests:
+    if isinstance(test, ast.Compare) and len(test.ops) == 1 and test not in rank_kinds(facts).launch_tests:
         return _compared(facts, names, test, holds)
     return holds and _says(facts, names, test, depth)
 
 
 def is_size(facts: Facts, names: Names, node: ast.expr) -> bool:
     """Whether a number is the number of processes."""
-    kinds = facts.ranks.of(names, node) - {CONSTANT}
-    if kinds == {"size"} or facts.launch.meaning(names, node) == {"size"}:
+    kinds = rank_kinds(facts).of(names, node) - {CONSTANT}
+    if kinds == {"size"} or launch_of(facts).meaning(names, node) == {"size"}:
         return True
     if isinstance(node, ast.Call) and getattr(node.func, "id", "") in ("float", "int") and node.args:
         node = node.args[0]
     # A number in the source that goes to init_process_group as the world size.
-    origins = facts.launch.origins(names, node)
-    return bool(origins) and all(facts.launch.meanings.get(origin.node) == "size" for origin in origins)
+    origins = launch_of(facts).origins(names, node)
+    return bool(origins) and all(launch_of(facts).meanings.get(origin.node) == "size" for origin in origins)
 
 
 def _compared(facts: Facts, names: Names, test: ast.Compare, holds: bool) -> bool:
     number = _number(test.comparators[0])
     if is_size(facts, names, test.left):
         return number is not None and (_SIZES if holds else _ONE).get(type(test.ops[0])) == number
-    if facts.ranks.of(names, test.left) & {"rank", "local_rank"}:
+    if rank_kinds(facts).of(names, test.left) & {"rank", "local_rank"}:
         return number is not None and (_RANKS if holds else _NO_RANK).get(type(test.ops[0])) == number
     return False
 
@@ -70,7 +68,7 @@ def _says(facts: Facts, names: Names, test: ast.AST, depth: int) -> bool:
         bindings = []
     values = [(where, b.value) for where, b in bindings if b.kind == "assign" and b.value is not None]
     if values and len(values) == len(bindings) and all(_is_true(value) for _, value in values):
-        return not isinstance(test, ast.Attribute) or not facts.launch.options.named(test.attr)
+        return not isinstance(test, ast.Attribute) or not launch_of(facts).options.named(test.attr)
     if tests(facts, names, test) is not Where.ALL or not says_distributed(facts, names, test):
         return False
     return all(

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING
 
 from hvdkit.migrate.facts import vocabulary as words
+from hvdkit.migrate.facts.code.call_graph import call_graph
 from hvdkit.migrate.facts.code.main_guards import main_guard, module_imports
+from hvdkit.migrate.facts.facts import Facts, Site
 from hvdkit.migrate.facts.launch.pools import in_pool
-from hvdkit.migrate.facts.programs import ProgramFacts
+from hvdkit.migrate.facts.programs import ProgramFacts, programs_of
 from hvdkit.migrate.names import FUNCTIONS, LOOPS, Names
-
-if TYPE_CHECKING:
-    from hvdkit.migrate.facts.facts import Facts, Site
 
 MAX_CALLERS = 4
 # Statements that only define names.
@@ -51,11 +49,13 @@ def started(facts: Facts, names: Names, node: ast.AST) -> set[bool]:
         return {False}
     if not facts.calls(words.INIT, *words.HVD_INIT):
         return {True}
-    running = {_starts(facts, program) for program in facts.programs if runs_in(facts, program, names, node)}
+    running = {
+        _starts(facts, program) for program in programs_of(facts) if runs_in(facts, program, names, node)
+    }
     if running:
         return running
     # What only a person may call asks for its rank where some program with its file starts ranks.
-    holding = {_starts(facts, program) for program in facts.programs if names in program.files}
+    holding = {_starts(facts, program) for program in programs_of(facts) if names in program.files}
     return holding if holding == {False} else set()
 
 
@@ -72,7 +72,7 @@ def on_import(facts: Facts, names: Names, node: ast.AST, depth: int = 0) -> bool
     guard, last = main_guard(names), start_below(facts, names)
     if guard is not None:
         return guard not in names.ancestors(node)
-    entry = any(program.entry is names for program in facts.programs)
+    entry = any(program.entry is names for program in programs_of(facts))
     return not entry or last is None or getattr(node, "lineno", 0) <= (last.end_lineno or last.lineno)
 
 
@@ -85,10 +85,10 @@ def after_start(facts: Facts, names: Names, call: ast.Call) -> bool:
         return False
     function = names.function(call)
     if function is not None:
-        return any(runs_in(facts, program, names, call) for program in facts.programs) and not on_import(
+        return any(runs_in(facts, program, names, call) for program in programs_of(facts)) and not on_import(
             facts, names, call
         )
-    entry = any(program.entry is names and program.kind == "single" for program in facts.programs)
+    entry = any(program.entry is names and program.kind == "single" for program in programs_of(facts))
     guard = main_guard(names)
     if guard is not None:
         return entry and guard in names.ancestors(call)
@@ -133,12 +133,12 @@ def runs_project(facts: Facts, names: Names, statement: ast.stmt) -> bool:
 
 def runs_in(facts: Facts, program: ProgramFacts, names: Names, node: ast.AST) -> bool:
     """Whether a node may run in a program."""
-    return facts.graph.runs(program.entry, program.files, names, node)
+    return call_graph(facts).runs(program.entry, program.files, names, node)
 
 
 def run_by_nobody(facts: Facts, names: Names, node: ast.AST) -> bool:
     """Whether no program is seen to come to a node: a configuration may name the class that it is in."""
-    return not any(runs_in(facts, program, names, node) for program in facts.programs)
+    return not any(runs_in(facts, program, names, node) for program in programs_of(facts))
 
 
 def is_script(facts: Facts, names: Names) -> bool:

@@ -6,19 +6,16 @@ import ast
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import takewhile
-from typing import TYPE_CHECKING
 
 from hvdkit.migrate.facts import vocabulary as words
 from hvdkit.migrate.facts.code.unused import mentions_of, outermost, unused
+from hvdkit.migrate.facts.facts import Facts
 from hvdkit.migrate.facts.launch.guards import Where, says_distributed, tests
-from hvdkit.migrate.facts.launch.rank_kinds import CONSTANT, UNKNOWN
-from hvdkit.migrate.facts.launch.strategies import Use
+from hvdkit.migrate.facts.launch.rank_kinds import CONSTANT, UNKNOWN, rank_kinds
+from hvdkit.migrate.facts.launch.strategies import Use, other_parallelism
 from hvdkit.migrate.facts.once import once
-from hvdkit.migrate.facts.programs import ProgramFacts
+from hvdkit.migrate.facts.programs import ProgramFacts, programs_of
 from hvdkit.migrate.names import FUNCTIONS, Names
-
-if TYPE_CHECKING:
-    from hvdkit.migrate.facts.facts import Facts
 
 MAX_CALLERS = 6
 # What an option's test may be made of: no call, whose answer is not the person's.
@@ -60,7 +57,7 @@ def find_stops(facts: Facts) -> list[Stop]:
 
     Of an option that is a plain flag every branch stops, so that no half of what it did is left.
     """
-    return [stop for program in facts.programs for stop in _of_program(facts, program)]
+    return [stop for program in programs_of(facts) for stop in _of_program(facts, program)]
 
 
 def outermost_stop(stop: Stop, stops: Sequence[Stop]) -> Stop:
@@ -71,14 +68,16 @@ def outermost_stop(stop: Stop, stops: Sequence[Stop]) -> Stop:
 
 def passed_by(facts: Facts, use: Use) -> bool:
     """Whether a use is in a function that nothing calls, and its programs are data parallel elsewhere."""
-    programs = [program for program in facts.programs if use.names in program.files]
+    programs = [program for program in programs_of(facts) if use.names in program.files]
     return unused(facts, use.names, use.node) and all(
         any(not unused(facts, *way) for way in _own_ways(facts, program)) for program in programs
     )
 
 
 def _of_program(facts: Facts, program: ProgramFacts) -> list[Stop]:
-    uses = [use for use in facts.strategies if use.names in program.files and not passed_by(facts, use)]
+    uses = [
+        use for use in other_parallelism(facts) if use.names in program.files and not passed_by(facts, use)
+    ]
     stops: list[Stop] = []
     for use in uses:
         around = _around(facts, use, use.names, use.node, 0)
@@ -146,7 +145,7 @@ def _is_option(facts: Facts, names: Names, test: ast.expr) -> bool:
     if any(tests(facts, names, test, holds) is not Where.ALL for holds in (True, False)):
         return False
     for part in parts:
-        if says_distributed(facts, names, part) or facts.ranks.of(names, part) - {CONSTANT, UNKNOWN}:
+        if says_distributed(facts, names, part) or rank_kinds(facts).of(names, part) - {CONSTANT, UNKNOWN}:
             return False
         if isinstance(part, ast.Name) and not _is_setting(facts, names, part):
             return False

@@ -5,13 +5,11 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from hvdkit.migrate.facts.code.mentions import mentions
+from hvdkit.migrate.facts.facts import Facts
+from hvdkit.migrate.facts.once import once
 from hvdkit.migrate.names import Names
-
-if TYPE_CHECKING:
-    from hvdkit.migrate.facts.facts import Facts
 
 SHARDED = (
     "shards parameters, gradients or optimizer state over the ranks, and Horovod keeps all of them on each"
@@ -83,8 +81,13 @@ class Use:
         return rest.rpartition(".")[2] if first == "torch" else first.partition(" ")[0]
 
 
-def find_uses(facts: Facts) -> Iterator[Use]:
+@once
+def other_parallelism(facts: Facts) -> list[Use]:
     """Every use, libraries that are imported by their names first."""
+    return list(_other_parallelism(facts))
+
+
+def _other_parallelism(facts: Facts) -> Iterator[Use]:
     if facts.calls("importlib.import_module"):
         for names in facts.files:
             for text in names.of_kind(ast.Constant):

@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Callable
+from typing import Callable
 
 from hvdkit.migrate.facts import vocabulary as words
-from hvdkit.migrate.facts.launch.launch import Origin
+from hvdkit.migrate.facts.facts import Facts
+from hvdkit.migrate.facts.launch.launch import Origin, launch_of
 from hvdkit.migrate.facts.launch.launched_processes import functions_below, processes
 from hvdkit.migrate.facts.launch.ranks import constant
 from hvdkit.migrate.facts.once import once
+from hvdkit.migrate.facts.programs import kinds_of
 from hvdkit.migrate.facts.values.arguments import given, passed, spawned
 from hvdkit.migrate.names import FunctionNode, Names
-
-if TYPE_CHECKING:
-    from hvdkit.migrate.facts.facts import Facts
-
 
 SEEDS = frozenset(
     ("random.seed", *(f"numpy.random.{name}" for name in ("seed", "RandomState", "default_rng")))
@@ -28,7 +26,7 @@ SAMPLER = ("torch.utils.data.Sampler", "torch.utils.data.sampler.Sampler")
 
 def numbers_for_rank(facts: Facts) -> Iterator[tuple[Names, ast.expr]]:
     """The uses of a worker's number that mean the rank of the job."""
-    if facts.launch.rank_indices:
+    if launch_of(facts).rank_indices:
         for names, node in (
             *_compared(facts),
             *_sampled(facts),
@@ -44,7 +42,7 @@ def numbers_for_rank(facts: Facts) -> Iterator[tuple[Names, ast.expr]]:
 def _compared(facts: Facts) -> Iterator[tuple[Names, ast.expr]]:
     """What is compared with 0."""
     for names in facts.files:
-        if "ddp" not in facts.kinds(names):
+        if "ddp" not in kinds_of(facts, names):
             continue
         for node in names.of_kind(ast.Compare):
             if len(node.ops) == 1 and constant(node.comparators[0]) == 0:
@@ -92,14 +90,14 @@ def _shared_out(facts: Facts) -> Iterator[tuple[Names, ast.expr]]:
     for names in facts.files:
         for call in (call for method in SPLITS for call in names.calls.get(method, ())):
             part = names.parents[call]
-            if isinstance(part, ast.Subscript) and part.value is call and "ddp" in facts.kinds(names):
+            if isinstance(part, ast.Subscript) and part.value is call and "ddp" in kinds_of(facts, names):
                 yield names, part.slice
 
 
 def _reckoned(facts: Facts) -> Iterator[tuple[Names, ast.expr]]:
     """What is reckoned together with the number of all processes: `seed * size + rank`."""
     for names in facts.files:
-        if "ddp" not in facts.kinds(names):
+        if "ddp" not in kinds_of(facts, names):
             continue
         for node in names.of_kind(ast.BinOp):
             parts = [part for part in _terms(node) if isinstance(part, (ast.Name, ast.Attribute))]
@@ -110,14 +108,14 @@ def _reckoned(facts: Facts) -> Iterator[tuple[Names, ast.expr]]:
 
 def _of_all(facts: Facts, names: Names, node: ast.expr) -> bool:
     """Whether a number is that of all processes, or a share by it: `part = len(data) // size`."""
-    if "size" in facts.launch.meaning(names, node):
+    if "size" in launch_of(facts).meaning(names, node):
         return True
     bound = names.bindings(node.id, node) if isinstance(node, ast.Name) else []
     values = [binding.value for binding in bound if binding.kind == "assign" and binding.value is not None]
     return any(
         isinstance(part, ast.BinOp)
         and isinstance(part.op, (ast.Div, ast.FloorDiv))
-        and "size" in facts.launch.meaning(names, part.right)
+        and "size" in launch_of(facts).meaning(names, part.right)
         for value in values
         for part in names.walk(value)
     )
@@ -134,10 +132,10 @@ def _terms(node: ast.expr) -> Iterator[ast.expr]:
 def _beside_device(facts: Facts) -> Iterator[tuple[Names, ast.expr]]:
     """What is given to a call beside the size of the job and the device: it can only be the rank."""
     for names in facts.files:
-        for call in names.of_kind(ast.Call) if "ddp" in facts.kinds(names) else ():
+        for call in names.of_kind(ast.Call) if "ddp" in kinds_of(facts, names) else ():
             given = [*call.args, *(item.value for item in call.keywords)]
             named = [part for part in given if isinstance(part, (ast.Name, ast.Attribute))]
-            if len(named) > 2 and any("size" in facts.launch.meaning(names, part) for part in named):
+            if len(named) > 2 and any("size" in launch_of(facts).meaning(names, part) for part in named):
                 if any("torch.device" in facts.flow.made(names, part) for part in given):
                     yield from ((names, part) for part in named)
 
@@ -145,7 +143,7 @@ def _beside_device(facts: Facts) -> Iterator[tuple[Names, ast.expr]]:
 def _seeded(facts: Facts) -> Iterator[tuple[Names, ast.expr]]:
     """What random numbers are seeded with, alone or in a sum: two hosts would draw the same."""
     for names in facts.files:
-        if "ddp" not in facts.kinds(names):
+        if "ddp" not in kinds_of(facts, names):
             continue
         for call in (call for method in SEEDING for call in names.calls.get(method, ())):
             if call.args and _seeds(names, call):
@@ -195,9 +193,11 @@ def _given_for(
 
 def _is_index(facts: Facts, names: Names, node: ast.expr) -> bool:
     """Whether an expression is a spawned worker's number that is the rank, or the 0 of a plain call."""
-    origins = facts.launch.origins(names, node)
+    origins = launch_of(facts).origins(names, node)
     ranks = [
-        origin for origin in origins if origin.kind == "index" and origin.node in facts.launch.rank_indices
+        origin
+        for origin in origins
+        if origin.kind == "index" and origin.node in launch_of(facts).rank_indices
     ]
     return bool(ranks) and all(o.kind == "index" or _of_lone(facts, o) for o in origins)
 
@@ -214,7 +214,7 @@ def _of_lone(facts: Facts, origin: Origin) -> bool:
 @once
 def _in_workers(facts: Facts) -> frozenset[ast.AST]:
     """The functions that workers run, those that are started and all that they call."""
-    started = [(site.names, site.node, spawned(site.names, site.node)) for site in facts.launch.spawns]
+    started = [(site.names, site.node, spawned(site.names, site.node)) for site in launch_of(facts).spawns]
     return frozenset(
         function
         for names, _, worker in (*started, *processes(facts))

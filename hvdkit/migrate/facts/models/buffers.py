@@ -4,20 +4,19 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
+from hvdkit.migrate.facts.code.call_graph import call_graph
 from hvdkit.migrate.facts.collectives.alike import changed_alike
 from hvdkit.migrate.facts.data.rank_shares import is_rank_share
 from hvdkit.migrate.facts.data.training import only_single, trained_by
+from hvdkit.migrate.facts.facts import Facts
 from hvdkit.migrate.facts.launch.starts import runs_in
 from hvdkit.migrate.facts.models.coverage import trained_wraps
 from hvdkit.migrate.facts.models.wraps import Wrap
+from hvdkit.migrate.facts.programs import kinds_of, programs_of
 from hvdkit.migrate.facts.values.arguments import keyword, positional
 from hvdkit.migrate.facts.values.value import Value
 from hvdkit.migrate.names import FUNCTIONS, FunctionNode, Names
-
-if TYPE_CHECKING:
-    from hvdkit.migrate.facts.facts import Facts
 
 # Models whose code is not the project's: they may hold BatchNorm layers. These hold no buffers that change.
 PLAIN = ("torch.nn.Linear", "torch.nn.Conv", "torch.nn.Transformer", "torch.nn.LSTM", "torch.nn.GRU")
@@ -43,7 +42,9 @@ def _switched_off(wrap: Wrap) -> bool:
 
 def has_buffers(facts: Facts, wrap: Wrap) -> bool:
     """Whether the wrapped model may hold buffers that training changes."""
-    files = {names for program in facts.programs if wrap.names in program.files for names in program.files}
+    files = {
+        names for program in programs_of(facts) if wrap.names in program.files for names in program.files
+    }
     for model in wrap.models:
         if model.kind != "object" and not model.name.startswith(PLAIN):
             return True
@@ -55,7 +56,7 @@ def evaluations(facts: Facts) -> Iterator[tuple[Names, ast.Call, ast.expr]]:
     """`model.eval()` of a wrapped model whose buffers DDP kept equal on all ranks."""
     wraps = {wrap.value for wrap in sending_wraps(facts) if has_buffers(facts, wrap)}
     for names, call, receiver in facts.methods("eval"):
-        in_job = wraps and "ddp" in facts.kinds(names)
+        in_job = wraps and "ddp" in kinds_of(facts, names)
         if (
             in_job
             and not call.args
@@ -81,7 +82,7 @@ def changed_in_training(facts: Facts) -> Iterator[tuple[Names, ast.Call, str]]:
     A queue of what was gathered from all ranks is the same on each of them.
     """
     wrapping = {wrap.names for wrap in sending_wraps(facts)}
-    programs = [program for program in facts.programs if wrapping & program.files]
+    programs = [program for program in programs_of(facts) if wrapping & program.files]
     files = {names for program in programs for names in program.files}
     for names in facts.files:
         for call in names.calls.get("register_buffer", ()) if names in files else ():
@@ -168,9 +169,9 @@ def _runs_later(facts: Facts, names: Names, function: FunctionNode, seen: set[Fu
     if name in FORWARD or not name:
         return True
     seen.add(function)
-    ways = facts.graph.ways(names, function)
+    ways = call_graph(facts).ways(names, function)
     if not ways:
-        return any(program.entry is names for program in facts.programs)  # a console script's
+        return any(program.entry is names for program in programs_of(facts))  # a console script's
     for where, place in ways:
         if isinstance(place, ast.Call):
             caller = where.function(place)

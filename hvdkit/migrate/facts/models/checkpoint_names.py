@@ -4,20 +4,18 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from hvdkit.migrate.facts import vocabulary as words
+from hvdkit.migrate.facts.facts import Facts
 from hvdkit.migrate.facts.launch.ranks import constant
 from hvdkit.migrate.facts.models.unwrapping import wrapped, wrapped_later
 from hvdkit.migrate.facts.models.wraps import find_wraps
 from hvdkit.migrate.facts.once import once
+from hvdkit.migrate.facts.programs import kinds_of, migrates, programs_of
 from hvdkit.migrate.facts.values.arguments import given
 from hvdkit.migrate.facts.values.order import reaching
 from hvdkit.migrate.facts.values.value import Value
 from hvdkit.migrate.names import Names
-
-if TYPE_CHECKING:
-    from hvdkit.migrate.facts.facts import Facts
 
 MODULES = {"torch.nn.Module", "torch.nn.modules.Module"}
 TRAINING = {"ddp", "single", "horovod"}
@@ -48,7 +46,7 @@ def holds_wrapped(facts: Facts, names: Names, model: ast.expr) -> bool:
     values = facts.flow.values(names, model)
     if all(value.unknown for value in values):
         return any(
-            holders.keys() & set(program.files) for program in facts.programs if names in program.files
+            holders.keys() & set(program.files) for program in programs_of(facts) if names in program.files
         )
     made = {base for value in values if value.kind == "object" for _, base in facts.flow.classes(value)}
     return any(made & classes for classes in holders.values())
@@ -59,7 +57,7 @@ def _holders(facts: Facts) -> dict[Names, set[ast.AST]]:
     """The modules of trainings that wrap what they keep as an attribute, by file."""
     found: dict[Names, set[ast.AST]] = {}
     for names in facts.files if find_wraps(facts) else ():
-        if not facts.migrates(names):
+        if not migrates(facts, names):
             continue
         for target, binding in (pair for pairs in names.stores.values() for pair in pairs):
             owner = names.class_around(target)
@@ -85,7 +83,7 @@ def loads_into_wrapped(facts: Facts) -> Iterator[tuple[Names, ast.Call]]:
     if not writes_wrapped(facts):
         return
     for names in facts.files:
-        for call, model in () if facts.kinds(names) & TRAINING else state_loads(names):
+        for call, model in () if kinds_of(facts, names) & TRAINING else state_loads(names):
             function = names.function(call)
             wraps = [value for value in facts.flow.values(names, model) if value.name in words.WRAPS]
             above = [
@@ -111,7 +109,8 @@ def readers(facts: Facts) -> set[Names]:
     return {
         site.names
         for site in facts.calls("torch.load")
-        if not facts.kinds(site.names) & TRAINING and constant(given(site.node, 0, "f")) in {None, *written}
+        if not kinds_of(facts, site.names) & TRAINING
+        and constant(given(site.node, 0, "f")) in {None, *written}
     }
 
 
@@ -155,7 +154,7 @@ def writes_wrapped(facts: Facts) -> bool:
 
 def writes_wrapped_with(facts: Facts, names: Names) -> bool:
     """Whether a program of this file does so."""
-    programs = [program for program in facts.programs if names in program.files]
+    programs = [program for program in programs_of(facts) if names in program.files]
     return any(file in _asking_wrapped(facts) for program in programs for file in program.files)
 
 
@@ -164,7 +163,7 @@ def _asking_wrapped(facts: Facts) -> set[Names]:
     return {
         names
         for names, _, model in facts.methods("state_dict")
-        if facts.migrates(names) and meets_names(facts, names, model)
+        if migrates(facts, names) and meets_names(facts, names, model)
     }
 
 

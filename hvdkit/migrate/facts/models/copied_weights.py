@@ -9,15 +9,13 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING
 
 from hvdkit.migrate import edits
+from hvdkit.migrate.facts.facts import Facts
+from hvdkit.migrate.facts.once import once
 from hvdkit.migrate.facts.values.arguments import argument, passes_self
 from hvdkit.migrate.facts.values.handed_out import assigned_to
 from hvdkit.migrate.names import FUNCTIONS, LOOPS, FunctionNode, Names
-
-if TYPE_CHECKING:
-    from hvdkit.migrate.facts.facts import Facts
 
 Copy = tuple[str, str]  # what took over weights, and whose, as they are written
 Tested = tuple[str, str, str]  # the same, and the test under which it did; empty for none
@@ -104,13 +102,18 @@ def _plain(test: ast.expr) -> bool:
 
 def _inside(facts: Facts, names: Names, function: FunctionNode) -> list[Tested]:
     """The copies that a function makes, looked up once; one that calls itself adds nothing."""
-    key = (_inside, function)
-    if key not in facts.answers:
-        facts.answers[key] = []
+    known = _copies_inside(facts)
+    if function not in known:
+        known[function] = []
         body = function.body if isinstance(function.body, list) else []
-        facts.answers[key] = [copy for part in body for copy in _copies(facts, names, part)]
-    found: list[Tested] = facts.answers[key]
-    return found
+        known[function] = [copy for part in body for copy in _copies(facts, names, part)]
+    return known[function]
+
+
+@once
+def _copies_inside(facts: Facts) -> dict[FunctionNode, list[Tested]]:
+    """What was found so far; a function that is being looked through has an empty list meanwhile."""
+    return {}
 
 
 def _copy(names: Names, call: ast.Call) -> Copy | None:

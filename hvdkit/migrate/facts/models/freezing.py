@@ -5,15 +5,13 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
+from hvdkit.migrate.facts.code.loops import training_loops
+from hvdkit.migrate.facts.facts import Facts
 from hvdkit.migrate.facts.optimizers.parameter_roots import PARAMETERS
 from hvdkit.migrate.facts.values.arguments import passed
 from hvdkit.migrate.facts.values.value import Value
 from hvdkit.migrate.names import FUNCTIONS, Names
-
-if TYPE_CHECKING:
-    from hvdkit.migrate.facts.facts import Facts
 
 MAX_CALLERS = 6
 
@@ -35,7 +33,7 @@ class Switch:
 
 def switches(facts: Facts) -> Iterator[Switch]:
     """Every `x.requires_grad_(...)` and `p.requires_grad = ...`."""
-    loops: set[ast.AST] = {loop.node for path in facts.loops.paths for loop in path.loops}
+    loops: set[ast.AST] = {loop.node for path in training_loops(facts).paths for loop in path.loops}
     for names, call, receiver in facts.methods("requires_grad_"):
         given = call.args[0] if call.args else next((k.value for k in call.keywords), None)
         value = given if given is not None else ast.Constant(True)

@@ -7,13 +7,11 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
 
 from hvdkit.migrate import edits
+from hvdkit.migrate.facts.facts import Facts
+from hvdkit.migrate.facts.optimizers.step_calls import step_calls
 from hvdkit.migrate.names import FUNCTIONS, Names
-
-if TYPE_CHECKING:
-    from hvdkit.migrate.facts.facts import Facts
 
 MAX_CALLS = 3
 DRAWS = "torch.nn.init."
@@ -38,7 +36,7 @@ def drawn_below(
             continue
         block = edits.block(names, at)
         for below in block[block.index(at) + 1 :]:
-            if facts.step_calls.runs_backward(below):
+            if step_calls(facts).runs_backward(below):
                 return last
             if any(_draws(facts, names, call, written) for call in names.calls_in(below)):
                 last = below

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
+from hvdkit.migrate.facts.facts import Facts
+from hvdkit.migrate.facts.optimizers.optimizers import every_optimizer
 from hvdkit.migrate.facts.values.value import Value
 from hvdkit.migrate.names import FUNCTIONS, Binding, Names, children
-
-if TYPE_CHECKING:
-    from hvdkit.migrate.facts.facts import Facts
 
 CUTS = frozenset(("detach", "item", "numpy", "tolist"))
 MAX_CALLS = 4
@@ -28,7 +26,7 @@ def reached_models(
     if not isinstance(backward.func, ast.Attribute):
         return frozenset()
     if among is None:
-        among = frozenset().union(*(optimizer.models for optimizer in facts.every_optimizer))
+        among = frozenset().union(*(optimizer.models for optimizer in every_optimizer(facts)))
     walk = _Walk(facts, among)
     walk.expression(names, backward.func.value, 0)
     for argument in backward.args:  # torch.autograd.backward(loss)

@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING
 
+from hvdkit.migrate.facts.facts import Facts
 from hvdkit.migrate.facts.models.unwrapping import question
 from hvdkit.migrate.facts.once import once
 from hvdkit.migrate.facts.values.arguments import passed, positional
 from hvdkit.migrate.names import COMPREHENSIONS, Names
-
-if TYPE_CHECKING:
-    from hvdkit.migrate.facts.facts import Facts
-
 
 PREFIX = "module."
 

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from hvdkit.migrate.facts import vocabulary as words
+from hvdkit.migrate.facts.code.call_graph import call_graph
+from hvdkit.migrate.facts.facts import Facts
 from hvdkit.migrate.facts.launch.starts import runs_in
 from hvdkit.migrate.facts.models.buffers import FORWARD
 from hvdkit.migrate.facts.programs import ProgramFacts
 from hvdkit.migrate.names import Names
-
-if TYPE_CHECKING:
-    from hvdkit.migrate.facts.facts import Facts
 
 SETTING = ("copy_", "set_")
 
@@ -92,6 +90,8 @@ def _from_forward(facts: Facts, names: Names, node: ast.AST, seen: set[ast.AST])
     if getattr(function, "name", "") in FORWARD:
         return True
     calls = (
-        (where, place) for where, place in facts.graph.ways(names, function) if isinstance(place, ast.Call)
+        (where, place)
+        for where, place in call_graph(facts).ways(names, function)
+        if isinstance(place, ast.Call)
     )
     return any(_from_forward(facts, where, call, seen) for where, call in calls)

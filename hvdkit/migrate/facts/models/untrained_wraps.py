@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
+from hvdkit.migrate.facts.facts import Facts
 from hvdkit.migrate.facts.models.coverage import trained_wraps
 from hvdkit.migrate.facts.models.wraps import Wrap
 from hvdkit.migrate.facts.optimizers.after_backward import after_backward, uses_gradients
+from hvdkit.migrate.facts.optimizers.averaging_optimizers import averaging_optimizers
 from hvdkit.migrate.facts.optimizers.before_steps import before_steps
 from hvdkit.migrate.facts.optimizers.unknown_steps import unknown_steps
 from hvdkit.migrate.facts.programs import ProgramFacts
-
-if TYPE_CHECKING:
-    from hvdkit.migrate.facts.facts import Facts
 
 
 def without_optimizers(facts: Facts) -> Iterator[tuple[ProgramFacts, Wrap]]:
@@ -23,6 +21,6 @@ def without_optimizers(facts: Facts) -> Iterator[tuple[ProgramFacts, Wrap]]:
             continue  # one average for each step does it (HVD417)
         if not optimizers and wrap.node not in after_backward(facts).wraps and uses_gradients(facts, program):
             # A model that is wrapped and never trained, such as a teacher, has nobody who would train it.
-            mine = any(optimizer.names in program.files for optimizer in facts.optimizers)
-            if not mine or unknown_steps(facts, program, facts.optimizers):
+            mine = any(optimizer.names in program.files for optimizer in averaging_optimizers(facts))
+            if not mine or unknown_steps(facts, program, averaging_optimizers(facts)):
                 yield program, wrap

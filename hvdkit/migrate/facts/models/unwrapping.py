@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from hvdkit.migrate.facts import vocabulary as words
 from hvdkit.migrate.facts.data.training import trained_by
+from hvdkit.migrate.facts.facts import Facts
 from hvdkit.migrate.facts.models.syncing import NO_SYNC, for_ddp_only
 from hvdkit.migrate.facts.models.wraps import find_wraps, removed
+from hvdkit.migrate.facts.programs import kinds_of, migrates
 from hvdkit.migrate.facts.values.arguments import keyword
 from hvdkit.migrate.facts.values.filled_lists import elements
 from hvdkit.migrate.facts.values.value import Value
 from hvdkit.migrate.names import FunctionNode, Names
-
-if TYPE_CHECKING:
-    from hvdkit.migrate.facts.facts import Facts
 
 # Library objects with a `module` of their own.
 PLAIN = ("torch.nn.", "torchvision.models.")  # models without one
@@ -37,7 +35,7 @@ def wrapped(facts: Facts, names: Names, node: ast.expr) -> bool:
 def _goes(facts: Facts, value: Value) -> bool:
     """Whether a value is a wrapper that this run takes away: DataParallel only where something is trained."""
     if value.name in words.DATA_PARALLEL & removed(facts):
-        return facts.migrates(value.names)
+        return migrates(facts, value.names)
     return value.name in words.DDP
 
 
@@ -181,9 +179,11 @@ def of_context(facts: Facts, names: Names, use: ast.Name) -> bool:
 
 def loses_wrappers(facts: Facts, names: Names) -> bool:
     """Whether a file belongs to a program of DDP, or to one of a single process that loses DataParallel."""
-    kinds = facts.kinds(names)
+    kinds = kinds_of(facts, names)
     gone = (wrap for wrap in find_wraps(facts) if wrap.name in words.DATA_PARALLEL)
-    return "ddp" in kinds or ("single" in kinds and any("single" in facts.kinds(wrap.names) for wrap in gone))
+    return "ddp" in kinds or (
+        "single" in kinds and any("single" in kinds_of(facts, wrap.names) for wrap in gone)
+    )
 
 
 def must_hold(facts: Facts, names: Names, question: ast.Call) -> bool:

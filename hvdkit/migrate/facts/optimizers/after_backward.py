@@ -14,13 +14,14 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
 
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import vocabulary as words
 from hvdkit.migrate.facts.averages.hand_reduction import COLLECTIVES, hand_reductions
 from hvdkit.migrate.facts.code.loops import backward_calls, library_backwards
 from hvdkit.migrate.facts.data.training import training_paths
+from hvdkit.migrate.facts.facts import Facts
+from hvdkit.migrate.facts.horovod_import import horovod_name
 from hvdkit.migrate.facts.launch.starts import run_by_nobody, runs_in
 from hvdkit.migrate.facts.models.losses import reached_models
 from hvdkit.migrate.facts.models.sparse_gradients import sparse_gradients
@@ -30,15 +31,13 @@ from hvdkit.migrate.facts.once import once
 from hvdkit.migrate.facts.optimizers.hand_rates import own_rates
 from hvdkit.migrate.facts.optimizers.hand_starts import Start, beginnings
 from hvdkit.migrate.facts.optimizers.hand_steps import TENSOR, HandSteps, stepped_by_hand, steps_by_hand
+from hvdkit.migrate.facts.optimizers.optimizers import every_optimizer
 from hvdkit.migrate.facts.optimizers.updates import weight_updates
 from hvdkit.migrate.facts.optimizers.wrap_names import NotShown, name_at
-from hvdkit.migrate.facts.programs import ProgramFacts
+from hvdkit.migrate.facts.programs import ProgramFacts, programs_of
 from hvdkit.migrate.facts.values.arguments import is_on, keyword
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.project import does_more_than_define
-
-if TYPE_CHECKING:
-    from hvdkit.migrate.facts.facts import Facts
 
 
 @dataclass(frozen=True)
@@ -84,7 +83,7 @@ class AfterBackward:
 @once
 def after_backward(facts: Facts) -> AfterBackward:
     """What is said so, of the programs for which that was asked and of those that share a model with them."""
-    wraps = {program: _wraps(facts, program) for program in facts.programs if program.kind == "ddp"}
+    wraps = {program: _wraps(facts, program) for program in programs_of(facts) if program.kind == "ddp"}
     unshown: dict[ProgramFacts, str] = {}
     sure = dict(_stepping(facts, unshown))
     wraps.update((program, [*steps.wraps]) for program, steps in sure.items())
@@ -119,7 +118,7 @@ def after_backward(facts: Facts) -> AfterBackward:
 
 def _stepping(facts: Facts, unshown: dict[ProgramFacts, str]) -> Iterator[tuple[ProgramFacts, HandSteps]]:
     """The programs of one process that are asked about, and step by hand, with what they step."""
-    for program in facts.programs:
+    for program in programs_of(facts):
         if program.kind == "single" and program.entry.source.path in facts.literally:
             try:
                 steps = stepped_by_hand(facts, program)
@@ -184,7 +183,7 @@ def _sharing(
 
 
 def _making_optimizers(facts: Facts, program: ProgramFacts) -> frozenset[Names]:
-    return program.files & {optimizer.names for optimizer in facts.every_optimizer}
+    return program.files & {optimizer.names for optimizer in every_optimizer(facts)}
 
 
 def uses_gradients(facts: Facts, program: ProgramFacts) -> bool:
@@ -292,7 +291,7 @@ def _left_to_later(facts: Facts, names: Names, statement: ast.stmt) -> str:
     if mention is None:
         return ""
     try:
-        choice = choice_of(names, mention, f"{facts.hvd(names)}.size() > 1")
+        choice = choice_of(names, mention, f"{horovod_name(facts, names)}.size() > 1")
     except edits.CannotEdit:
         return ""
     asked = {part.id for part in ast.walk(context) if isinstance(part, ast.Name)}
@@ -321,7 +320,7 @@ def _refuse_others(facts: Facts, program: ProgramFacts, wraps: list[Wrap]) -> No
     for names, call in sparse_gradients(facts, program) if wraps else ():
         raise NotShown(f"gradients are sparse at {names.place(call)}")
     making = _making_optimizers(facts, program)
-    for other in facts.programs:
+    for other in programs_of(facts):
         runs = other.kind == "single" and other is not program and does_more_than_define(other.entry)
         if runs and making & other.files and training_paths(facts, other):
             path = other.entry.source.path.name

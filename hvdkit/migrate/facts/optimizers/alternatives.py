@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
+from hvdkit.migrate.facts.facts import Facts
 from hvdkit.migrate.names import Names
-
-if TYPE_CHECKING:
-    from hvdkit.migrate.facts.facts import Facts
 
 Place = tuple[Names, ast.AST]
 

@@ -3,23 +3,22 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING
 
+from hvdkit.migrate.facts.averages.by_hand import averages_by_hand
+from hvdkit.migrate.facts.facts import Facts
 from hvdkit.migrate.facts.models.parts import hold, is_attribute_of
 from hvdkit.migrate.facts.models.wraps import find_wraps
 from hvdkit.migrate.facts.once import once
 from hvdkit.migrate.facts.optimizers.placing import Place
+from hvdkit.migrate.facts.programs import kinds_of
 from hvdkit.migrate.facts.values.value import Value
 from hvdkit.migrate.names import Names
-
-if TYPE_CHECKING:
-    from hvdkit.migrate.facts.facts import Facts
 
 
 def was_averaged(facts: Facts, place: Place) -> bool:
     """Whether it was done for the optimizers of a place; what is not known for sure is taken to be so."""
     wrapped = _wrapped(facts)
-    if facts.kinds(place.names) & {"single"} or wrapped is None:
+    if kinds_of(facts, place.names) & {"single"} or wrapped is None:
         return True
     for optimizer in place.optimizers:
         if not [model for model in optimizer.models if model.kind != "param"]:
@@ -34,7 +33,7 @@ def was_averaged(facts: Facts, place: Place) -> bool:
 def never_averaged(facts: Facts, place: Place) -> str:
     """A model, as written, whose gradients nobody averaged, beside one for which it was done; "" if none."""
     wrapped = _wrapped(facts)
-    if facts.kinds(place.names) & {"single"} or wrapped is None:
+    if kinds_of(facts, place.names) & {"single"} or wrapped is None:
         return ""
     for optimizer in place.optimizers:
         for names, root in optimizer.roots:
@@ -50,8 +49,8 @@ def _wrapped(facts: Facts) -> frozenset[Value] | None:
     """The models whose gradients are averaged; None where nothing is known to average."""
     wraps = find_wraps(facts)
     return (
-        facts.by_hand.models.union(*(wrap.models for wrap in wraps))
-        if wraps or facts.by_hand.models
+        averages_by_hand(facts).models.union(*(wrap.models for wrap in wraps))
+        if wraps or averages_by_hand(facts).models
         else None
     )
 

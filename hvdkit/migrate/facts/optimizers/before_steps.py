@@ -10,26 +10,25 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import vocabulary as words
 from hvdkit.migrate.facts.code.running import walk_here
+from hvdkit.migrate.facts.facts import Facts
 from hvdkit.migrate.facts.launch.starts import runs_in
 from hvdkit.migrate.facts.models.sparse_gradients import sparse_gradients
 from hvdkit.migrate.facts.models.wraps import MAY_BE_UNUSED, Wrap, changes_average, find_wraps
+from hvdkit.migrate.facts.once import once
+from hvdkit.migrate.facts.optimizers.averaging_optimizers import averaging_optimizers
 from hvdkit.migrate.facts.optimizers.gradients import GradientUse
 from hvdkit.migrate.facts.optimizers.named_passes import by_name, leads_to_backward
+from hvdkit.migrate.facts.optimizers.optimizers import every_optimizer
 from hvdkit.migrate.facts.optimizers.unknown_steps import unknown_steps, unseen_steps
 from hvdkit.migrate.facts.programs import ProgramFacts
 from hvdkit.migrate.facts.values.arguments import is_on, keyword
 from hvdkit.migrate.facts.values.filled_lists import elements
 from hvdkit.migrate.facts.values.order import last_binding
 from hvdkit.migrate.names import FUNCTIONS, LOOPS, Names
-
-if TYPE_CHECKING:
-    from hvdkit.migrate.facts.facts import Facts
-
 
 RULE = "HVD417"
 
@@ -64,24 +63,23 @@ class _Trained:
     roots: tuple[ast.expr, ...]
 
 
+@once
 def before_steps(facts: Facts, program: ProgramFacts) -> BeforeSteps:
-    """Where a program of DDP whose optimizers are unknown averages before each step, looked up once."""
-    key = (before_steps, program)
-    if key not in facts.answers:
-        try:
-            facts.answers[key] = BeforeSteps(tuple(_averages(facts, program)))
-        except NoPlace as problem:
-            facts.answers[key] = BeforeSteps(problem=str(problem))
-    found: BeforeSteps = facts.answers[key]
-    return found
+    """Where a program of DDP whose optimizers are unknown averages before each step."""
+    try:
+        return BeforeSteps(tuple(_averages(facts, program)))
+    except NoPlace as problem:
+        return BeforeSteps(problem=str(problem))
 
 
 def _averages(facts: Facts, program: ProgramFacts) -> Iterator[Average]:
     if not facts.options.allows(RULE):
         raise NoPlace(f"{RULE} was not chosen")
-    if any(optimizer.names in program.files for optimizer in facts.every_optimizer):
+    if any(optimizer.names in program.files for optimizer in every_optimizer(facts)):
         raise NoPlace("another optimizer of the program averages its own gradients")
-    every = dict.fromkeys((*unknown_steps(facts, program, facts.optimizers), *unseen_steps(facts, program)))
+    every = dict.fromkeys(
+        (*unknown_steps(facts, program, averaging_optimizers(facts)), *unseen_steps(facts, program))
+    )
     steps = [(names, step) for names, step in every if runs_in(facts, program, names, step)]
     if not steps:
         raise NoPlace("no step is seen")

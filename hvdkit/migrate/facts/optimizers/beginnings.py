@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING
 
+from hvdkit.migrate.facts.facts import Facts
 from hvdkit.migrate.facts.optimizers.placing import Place, bound_in_test
 from hvdkit.migrate.facts.values.arguments import head_of
 from hvdkit.migrate.facts.values.value import Value
 from hvdkit.migrate.names import Names
-
-if TYPE_CHECKING:
-    from hvdkit.migrate.facts.facts import Facts
 
 MAX_CALLS = 3
 _MODULES = ("torch.nn.", "torchvision.models.", "timm.")

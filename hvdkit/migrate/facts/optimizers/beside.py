@@ -8,18 +8,17 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Mapping, Sequence, Set
 from functools import cached_property
-from typing import TYPE_CHECKING, Callable
+from typing import Callable
 
 from hvdkit.migrate.facts.code.loops import backward_files
+from hvdkit.migrate.facts.facts import Facts
 from hvdkit.migrate.facts.models.freezing import Switch, switches
 from hvdkit.migrate.facts.models.syncing import sync_of
 from hvdkit.migrate.facts.optimizers.alternatives import never_meet
+from hvdkit.migrate.facts.optimizers.averaging_optimizers import averaging_optimizers
 from hvdkit.migrate.facts.optimizers.passes import Backward, Step, region_of
 from hvdkit.migrate.facts.values.value import Value
 from hvdkit.migrate.names import LOOPS, Names
-
-if TYPE_CHECKING:
-    from hvdkit.migrate.facts.facts import Facts
 
 OTHERS = "another model's backward pass goes through these parameters"
 
@@ -116,14 +115,14 @@ class Beside:
             optimizer.names is names
             and region_of(names, optimizer.node) is region
             and backward.lineno < optimizer.node.lineno
-            for optimizer in self._facts.optimizers
+            for optimizer in averaging_optimizers(self._facts)
             if optimizer.value in stepped
         )
 
     def _frozen(self, names: Names, backward: ast.Call, members: frozenset[Value]) -> bool:
         """Whether the function around a backward pass freezes all that these optimizers train, above it."""
         region = region_of(names, backward)
-        mine = [optimizer for optimizer in self._facts.optimizers if optimizer.value in members]
+        mine = [optimizer for optimizer in averaging_optimizers(self._facts) if optimizer.value in members]
         trained = frozenset().union(*(optimizer.models for optimizer in mine))
         frozen = frozenset().union(
             *(

@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING
 
+from hvdkit.migrate.facts.averages.by_hand import averages_by_hand
+from hvdkit.migrate.facts.facts import Facts
 from hvdkit.migrate.facts.once import once
 from hvdkit.migrate.facts.optimizers.gradients import GradientUse
 from hvdkit.migrate.names import Names
-
-if TYPE_CHECKING:
-    from hvdkit.migrate.facts.facts import Facts
 
 
 @once
 def gradient_use(facts: Facts) -> GradientUse:
     """What looks at gradients, of all that stays."""
-    return GradientUse(facts, facts.by_hand.gone)
+    return GradientUse(facts, averages_by_hand(facts).gone)
 
 
 def names_reader(facts: Facts, names: Names, function: ast.expr) -> bool:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from hvdkit.migrate.facts.collectives.own_numbers import (
     bindings_of,
@@ -18,10 +17,8 @@ from hvdkit.migrate.facts.collectives.own_numbers import (
     of_own_numbers,
     tests_above,
 )
+from hvdkit.migrate.facts.facts import Facts
 from hvdkit.migrate.names import Binding, Names
-
-if TYPE_CHECKING:
-    from hvdkit.migrate.facts.facts import Facts
 
 
 @dataclass(frozen=True)

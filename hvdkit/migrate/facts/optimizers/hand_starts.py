@@ -9,19 +9,16 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from hvdkit.migrate.facts.code.loops import Path
 from hvdkit.migrate.facts.data.training import training_paths
+from hvdkit.migrate.facts.facts import Facts
 from hvdkit.migrate.facts.launch.starts import on_import
 from hvdkit.migrate.facts.models.wraps import Wrap
 from hvdkit.migrate.facts.optimizers.hand_steps import TENSOR
 from hvdkit.migrate.facts.optimizers.wrap_names import NotShown, name_at
 from hvdkit.migrate.facts.programs import ProgramFacts
 from hvdkit.migrate.names import FUNCTIONS, LOOPS, Names
-
-if TYPE_CHECKING:
-    from hvdkit.migrate.facts.facts import Facts
 
 
 @dataclass(frozen=True)

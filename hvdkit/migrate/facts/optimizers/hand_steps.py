@@ -10,12 +10,13 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from hvdkit.migrate.facts.data.whole_graph import RANDOM
+from hvdkit.migrate.facts.facts import Facts
 from hvdkit.migrate.facts.launch.starts import runs_in
 from hvdkit.migrate.facts.models.wraps import Wrap
 from hvdkit.migrate.facts.optimizers.hand_rates import own_rates
+from hvdkit.migrate.facts.optimizers.optimizers import every_optimizer
 from hvdkit.migrate.facts.optimizers.parameter_roots import parameter_roots
 from hvdkit.migrate.facts.optimizers.unknown_steps import unknown_steps, unseen_steps
 from hvdkit.migrate.facts.optimizers.updates import changed_by, hand_updates
@@ -24,9 +25,6 @@ from hvdkit.migrate.facts.programs import ProgramFacts
 from hvdkit.migrate.facts.values.arguments import is_on, keyword, passed
 from hvdkit.migrate.facts.values.value import Value
 from hvdkit.migrate.names import FUNCTIONS, Names
-
-if TYPE_CHECKING:
-    from hvdkit.migrate.facts.facts import Facts
 
 MODEL, TENSOR = "a model", "a tensor"
 _FILLS = ("normal_", "uniform_", "random_", "bernoulli_", "exponential_", "cauchy_", "geometric_")
@@ -58,7 +56,7 @@ def stepped_by_hand(facts: Facts, program: ProgramFacts) -> HandSteps | None:
     steps = steps_by_hand(facts, program)
     if not steps:
         return None
-    known = facts.every_optimizer
+    known = every_optimizer(facts)
     for names, call in (*unknown_steps(facts, program, known), *unseen_steps(facts, program)):
         if runs_in(facts, program, names, call):
             raise NotShown(f"something unknown takes a step at {names.place(call)}")

@@ -8,14 +8,11 @@ is said.
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING
 
+from hvdkit.migrate.facts.facts import Facts
 from hvdkit.migrate.facts.models.losses import CUTS
 from hvdkit.migrate.facts.optimizers.optimizers import Optimizer
 from hvdkit.migrate.names import Names, Scope
-
-if TYPE_CHECKING:
-    from hvdkit.migrate.facts.facts import Facts
 
 _ENDS = ("float", "print")
 _COMPUTES = (ast.BinOp, ast.UnaryOp, ast.Attribute, ast.IfExp, ast.keyword)

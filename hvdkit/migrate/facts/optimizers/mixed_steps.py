@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
+from hvdkit.migrate.facts.facts import Facts
 from hvdkit.migrate.facts.models.wraps import Wrap
+from hvdkit.migrate.facts.optimizers.averaging_optimizers import averaging_optimizers
 from hvdkit.migrate.facts.optimizers.hand_steps import MODEL, stepped_models, steps_by_hand
 from hvdkit.migrate.facts.optimizers.wrap_names import NotShown
-from hvdkit.migrate.facts.programs import ProgramFacts
+from hvdkit.migrate.facts.programs import ProgramFacts, programs_of
 from hvdkit.migrate.names import Names
-
-if TYPE_CHECKING:
-    from hvdkit.migrate.facts.facts import Facts
 
 
 def stepped_by_hand_too(facts: Facts) -> Iterator[tuple[ProgramFacts, Names, ast.stmt]]:
@@ -21,8 +19,8 @@ def stepped_by_hand_too(facts: Facts) -> Iterator[tuple[ProgramFacts, Names, ast
 
     Horovod's would average none of their gradients.
     """
-    for program in facts.programs if facts.optimizers else ():
-        mine = [each for each in facts.optimizers if each.names in program.files]
+    for program in programs_of(facts) if averaging_optimizers(facts) else ():
+        mine = [each for each in averaging_optimizers(facts) if each.names in program.files]
         trained = frozenset().union(*(optimizer.models for optimizer in mine))
         held = {names.source.segment(root) for optimizer in mine for names, root in optimizer.roots}
         for names, statement in steps_by_hand(facts, program) if mine and program.kind == "single" else ():

@@ -3,23 +3,21 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING
 
 from hvdkit.migrate.facts.code.loops import backward_calls
 from hvdkit.migrate.facts.code.running import walk_here
+from hvdkit.migrate.facts.facts import Facts
 from hvdkit.migrate.facts.launch.starts import runs_in
 from hvdkit.migrate.facts.once import once
+from hvdkit.migrate.facts.optimizers.step_calls import step_calls
 from hvdkit.migrate.facts.programs import ProgramFacts
 from hvdkit.migrate.names import FunctionNode, Names
-
-if TYPE_CHECKING:
-    from hvdkit.migrate.facts.facts import Facts
 
 
 def leads_to_backward(facts: Facts, names: Names, statement: ast.stmt) -> bool:
     """Whether a statement makes a backward pass, itself or in what is only known by a method's name."""
     calls = [part for part in walk_here(statement) if isinstance(part, ast.Call)]
-    return facts.step_calls.runs_backward(statement) or any(by_name(facts, names, call) for call in calls)
+    return step_calls(facts).runs_backward(statement) or any(by_name(facts, names, call) for call in calls)
 
 
 def by_name(facts: Facts, names: Names, call: ast.Call) -> list[tuple[Names, FunctionNode]]:

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
 
+from hvdkit.migrate.facts.facts import Facts
+from hvdkit.migrate.facts.optimizers.averaging_optimizers import averaging_optimizers
 from hvdkit.migrate.facts.optimizers.passes import Group, Step
+from hvdkit.migrate.facts.optimizers.steps import steps_of
 from hvdkit.migrate.facts.values.spelling import spelled
 from hvdkit.migrate.names import Names
-
-if TYPE_CHECKING:
-    from hvdkit.migrate.facts.facts import Facts
 
 
 def optimizer_names(
@@ -34,8 +33,8 @@ def optimizer_names(
 def trainers_of(facts: Facts, names: Names, model: ast.expr) -> list[str]:
     """The optimizers that train a model, as they are written at a place where it is."""
     models = facts.flow.unwrap(facts.flow.values(names, model))
-    groups = [group for group in facts.steps.groups if _trains(facts, group.optimizers, models)]
-    return optimizer_names(facts, names, model, groups or list(facts.steps.groups))
+    groups = [group for group in steps_of(facts).groups if _trains(facts, group.optimizers, models)]
+    return optimizer_names(facts, names, model, groups or list(steps_of(facts).groups))
 
 
 def _means_the_same(step: Step, at: ast.expr | ast.stmt) -> bool:
@@ -71,4 +70,4 @@ def plain_target(step: Step) -> str | None:
 
 
 def _trains(facts: Facts, optimizers: frozenset[object], models: frozenset[object]) -> bool:
-    return any(o.value in optimizers and o.models & models for o in facts.optimizers)
+    return any(o.value in optimizers and o.models & models for o in averaging_optimizers(facts))

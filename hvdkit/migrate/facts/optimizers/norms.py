@@ -4,23 +4,21 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
+from hvdkit.migrate.facts.facts import Facts
 from hvdkit.migrate.facts.models.freezing import switches
+from hvdkit.migrate.facts.optimizers.averaging_optimizers import averaging_optimizers
 from hvdkit.migrate.facts.optimizers.beginnings import is_module
 from hvdkit.migrate.facts.optimizers.parameter_roots import parameter_roots
 from hvdkit.migrate.facts.values.value import Value
 from hvdkit.migrate.names import Names
-
-if TYPE_CHECKING:
-    from hvdkit.migrate.facts.facts import Facts
 
 NORMS = ("torch.nn.utils.clip_grad_norm_", "torch.nn.utils.clip_grad_norm", "torch.nn.utils.get_total_norm")
 
 
 def wider_norms(facts: Facts) -> Iterator[tuple[Names, ast.Call]]:
     """Norms over a model of which the optimizers hold one part, where nothing of it is ever frozen."""
-    held = {model for optimizer in facts.optimizers for model in optimizer.models}
+    held = {model for optimizer in averaging_optimizers(facts) for model in optimizer.models}
     for site in facts.calls(*NORMS):
         roots = parameter_roots(facts, site.names, site.node.args[0]) if site.node.args else []
         models = {model for root in roots for model in facts.flow.unwrap(facts.flow.values(*root))}
@@ -33,7 +31,7 @@ def _is_held_in_part(facts: Facts, model: Value) -> bool:
     """Whether optimizers hold one part of a model alone; several may be all of it."""
     parts = {
         root.attr
-        for optimizer in facts.optimizers
+        for optimizer in averaging_optimizers(facts)
         for names, root in optimizer.roots
         if isinstance(root, ast.Attribute)
         and model in facts.flow.unwrap(facts.flow.values(names, root.value))

@@ -5,15 +5,14 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from hvdkit.migrate.facts import vocabulary as words
+from hvdkit.migrate.facts.facts import Facts
+from hvdkit.migrate.facts.once import once
+from hvdkit.migrate.facts.optimizers.averaging_optimizers import averaging_optimizers
 from hvdkit.migrate.facts.optimizers.gradient_readers import reads_gradients
 from hvdkit.migrate.facts.values.value import Value
 from hvdkit.migrate.names import Names
-
-if TYPE_CHECKING:
-    from hvdkit.migrate.facts.facts import Facts
 
 
 @dataclass(frozen=True)
@@ -33,8 +32,13 @@ class Around:
     copies: bool
 
 
-def find_around(facts: Facts) -> Iterator[Around]:
+@once
+def optimizer_wrappers(facts: Facts) -> list[Around]:
     """Every object of these kinds around an optimizer that the project constructs."""
+    return list(_optimizer_wrappers(facts))
+
+
+def _optimizer_wrappers(facts: Facts) -> Iterator[Around]:
     libraries = (*words.GRADIENT_WRAPPERS, *words.WEIGHT_WRAPPERS, *words.OTHER_OPTIMIZER_WRAPPERS)
     for site in facts.calls(*libraries):
         looks = site.name not in words.WEIGHT_WRAPPERS
@@ -50,7 +54,7 @@ def find_around(facts: Facts) -> Iterator[Around]:
 
 def _given(facts: Facts, names: Names, call: ast.Call, looks: bool, copies: bool) -> Iterator[Around]:
     """The argument of a construction that is an optimizer."""
-    known = {optimizer.value for optimizer in facts.optimizers}
+    known = {optimizer.value for optimizer in averaging_optimizers(facts)}
     for argument in (*call.args, *(keyword.value for keyword in call.keywords)):
         mine = facts.flow.unwrap(facts.flow.values(names, argument)) & known
         if mine:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from hvdkit.migrate.facts import vocabulary as words
+from hvdkit.migrate.facts.facts import Facts
+from hvdkit.migrate.facts.once import once
 from hvdkit.migrate.facts.optimizers.parameter_roots import (
     PARAMETERS,
     Passed,
@@ -23,9 +24,6 @@ from hvdkit.migrate.facts.values.lookups import OPTIMIZER, calls_with_optimizers
 from hvdkit.migrate.facts.values.order import last_binding
 from hvdkit.migrate.facts.values.value import Value
 from hvdkit.migrate.names import Names
-
-if TYPE_CHECKING:
-    from hvdkit.migrate.facts.facts import Facts
 
 
 @dataclass(frozen=True)
@@ -48,7 +46,8 @@ class Optimizer:
     passed: tuple[Passed, ...] = ()
 
 
-def find_optimizers(facts: Facts) -> list[Optimizer]:
+@once
+def every_optimizer(facts: Facts) -> list[Optimizer]:
     """Every construction of an optimizer, in file order."""
     taken = {
         value

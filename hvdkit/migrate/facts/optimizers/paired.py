@@ -6,17 +6,15 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING
 
 from hvdkit.migrate.facts.code.loops import backward_calls
+from hvdkit.migrate.facts.facts import Facts
 from hvdkit.migrate.facts.models.losses import reached_models
+from hvdkit.migrate.facts.optimizers.averaging_optimizers import averaging_optimizers
 from hvdkit.migrate.facts.optimizers.passes import Group
 from hvdkit.migrate.facts.values.arguments import passed
 from hvdkit.migrate.facts.values.value import Value
 from hvdkit.migrate.names import FUNCTIONS, Names
-
-if TYPE_CHECKING:
-    from hvdkit.migrate.facts.facts import Facts
 
 
 def paired(facts: Facts, group: Group) -> bool:
@@ -66,7 +64,7 @@ def _named_apart(
 def _variables(facts: Facts, names: Names, optimizers: frozenset[Value]) -> set[str] | None:
     """The variables that hold what optimizers train, each filled by calls alone: no two hold one model."""
     found: set[str] = set()
-    for optimizer in facts.optimizers:
+    for optimizer in averaging_optimizers(facts):
         for where, root in optimizer.roots if optimizer.value in optimizers else ():
             bindings = where.bindings(root.id, root) if isinstance(root, ast.Name) else []
             made = all(b.kind == "assign" and isinstance(b.value, ast.Call) for b in bindings)
@@ -81,5 +79,5 @@ def _values(facts: Facts, names: Names, node: ast.expr | None) -> frozenset[Valu
 
 
 def _trained(facts: Facts, optimizers: frozenset[Value]) -> frozenset[Value]:
-    mine = (optimizer.models for optimizer in facts.optimizers if optimizer.value in optimizers)
+    mine = (optimizer.models for optimizer in averaging_optimizers(facts) if optimizer.value in optimizers)
     return frozenset().union(*mine)

@@ -4,16 +4,12 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from hvdkit.migrate.facts import vocabulary as words
+from hvdkit.migrate.facts.facts import Facts
 from hvdkit.migrate.facts.values.arguments import argument, passed, passes_self
 from hvdkit.migrate.facts.values.order import held_at, renewed
 from hvdkit.migrate.names import FunctionNode, Names
-
-if TYPE_CHECKING:
-    from hvdkit.migrate.facts.facts import Facts
-
 
 MAX_STEPS = 8  # through variables, when parts of a list are told apart
 PARAMETERS = ("parameters", "named_parameters")

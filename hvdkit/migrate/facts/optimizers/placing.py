@@ -11,19 +11,18 @@ import ast
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from itertools import takewhile
-from typing import TYPE_CHECKING
 
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import vocabulary as words
+from hvdkit.migrate.facts.facts import Facts
+from hvdkit.migrate.facts.once import once
+from hvdkit.migrate.facts.optimizers.averaging_optimizers import averaging_optimizers
 from hvdkit.migrate.facts.optimizers.optimizers import Optimizer
 from hvdkit.migrate.facts.optimizers.parameter_roots import Passed
 from hvdkit.migrate.facts.values.arguments import argument, head_of, passes_self
 from hvdkit.migrate.facts.values.handed_out import assigned_to
 from hvdkit.migrate.facts.values.spelling import spelled
 from hvdkit.migrate.names import COMPREHENSIONS, FUNCTIONS, FunctionNode, Names
-
-if TYPE_CHECKING:
-    from hvdkit.migrate.facts.facts import Facts
 
 VARIABLES = (ast.Name, ast.Attribute, ast.Subscript)
 
@@ -54,11 +53,12 @@ class _Way:
     passed: tuple[Passed, ...] = ()
 
 
-def find_places(facts: Facts) -> list[Place]:
+@once
+def wrap_places(facts: Facts) -> list[Place]:
     """Every place where an optimizer that is not wrapped yet is to be wrapped."""
     by_value: dict[ast.expr, list[_Way]] = {}
-    made = {optimizer.node for optimizer in facts.optimizers if not optimizer.wrapped}
-    for optimizer in facts.optimizers:
+    made = {optimizer.node for optimizer in averaging_optimizers(facts) if not optimizer.wrapped}
+    for optimizer in averaging_optimizers(facts):
         if not optimizer.wrapped:
             way = _way(facts, optimizer)
             by_value.setdefault(_picked(way, made), []).append(way)

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
+from hvdkit.migrate.facts.facts import Facts
 from hvdkit.migrate.facts.optimizers.optimizers import Optimizer
+from hvdkit.migrate.facts.programs import programs_of
 from hvdkit.migrate.facts.values.arguments import given, keyword, unpacks
 from hvdkit.migrate.facts.values.lookups import OPTIMIZER
 from hvdkit.migrate.names import Names
-
-if TYPE_CHECKING:
-    from hvdkit.migrate.facts.facts import Facts
 
 # What torch.optim takes where no rate is given, the same in every version that has a default there. Left out:
 # Rprop, which looks at signs, LBFGS, which finds its step, Adafactor and Muon, whose rates are relative.
@@ -136,7 +134,7 @@ def _is_group(names: Names, holder: ast.expr) -> bool:
 
 def reads(facts: Facts, names: Names) -> Iterator[tuple[Names, ast.expr]]:
     """Where the programs of a file ask an optimizer or a schedule for its rate."""
-    files = {file for program in facts.programs if names in program.files for file in program.files}
+    files = {file for program in programs_of(facts) if names in program.files for file in program.files}
     for file in sorted(files, key=lambda file: str(file.source.path)):
         for node in file.parents:
             if isinstance(node, ast.expr) and _reads_rate(file, node) and not _only_shown(facts, file, node):

@@ -7,14 +7,11 @@ from __future__ import annotations
 
 import ast
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-from hvdkit.migrate.facts.optimizers.placing import Place
+from hvdkit.migrate.facts.facts import Facts
+from hvdkit.migrate.facts.optimizers.placing import Place, wrap_places
 from hvdkit.migrate.facts.values.arguments import passed, spawned
 from hvdkit.migrate.names import FUNCTIONS, LOOPS, Names
-
-if TYPE_CHECKING:
-    from hvdkit.migrate.facts.facts import Facts
 
 MAX_CALLERS = 3
 
@@ -33,7 +30,7 @@ def made_again(facts: Facts, place: Place) -> Again | None:
     names, texts = place.names, _models(place)
     if not texts:
         return None
-    above = [other for other in facts.places if _replaced(other, place) and _same(place, other, texts)]
+    above = [other for other in wrap_places(facts) if _replaced(other, place) and _same(place, other, texts)]
     if above:
         return Again(above=max(above, key=lambda other: other.statement.lineno))
     if any(_in_loop(names, place.statement, text) for text in texts) and not _only_once(

@@ -8,19 +8,16 @@ the rest.
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING
 
-from hvdkit.migrate.facts.optimizers.placing import Place
+from hvdkit.migrate.facts.facts import Facts
+from hvdkit.migrate.facts.optimizers.placing import Place, wrap_places
 from hvdkit.migrate.facts.values.arguments import head_of
 from hvdkit.migrate.names import COMPREHENSIONS, FUNCTIONS, Names
-
-if TYPE_CHECKING:
-    from hvdkit.migrate.facts.facts import Facts
 
 
 def shares_parameters(facts: Facts, place: Place) -> tuple[str, Place] | None:
     """A model, as it is written, that another optimizer trains as well, and that optimizer's place."""
-    for other in facts.places:
+    for other in wrap_places(facts):
         if other.names is place.names and _both_made(place, other):
             for root in _whole(place):
                 for also in _whole(other):

@@ -5,18 +5,17 @@ from __future__ import annotations
 import ast
 from collections import defaultdict
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 from hvdkit.migrate.facts import vocabulary as words
 from hvdkit.migrate.facts.code.loops import backward_calls, backward_files
 from hvdkit.migrate.facts.code.running import walk_here
+from hvdkit.migrate.facts.facts import Facts
+from hvdkit.migrate.facts.once import once
+from hvdkit.migrate.facts.optimizers.averaging_optimizers import averaging_optimizers
 from hvdkit.migrate.facts.optimizers.passes import Step
 from hvdkit.migrate.facts.values.arguments import given
 from hvdkit.migrate.facts.values.value import Value
 from hvdkit.migrate.names import FunctionNode, Names
-
-if TYPE_CHECKING:
-    from hvdkit.migrate.facts.facts import Facts
 
 MAX_CALLERS = 6
 
@@ -31,7 +30,7 @@ class StepCalls:
     @cached_property
     def steps(self) -> tuple[Step, ...]:
         """Every step of an optimizer that the project constructs."""
-        known = {optimizer.value for optimizer in self._facts.optimizers}
+        known = {optimizer.value for optimizer in averaging_optimizers(self._facts)}
         found: list[Step] = []
         for names, call, receiver in self._facts.methods("step"):
             values = self._values(names, receiver)
@@ -87,3 +86,9 @@ def closure_of(step: Step) -> ast.expr | None:
     """What a step is given to evaluate."""
     closure = None if step.scaled else given(step.call, 0, "closure")
     return None if isinstance(closure, ast.Constant) else closure
+
+
+@once
+def step_calls(facts: Facts) -> StepCalls:
+    """The calls that step optimizers, and what leads to them."""
+    return StepCalls(facts)

@@ -11,24 +11,25 @@ import ast
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 from hvdkit.migrate.facts.code.loops import backward_files
 from hvdkit.migrate.facts.code.running import walk_here
+from hvdkit.migrate.facts.facts import Facts
 from hvdkit.migrate.facts.models.losses import reached_models
 from hvdkit.migrate.facts.models.syncing import Sync, says_when, sync_of
+from hvdkit.migrate.facts.once import once
+from hvdkit.migrate.facts.optimizers.averaging_optimizers import averaging_optimizers
 from hvdkit.migrate.facts.optimizers.beside import OTHERS, Beside
 from hvdkit.migrate.facts.optimizers.gradient_readers import gradient_use
 from hvdkit.migrate.facts.optimizers.leaves import passes_of
+from hvdkit.migrate.facts.optimizers.optimizer_wrappers import optimizer_wrappers
+from hvdkit.migrate.facts.optimizers.optimizers import Optimizer
 from hvdkit.migrate.facts.optimizers.passes import Backward, Group, Region, Step, region_of
 from hvdkit.migrate.facts.optimizers.repeated import repeated
+from hvdkit.migrate.facts.optimizers.step_calls import step_calls
 from hvdkit.migrate.facts.values.value import Value
 from hvdkit.migrate.names import FUNCTIONS, LOOPS, Names
 from hvdkit.migrate.statements import statements_above, statements_below
-
-if TYPE_CHECKING:
-    from hvdkit.migrate.facts.facts import Facts
-    from hvdkit.migrate.facts.optimizers.optimizers import Optimizer
 
 MAX_CALLERS = 6
 
@@ -45,7 +46,7 @@ class Steps:
 
     def __init__(self, facts: Facts) -> None:
         self._facts = facts
-        self._calls = facts.step_calls
+        self._calls = step_calls(facts)
         self._gradients = gradient_use(facts)
         self._reached: dict[ast.Call, frozenset[Value]] = {}
         self._said: dict[Region, Sync] = {}
@@ -82,7 +83,7 @@ class Steps:
     @cached_property
     def _looked_at_around(self) -> frozenset[Value]:
         """Optimizers whose gradients an object around them looks at."""
-        return frozenset().union(*(a.optimizers for a in self._facts.around if a.looks))
+        return frozenset().union(*(a.optimizers for a in optimizer_wrappers(self._facts) if a.looks))
 
     # --- one group -----------------------------------------------------------------------------
 
@@ -194,7 +195,7 @@ class Steps:
     def _too_early(self, names: Names, anchor: ast.Call, own: set[ast.Call]) -> bool:
         """Whether a backward pass has run, once, when the optimizers that take these steps are made."""
         stepped = frozenset().union(*(step.optimizers for step in self._calls.steps if step.call in own))
-        made = [optimizer for optimizer in self._facts.optimizers if optimizer.value in stepped]
+        made = [optimizer for optimizer in averaging_optimizers(self._facts) if optimizer.value in stepped]
         if made and all(o.names is names and self._once_above(names, anchor, o.node) for o in made):
             return True
         here = [s for s in self._calls.steps if s.call in own and s.names is names]
@@ -233,14 +234,14 @@ class Steps:
         if backward.call not in self._reached:
             self._reached[backward.call] = reached_models(self._facts, backward.names, backward.call)
         models = self._reached[backward.call]
-        mine = [optimizer for optimizer in self._facts.optimizers if optimizer.value in members]
+        mine = [optimizer for optimizer in averaging_optimizers(self._facts) if optimizer.value in members]
         trained = frozenset().union(*(optimizer.models for optimizer in mine))
         return not models or not trained or bool(models & trained)
 
     @cached_property
     def _passes(self) -> dict[Value, frozenset[ast.Call] | None]:
         """The backward passes that reach the tensors of each optimizer that trains no model."""
-        return {o.value: passes_of(self._facts, o) for o in self._facts.optimizers if not o.roots}
+        return {o.value: passes_of(self._facts, o) for o in averaging_optimizers(self._facts) if not o.roots}
 
     # --- from one backward to its step ---------------------------------------------------------
 
@@ -300,3 +301,9 @@ class Steps:
             if self._gradients.looked_at(names, earlier):
                 first = earlier
         return first
+
+
+@once
+def steps_of(facts: Facts) -> Steps:
+    """Optimizer steps, and how the gradients come to them."""
+    return Steps(facts)

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING
 
+from hvdkit.migrate.facts.facts import Facts
 from hvdkit.migrate.facts.launch.starts import run_by_nobody, runs_in
 from hvdkit.migrate.facts.optimizers.paired import paired
 from hvdkit.migrate.facts.optimizers.passes import Group
-from hvdkit.migrate.facts.programs import ProgramFacts
+from hvdkit.migrate.facts.optimizers.placing import wrap_places
+from hvdkit.migrate.facts.programs import ProgramFacts, programs_of
 from hvdkit.migrate.names import Names
-
-if TYPE_CHECKING:
-    from hvdkit.migrate.facts.facts import Facts
 
 
 def not_told_apart(facts: Facts, group: Group) -> bool:
@@ -22,8 +20,10 @@ def not_told_apart(facts: Facts, group: Group) -> bool:
 
 def _shared(facts: Facts, group: Group) -> bool:
     """Whether the steps of a group are those of several optimizers of one program that has them."""
-    places = [p for p in facts.places if p.target and any(o.value in group.optimizers for o in p.optimizers)]
-    for program in facts.programs:
+    places = [
+        p for p in wrap_places(facts) if p.target and any(o.value in group.optimizers for o in p.optimizers)
+    ]
+    for program in programs_of(facts):
         if any(_may_run(facts, program, step.names, step.call) for step in group.steps):
             mine = (place for place in places if _may_run(facts, program, place.names, place.call))
             if len({place.target for place in mine}) > 1:

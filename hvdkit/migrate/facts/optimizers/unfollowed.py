@@ -3,26 +3,27 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING
 
+from hvdkit.migrate.facts.facts import Facts
 from hvdkit.migrate.facts.launch.starts import runs_in
 from hvdkit.migrate.facts.once import once
+from hvdkit.migrate.facts.optimizers.averaging_optimizers import averaging_optimizers
+from hvdkit.migrate.facts.optimizers.optimizers import Optimizer
+from hvdkit.migrate.facts.optimizers.step_calls import step_calls
+from hvdkit.migrate.facts.optimizers.steps import steps_of
 from hvdkit.migrate.facts.optimizers.updates import may_step_weights
+from hvdkit.migrate.facts.programs import programs_of
 from hvdkit.migrate.facts.values.value import Value
 from hvdkit.migrate.names import Names
-
-if TYPE_CHECKING:
-    from hvdkit.migrate.facts.facts import Facts
-    from hvdkit.migrate.facts.optimizers.optimizers import Optimizer
 
 
 @once
 def unfollowed_steps(facts: Facts) -> list[tuple[Names, ast.Call]]:
     """Those before which gradients are looked at: a plain step() waits for the averages itself."""
-    stepped = {value for step in facts.step_calls.steps for value in step.optimizers}
+    stepped = {value for step in step_calls(facts).steps for value in step.optimizers}
     found: dict[ast.Call, Names] = {}
-    for program in facts.programs:
-        lost = [o for o in facts.optimizers if o.names in program.files and o.value not in stepped]
+    for program in programs_of(facts):
+        lost = [o for o in averaging_optimizers(facts) if o.names in program.files and o.value not in stepped]
         if not program.migrates or not lost:
             continue
         for names, call, receiver in facts.methods("step"):
@@ -33,7 +34,7 @@ def unfollowed_steps(facts: Facts) -> list[tuple[Names, ast.Call]]:
             around = _zeroed(names, receiver)
             if not all(value.unknown or (around and _holds(facts, value, lost)) for value in values):
                 continue
-            if (scaled or facts.steps.looks_before(names, call)) and runs_in(facts, program, names, call):
+            if (scaled or steps_of(facts).looks_before(names, call)) and runs_in(facts, program, names, call):
                 found[call] = names
     return [(names, call) for call, names in found.items()]
 

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
+from hvdkit.migrate.facts.facts import Facts
 from hvdkit.migrate.facts.once import once
+from hvdkit.migrate.facts.optimizers.optimizers import every_optimizer
 from hvdkit.migrate.names import Names
-
-if TYPE_CHECKING:
-    from hvdkit.migrate.facts.facts import Facts
 
 OF_SCHEDULES = ("epoch", "metrics")  # parameters of step() in torch.optim.lr_scheduler, and of no optimizer's
 COUNTERS = ("torch.profiler.", "torch.optim.lr_scheduler.")
@@ -22,7 +20,7 @@ def weight_updates(facts: Facts) -> list[tuple[Names, ast.AST]]:
 
     Without one of these a backward pass is a test of gradients, or looks at a model that is trained.
     """
-    found: list[tuple[Names, ast.AST]] = [(each.names, each.node) for each in facts.every_optimizer]
+    found: list[tuple[Names, ast.AST]] = [(each.names, each.node) for each in every_optimizer(facts)]
     for names, call, receiver in facts.methods("step"):
         if may_step_weights(names, call) and not _counts_steps(facts, names, receiver):
             found.append((names, call))

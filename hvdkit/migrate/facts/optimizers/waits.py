@@ -4,25 +4,23 @@ from __future__ import annotations
 
 import ast
 from itertools import takewhile
-from typing import TYPE_CHECKING
 
 from hvdkit.migrate import edits
+from hvdkit.migrate.facts.averages.by_hand import averages_by_hand
+from hvdkit.migrate.facts.facts import Facts
 from hvdkit.migrate.facts.optimizers.gradients import GradientUse
 from hvdkit.migrate.facts.optimizers.naming import optimizer_names
 from hvdkit.migrate.facts.optimizers.passes import Backward, Group, Step
+from hvdkit.migrate.facts.optimizers.steps import steps_of
 from hvdkit.migrate.names import FUNCTIONS, Names
 from hvdkit.migrate.statements import statements_above, statements_below
-
-if TYPE_CHECKING:
-    from hvdkit.migrate.facts.facts import Facts
-
 
 SKIP = "skip_synchronize"
 
 
 def is_awaited(facts: Facts, group: Group) -> bool:
     """Whether there is a place to wait: for these steps, or for those around the object that steps here."""
-    groups = (other for other in facts.steps.groups if other.optimizers & group.optimizers)
+    groups = (other for other in steps_of(facts).groups if other.optimizers & group.optimizers)
     return any(other.reduce_after or other.reduce_before for other in groups)
 
 
@@ -35,7 +33,7 @@ def waiting_place(facts: Facts, backward: Backward, group: Group) -> tuple[Names
 
 def looked_at_before(facts: Facts, backward: Backward) -> ast.stmt | None:
     """What looks at gradients below a backward pass in its function, where only the caller can wait."""
-    names, looks = backward.names, GradientUse(facts, facts.by_hand.gone, certain=True)
+    names, looks = backward.names, GradientUse(facts, averages_by_hand(facts).gone, certain=True)
     child: ast.AST = names.statement(backward.call)
     for parent in names.ancestors(child):
         if isinstance(child, ast.stmt):

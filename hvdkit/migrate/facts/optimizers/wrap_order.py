@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from hvdkit.migrate import edits
-from hvdkit.migrate.facts.optimizers.placing import Place
+from hvdkit.migrate.facts.facts import Facts
+from hvdkit.migrate.facts.optimizers.averaging_optimizers import averaging_optimizers
+from hvdkit.migrate.facts.optimizers.placing import Place, wrap_places
 from hvdkit.migrate.names import LOOPS, Names
-
-if TYPE_CHECKING:
-    from hvdkit.migrate.facts.facts import Facts
 
 MAX_CALLERS = 4
 
@@ -26,7 +24,7 @@ def late_groups(facts: Facts) -> Iterator[tuple[Place, Names, ast.Call]]:
         if given is None or {value.kind for value in facts.flow.values(names, given)} == {"param"}:
             continue
         values = facts.flow.values(names, receiver)
-        for place in facts.places:
+        for place in wrap_places(facts):
             if any(optimizer.value in values for optimizer in place.optimizers):
                 if above_wrap(facts, place, names, call) != {True}:
                     yield place, names, call
@@ -55,7 +53,7 @@ def above_wrap(facts: Facts, place: Place, names: Names, node: ast.AST, depth: i
 
 def made_anew_below(facts: Facts, names: Names, node: ast.AST) -> bool:
     """Whether the function makes an optimizer again below a node, and above the next loop around both."""
-    made = {optimizer.node for optimizer in facts.optimizers if optimizer.names is names}
+    made = {optimizer.node for optimizer in averaging_optimizers(facts) if optimizer.names is names}
     child: ast.AST | None = names.statement(node)
     while isinstance(child, ast.stmt):
         following = edits.following(names, child)

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING
 
+from hvdkit.migrate.facts.facts import Facts
 from hvdkit.migrate.facts.tensorflow import vocabulary as words
-from hvdkit.migrate.facts.tensorflow.datasets import Chain, Point, countless, disorder, operation
+from hvdkit.migrate.facts.tensorflow.datasets import (
+    Chain,
+    Point,
+    countless,
+    dataset_chains,
+    disorder,
+    operation,
+)
 from hvdkit.migrate.facts.values.value import Value
 from hvdkit.migrate.names import Names
-
-if TYPE_CHECKING:
-    from hvdkit.migrate.facts.facts import Facts
 
 
 def cut_at(facts: Facts, chain: Chain) -> Point | None:
@@ -21,7 +25,7 @@ def cut_at(facts: Facts, chain: Chain) -> Point | None:
     """
     wanted = (*words.ORDERING, *words.BATCHING)
     mixing = [i for i, (_, call) in enumerate(chain.ops) if operation(call) in wanted]
-    free = [point for point in chain.points if not facts.tf.chains.shared(point)]
+    free = [point for point in chain.points if not dataset_chains(facts).shared(point)]
     if not free:
         return None
     least = min(point.before for point in free)
@@ -36,7 +40,7 @@ def why_not_cut(facts: Facts, chain: Chain) -> str:
     if point is None:
         return "a dataset that is not for training goes the same way"
     why = disorder(facts, chain, point.before) or _unequal(facts, chain, point)
-    if not facts.tf.chains.is_dataset(chain.source):
+    if not dataset_chains(facts).is_dataset(chain.source):
         why = why or "in which order it gives its elements is not known"
     return why
 

@@ -6,16 +6,17 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
 
+from hvdkit.migrate.facts.facts import Facts
+from hvdkit.migrate.facts.once import once
+from hvdkit.migrate.facts.programs import programs_of
 from hvdkit.migrate.facts.tensorflow import vocabulary as words
+from hvdkit.migrate.facts.tensorflow.migrating import training_files, training_step_loops
+from hvdkit.migrate.facts.tensorflow.models import keras_calls
 from hvdkit.migrate.facts.values.arguments import keyword, passed
 from hvdkit.migrate.facts.values.order import last_binding, reaching
 from hvdkit.migrate.facts.values.value import Value
 from hvdkit.migrate.names import FUNCTIONS, Binding, FunctionNode, Names
-
-if TYPE_CHECKING:
-    from hvdkit.migrate.facts.facts import Facts
 
 MAX_STEPS = 24
 # Datasets made of others.
@@ -107,7 +108,7 @@ class Chains:
         # By name, for what cannot be followed, and followed, for what has another name in its file.
         calls = {(names, call) for names in self._facts.files for call in names.calls.get(name, ())}
         calls |= set(self._facts.flow.call_sites(point.names, function))
-        for program in self._facts.programs:
+        for program in programs_of(self._facts):
             if point.names in program.files:
                 runs = sum(names in program.files for names, _ in calls)
                 if runs > 1 or (runs and program.kind not in (*words.KINDS, "tf-horovod")):
@@ -144,21 +145,21 @@ class Chains:
         return splits or self._facts.flow.values(point.names, node)
 
     def _by_models(self) -> Iterator[tuple[Names, ast.expr, bool]]:
-        for call in self._facts.tf.calls:
-            if call.names not in self._facts.tf.trained:
+        for call in keras_calls(self._facts):
+            if call.names not in training_files(self._facts):
                 continue
             for parameter, trains in (("x", call.method.startswith("fit")), ("validation_data", False)):
                 given = call.argument(parameter)
                 if given is not None and call.method != "compile":
                     yield call.names, given, trains
         for names, adapt, _ in self._facts.methods("adapt"):
-            if names in self._facts.tf.trained and adapt.args:
+            if names in training_files(self._facts) and adapt.args:
                 yield names, adapt.args[0], False
 
     def _by_loops(self) -> Iterator[tuple[Names, ast.expr, bool]]:
-        training = {loop.node for loop in self._facts.tf.loops}
+        training = {loop.node for loop in training_step_loops(self._facts)}
         # What a strategy distributes each replica draws a part of, in evaluation, too.
-        for names in self._facts.tf.trained:
+        for names in training_files(self._facts):
             for loop in names.loops:
                 if isinstance(loop, ast.While) or (loop not in training and _looks(names, loop)):
                     continue
@@ -324,7 +325,7 @@ def disorder(facts: Facts, chain: Chain, before: int) -> str:
 def _disordered_source(facts: Facts, source: Point) -> str:
     if isinstance(source.node, ast.Call) and _shuffles_files(source.node):
         return f"shuffle_files in line {source.names.line(source.node)} gives every rank another order"
-    for value in facts.tf.chains.origins(source):
+    for value in dataset_chains(facts).origins(source):
         call = value.node
         if value.kind != "made" or not isinstance(call, ast.Call):
             continue
@@ -341,7 +342,7 @@ def _disordered_source(facts: Facts, source: Point) -> str:
         elif short.endswith(MIXES):
             for part in ast.walk(call):
                 if isinstance(part, (ast.Name, ast.Attribute)) and isinstance(part.ctx, ast.Load):
-                    for chain in facts.tf.chains.follow(value.names, part):
+                    for chain in dataset_chains(facts).follow(value.names, part):
                         why = (
                             disorder(facts, chain, len(chain.ops))
                             if chain.source.node is not source.node
@@ -373,3 +374,9 @@ def countless(facts: Facts, chain: Chain, before: int) -> str:
         if value.kind == "made" and name.endswith(("TFRecordDataset", "TextLineDataset", "from_generator")):
             return f"{name.rpartition('.')[2]} in line {value.names.line(value.node)}"
     return ""
+
+
+@once
+def dataset_chains(facts: Facts) -> Chains:
+    """How datasets are made, and which of them train."""
+    return Chains(facts)

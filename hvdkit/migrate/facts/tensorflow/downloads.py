@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from hvdkit.migrate.facts.code.main_guards import main_guard
+from hvdkit.migrate.facts.facts import Facts
 from hvdkit.migrate.facts.values.arguments import keyword
 from hvdkit.migrate.names import FUNCTIONS, Names
-
-if TYPE_CHECKING:
-    from hvdkit.migrate.facts.facts import Facts
 
 FUNCTIONS_THAT_FETCH = (
     "keras.utils.get_file",

@@ -3,25 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
+from hvdkit.migrate.facts.facts import Facts
 from hvdkit.migrate.facts.tensorflow import vocabulary as words
+from hvdkit.migrate.facts.tensorflow.mentions import tensorflow_files
+from hvdkit.migrate.facts.tensorflow.models import keras_calls
+from hvdkit.migrate.facts.tensorflow.tapes import applied_gradients
 from hvdkit.migrate.names import Names
-
-if TYPE_CHECKING:
-    from hvdkit.migrate.facts.facts import Facts
 
 
 def tensorflow_evidence(facts: Facts) -> Iterator[tuple[Names, str]]:
     """Files, and the kind that each makes its program."""
-    if not facts.tf.mentioned:
+    if not tensorflow_files(facts):
         return
     for site in facts.calls(*words.INITS):
         yield site.names, "tf-horovod"
     for site in facts.calls(*words.MIRRORED):
         yield site.names, "tf-strategy"
-    for call in facts.tf.calls:
+    for call in keras_calls(facts):
         if call.method in ("fit", "fit_generator", "train_on_batch"):
             yield call.names, "tf-single"
-    for step in facts.tf.applied:
+    for step in applied_gradients(facts):
         yield step.names, "tf-single"

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING
 
+from hvdkit.migrate.facts.facts import Facts
+from hvdkit.migrate.facts.programs import programs_of
 from hvdkit.migrate.facts.tensorflow.datasets import operation, run_over
 from hvdkit.migrate.facts.tensorflow.tapes import StepLoop
 from hvdkit.migrate.facts.values.arguments import keyword
 from hvdkit.migrate.names import Names
-
-if TYPE_CHECKING:
-    from hvdkit.migrate.facts.facts import Facts
 
 GENERATOR = "keras.preprocessing.image.ImageDataGenerator"
 FLOWS = ("flow", "flow_from_directory", "flow_from_dataframe")
@@ -46,7 +44,7 @@ def _shuffles(facts: Facts, names: Names, call: ast.Call) -> bool:
 
 def _seeded(facts: Facts, names: Names) -> bool:
     """Whether a program of this file seeds what the iterators shuffle with."""
-    files = {file for program in facts.programs if names in program.files for file in program.files}
+    files = {file for program in programs_of(facts) if names in program.files for file in program.files}
     return any(site.names in files for site in facts.calls(*SEEDS))
 
 

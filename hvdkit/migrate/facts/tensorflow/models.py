@@ -5,15 +5,14 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
+from hvdkit.migrate.facts.facts import Facts
+from hvdkit.migrate.facts.once import once
 from hvdkit.migrate.facts.tensorflow import vocabulary as words
+from hvdkit.migrate.facts.tensorflow.mentions import tensorflow_files
 from hvdkit.migrate.facts.values.arguments import unpacks
 from hvdkit.migrate.facts.values.value import Value
 from hvdkit.migrate.names import Names
-
-if TYPE_CHECKING:
-    from hvdkit.migrate.facts.facts import Facts
 
 
 @dataclass(frozen=True)
@@ -50,8 +49,10 @@ METHODS = {
 }
 
 
-def model_calls(facts: Facts, files: Sequence[Names]) -> tuple[ModelCall, ...]:
+@once
+def keras_calls(facts: Facts) -> tuple[ModelCall, ...]:
     """Calls of Keras models' methods. A model is what a Keras class made, or what is compiled like one."""
+    files = tensorflow_files(facts)
     compiled = {value for _, _, receiver, values in _compiles(facts, files) for value in values}
     found = []
     for method, order in METHODS.items():
@@ -87,3 +88,12 @@ def custom_step(facts: Facts, call: ModelCall) -> bool:
         value.kind == "object" and facts.flow.methods(value, "train_step")
         for value in facts.flow.values(call.names, call.model)
     )
+
+
+@once
+def keras_models(facts: Facts) -> frozenset[Value]:
+    """What is fitted, compiled or trained by a tape."""
+    found: set[Value] = set()
+    for call in keras_calls(facts):
+        found |= facts.flow.values(call.names, call.model)
+    return frozenset(found)

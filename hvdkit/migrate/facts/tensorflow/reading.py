@@ -5,20 +5,19 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
+from hvdkit.migrate.facts.facts import Facts
 from hvdkit.migrate.facts.files.writers import own_file
 from hvdkit.migrate.facts.launch.guards import Where, where_runs
 from hvdkit.migrate.facts.tensorflow import vocabulary as words
-from hvdkit.migrate.facts.tensorflow.models import is_model
+from hvdkit.migrate.facts.tensorflow.mentions import tensorflow_callers
+from hvdkit.migrate.facts.tensorflow.migrating import migrating_files, migrating_fits
+from hvdkit.migrate.facts.tensorflow.models import is_model, keras_models
 from hvdkit.migrate.facts.tensorflow.saving import saves
 from hvdkit.migrate.facts.values.arguments import given
 from hvdkit.migrate.facts.values.order import reaching
 from hvdkit.migrate.facts.values.value import Value
 from hvdkit.migrate.names import Names
-
-if TYPE_CHECKING:
-    from hvdkit.migrate.facts.facts import Facts
 
 # Library functions that read a file -> position and name of the argument that says where.
 FUNCTIONS = {
@@ -88,7 +87,7 @@ def read_back(facts: Facts) -> Iterator[ReadBack]:
 
 def _saved(facts: Facts) -> Iterator[_File]:
     for saved in saves(facts):
-        if saved.names in facts.tf.files and saved.where is not Where.ONE_PER_NODE:
+        if saved.names in migrating_files(facts) and saved.where is not Where.ONE_PER_NODE:
             receiver = saved.node.func.value if isinstance(saved.node.func, ast.Attribute) else None
             path = "" if saved.target is None else spelled(saved.names, saved.target)
             yield _File(saved.names, saved.node, path, False, _checkpoints(facts, saved.names, receiver))
@@ -98,9 +97,9 @@ def _by_callbacks(facts: Facts) -> Iterator[_File]:
     """What fit writes through a ModelCheckpoint that stands above it."""
     for site in facts.calls(WRITER):
         target = given(site.node, 0, "filepath")
-        if target is None or site.names not in facts.tf.files or own_file(facts, site.names, target):
+        if target is None or site.names not in migrating_files(facts) or own_file(facts, site.names, target):
             continue
-        for fit in facts.tf.fits():
+        for fit in migrating_fits(facts):
             same = fit.names.function(fit.node) is site.names.function(site.node)
             if fit.names is site.names and same and fit.node.lineno >= site.node.lineno:
                 yield _File(fit.names, fit.node, spelled(site.names, target), False, frozenset())
@@ -110,7 +109,7 @@ def _read(facts: Facts) -> Iterator[_File]:
     for site in facts.calls(*FUNCTIONS):
         yield from _at(site.names, site.node, given(site.node, *FUNCTIONS[site.name]), frozenset())
     for names, call, receiver in facts.methods("load_weights"):
-        if any(is_model(facts, v) or v in facts.tf.models for v in facts.flow.values(names, receiver)):
+        if any(is_model(facts, v) or v in keras_models(facts) for v in facts.flow.values(names, receiver)):
             yield from _at(names, call, given(call, 0, "filepath"), frozenset())
     for method in ("restore", "read"):
         for names, call, receiver in facts.methods(method):
@@ -181,7 +180,7 @@ def _above(
         if node.lineno < read.node.lineno and not _apart(names, node, read.node):
             yield node
     elif function is not None and function not in seen and len(seen) < MAX_STEPS:
-        for where, call in facts.tf.callers(names, function):
+        for where, call in tensorflow_callers(facts, names, function):
             yield from _above(facts, read, where, call, (*seen, function))
 
 
@@ -221,7 +220,7 @@ def _meet(facts: Facts, read: _File, written: ast.Call) -> bool:
     """Whether all ranks wait for each other between a write and a read."""
     function = read.names.function(read.node)
     calls = [(site.names, site.node) for site in facts.calls(*MEETINGS)]
-    calls += [(fit.names, fit.node) for fit in facts.tf.fits()]
+    calls += [(fit.names, fit.node) for fit in migrating_fits(facts)]
     return any(
         names is read.names
         and names.function(call) is function

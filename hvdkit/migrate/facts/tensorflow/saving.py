@@ -5,17 +5,15 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
+from hvdkit.migrate.facts.facts import Facts
 from hvdkit.migrate.facts.files.images import is_image
 from hvdkit.migrate.facts.files.writers import own_file
 from hvdkit.migrate.facts.launch.guards import Where, where_runs
-from hvdkit.migrate.facts.tensorflow.models import is_model
+from hvdkit.migrate.facts.tensorflow.mentions import tensorflow_files
+from hvdkit.migrate.facts.tensorflow.models import is_model, keras_models
 from hvdkit.migrate.facts.values.arguments import given
 from hvdkit.migrate.names import Names
-
-if TYPE_CHECKING:
-    from hvdkit.migrate.facts.facts import Facts
 
 # Library functions that write a file -> position and name of the argument that says where.
 FUNCTIONS = {
@@ -97,11 +95,11 @@ def _by_functions(facts: Facts) -> Iterator[Saved]:
 def _by_methods(facts: Facts) -> Iterator[Saved]:
     for method, classes in METHODS.items():
         for names, call, receiver in facts.methods(method):
-            if names not in facts.tf.mentioned:
+            if names not in tensorflow_files(facts):
                 continue
             values = facts.flow.values(names, receiver)
             model = method in MODEL_METHODS and any(
-                is_model(facts, v) or v in facts.tf.models for v in values
+                is_model(facts, v) or v in keras_models(facts) for v in values
             )
             image = method == "save" and any(is_image(facts, value) for value in values)
             if model or image or any(value.name in classes for value in values):

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING
 
-from hvdkit.migrate.facts.tensorflow.datasets import Chain, operation
+from hvdkit.migrate.facts.facts import Facts
+from hvdkit.migrate.facts.launch.rank_kinds import rank_kinds
+from hvdkit.migrate.facts.tensorflow.datasets import Chain, dataset_chains, operation
 from hvdkit.migrate.names import Names
-
-if TYPE_CHECKING:
-    from hvdkit.migrate.facts.facts import Facts
 
 
 def is_cut(facts: Facts, chain: Chain) -> bool:
@@ -23,7 +21,7 @@ def _cuts(facts: Facts, names: Names, call: ast.Call) -> bool:
     if operation(call) != "apply" or not call.args:
         return False
     named = facts.flow.qualified(names, call.args[0])
-    return facts.ranks.inside(names, call) or any(name.endswith(".shard_dataset") for name in named)
+    return rank_kinds(facts).inside(names, call) or any(name.endswith(".shard_dataset") for name in named)
 
 
 def _made_by_rank(facts: Facts, chain: Chain) -> bool:
@@ -36,7 +34,7 @@ def _made_by_rank(facts: Facts, chain: Chain) -> bool:
     return (
         told
         or from_function
-        or any(name.endswith(".shard_dataset") for name in facts.tf.chains.made(chain.source))
+        or any(name.endswith(".shard_dataset") for name in dataset_chains(facts).made(chain.source))
     )
 
 
@@ -46,5 +44,5 @@ def is_own_part(facts: Facts, names: Names, array: ast.expr) -> bool:
         return True
     if isinstance(array, ast.Name):
         values = [b.value for b in names.bindings(array.id, array) if b.kind == "assign" and not b.path]
-        return any(isinstance(v, ast.Subscript) and facts.ranks.inside(names, v.slice) for v in values)
-    return isinstance(array, ast.Subscript) and facts.ranks.inside(names, array.slice)
+        return any(isinstance(v, ast.Subscript) and rank_kinds(facts).inside(names, v.slice) for v in values)
+    return isinstance(array, ast.Subscript) and rank_kinds(facts).inside(names, array.slice)

@@ -5,14 +5,13 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
+from hvdkit.migrate.facts.facts import Facts
+from hvdkit.migrate.facts.once import once
 from hvdkit.migrate.facts.tensorflow import vocabulary as words
+from hvdkit.migrate.facts.tensorflow.mentions import tensorflow_callers, tensorflow_files
 from hvdkit.migrate.facts.values.order import last_binding
 from hvdkit.migrate.names import FUNCTIONS, LOOPS, Names
-
-if TYPE_CHECKING:
-    from hvdkit.migrate.facts.facts import Facts
 
 MAX_STEPS = 5
 MAX_CALLERS = 8
@@ -46,11 +45,12 @@ class StepLoop:
     graph: bool
 
 
-def find_applied(facts: Facts, files: Sequence[Names]) -> tuple[Applied, ...]:
+@once
+def applied_gradients(facts: Facts) -> tuple[Applied, ...]:
     """Every application of gradients that a tape took."""
     found = []
     for names, call, receiver in facts.methods("apply_gradients"):
-        if names not in files or not (call.args or call.keywords):
+        if names not in tensorflow_files(facts) or not (call.args or call.keywords):
             continue
         given = call.args[0] if call.args else call.keywords[0].value
         origins = dict.fromkeys(_gradients(facts, names, given, 0))
@@ -143,7 +143,7 @@ def _outward(
         if isinstance(parent, FUNCTIONS):
             if parent in seen or len(seen) >= MAX_CALLERS:
                 return
-            for where, call in facts.tf.callers(names, parent):
+            for where, call in tensorflow_callers(facts, names, parent):
                 yield from _outward(facts, step, where, call, (*seen, parent), False)
             return
         child = parent

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
+from hvdkit.migrate.facts.facts import Facts
 from hvdkit.migrate.facts.values.arguments import keyword
 from hvdkit.migrate.facts.values.flow import Flow
 from hvdkit.migrate.facts.values.value import Value
 from hvdkit.migrate.names import Binding, Names
-
-if TYPE_CHECKING:
-    from hvdkit.migrate.facts.facts import Facts
 
 
 def is_dict(flow: Flow, value: Value) -> bool:

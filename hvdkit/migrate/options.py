@@ -1,0 +1,20 @@
+"""What the person asked for, by options of the command line or in pyproject.toml."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Options:
+    """What the person asked for. target: "horovod" writes plain horovod.torch, "hvdkit" the wrapper form."""
+
+    target: str = "horovod"
+    suggested: bool = False
+    select: tuple[str, ...] = ()
+    ignore: tuple[str, ...] = ()
+
+    def allows(self, rule: str) -> bool:
+        """Whether --select and --ignore leave a rule, by prefix of its id."""
+        selected = not self.select or rule.startswith(self.select)
+        return selected and not (self.ignore and rule.startswith(self.ignore))

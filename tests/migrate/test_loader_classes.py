@@ -8,7 +8,7 @@ from textwrap import indent
 
 import pytest
 
-from hvdkit.migrate.facts.data.loader_classes import is_loader
+from hvdkit.migrate.facts.values.loader_classes import is_loader
 from hvdkit.migrate.facts.values.flow import Flow
 from hvdkit.migrate.opening import open_project
 

@@ -6,11 +6,11 @@ import ast
 from dataclasses import dataclass
 
 from hvdkit.migrate.facts import vocabulary as words
-from hvdkit.migrate.facts.data.loader_classes import PARAMETERS, constructions
 from hvdkit.migrate.facts.facts import Facts
 from hvdkit.migrate.facts.launch.library_talk import asking
 from hvdkit.migrate.facts.once import once
 from hvdkit.migrate.facts.values.keywords import keywords
+from hvdkit.migrate.facts.values.loader_classes import PARAMETERS, constructions
 from hvdkit.migrate.facts.values.value import Value
 from hvdkit.migrate.names import Names
 

@@ -5,23 +5,18 @@ from __future__ import annotations
 import ast
 from collections import defaultdict
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 from hvdkit.migrate.facts.values.arguments import is_property, starting_calls
+from hvdkit.migrate.facts.values.asking import Asking
 from hvdkit.migrate.facts.values.memo import Memo
+from hvdkit.migrate.facts.values.value import CallSite, Value
 from hvdkit.migrate.names import FunctionNode, Names
-
-if TYPE_CHECKING:
-    from hvdkit.migrate.facts.values.flow import Flow
-    from hvdkit.migrate.facts.values.value import Value
-
-CallSite = tuple[Names, ast.Call]
 
 
 class Callers:
     """The call sites of each function, filled while the flow is asked for them."""
 
-    def __init__(self, flow: Flow, memo: Memo[Value]) -> None:
+    def __init__(self, flow: Asking, memo: Memo[Value]) -> None:
         self._flow = flow
         self._memo = memo
         self._sites: dict[ast.AST, dict[ast.Call, Names]] = defaultdict(dict)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from hvdkit.migrate.facts import vocabulary as words
-from hvdkit.migrate.facts.data.loader_classes import is_loader
 from hvdkit.migrate.facts.values.arguments import attribute_asked, passed
+from hvdkit.migrate.facts.values.asking import Asking
 from hvdkit.migrate.facts.values.containers import Containers
 from hvdkit.migrate.facts.values.handed_out import HandedBack, calls_handed_out, handed_back, made_for_callers
+from hvdkit.migrate.facts.values.loader_classes import is_loader
 from hvdkit.migrate.facts.values.lookups import module_asked
 from hvdkit.migrate.facts.values.memo import Memo
 from hvdkit.migrate.facts.values.records import NAMED_TUPLE, fields, record
@@ -19,16 +19,13 @@ from hvdkit.migrate.facts.values.wrappers import RETURNS_SELF
 from hvdkit.migrate.import_texts import HOLE, module_text
 from hvdkit.migrate.names import FUNCTIONS, FunctionNode, Names
 
-if TYPE_CHECKING:
-    from hvdkit.migrate.facts.values.flow import Flow
-
 PARTIAL = "functools.partial"
 
 
 class Calls:
     """What the calls of a project give. places: the names of the places in tuples that namedtuples make."""
 
-    def __init__(self, flow: Flow, containers: Containers, memo: Memo[Value]) -> None:
+    def __init__(self, flow: Asking, containers: Containers, memo: Memo[Value]) -> None:
         self._flow = flow
         self._containers = containers
         self._memo = memo

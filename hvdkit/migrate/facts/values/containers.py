@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING
 
 from hvdkit.migrate.facts.values.arguments import collected, keyword, parameters
+from hvdkit.migrate.facts.values.asking import Asking
 from hvdkit.migrate.facts.values.stores import Stores
 from hvdkit.migrate.facts.values.value import Value
 from hvdkit.migrate.names import ANY_KEY, Binding, Names
-
-if TYPE_CHECKING:
-    from hvdkit.migrate.facts.values.flow import Flow
 
 MAX_INSIDE = 2  # tuples inside tuples told apart: `a, b = f(b, a)` in a loop doubles them with each one
 
@@ -19,7 +16,7 @@ MAX_INSIDE = 2  # tuples inside tuples told apart: `a, b = f(b, a)` in a loop do
 class Containers:
     """What the collections of a project hold."""
 
-    def __init__(self, flow: Flow, stores: Stores) -> None:
+    def __init__(self, flow: Asking, stores: Stores) -> None:
         self._flow = flow
         self._stores = stores
 

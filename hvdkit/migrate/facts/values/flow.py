@@ -20,7 +20,7 @@ from hvdkit.migrate.facts.values.arguments import (
     is_property,
     passed,
 )
-from hvdkit.migrate.facts.values.callers import Callers, CallSite
+from hvdkit.migrate.facts.values.callers import Callers
 from hvdkit.migrate.facts.values.calls import Calls
 from hvdkit.migrate.facts.values.containers import Containers
 from hvdkit.migrate.facts.values.handed_out import (
@@ -30,7 +30,7 @@ from hvdkit.migrate.facts.values.memo import Memo
 from hvdkit.migrate.facts.values.order import reaching
 from hvdkit.migrate.facts.values.overrides import Overrides, is_parent
 from hvdkit.migrate.facts.values.stores import Stores
-from hvdkit.migrate.facts.values.value import Value
+from hvdkit.migrate.facts.values.value import CallSite, Value
 from hvdkit.migrate.facts.values.wrappers import is_wrapper
 from hvdkit.migrate.indexing import index
 from hvdkit.migrate.names import FUNCTIONS, Binding, FunctionNode, Names, Scope

@@ -9,16 +9,13 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from hvdkit.migrate.facts import vocabulary as words
+from hvdkit.migrate.facts.values.asking import Asking
 from hvdkit.migrate.facts.values.lookups import OPTIMIZER
+from hvdkit.migrate.facts.values.value import Value
 from hvdkit.migrate.facts.values.wrappers import MODEL_WRAPPERS, RETURNS_SELF
 from hvdkit.migrate.names import FUNCTIONS, FunctionNode, Names
-
-if TYPE_CHECKING:
-    from hvdkit.migrate.facts.values.flow import Flow
-    from hvdkit.migrate.facts.values.value import Value
 
 HARMLESS = frozenset(("add_param_group", "append"))
 
@@ -92,7 +89,7 @@ def handed_out(names: Names, function: FunctionNode, call: ast.Call) -> bool:
     return returned and isinstance(scope.node, FUNCTIONS)
 
 
-def made_for_callers(flow: Flow, names: Names, calls: Iterable[ast.Call]) -> set[Value]:
+def made_for_callers(flow: Asking, names: Names, calls: Iterable[ast.Call]) -> set[Value]:
     """The optimizers that calls which a function only hands out make anew with each call of it."""
     found: set[Value] = set()
     for call in calls:
@@ -103,7 +100,7 @@ def made_for_callers(flow: Flow, names: Names, calls: Iterable[ast.Call]) -> set
     return found
 
 
-def told_apart(flow: Flow, value: Value) -> bool:
+def told_apart(flow: Asking, value: Value) -> bool:
     """Whether a value is told apart by the call of the project's function that made it: an optimizer."""
     if value.kind == "object":
         return any(words.is_optimizer(base) for base in flow.bases(value))
@@ -111,7 +108,7 @@ def told_apart(flow: Flow, value: Value) -> bool:
     return value.kind == "made" and (known or words.is_optimizer(value.name))
 
 
-def _constructs(flow: Flow, names: Names, call: ast.Call, value: Value) -> bool:
+def _constructs(flow: Asking, names: Names, call: ast.Call, value: Value) -> bool:
     """Whether a call is that of a value's own class."""
     if value.kind != "object" or value.call is not None:
         return False

@@ -9,22 +9,19 @@ from __future__ import annotations
 import ast
 from collections import defaultdict
 from functools import partial
-from typing import TYPE_CHECKING
 
+from hvdkit.migrate.facts.values.asking import Asking
+from hvdkit.migrate.facts.values.memo import Memo
+from hvdkit.migrate.facts.values.value import Value
 from hvdkit.migrate.names import FunctionNode, Names
 
-if TYPE_CHECKING:
-    from hvdkit.migrate.facts.values.flow import Flow
-    from hvdkit.migrate.facts.values.memo import Memo
-    from hvdkit.migrate.facts.values.value import Value
-
-    Method = tuple[Names, FunctionNode]
+Method = tuple[Names, FunctionNode]
 
 
 class Overrides:
     """Methods of deriving classes, found by their names."""
 
-    def __init__(self, flow: Flow, memo: Memo[Value]) -> None:
+    def __init__(self, flow: Asking, memo: Memo[Value]) -> None:
         self._flow = flow
         self._memo = memo
         self._found: dict[tuple[ast.AST, str], list[Method]] = {}
@@ -42,7 +39,7 @@ class Overrides:
         found = []
         for names, owner, method in named:
             if owner is not value.node and not _is_open(method):
-                made = type(value)("class", owner.name, owner, names)
+                made = Value("class", owner.name, owner, names)
                 if any(base is value.node for _, base in self._flow.classes(made)):
                     found.append((names, method))
         return found

@@ -9,22 +9,20 @@ from __future__ import annotations
 import ast
 from collections import defaultdict
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Union
+from typing import Union
 
+from hvdkit.migrate.facts.values.asking import Asking
 from hvdkit.migrate.facts.values.memo import Memo
+from hvdkit.migrate.facts.values.value import Value
 from hvdkit.migrate.names import Binding, Names
 
-if TYPE_CHECKING:
-    from hvdkit.migrate.facts.values.flow import Flow
-    from hvdkit.migrate.facts.values.value import Value
-
-Thing = Union["Value", ast.AST]  # a value, or the class of an object
+Thing = Union[Value, ast.AST]  # a value, or the class of an object
 
 
 class Stores:
     """Stores by key and by the thing stored into, filled while the flow is asked for them."""
 
-    def __init__(self, flow: Flow, memo: Memo[Value]) -> None:
+    def __init__(self, flow: Asking, memo: Memo[Value]) -> None:
         self._flow = flow
         self._memo = memo
         self._table: dict[tuple[str, Thing], dict[Binding, Names]] = defaultdict(dict)

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from hvdkit.migrate.names import Names
-
-if TYPE_CHECKING:
-    from hvdkit.migrate.facts.values.callers import CallSite
 
 
 class Value(NamedTuple):
@@ -34,3 +31,6 @@ class Value(NamedTuple):
     def unknown(self) -> bool:
         """Whether nothing is known of it: a parameter without a call, or what the source does not name."""
         return self.kind == "param" or self.name.startswith("?")
+
+
+CallSite = tuple[Names, ast.Call]

@@ -4,20 +4,17 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from hvdkit.migrate.facts import vocabulary as words
 from hvdkit.migrate.facts.values.arguments import positional
+from hvdkit.migrate.facts.values.asking import Asking
 from hvdkit.migrate.names import FUNCTIONS, FunctionNode, Names
-
-if TYPE_CHECKING:
-    from hvdkit.migrate.facts.values.flow import Flow
 
 # DataLoader's parameters, in their order, as far as the rules ask for them.
 PARAMETERS = ("dataset", "batch_size", "shuffle", "sampler", "batch_sampler")
 
 
-def constructions(flow: Flow, files: list[Names]) -> Iterator[tuple[Names, ast.Call]]:
+def constructions(flow: Asking, files: list[Names]) -> Iterator[tuple[Names, ast.Call]]:
     """The calls in the project of such classes."""
     own = {owner for names in files for owner in names.of_kind(ast.ClassDef) if is_loader(flow, names, owner)}
     for names in files if own else ():
@@ -27,7 +24,7 @@ def constructions(flow: Flow, files: list[Names]) -> Iterator[tuple[Names, ast.C
                 yield names, call
 
 
-def is_loader(flow: Flow, names: Names, owner: ast.AST) -> bool:
+def is_loader(flow: Asking, names: Names, owner: ast.AST) -> bool:
     """Whether calling a class makes a DataLoader of the arguments of the call, as DataLoader itself would."""
     if not isinstance(owner, ast.ClassDef) or len(owner.bases) != 1:
         return False

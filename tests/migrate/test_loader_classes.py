@@ -8,8 +8,8 @@ from textwrap import indent
 
 import pytest
 
-from hvdkit.migrate.facts.values.loader_classes import is_loader
 from hvdkit.migrate.facts.values.flow import Flow
+from hvdkit.migrate.facts.values.loader_classes import is_loader
 from hvdkit.migrate.opening import open_project
 
 STANDS = {

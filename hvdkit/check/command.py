@@ -18,6 +18,7 @@ from hvdkit.migrate.engine import run_pass, uncollected, unreadable
 from hvdkit.migrate.facts import Options
 from hvdkit.migrate.plan import Plan
 from hvdkit.migrate.project import Reader
+from hvdkit.migrate.room import roomy
 from hvdkit.migrate.writing import add_gate, prefixes, put, undo_last, write_in_place
 
 EXAMPLES = """\
@@ -87,6 +88,7 @@ def main(argv: Sequence[str]) -> int:
     return int(bool(_wrong(plan, options, args.fix) or plan.unreadable))
 
 
+@roomy
 def make_plan(paths: Sequence[Path], options: Options, reader: Reader = Path.read_bytes) -> Plan:
     """Everything that is wrong under the paths, and the files with the fixes carried out."""
     with uncollected():

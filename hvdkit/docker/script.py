@@ -15,6 +15,7 @@ from hvdkit.migrate.facts.programs import programs_of
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.project import Project
+from hvdkit.migrate.room import roomy
 from hvdkit.notebook import magics
 
 _HOROVOD = ("horovod", "tf-horovod")
@@ -60,6 +61,7 @@ class Script:
         return all(module.startswith("hvdkit.") for module in self.modules)
 
 
+@roomy
 def read_script(path: Path) -> Script:
     """Read a script or a notebook, and what it imports. path: absolute.
 

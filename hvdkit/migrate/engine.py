@@ -36,6 +36,7 @@ from hvdkit.migrate.plan import (
 )
 from hvdkit.migrate.project import Project, Reader
 from hvdkit.migrate.refusals import Refusal, applied, refused_files, stays, told
+from hvdkit.migrate.room import roomy
 from hvdkit.migrate.rule import Rule, findings
 from hvdkit.migrate.rules import all_rules
 from hvdkit.migrate.source import Source, Unreadable, does_not_compile, parse
@@ -69,6 +70,7 @@ class Pass:
             self.after.forget()
 
 
+@roomy
 def make_plan(paths: Sequence[Path], options: Options, reader: Reader = Path.read_bytes) -> Plan:
     """Everything that migrating the paths would do."""
     with uncollected():
@@ -114,6 +116,7 @@ def unreadable(project: Project) -> tuple[tuple[Path, int, str], ...]:
     return tuple((u.path, u.line, u.reason) for u in project.unreadable.values())
 
 
+@roomy
 def run_pass(
     paths: Sequence[Path], options: Options, every: Sequence[Rule], reader: Reader = Path.read_bytes
 ) -> Pass:
@@ -182,6 +185,8 @@ def run_rules(facts: Facts, rules: Iterable[Rule]) -> dict[Path, list[Finding]]:
 def _checked(rule: Rule, facts: Facts) -> list[Finding]:
     try:
         return findings(rule, facts)
+    except RecursionError:
+        raise  # the program's depth, not the rule's mistake: see room.py
     except Exception as error:
         place = traceback.extract_tb(error.__traceback__)[-1]
         raise RuleFailed(

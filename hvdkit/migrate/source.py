@@ -241,6 +241,6 @@ def does_not_compile(source: Source) -> str:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             compile(source.tree, str(source.path), "exec", dont_inherit=True)
-    except (SyntaxError, ValueError) as error:
+    except (SyntaxError, ValueError, RecursionError) as error:
         return str(error)
     return ""

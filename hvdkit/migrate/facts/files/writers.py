@@ -287,7 +287,7 @@ def own_file(facts: Facts, names: Names, target: ast.expr, depth: int = 0) -> bo
         return True
     in_memory = bool(facts.flow.made(names, target) & IN_MEMORY)
     ranked = any(rank_kinds(facts).inside(names, target, kind) for kind in ("rank", "local_rank"))
-    if in_memory or ranked or _of_one_process(facts, names, target, set()):
+    if in_memory or ranked or _of_one_process(facts, names, target):
         return True
     known = _kept(facts, names, target) if depth < MAX_CALLERS else []
     return bool(known) and all(own_file(facts, *path, depth + 1) for path in known)
@@ -313,17 +313,19 @@ def handed(facts: Facts, names: Names, path: ast.Name) -> list[tuple[Names, ast.
     return [(where, call, one) for where, call, one in paths if one is not None]
 
 
-def _of_one_process(facts: Facts, names: Names, path: ast.AST, seen: set[ast.AST]) -> bool:
+def _of_one_process(facts: Facts, names: Names, path: ast.AST) -> bool:
     """Whether a path is made from what another process has otherwise: os.getpid(), tempfile.mkdtemp()."""
-    for part in names.walk(path):
-        if not isinstance(part, (ast.Name, ast.Call)) or part in seen:
-            continue
-        seen.add(part)
-        made = [value for value in facts.flow.values(names, part) if value.kind == "made"]
-        if any(value.name.partition("[")[0] in OF_ONE_PROCESS for value in made):
-            return True
-        if any(_of_one_process(facts, value.names, value.node, seen) for value in made):
-            return True
+    waiting, seen = [(names, path)], set[ast.AST]()
+    while waiting:
+        where, whole = waiting.pop()
+        for part in where.walk(whole):
+            if not isinstance(part, (ast.Name, ast.Call)) or part in seen:
+                continue
+            seen.add(part)
+            made = [value for value in facts.flow.values(where, part) if value.kind == "made"]
+            if any(value.name.partition("[")[0] in OF_ONE_PROCESS for value in made):
+                return True
+            waiting += [(value.names, value.node) for value in made]
     return False
 
 

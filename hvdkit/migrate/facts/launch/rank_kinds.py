@@ -20,6 +20,7 @@ from hvdkit.migrate.facts.vocabulary import EVERY_HOROVOD, INIT, LIBRARY_STARTS,
 from hvdkit.migrate.names import FUNCTIONS, Binding, Names
 
 UNKNOWN, CONSTANT = "unknown", "constant"
+_UNKNOWN = frozenset([UNKNOWN])
 QUESTIONS = ("rank", "size", "local_rank", "local_size", "cross_rank", "cross_size")
 _HVD = {f"{module}.{name}": name for module in EVERY_HOROVOD for name in QUESTIONS}
 MAX_STEPS = 4
@@ -49,7 +50,7 @@ class RankKinds:
         return self._memo.ask(node, self._kinds, names, node)
 
     def _or_unknown(self, found: Iterable[str]) -> frozenset[str]:
-        return self._memo.otherwise(frozenset(found), lambda: frozenset([UNKNOWN]))
+        return self._memo.otherwise(frozenset(found), lambda: _UNKNOWN)
 
     def inside(self, names: Names, node: ast.AST, kind: str = "rank") -> bool:
         """Whether an expression is made from a rank: in an f-string, a joined path, a sum, a device."""
@@ -75,7 +76,9 @@ class RankKinds:
         if isinstance(node, ast.Constant):
             return frozenset([CONSTANT])
         if isinstance(node, ast.Name):
-            return self._union(names, names.bindings(node.id, node))
+            bindings = names.bindings(node.id, node)
+            # One question for all uses of a variable: a thousand lines of `x = x + f(x)` are a knot of them.
+            return self._memo.ask(id(bindings), self._union, names, bindings) if bindings else _UNKNOWN
         if isinstance(node, ast.Attribute):
             return self._attribute(names, node)
         if isinstance(node, ast.Subscript):
@@ -90,11 +93,11 @@ class RankKinds:
             return self.of(names, node.operand)
         if isinstance(node, ast.BinOp):
             return self._arithmetic(names, node)
-        return frozenset([UNKNOWN])
+        return _UNKNOWN
 
     def _union(self, names: Names, bindings: list[Binding]) -> frozenset[str]:
         found = frozenset().union(*(self._binding(names, binding) for binding in bindings))
-        return found if bindings else frozenset([UNKNOWN])
+        return found if bindings else _UNKNOWN
 
     def _binding(self, names: Names, binding: Binding) -> frozenset[str]:
         if binding.kind == "assign" and binding.value is not None:
@@ -105,7 +108,7 @@ class RankKinds:
             return self._imported(names, binding)
         if binding.kind == "each" and any(launch_of(self._facts).numbers(names, binding.node)):
             return frozenset(["local_rank"])
-        return frozenset([UNKNOWN])
+        return _UNKNOWN
 
     def _part(self, names: Names, value: ast.expr, path: tuple[int, ...]) -> frozenset[str]:
         """What a part of a tuple counts: `rank, size = (get_rank(), 4) if several else (0, 1)`."""
@@ -131,13 +134,13 @@ class RankKinds:
         head, _, member = binding.qualified.rpartition(".")
         module = self._facts.project.module(head, names.source.path) if head else None
         if module is None:
-            return frozenset([UNKNOWN])
+            return _UNKNOWN
         return self._union(module, module.module.names.get(member, []))
 
     def _parameter(self, names: Names, arg: ast.arg) -> frozenset[str]:
         function = names.parents[names.parents[arg]]
         if not isinstance(function, FUNCTIONS):
-            return frozenset([UNKNOWN])
+            return _UNKNOWN
         found: set[str] = set()
         for where, call in self._facts.flow.call_sites(names, function):
             given = passed(names, function, where, call, arg.arg)
@@ -174,7 +177,7 @@ class RankKinds:
     def _entry(self, names: Names, node: ast.Subscript) -> frozenset[str]:
         """`options["rank"]`: what was stored under that key; if the dict may be one nobody knows, in any."""
         if not isinstance(node.slice, ast.Constant) or not isinstance(node.slice.value, str):
-            return frozenset([UNKNOWN])
+            return _UNKNOWN
         key, flow = f"[{node.slice.value!r}]", self._facts.flow
         holders = flow.values(names, node.value)
         stored = flow.stored_under(key, holders)

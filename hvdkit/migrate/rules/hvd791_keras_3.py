@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.code.mentions import mentions
+from hvdkit.migrate.facts.tensorflow.backends import BACKEND, other_backends
 from hvdkit.migrate.facts.tensorflow.keras_version import pinned
 from hvdkit.migrate.facts.tensorflow.migrating import migrating_files
 from hvdkit.migrate.finding import refused
@@ -22,13 +23,16 @@ ONLY_KERAS_3 = (
     "keras.KerasTensor",
     "keras.StatelessScope",
 )
-BACKEND = "KERAS_BACKEND"
 
 
 def check(facts: Facts) -> Iterator[Finding]:
     if facts.options.target != "horovod":
         return
+    programs = [program for program in facts.programs if other_backends(facts, program)]  # HVD792's
+    elsewhere = frozenset().union(*(program.files for program in programs))
     for names in migrating_files(facts):
+        if names in elsewhere:
+            continue
         sign = _sign(facts, names)
         if sign is None:
             continue

@@ -1,0 +1,2 @@
+#!/bin/sh
+KERAS_BACKEND=torch python train.py

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.code.mentions import mentions
+from hvdkit.migrate.facts.programs import programs_of
 from hvdkit.migrate.facts.tensorflow.backends import BACKEND, other_backends
 from hvdkit.migrate.facts.tensorflow.keras_version import pinned
 from hvdkit.migrate.facts.tensorflow.migrating import migrating_files
@@ -28,7 +29,7 @@ ONLY_KERAS_3 = (
 def check(facts: Facts) -> Iterator[Finding]:
     if facts.options.target != "horovod":
         return
-    programs = [program for program in facts.programs if other_backends(facts, program)]  # HVD792's
+    programs = [program for program in programs_of(facts) if other_backends(facts, program)]  # HVD792's
     elsewhere = frozenset().union(*(program.files for program in programs))
     for names in migrating_files(facts):
         if names in elsewhere:

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from hvdkit.migrate.facts import Facts
+from hvdkit.migrate.facts.programs import programs_of
 from hvdkit.migrate.facts.tensorflow import vocabulary as words
 from hvdkit.migrate.facts.tensorflow.backends import BACKEND, TENSORFLOW, other_backends
+from hvdkit.migrate.finding import refused
 from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rule import Keep, Rule
 
@@ -19,12 +21,12 @@ NO_HOROVOD = f'Horovod has nothing for it: take "{TENSORFLOW}", or "torch" with 
 
 
 def check(facts: Facts) -> Iterator[Finding]:
-    for program in facts.programs:
+    for program in programs_of(facts):
         if program.kind not in words.KINDS:
             continue
         for names, node, message, backend in other_backends(facts, program):
             advice = {"torch": BY_HAND, "": OPEN}.get(backend, NO_HOROVOD)
-            yield facts.refused("HVD792", names, node, message, advice)
+            yield refused("HVD792", names, node, message, advice)
 
 
 RULE = Rule(

@@ -92,7 +92,7 @@ def test_uses_of_one_variable_are_not_asked_once_for_each_other(tmp_path: Path) 
 def test_what_is_too_deep_for_the_room_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(room, "FRAMES", sys.getrecursionlimit() + 1)
     path = tmp_path / "train.py"
-    path.write_text(PROGRAMS["each layer from the one before"])
+    path.write_text(PROGRAMS["functions that call each other"])
     with pytest.raises(room.TooDeepError) as raised:
         make_plan([path], Options())
     assert "too long to follow" in raised.value.seen and raised.value.fix

@@ -144,8 +144,8 @@ def _uncovered(ranks: Ranks, differing: Sequence[str]) -> Cause | None:
     return Cause(
         "uncovered",
         f"{_names(hit)}: trained, but not reduced; frozen when the optimizer was wrapped, or added later",
-        "wrap while every parameter that will be trained has requires_grad=True and is in the optimizer; "
-        "hvdkit.torch's DistributedOptimizer reduces what is unfrozen or added later",
+        "import hvdkit.torch as hvd: its DistributedOptimizer reduces what is unfrozen or added later; "
+        "horovod.torch's has to be made when all that it will train is there and has requires_grad=True",
     )
 
 

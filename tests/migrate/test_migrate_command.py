@@ -165,6 +165,9 @@ def test_what_to_know_about_an_edit_is_told_and_leaves_nothing(
     assert main(["migrate", "train.py", "--no-diff"]) == 0
     out = capsys.readouterr().out
     assert ("train.py:7: HVD201" in out and "weight decay" in out) is said
+    # What test_standing_still.py shows to help; freezing such a parameter after the wrap does not.
+    assert ("optimizer.synchronize() before the step, set .grad = None" in " ".join(out.split())) is said
+    assert "requires_grad_(False)" not in out
 
 
 def test_output_leaves_the_original(tree: Path) -> None:

@@ -8,6 +8,7 @@ from hvdkit.check.horovod import Wrapped, wrapped_models, wraps
 from hvdkit.check.order import always_before, maybe_before
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.models.freezing import Switch, switches
+from hvdkit.migrate.facts.models.wraps import STAND_STILL
 from hvdkit.migrate.finding import manual
 from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rule import Keep, Rule
@@ -26,7 +27,10 @@ def check(facts: Facts) -> Iterator[Finding]:
                 message = (
                     "these parameters were frozen when the optimizer was wrapped: they are never averaged"
                 )
-                advice = "freeze below the wrapping, so that every parameter is trainable when it is wrapped"
+                advice = (
+                    "import hvdkit.torch as hvd, whose optimizer averages what is unfrozen later; or freeze below "
+                    "the wrapping, and while they are frozen " + STAND_STILL.format("does not require one")
+                )
                 yield manual("HVD831", switch.names, switch.at, message, advice)
 
 
@@ -45,7 +49,8 @@ RULE = Rule(
     why="Horovod puts its hooks on the parameters that require gradients when the optimizer is wrapped.",
     safety=(
         "Nothing is edited. Wrapped first and frozen then, the missing gradients are filled with zeros and "
-        "reduced, so that unfreezing is safe at any time."
+        "reduced, so that unfreezing is safe at any time; weight decay and momentum move such a parameter on, "
+        "unless its gradient is set to None between synchronize() and step()."
     ),
     check=check,
     changes=(),

@@ -9,6 +9,7 @@ from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts import vocabulary as words
 from hvdkit.migrate.facts.models.wraps import (
     MAY_BE_UNUSED,
+    STAND_STILL,
     Wrap,
     changes_average,
     chosen_wraps,
@@ -39,8 +40,8 @@ PREDIVIDED = (
 )
 UNUSED = (
     "a parameter that no rank used in a step kept no gradient under DDP, and the "
-    "optimizer passed it by; Horovod gives it zeros, so that momentum and weight decay go on moving it. Where "
-    "that matters, give such parameters requires_grad_(False) while they take no part"
+    "optimizer passed it by; Horovod gives it zeros, so that momentum, weight decay and Adam's averages go on "
+    "moving it. Where that matters, " + STAND_STILL.format("took no part in it on any rank")
 )
 CHOSEN = (
     "this may call DDP, whose class is chosen or handed on: it needs a process group that no longer exists"

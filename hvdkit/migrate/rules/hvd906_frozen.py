@@ -9,7 +9,7 @@ from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.averages.by_hand import averages_by_hand
 from hvdkit.migrate.facts.launch.starts import runs_in
 from hvdkit.migrate.facts.models.freezing import Switch, switches
-from hvdkit.migrate.facts.models.wraps import find_wraps
+from hvdkit.migrate.facts.models.wraps import STAND_STILL, find_wraps
 from hvdkit.migrate.facts.optimizers.averaging_optimizers import averaging_optimizers
 from hvdkit.migrate.facts.optimizers.placing import wrap_places
 from hvdkit.migrate.facts.optimizers.wrap_order import above_wrap, late_groups, made_anew_below
@@ -46,8 +46,9 @@ def check(facts: Facts) -> Iterator[Finding]:
                 f"({before.names.place(before.at)}) and trained later: Horovod gives them no hooks"
             )
             advice = (
-                "migrate with --target hvdkit, whose optimizer covers them; or wrap the optimizer while "
-                "everything that it will ever train has requires_grad=True, and freeze after that"
+                "migrate with --target hvdkit, whose optimizer covers them; or wrap the optimizer while everything "
+                "that it will ever train has requires_grad=True, freeze after that, and while it is frozen "
+                + STAND_STILL.format("does not require one")
             )
             yield refused("HVD906", late.names, late.at, message, advice)
 
@@ -71,10 +72,7 @@ def _frozen_late(facts: Facts, found: list[Switch]) -> Iterator[Finding]:
                 "these parameters may be frozen while the program trains: Horovod gives them gradients of zero, by "
                 f"which the optimizer of {place} moves them on"
             )
-            advice = (
-                "call optimizer.synchronize() before the step, set .grad = None for each parameter that does not "
-                "require one, and step under `with optimizer.skip_synchronize():`"
-            )
+            advice = STAND_STILL.format("does not require one")
             yield manual("HVD906", switch.names, switch.at, message, advice)
 
 

@@ -10,6 +10,7 @@ import ast
 
 from hvdkit.migrate.facts.averages.torch_copies import FLATTEN, IN_FLOAT32, UNFLATTEN, copies
 from hvdkit.migrate.facts.facts import Facts
+from hvdkit.migrate.facts.models.wraps import STAND_STILL
 from hvdkit.migrate.names import Names
 
 PARAMETERS, NAMED, PARAMETER = "parameters", "parameters with names", "a parameter"
@@ -23,8 +24,7 @@ ELEMENTS = {GRADIENT: GRADIENTS, PARAMETER: PARAMETERS, ROW: ROWS}
 _SAME_LIST = ("list", "tuple")
 SKIPS = (
     "a parameter that got no gradient was passed by; Horovod gives it zeros, so that momentum and weight "
-    "decay go on moving it. Where that matters, give such parameters requires_grad_(False) while they take "
-    "no part"
+    "decay go on moving it. Where that matters, " + STAND_STILL.format("took no part in it")
 )
 WIDENS = "gradients in float16 were summed in float32; Horovod sums them in float16, as DDP does"
 NEVER = (

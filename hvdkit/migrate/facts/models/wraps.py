@@ -23,6 +23,12 @@ MEANINGS = (
     "mixed_precision",
     "gradient_average",
 )
+# How a parameter stands still that has no gradient of its own. Freezing it is no help: Horovod fixes which
+# gradients have to arrive when it wraps the optimizer, and reduces zeros for those that do not.
+STAND_STILL = (
+    "call optimizer.synchronize() before the step, set .grad = None for each parameter that {}, and step "
+    "under `with optimizer.skip_synchronize():`"
+)
 # Arguments with which a parameter may go unused: torch's, and apex's.
 MAY_BE_UNUSED = ("find_unused_parameters", "delay_allreduce")
 POSITIONS = (

@@ -12,7 +12,7 @@ from hvdkit.migrate.facts.programs import programs_of
 from hvdkit.migrate.facts.tensorflow import vocabulary as words
 from hvdkit.migrate.facts.tensorflow.keras_version import pinned
 from hvdkit.migrate.facts.tensorflow.migrating import migrating_compiles
-from hvdkit.migrate.facts.tensorflow.models import ModelCall, custom_step
+from hvdkit.migrate.facts.tensorflow.models import ModelCall, custom_step, given_optimizer, takes_default
 from hvdkit.migrate.facts.tensorflow.tapes import applied_gradients
 from hvdkit.migrate.facts.values.value import Value
 from hvdkit.migrate.finding import refused, required
@@ -46,10 +46,18 @@ def _findings(facts: Facts) -> Iterator[Finding]:
         names = call.names
         if custom_step(facts, call):
             continue
-        optimizer = call.argument("optimizer")
+        optimizer = given_optimizer(facts, call)
         if optimizer is None and call.spread:
             advice = f"give it {horovod_name(facts, names)}.DistributedOptimizer(...)"
             message = "which optimizer this compile is given cannot be told"
+            yield refused("HVD712", names, call.node, message, advice)
+            continue
+        if optimizer is None and not takes_default(facts, call):
+            hvd = horovod_name(facts, names)
+            advice = f"give it optimizer={hvd}.DistributedOptimizer(...) around the optimizer that it takes by itself"
+            message = (
+                "this compile is given no optimizer, and the one that the model's class chooses is not known"
+            )
             yield refused("HVD712", names, call.node, message, advice)
             continue
         made = facts.flow.values(names, optimizer)
@@ -115,7 +123,8 @@ RULE = Rule(
     title="DistributedOptimizer in compile",
     what=(
         "Wraps the optimizer of a model that fit trains in hvd.DistributedOptimizer: where it is made, or in the call of "
-        'compile. A name such as "adam" becomes keras.optimizers.get("adam") first.'
+        'compile. A name such as "adam" becomes keras.optimizers.get("adam") first. A model whose class may choose an optimizer '
+        "of its own, when compile is given none, is left to you."
     ),
     why="It averages the gradients of all ranks before they are applied. Without it every rank trains a model of its own.",
     safety=(

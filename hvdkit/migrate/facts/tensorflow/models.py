@@ -10,9 +10,9 @@ from hvdkit.migrate.facts.facts import Facts
 from hvdkit.migrate.facts.once import once
 from hvdkit.migrate.facts.tensorflow import vocabulary as words
 from hvdkit.migrate.facts.tensorflow.mentions import tensorflow_files
-from hvdkit.migrate.facts.values.arguments import unpacks
+from hvdkit.migrate.facts.values.arguments import passed, unpacks
 from hvdkit.migrate.facts.values.value import Value
-from hvdkit.migrate.names import Names
+from hvdkit.migrate.names import FunctionNode, Names
 
 
 @dataclass(frozen=True)
@@ -97,3 +97,29 @@ def keras_models(facts: Facts) -> frozenset[Value]:
     for call in keras_calls(facts):
         found |= facts.flow.values(call.names, call.model)
     return frozenset(found)
+
+
+def given_optimizer(facts: Facts, call: ModelCall) -> ast.expr | None:
+    """The optimizer that compile is given, in the place that a compile of the project's own has for it."""
+    own = _own_compile(facts, call)
+    if not own:
+        return call.argument("optimizer")
+    return passed(*own[0], call.names, call.node, "optimizer")
+
+
+def takes_default(facts: Facts, call: ModelCall) -> bool:
+    """Whether compile without an optimizer takes Keras's own default: no class between chooses another."""
+    values = facts.flow.values(call.names, call.model)
+    return bool(values) and not _own_compile(facts, call) and all(_is_plain(facts, v) for v in values)
+
+
+def _own_compile(facts: Facts, call: ModelCall) -> list[tuple[Names, FunctionNode]]:
+    values = facts.flow.values(call.names, call.model)
+    return [own for value in values if value.kind == "object" for own in facts.flow.methods(value, "compile")]
+
+
+def _is_plain(facts: Facts, value: Value) -> bool:
+    if value.kind == "made":
+        return value.name.startswith(words.PLAIN_MODELS)
+    bases = facts.flow.bases(value)
+    return value.kind == "object" and bool(bases) and bases <= words.BASES

@@ -53,6 +53,8 @@ REFUSED = {
 
 TAPE = "tensorflow.GradientTape"
 MODELS = ("keras.Sequential", "keras.Model", "keras.applications.", "keras.models.")
+# Models whose compile is Keras's own.
+PLAIN_MODELS = ("keras.Sequential", "keras.Model", "keras.applications.", "keras.models.clone_model")
 BASES = frozenset(("keras.Model", "keras.Sequential"))
 COMPILE = ("optimizer", "loss", "metrics", "loss_weights", "weighted_metrics", "jit_compile", "run_eagerly")
 FIT = (

@@ -230,7 +230,7 @@ class Project:
         top = name.partition(".")[0]
         if top not in self._installs:
             if self._above_files[0] != len(self.files):
-                above = {folder for path in self.files for folder in path.parents[:-1]}
+                above = {folder for path in self.files for folder in list(path.parents)[:-1]}
                 self._above_files = len(self.files), sorted(above)
             holding = (f for f in self._above_files[1] if self._installs_package(f, top))
             self._installs[top] = next(holding, None)

@@ -17,7 +17,7 @@ from functools import cached_property
 from itertools import accumulate
 from pathlib import Path
 
-from hvdkit.migrate.fstrings import RELIABLE, relocate
+from hvdkit.migrate import fstrings, import_names
 from hvdkit.migrate.notebook import NotANotebook, Notebook, parse_notebook
 from hvdkit.migrate.plan import Edit, apply_edits, merge
 
@@ -230,8 +230,10 @@ def parse(path: Path, raw: bytes) -> Source | Unreadable:
         return Unreadable(path, "nested too deeply for Python's own parser")
     starts = [0, *accumulate(map(len, LINE.findall(text)))]
     source = Source(path, text, encoding, tree, starts, notebook)
-    if not RELIABLE and F_STRING.search(text):
-        relocate(tree, text, source.offset, source.position)
+    if not import_names.RELIABLE:
+        import_names.place(tree, text, source.offset, source.position)
+    if not fstrings.RELIABLE and F_STRING.search(text):
+        fstrings.relocate(tree, text, source.offset, source.position)
     return source
 
 

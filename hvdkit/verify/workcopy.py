@@ -48,7 +48,7 @@ def make_surroundings(here: Path, folder: Path) -> Path:
     The folders around it hold links to what lies beside `here` and beside its parent. Gives the place, which
     does not exist yet.
     """
-    around = here.parents[:AROUND]
+    around = list(here.parents)[:AROUND]
     place = folder.joinpath(*(part.name for part in reversed(around)), here.name or "root")
     inner = here
     for outer, copy in zip(around, place.parents):

@@ -8,6 +8,8 @@ the rest.
 from __future__ import annotations
 
 import ast
+import sys
+from itertools import permutations
 
 from hvdkit.migrate.facts.facts import Facts
 from hvdkit.migrate.facts.optimizers.placing import Place, wrap_places
@@ -42,20 +44,21 @@ def _apart(names: Names, one: ast.stmt, other: ast.stmt) -> bool:
     below: ast.AST = one
     for parent in names.ancestors(one):
         if id(parent) in above:
-            return isinstance(parent, (ast.If, ast.Try, ast.Match)) and _leaves(parent, below, above)
+            pairs = permutations(_branches(parent), 2)
+            return any(below in here and any(id(node) in above for node in there) for here, there in pairs)
         below = parent
     return False
 
 
-def _leaves(parent: ast.If | ast.Try | ast.Match, below: ast.AST, above: set[int]) -> bool:
-    """Whether the other statement is in another branch of the parent than `below`."""
-    if isinstance(parent, ast.If):
-        branches: list[list[ast.AST]] = [[*parent.body], [*parent.orelse]]
-    elif isinstance(parent, ast.Try):
-        branches = [[*parent.body, *parent.orelse], [*parent.handlers]]
-    else:
-        branches = [[case] for case in parent.cases]
-    return not any(below in branch and any(id(node) in above for node in branch) for branch in branches)
+def _branches(statement: ast.AST) -> list[list[ast.AST]]:
+    """What a statement runs one of, and no more; none for a statement that runs all that it holds."""
+    if isinstance(statement, ast.If):
+        return [[*statement.body], [*statement.orelse]]
+    if isinstance(statement, ast.Try):
+        return [[*statement.body, *statement.orelse], [*statement.handlers]]
+    if sys.version_info >= (3, 10) and isinstance(statement, ast.Match):
+        return [[case] for case in statement.cases]
+    return []
 
 
 def _whole(place: Place) -> list[ast.expr]:

@@ -4,6 +4,9 @@ Horovod sets its C++ standard itself, from versions it knew when it was released
 a flag by a variable, which a project file included after `project()` may set: the standard that Horovod asks
 for is then spelled as the one that is needed. `CMAKE_TOOLCHAIN_FILE` is the only hook that reaches CMake from
 the environment, so a toolchain file names that project file.
+
+The same project file corrects a header of the flatbuffers in Horovod's source, in pip's unpacked copy of it:
+no flag makes that header compile under every standard.
 """
 
 from __future__ import annotations
@@ -11,13 +14,22 @@ from __future__ import annotations
 from pathlib import Path
 
 TOOLCHAIN = "toolchain.cmake"
-_PROJECT = "standard.cmake"
+_PROJECT = "project.cmake"
 # What Horovod 0.28.1 and the libraries in it set, depending on the framework.
 _HOROVOD_STANDARDS = (11, 14, 17)
 # libstdc++ 13 stopped including these on the way (GCC 13 porting guide, "Header dependency changes"), and
 # Horovod uses them without an #include of its own.
 _UNINCLUDED = ("cstdint", "stdexcept", "string")
 _HEADERS_CLEANED_IN = 13
+# The assignment of flatbuffers' span writes to members that are const. Older compilers notice where it is
+# used, which is nowhere; GCC 14 and later refuse the template itself.
+_SPAN = r"""set(header "${PROJECT_SOURCE_DIR}/third_party/flatbuffers/include/flatbuffers/stl_emulation.h")
+if(EXISTS "${header}")
+  file(READ "${header}" text)
+  string(REPLACE "{\n    data_ = other.data_;\n    count_ = other.count_;\n  }" "= delete;" text "${text}")
+  file(WRITE "${header}" "${text}")
+endif()
+"""
 
 
 def files(standard: int, libstdcxx: int | None) -> dict[str, str]:
@@ -32,7 +44,7 @@ def files(standard: int, libstdcxx: int | None) -> dict[str, str]:
         if asked < standard
         for kind in ("STANDARD", "EXTENSION")
     ]
-    return {TOOLCHAIN: "\n".join(lines) + "\n", _PROJECT: "\n".join(options) + "\n"}
+    return {TOOLCHAIN: "\n".join(lines) + "\n", _PROJECT: "\n".join([*options, _SPAN])}
 
 
 def write(folder: Path, texts: dict[str, str]) -> Path:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 import subprocess
+import sys
+import tarfile
 from pathlib import Path
 
 import pytest
 
-from hvdkit.install import toolchain
+from hvdkit.install import HOROVOD_VERSION, toolchain
 
 PROJECT = """\
 cmake_minimum_required(VERSION 3.13)
@@ -22,9 +24,9 @@ SOURCE = 'static_assert(__cplusplus >= 202002L, "older than C++20");\nint sample
 
 
 def compile_sample(
-    folder: Path, source: str, texts: dict[str, str] | None
+    folder: Path, source: str, texts: dict[str, str] | None, more: str = ""
 ) -> subprocess.CompletedProcess[str]:
-    (folder / "CMakeLists.txt").write_text(PROJECT)
+    (folder / "CMakeLists.txt").write_text(PROJECT + more)
     (folder / "sample.cc").write_text(source)
     environment = dict(os.environ)
     if texts is not None:
@@ -58,8 +60,50 @@ def test_headers_that_newer_libraries_no_longer_bring_are_included(
     assert (done.returncode == 0) is compiles, done.stderr
 
 
+@pytest.fixture(scope="module")
+def flatbuffers(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
+    """The headers of the flatbuffers in Horovod's source, by their path in it."""
+    folder = tmp_path_factory.mktemp("source")
+    download = ["download", "-q", "--no-deps", "--no-build-isolation", "--no-binary", "horovod"]
+    command = [sys.executable, "-m", "pip", *download, "--dest", str(folder), f"horovod=={HOROVOD_VERSION}"]
+    subprocess.run(command, check=True, capture_output=True)
+    (archive,) = folder.glob("*.tar.gz")
+    found = {}
+    with tarfile.open(archive) as source:
+        for member in source.getmembers():
+            name = member.name.partition("/")[2]
+            file = source.extractfile(member)
+            if name.startswith("third_party/flatbuffers/include/") and file is not None:
+                found[name] = file.read()
+    return found
+
+
+# To name the instance is what makes any compiler as strict as GCC 14 is with the template.
+SPAN = """\
+#include "third_party/flatbuffers/include/flatbuffers/base.h"
+#include "third_party/flatbuffers/include/flatbuffers/stl_emulation.h"
+template class flatbuffers::span<int>;
+template class flatbuffers::span<const char, 3>;
+"""
+
+
+@pytest.mark.build
+@pytest.mark.parametrize(("standard", "compiles"), [(None, False), (14, True), (17, True), (20, True)])
+def test_the_span_of_flatbuffers_compiles(
+    tmp_path: Path, flatbuffers: dict[str, bytes], standard: int | None, compiles: bool
+) -> None:
+    for name, content in flatbuffers.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_bytes(content)
+    include = f"target_include_directories(sample PRIVATE {tmp_path}/third_party/flatbuffers/include)\n"
+    texts = toolchain.files(standard, None) if standard else None
+    done = compile_sample(tmp_path, SPAN, texts, include)
+    assert (done.returncode == 0) is compiles, done.stderr
+    assert compiles or "assignment of read-only member" in done.stderr
+
+
 def test_standards_that_are_high_enough_stay_as_they_are() -> None:
-    text = toolchain.files(17, None)["standard.cmake"]
+    text = toolchain.files(17, None)["project.cmake"]
     assert 'set(CMAKE_CXX14_STANDARD_COMPILE_OPTION "-std=c++17")' in text
     assert "CXX17_" not in text
 

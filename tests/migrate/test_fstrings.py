@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import sys
 from pathlib import Path
 
 import pytest
@@ -38,23 +39,26 @@ def test_segments_are_the_expressions(text: str, before: str) -> None:
                 assert ast.dump(found) == ast.dump(node), source.segment(node)
 
 
-@pytest.mark.parametrize("text", STRINGS)
-def test_relocate_finds_every_place_by_itself(text: str) -> None:
-    source = parse(Path("x.py"), f"ä = 'é'; y = {text}\n".encode())
-    assert isinstance(source, Source)
-    inside = [
-        (node, source.segment(node))
-        for field in ast.walk(source.tree)
-        if isinstance(field, ast.FormattedValue)
-        for node in ast.walk(field.value)
-        if isinstance(node, ast.expr)
-    ]
-    for node, _ in inside:
-        node.lineno, node.col_offset, node.end_lineno, node.end_col_offset = 1, 0, 1, 1
-    relocate(source.tree, source.text, source.offset, source.position)
-    assert [(source.segment(node), getattr(node, "unplaced", False)) for node, _ in inside] == [
-        (segment, False) for _, segment in inside
-    ]
+# From Python 3.12 on the tokenizer takes f-strings apart. relocate(), which 3.9 alone needs, reads them whole.
+if sys.version_info < (3, 12):
+
+    @pytest.mark.parametrize("text", STRINGS)
+    def test_relocate_finds_every_place_by_itself(text: str) -> None:
+        source = parse(Path("x.py"), f"ä = 'é'; y = {text}\n".encode())
+        assert isinstance(source, Source)
+        inside = [
+            (node, source.segment(node))
+            for field in ast.walk(source.tree)
+            if isinstance(field, ast.FormattedValue)
+            for node in ast.walk(field.value)
+            if isinstance(node, ast.expr)
+        ]
+        for node, _ in inside:
+            node.lineno, node.col_offset, node.end_lineno, node.end_col_offset = 1, 0, 1, 1
+        relocate(source.tree, source.text, source.offset, source.position)
+        assert [(source.segment(node), getattr(node, "unplaced", False)) for node, _ in inside] == [
+            (segment, False) for _, segment in inside
+        ]
 
 
 def test_what_cannot_be_placed_is_not_edited() -> None:

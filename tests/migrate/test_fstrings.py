@@ -39,7 +39,7 @@ def test_segments_are_the_expressions(text: str, before: str) -> None:
                 assert ast.dump(found) == ast.dump(node), source.segment(node)
 
 
-# From Python 3.12 on the tokenizer takes f-strings apart. relocate(), which 3.9 alone needs, reads them whole.
+# From Python 3.12 on the tokenizer takes f-strings apart. relocate(), for 3.9 alone, reads them whole.
 if sys.version_info < (3, 12):
 
     @pytest.mark.parametrize("text", STRINGS)

@@ -37,17 +37,31 @@ def broadcast(*args: Any, **kwargs: Any) -> Any:
 def _broadcast_training(
     model: Any, optimizer: Any = None, root_rank: int = 0, process_set: Any = hvd.global_process_set
 ) -> None:
-    shared.check_initialized(hvd)
     models = list(model) if isinstance(model, (list, tuple)) else [model]
-    for part in models:
-        if not is_built(part):
-            raise NotBuiltError(
-                f"the model {part.name!r} has no weights yet",
-                why="a subclassed model gets them with its first batch; each rank would go on with its own",
-                fix="model.build(input_shape) first, or broadcast after the first step",
-            )
     if optimizer is None and len(models) == 1:
         optimizer = getattr(models[0], "optimizer", None)
+    stepped = optimizer is not None and int(getattr(optimizer, "iterations", 0)) > 0
+    send(models, optimizer, root_rank, process_set, stepped)
+
+
+def send(
+    models: list[Any],
+    optimizer: Any,
+    root_rank: int = 0,
+    process_set: Any = hvd.global_process_set,
+    stepped: bool = False,
+) -> None:
+    """Broadcast models and their optimizer. stepped: whether a step was made. Raises NotBuiltError."""
+    shared.check_initialized(hvd)
+    for part in models:
+        waiting = unbuilt(part, stepped)
+        if waiting:
+            names = ", ".join(repr(layer.name) for layer in waiting if layer is not part)
+            raise NotBuiltError(
+                f"the model {part.name!r} has no weights yet" + (f" in {names}" if names else ""),
+                why="they come with the first batch; each rank would go on with its own",
+                fix="model.build(input_shape) first, of each part that a step of your own calls by itself",
+            )
     variables = [variable for part in models for variable in part.weights]
     if optimizer is not None:
         trainable = [variable for part in models for variable in part.trainable_variables]
@@ -55,9 +69,16 @@ def _broadcast_training(
     collectives.broadcast([raw(variable) for variable in variables], root_rank, process_set)
 
 
-def is_built(model: Any) -> bool:
-    """Whether the model and all its layers have their weights."""
-    return bool(model.built) and all(layer.built for layer in model._flatten_layers())
+def unbuilt(model: Any, stepped: bool = False) -> list[Any]:
+    """The layers whose weights are not there yet, the model itself among them.
+
+    stepped: after a step only layers without layers inside count. A train_step may call the parts of a model
+    and never the model itself, which then is never built, and has no weights but theirs.
+    """
+    layers = list(model._flatten_layers())
+    if stepped:
+        layers = [one for one in layers if not list(one._flatten_layers(recursive=False, include_self=False))]
+    return [layer for layer in layers if not layer.built]
 
 
 def state(optimizer: Any, trainable: list[Any]) -> list[Any]:

@@ -11,7 +11,7 @@ from typing import Any
 from hvdkit.errors import UsageError
 from hvdkit.keras import guards
 from hvdkit.keras.backend import hvd, keras
-from hvdkit.keras.broadcast import broadcast, is_built
+from hvdkit.keras.broadcast import send, unbuilt
 from hvdkit.keras.fit import average
 from hvdkit.keras.learning_rate import check_settable
 
@@ -24,8 +24,8 @@ _WRITERS = ("ModelCheckpoint", "TensorBoard", "CSVLogger", "RemoteMonitor")
 class BroadcastGlobalVariablesCallback(keras.callbacks.Callback):  # type: ignore[misc]
     """Gives all ranks the weights and optimizer state of `root_rank`; refuses a job that reduces nothing.
 
-    Before the first step; for a subclassed model of Keras 2, whose weights come with the first batch, after
-    it, as Horovod's own does.
+    Before the first step; after it, as Horovod's own does, where weights come with the first batch: in a
+    subclassed model of Keras 2, or in one whose train_step calls its parts and never the model itself.
     """
 
     def __init__(self, root_rank: int = 0) -> None:
@@ -37,16 +37,16 @@ class BroadcastGlobalVariablesCallback(keras.callbacks.Callback):  # type: ignor
         """Raises UnreducedTrainingError or ConditionalReductionError before anything is trained."""
         if type(self.model).train_step is keras.Model.train_step:
             guards.check_training(self.model.optimizer, hvd.size())
-        if is_built(self.model):
-            self._send()
+        if not unbuilt(self.model):
+            self._send(stepped=False)
 
     def on_train_batch_end(self, batch: int, logs: Any = None) -> None:
         """The first one sends what could not be sent before."""
         if not self._done:
-            self._send()
+            self._send(stepped=True)
 
-    def _send(self) -> None:
-        broadcast(self.model, self.model.optimizer, self.root_rank)
+    def _send(self, stepped: bool) -> None:
+        send([self.model], self.model.optimizer, self.root_rank, stepped=stepped)
         self._done = True
 
 

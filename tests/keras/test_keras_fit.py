@@ -12,7 +12,7 @@ from keras_models import ROWS, compiled, data, equal_on_all_ranks, fit, mlp
 import hvdkit.keras as hvd
 from hvdkit.errors import UsageError
 from hvdkit.keras import guards
-from hvdkit.keras.backend import IS_KERAS_3, keras
+from hvdkit.keras.backend import BACKEND, IS_KERAS_3, keras
 
 pytestmark = pytest.mark.ranks
 
@@ -122,6 +122,58 @@ def test_a_model_whose_weights_come_with_the_first_batch() -> None:
     compiled(model, hvd.DistributedOptimizer(keras.optimizers.Adam(0.01)))
     fit(model, *data(hvd.rank()), callbacks=hvd.callbacks())
     assert equal_on_all_ranks(list(model.get_weights()))
+
+
+class InParts(keras.Model):  # type: ignore[misc, name-defined]
+    """Its step calls its parts, one of which holds another, and never the model itself."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.encoder = keras.Sequential([keras.layers.Dense(4), keras.Sequential([keras.layers.Dense(3)])])
+        self.decoder = keras.Sequential([keras.layers.Dense(1)])
+        self.unused: Any = None
+
+    def call(self, x: Any) -> Any:
+        return self.decoder(self.encoder(x))  # which no step calls; on PyTorch fit itself does, to build it
+
+    def train_step(self, *args: Any) -> dict[str, Any]:
+        x, y = args[-1]
+        if BACKEND == "torch":
+            self.zero_grad()
+            loss = keras.ops.mean((self.decoder(self.encoder(x)) - y) ** 2)
+            loss.backward()
+            variables = [*self.encoder.trainable_variables, *self.decoder.trainable_variables]
+            self.optimizer.apply([variable.value.grad for variable in variables], variables)
+        else:
+            import tensorflow as tf
+
+            with tf.GradientTape() as tape:
+                loss = tf.reduce_mean((self.decoder(self.encoder(x)) - y) ** 2)
+            variables = [*self.encoder.trainable_variables, *self.decoder.trainable_variables]
+            self.optimizer.apply_gradients(zip(tape.gradient(loss, variables), variables))
+        return {"loss": loss}
+
+
+def in_parts() -> Any:
+    keras.utils.set_random_seed(hvd.rank())
+    model = InParts()
+    model.compile(optimizer=hvd.DistributedOptimizer(keras.optimizers.SGD(0.01)))
+    return model
+
+
+def test_a_step_that_calls_the_parts_of_a_model() -> None:
+    model = in_parts()
+    fit(model, *data(hvd.rank()), callbacks=hvd.callbacks())
+    assert len(model.get_weights()) == 6
+    assert equal_on_all_ranks(list(model.get_weights()))
+    hvd.broadcast(model, root_rank=1)  # again, by hand: it has stepped
+
+
+def test_a_part_that_the_first_step_leaves_out() -> None:
+    model = in_parts()
+    model.unused = keras.Sequential([keras.layers.Dense(2, name="left_out")])
+    with pytest.raises(guards.NotBuiltError, match="no weights yet in 'left_out'"):
+        fit(model, *data(hvd.rank()), callbacks=hvd.callbacks())
 
 
 def test_numbers_of_fit() -> None:

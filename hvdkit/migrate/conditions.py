@@ -17,13 +17,8 @@ from hvdkit.migrate.facts.averages.hand_reduction import BY_HOROVOD, Gradients, 
 from hvdkit.migrate.facts.data.draws import drawn_apart, made_apart
 from hvdkit.migrate.facts.data.host_shares import same_on_hosts
 from hvdkit.migrate.facts.data.sharding import epoch_calls, in_order, orders_itself, picked, share
-from hvdkit.migrate.facts.data.training import (
-    own_loaders,
-    seeds,
-    training_loaders,
-    training_paths,
-    unfollowed_loaders,
-)
+from hvdkit.migrate.facts.data.training import own_loaders, seeds, training_loaders, unfollowed_loaders
+from hvdkit.migrate.facts.data.training_paths import training_paths
 from hvdkit.migrate.facts.data.whole_graph import whole_graph
 from hvdkit.migrate.facts.files.writers import writers
 from hvdkit.migrate.facts.launch.guards import Where, where_runs, without_job

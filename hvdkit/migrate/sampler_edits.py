@@ -14,8 +14,9 @@ from hvdkit.migrate.facts.data.made_alike import evaluates_too
 from hvdkit.migrate.facts.data.phases import Phase, compared, phase_trained
 from hvdkit.migrate.facts.data.sharding import ITERABLE, is_sharded
 from hvdkit.migrate.facts.data.taken_by_count import taken_by_count
-from hvdkit.migrate.facts.data.training import is_trained_on, only_single
+from hvdkit.migrate.facts.data.training import is_trained_on
 from hvdkit.migrate.facts.horovod_import import horovod_name
+from hvdkit.migrate.facts.launch.starts import only_single
 from hvdkit.migrate.facts.values.arguments import keyword
 from hvdkit.migrate.facts.values.value import Value
 from hvdkit.migrate.graph_samples import drawn_from, is_of_graph

@@ -8,7 +8,7 @@ import pytest
 
 from hvdkit.migrate.engine import make_plan
 from hvdkit.migrate.facts import Facts, Options
-from hvdkit.migrate.facts.data.training import training_paths
+from hvdkit.migrate.facts.data.training_paths import training_paths
 from hvdkit.migrate.facts.models.buffers import changed_in_training
 from hvdkit.migrate.facts.optimizers.steps import steps_of
 from hvdkit.migrate.facts.optimizers.told_apart import not_told_apart

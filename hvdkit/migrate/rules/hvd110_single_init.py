@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.code.main_guards import main_guard
-from hvdkit.migrate.facts.data.training import only_single
 from hvdkit.migrate.facts.horovod_import import horovod_name
 from hvdkit.migrate.facts.launch.console_scripts import commands, console_script
 from hvdkit.migrate.facts.launch.ranks import environment_stores
@@ -16,6 +15,7 @@ from hvdkit.migrate.facts.launch.starts import (
     DEFINITIONS,
     does_something,
     is_script,
+    only_single,
     runs_in,
     runs_project,
     start_below,

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts, Site
-from hvdkit.migrate.facts.data.training import only_single
 from hvdkit.migrate.facts.horovod_import import horovod_name
 from hvdkit.migrate.facts.launch.device_numbers import (
     BY_NUMBER,
@@ -23,7 +22,7 @@ from hvdkit.migrate.facts.launch.device_numbers import (
     visible_devices,
 )
 from hvdkit.migrate.facts.launch.given_devices import asks_for_it, chosen_alone, only_given
-from hvdkit.migrate.facts.launch.starts import on_import, runs_in
+from hvdkit.migrate.facts.launch.starts import on_import, only_single, runs_in
 from hvdkit.migrate.facts.programs import kinds_of, programs_of
 from hvdkit.migrate.facts.values.value import Value
 from hvdkit.migrate.finding import manual, safe, suggested

@@ -8,9 +8,8 @@ from collections.abc import Iterator
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts import vocabulary as words
-from hvdkit.migrate.facts.data.training import trained_by
 from hvdkit.migrate.facts.horovod_import import horovod_name
-from hvdkit.migrate.facts.launch.starts import started
+from hvdkit.migrate.facts.launch.starts import started, trained_by
 from hvdkit.migrate.facts.models.coverage import may_train
 from hvdkit.migrate.facts.models.wraps import Wrap, core, find_wraps, own_data_parallel
 from hvdkit.migrate.facts.optimizers.averaging_optimizers import averaging_optimizers

@@ -9,10 +9,10 @@ from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts, Site
 from hvdkit.migrate.facts.code.loops import backward_files
 from hvdkit.migrate.facts.data.samples import DOWNLOAD, asked_to_download, prepared, prepares_data
-from hvdkit.migrate.facts.data.training import only_single, trained_by
 from hvdkit.migrate.facts.horovod_import import horovod_name
 from hvdkit.migrate.facts.launch.guards import Where, where_runs
 from hvdkit.migrate.facts.launch.launched_processes import functions_below
+from hvdkit.migrate.facts.launch.starts import only_single, trained_by
 from hvdkit.migrate.facts.once import once
 from hvdkit.migrate.facts.optimizers.averaging_optimizers import averaging_optimizers
 from hvdkit.migrate.facts.values.arguments import is_on, keyword

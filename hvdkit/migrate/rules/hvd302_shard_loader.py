@@ -9,7 +9,8 @@ from hvdkit.migrate.facts.data.counted import counting_loops
 from hvdkit.migrate.facts.data.loaders import every_loader
 from hvdkit.migrate.facts.data.sharding import is_sharded
 from hvdkit.migrate.facts.data.shares import drawn_whole
-from hvdkit.migrate.facts.data.training import is_trained_on, only_single
+from hvdkit.migrate.facts.data.training import is_trained_on
+from hvdkit.migrate.facts.launch.starts import only_single
 from hvdkit.migrate.finding import manual, safe, suggested
 from hvdkit.migrate.graph_samples import is_of_graph
 from hvdkit.migrate.plan import Finding

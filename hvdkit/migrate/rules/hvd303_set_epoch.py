@@ -14,7 +14,8 @@ from hvdkit.migrate.facts.data.loaders import Loader, every_loader
 from hvdkit.migrate.facts.data.phases import phase_trained
 from hvdkit.migrate.facts.data.sharding import BATCH_SAMPLER, epoch_calls, in_order, is_sharded, orders_itself
 from hvdkit.migrate.facts.data.shares import drawn_whole
-from hvdkit.migrate.facts.data.training import is_trained_on, only_single
+from hvdkit.migrate.facts.data.training import is_trained_on
+from hvdkit.migrate.facts.launch.starts import only_single
 from hvdkit.migrate.facts.programs import kinds_of
 from hvdkit.migrate.facts.values.handed_out import assigned_to
 from hvdkit.migrate.facts.values.order import last_binding

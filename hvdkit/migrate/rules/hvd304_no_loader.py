@@ -10,7 +10,8 @@ from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.code.loops import Path
 from hvdkit.migrate.facts.data.draws import drawn_apart, draws_unseeded, made_apart
 from hvdkit.migrate.facts.data.experience import Seeding, played_apart, seeding
-from hvdkit.migrate.facts.data.training import own_loaders, seeds, training_paths, unfollowed_loaders
+from hvdkit.migrate.facts.data.training import own_loaders, seeds, unfollowed_loaders
+from hvdkit.migrate.facts.data.training_paths import training_paths
 from hvdkit.migrate.facts.data.whole_graph import one_batch, whole_graph
 from hvdkit.migrate.facts.horovod_import import horovod_name
 from hvdkit.migrate.facts.programs import programs_of

@@ -13,7 +13,7 @@ from hvdkit.migrate.facts.data.splits import (
     unseeded_shuffles,
     unseeded_splits,
 )
-from hvdkit.migrate.facts.data.training import training_paths
+from hvdkit.migrate.facts.data.training_paths import training_paths
 from hvdkit.migrate.facts.programs import programs_of
 from hvdkit.migrate.finding import manual, suggested
 from hvdkit.migrate.plan import Finding

@@ -9,8 +9,8 @@ from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts import vocabulary as words
 from hvdkit.migrate.facts.averages.by_hand import averages_by_hand
-from hvdkit.migrate.facts.data.training import only_single
 from hvdkit.migrate.facts.horovod_import import horovod_name
+from hvdkit.migrate.facts.launch.starts import only_single
 from hvdkit.migrate.facts.models.copied_weights import copies_above
 from hvdkit.migrate.facts.models.initialised import drawn_below
 from hvdkit.migrate.facts.optimizers.after_backward import after_backward

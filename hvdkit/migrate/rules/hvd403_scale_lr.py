@@ -7,10 +7,9 @@ from collections.abc import Iterator
 
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
-from hvdkit.migrate.facts.data.training import only_single
 from hvdkit.migrate.facts.data.whole_graph import trains_on_whole_graph
 from hvdkit.migrate.facts.horovod_import import horovod_name
-from hvdkit.migrate.facts.launch.starts import runs_in
+from hvdkit.migrate.facts.launch.starts import only_single, runs_in
 from hvdkit.migrate.facts.optimizers.averaging_optimizers import constructions
 from hvdkit.migrate.facts.optimizers.optimizers import Optimizer
 from hvdkit.migrate.facts.optimizers.rates import (

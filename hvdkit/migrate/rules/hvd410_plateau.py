@@ -7,9 +7,9 @@ from collections.abc import Iterator
 
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
-from hvdkit.migrate.facts.data.training import only_single
 from hvdkit.migrate.facts.horovod_import import horovod_name
 from hvdkit.migrate.facts.launch.guards import Where, where_runs
+from hvdkit.migrate.facts.launch.starts import only_single
 from hvdkit.migrate.facts.optimizers.after_backward import rate_tests
 from hvdkit.migrate.facts.values.arguments import given
 from hvdkit.migrate.finding import required, safe

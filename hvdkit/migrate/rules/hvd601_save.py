@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from hvdkit.migrate import edits
 from hvdkit.migrate.collective_edits import fresh
 from hvdkit.migrate.facts import Facts
-from hvdkit.migrate.facts.data.training import only_single, trained_by
 from hvdkit.migrate.facts.files.kept import kept_statement
 from hvdkit.migrate.facts.files.opened_everywhere import opened_everywhere
 from hvdkit.migrate.facts.files.texts import text_block
@@ -21,7 +20,7 @@ from hvdkit.migrate.facts.files.writers import (
 )
 from hvdkit.migrate.facts.horovod_import import horovod_name
 from hvdkit.migrate.facts.launch.launch_needs import written_by_starter
-from hvdkit.migrate.facts.launch.starts import started
+from hvdkit.migrate.facts.launch.starts import only_single, started, trained_by
 from hvdkit.migrate.facts.programs import kinds_of
 from hvdkit.migrate.finding import manual, safe, suggested
 from hvdkit.migrate.names import Names

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
-from hvdkit.migrate.facts.data.training import only_single, trained_by
 from hvdkit.migrate.facts.files.writers import needed_everywhere
 from hvdkit.migrate.facts.horovod_import import horovod_name
 from hvdkit.migrate.facts.launch.guards import Where, where_runs
+from hvdkit.migrate.facts.launch.starts import only_single, trained_by
 from hvdkit.migrate.facts.once import once
 from hvdkit.migrate.facts.values.value import Value
 from hvdkit.migrate.finding import manual, safe

@@ -7,11 +7,11 @@ from collections.abc import Iterator
 
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts, Site
-from hvdkit.migrate.facts.data.training import only_single
 from hvdkit.migrate.facts.files.vocabulary import SAVES
 from hvdkit.migrate.facts.files.writers import own_file
 from hvdkit.migrate.facts.horovod_import import horovod_name
 from hvdkit.migrate.facts.launch.guards import Where, where_runs
+from hvdkit.migrate.facts.launch.starts import only_single
 from hvdkit.migrate.facts.once import once
 from hvdkit.migrate.facts.values.arguments import given
 from hvdkit.migrate.facts.values.order import passed_once

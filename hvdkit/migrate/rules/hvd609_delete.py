@@ -8,11 +8,11 @@ from collections.abc import Iterator
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.data.samples import reads_sample
-from hvdkit.migrate.facts.data.training import only_single, trained_by
 from hvdkit.migrate.facts.files.writers import needed_everywhere, own_file
 from hvdkit.migrate.facts.horovod_import import horovod_name
 from hvdkit.migrate.facts.launch.guards import Where, caught, where_runs
 from hvdkit.migrate.facts.launch.launch_needs import has_rank
+from hvdkit.migrate.facts.launch.starts import only_single, trained_by
 from hvdkit.migrate.facts.programs import kinds_of
 from hvdkit.migrate.facts.values.arguments import given
 from hvdkit.migrate.finding import manual, safe, suggested

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.code.mentions import mentions
-from hvdkit.migrate.facts.data.training import training_paths
+from hvdkit.migrate.facts.data.training_paths import training_paths
 from hvdkit.migrate.facts.programs import ProgramFacts, programs_of
 from hvdkit.migrate.finding import refused
 from hvdkit.migrate.names import Names

@@ -4,33 +4,18 @@ from __future__ import annotations
 
 import ast
 
-from hvdkit.migrate.facts.code.call_graph import begins_in
-from hvdkit.migrate.facts.code.loops import Path, training_loops
+from hvdkit.migrate.facts.code.loops import training_loops
 from hvdkit.migrate.facts.data.loaders import Loader, every_loader
+from hvdkit.migrate.facts.data.training_paths import training_paths
 from hvdkit.migrate.facts.facts import Facts
 from hvdkit.migrate.facts.launch.rank_kinds import rank_kinds
 from hvdkit.migrate.facts.launch.starts import runs_in
 from hvdkit.migrate.facts.once import once
-from hvdkit.migrate.facts.programs import ProgramFacts, kinds_of, programs_of
+from hvdkit.migrate.facts.programs import ProgramFacts
 from hvdkit.migrate.facts.values.value import Value
 from hvdkit.migrate.names import Names
 
 SEEDS = ("torch.manual_seed", "torch.cuda.manual_seed", "torch.cuda.manual_seed_all", "numpy.random.seed")
-
-
-def training_paths(facts: Facts, program: ProgramFacts) -> list[Path]:
-    """The ways to a backward pass that begin in this program, not in another that shares its files."""
-    return [
-        path
-        for path in training_loops(facts).paths
-        if path.names in program.files
-        and _outermost(path)[0] in program.files
-        and begins_in(program.entry, *_outermost(path))
-    ]
-
-
-def _outermost(path: Path) -> tuple[Names, ast.AST]:
-    return path.calls[-1] if path.calls else (path.names, path.backward)
 
 
 @once
@@ -52,21 +37,6 @@ def own_loaders(facts: Facts, program: ProgramFacts) -> list[Value]:
     """The project's own subclasses of DataLoader that a program trains on."""
     drawn = {value for path in training_paths(facts, program) for value in path.loaders}
     return sorted((v for v in drawn if v.kind == "object"), key=lambda v: (str(v.names.source.path), v.name))
-
-
-def trained_by(facts: Facts, names: Names, node: ast.AST) -> list[ProgramFacts]:
-    """The programs that train with PyTorch and come to a node."""
-    return [
-        program for program in programs_of(facts) if program.migrates and runs_in(facts, program, names, node)
-    ]
-
-
-def only_single(facts: Facts, names: Names) -> bool:
-    """Whether a file runs in programs of one process that train, and in none of several processes.
-
-    Those that train nothing, and share it, start Horovod as well (HVD110).
-    """
-    return kinds_of(facts, names) - {"none"} == {"single"}
 
 
 def seeds(facts: Facts, program: ProgramFacts) -> list[tuple[Names, ast.Call, bool]]:

@@ -7,7 +7,8 @@ from collections.abc import Iterator
 
 from hvdkit.migrate.facts.code.loops import Loop, Path
 from hvdkit.migrate.facts.data.draws import above, chosen
-from hvdkit.migrate.facts.data.training import training_paths, unfollowed_loaders
+from hvdkit.migrate.facts.data.training import unfollowed_loaders
+from hvdkit.migrate.facts.data.training_paths import training_paths
 from hvdkit.migrate.facts.facts import Facts
 from hvdkit.migrate.facts.once import once
 from hvdkit.migrate.facts.programs import ProgramFacts, programs_of

@@ -6,11 +6,11 @@ import ast
 from collections.abc import Iterator
 
 from hvdkit.migrate.facts.data.samples import named_by_sample
-from hvdkit.migrate.facts.data.training import only_single, trained_by
 from hvdkit.migrate.facts.facts import Facts
 from hvdkit.migrate.facts.files.texts import is_named, is_read
 from hvdkit.migrate.facts.files.vocabulary import ARCHIVES
 from hvdkit.migrate.facts.files.writers import Writer, handed, is_target, needed_everywhere
+from hvdkit.migrate.facts.launch.starts import only_single, trained_by
 from hvdkit.migrate.facts.values.arguments import positional, received
 from hvdkit.migrate.names import FunctionNode, Names
 

@@ -12,12 +12,12 @@ from dataclasses import dataclass
 from hvdkit.migrate.facts.code.loops import training_loops
 from hvdkit.migrate.facts.collectives.own_numbers import of_own_numbers
 from hvdkit.migrate.facts.data.samples import named_by_sample
-from hvdkit.migrate.facts.data.training import only_single, trained_by
 from hvdkit.migrate.facts.facts import Facts
 from hvdkit.migrate.facts.files.texts import is_read, opened_to_closed
 from hvdkit.migrate.facts.files.vocabulary import DUMPS, OPEN
 from hvdkit.migrate.facts.files.writers import Writer
 from hvdkit.migrate.facts.launch.launch_needs import has_rank
+from hvdkit.migrate.facts.launch.starts import only_single, trained_by
 from hvdkit.migrate.facts.values.arguments import given
 from hvdkit.migrate.names import FUNCTIONS, Names
 from hvdkit.migrate.statements import statements_above

@@ -10,11 +10,11 @@ import ast
 from collections import defaultdict
 
 from hvdkit.migrate import edits
-from hvdkit.migrate.facts.data.training import trained_by
 from hvdkit.migrate.facts.facts import Facts
 from hvdkit.migrate.facts.files.vocabulary import DUMPS
 from hvdkit.migrate.facts.files.writers import Writer, handed, is_target, path_and_mode
 from hvdkit.migrate.facts.launch.launch_needs import has_rank
+from hvdkit.migrate.facts.launch.starts import trained_by
 from hvdkit.migrate.facts.once import once
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.statements import statements_above

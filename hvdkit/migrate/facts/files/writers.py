@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts.code.pure import only_computes
 from hvdkit.migrate.facts.data.samples import named_by_sample, prepares_data, reads_sample
-from hvdkit.migrate.facts.data.training import only_single
 from hvdkit.migrate.facts.facts import Facts, Site
 from hvdkit.migrate.facts.files.images import is_image
 from hvdkit.migrate.facts.files.vocabulary import (
@@ -26,6 +25,7 @@ from hvdkit.migrate.facts.files.vocabulary import (
 )
 from hvdkit.migrate.facts.launch.guards import Where, where_runs
 from hvdkit.migrate.facts.launch.rank_kinds import rank_kinds
+from hvdkit.migrate.facts.launch.starts import only_single
 from hvdkit.migrate.facts.once import once
 from hvdkit.migrate.facts.values.arguments import given, keyword, passed
 from hvdkit.migrate.names import FUNCTIONS, Names

@@ -6,10 +6,10 @@ import ast
 import re
 from collections.abc import Iterator
 
-from hvdkit.migrate.facts.data.training import only_single
 from hvdkit.migrate.facts.facts import Facts
 from hvdkit.migrate.facts.launch.launch import launch_of
 from hvdkit.migrate.facts.launch.rank_kinds import rank_kinds
+from hvdkit.migrate.facts.launch.starts import only_single
 from hvdkit.migrate.facts.once import once
 from hvdkit.migrate.facts.programs import kinds_of, programs_of
 from hvdkit.migrate.facts.values.arguments import keyword

@@ -6,10 +6,10 @@ import ast
 from enum import IntEnum
 
 from hvdkit.migrate.facts.code.call_graph import call_graph
-from hvdkit.migrate.facts.data.training import trained_by
 from hvdkit.migrate.facts.facts import Facts
 from hvdkit.migrate.facts.launch.launch import launch_of
 from hvdkit.migrate.facts.launch.rank_kinds import CONSTANT, UNKNOWN, rank_kinds
+from hvdkit.migrate.facts.launch.starts import trained_by
 from hvdkit.migrate.facts.once import once
 from hvdkit.migrate.facts.values.arguments import passed
 from hvdkit.migrate.facts.vocabulary import EVERY_HOROVOD

@@ -9,7 +9,7 @@ from hvdkit.migrate.facts.code.call_graph import call_graph
 from hvdkit.migrate.facts.code.main_guards import main_guard, module_imports
 from hvdkit.migrate.facts.facts import Facts, Site
 from hvdkit.migrate.facts.launch.pools import in_pool
-from hvdkit.migrate.facts.programs import ProgramFacts, programs_of
+from hvdkit.migrate.facts.programs import ProgramFacts, kinds_of, programs_of
 from hvdkit.migrate.names import FUNCTIONS, LOOPS, Names
 
 MAX_CALLERS = 4
@@ -164,3 +164,18 @@ def does_something(names: Names, statement: ast.stmt) -> bool:
         and isinstance(statement.value, ast.Call)
         and not (set(names.qualified(statement.value.func)) & SETTINGS)
     )
+
+
+def trained_by(facts: Facts, names: Names, node: ast.AST) -> list[ProgramFacts]:
+    """The programs that train with PyTorch and come to a node."""
+    return [
+        program for program in programs_of(facts) if program.migrates and runs_in(facts, program, names, node)
+    ]
+
+
+def only_single(facts: Facts, names: Names) -> bool:
+    """Whether a file runs in programs of one process that train, and in none of several processes.
+
+    Those that train nothing, and share it, start Horovod as well (HVD110).
+    """
+    return kinds_of(facts, names) - {"none"} == {"single"}

@@ -8,9 +8,8 @@ from collections.abc import Iterator
 from hvdkit.migrate.facts.code.call_graph import call_graph
 from hvdkit.migrate.facts.collectives.alike import changed_alike
 from hvdkit.migrate.facts.data.rank_shares import is_rank_share
-from hvdkit.migrate.facts.data.training import only_single, trained_by
 from hvdkit.migrate.facts.facts import Facts
-from hvdkit.migrate.facts.launch.starts import runs_in
+from hvdkit.migrate.facts.launch.starts import only_single, runs_in, trained_by
 from hvdkit.migrate.facts.models.coverage import trained_wraps
 from hvdkit.migrate.facts.models.wraps import Wrap
 from hvdkit.migrate.facts.programs import kinds_of, programs_of

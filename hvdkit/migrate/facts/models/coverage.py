@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from hvdkit.migrate.facts import vocabulary as words
 from hvdkit.migrate.facts.code.loops import backward_calls, library_backwards
-from hvdkit.migrate.facts.data.training import training_paths
+from hvdkit.migrate.facts.data.training_paths import training_paths
 from hvdkit.migrate.facts.facts import Facts
 from hvdkit.migrate.facts.launch.starts import run_by_nobody, runs_in
 from hvdkit.migrate.facts.models.wraps import Wrap, find_wraps

@@ -6,8 +6,8 @@ import ast
 from collections.abc import Iterator
 
 from hvdkit.migrate.facts import vocabulary as words
-from hvdkit.migrate.facts.data.training import trained_by
 from hvdkit.migrate.facts.facts import Facts
+from hvdkit.migrate.facts.launch.starts import trained_by
 from hvdkit.migrate.facts.models.syncing import NO_SYNC, for_ddp_only
 from hvdkit.migrate.facts.models.wraps import find_wraps, removed
 from hvdkit.migrate.facts.programs import kinds_of, migrates

@@ -19,7 +19,7 @@ from hvdkit.migrate import edits
 from hvdkit.migrate.facts import vocabulary as words
 from hvdkit.migrate.facts.averages.hand_reduction import COLLECTIVES, hand_reductions
 from hvdkit.migrate.facts.code.loops import backward_calls, library_backwards
-from hvdkit.migrate.facts.data.training import training_paths
+from hvdkit.migrate.facts.data.training_paths import training_paths
 from hvdkit.migrate.facts.facts import Facts
 from hvdkit.migrate.facts.horovod_import import horovod_name
 from hvdkit.migrate.facts.launch.starts import run_by_nobody, runs_in

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from hvdkit.migrate.facts.code.loops import Path
-from hvdkit.migrate.facts.data.training import training_paths
+from hvdkit.migrate.facts.data.training_paths import training_paths
 from hvdkit.migrate.facts.facts import Facts
 from hvdkit.migrate.facts.launch.starts import on_import
 from hvdkit.migrate.facts.models.wraps import Wrap

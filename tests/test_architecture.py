@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -59,3 +60,40 @@ def test_a_circle_is_seen() -> None:
 
 def test_no_circle_of_files() -> None:
     assert circle(import_graph()) == []
+
+
+def storeys() -> list[str]:
+    """The folders of hvdkit/migrate in the order in which docs/architecture.md names them, lowest first."""
+    text = (ROOT.parent / "docs" / "architecture.md").read_text(encoding="utf-8")
+    return [f"hvdkit.migrate.{row.replace('/', '.')}" for row in re.findall(r"(?m)^\| `([\w/]+)` \|", text)]
+
+
+def storey_of(module: str, order: list[str]) -> str | None:
+    """The folder that a module lies in, the innermost of those that are named."""
+    return max((s for s in order if f"{module}.".startswith(f"{s}.")), key=len, default=None)
+
+
+def upward(graph: Graph, order: list[str]) -> Iterator[tuple[str, str]]:
+    """The imports of what lies in a storey above."""
+    for module, imported in graph.items():
+        own = storey_of(module, order)
+        for other in imported if own is not None else ():
+            above = storey_of(other, order)
+            if above is not None and own is not None and order.index(above) > order.index(own):
+                yield module, other
+
+
+def test_an_arrow_that_points_up_is_seen() -> None:
+    graph = {"low.one": {"high.inner.two"}, "high.three": {"low.one"}, "high.inner.two": {"high.three"}}
+    assert [*upward(graph, ["low", "high", "high.inner"])] == [("low.one", "high.inner.two")]
+
+
+def test_imports_point_down() -> None:
+    assert [*upward(import_graph(), storeys())] == []
+
+
+def test_every_storey_is_a_folder_and_every_folder_of_facts_a_storey() -> None:
+    order = storeys()
+    assert [s for s in order if not (ROOT.parent / s.replace(".", "/") / "__init__.py").exists()] == []
+    facts = {path.parent for path in (ROOT / "migrate" / "facts").rglob("*.py")}
+    assert {name_of(folder / "__init__.py") for folder in facts} <= {*order}

@@ -11,17 +11,17 @@ from dataclasses import dataclass
 
 from hvdkit.check.order import follows
 from hvdkit.migrate.facts import Facts
-from hvdkit.migrate.facts import vocabulary as words
 from hvdkit.migrate.facts.facts import Site
 from hvdkit.migrate.facts.launch.rank_kinds import rank_kinds
+from hvdkit.migrate.facts.models.step_groups import Step
 from hvdkit.migrate.facts.once import once
 from hvdkit.migrate.facts.optimizers.averaging_optimizers import averaging_optimizers
-from hvdkit.migrate.facts.optimizers.passes import Step
 from hvdkit.migrate.facts.optimizers.step_calls import step_calls
-from hvdkit.migrate.facts.programs import ProgramFacts, programs_of
-from hvdkit.migrate.facts.values.arguments import given, keyword, unpacks
-from hvdkit.migrate.facts.values.value import Value
+from hvdkit.migrate.facts.programs.programs import ProgramFacts, programs_of
 from hvdkit.migrate.names import FUNCTIONS, Names
+from hvdkit.migrate.values import vocabulary as words
+from hvdkit.migrate.values.arguments import given, keyword, unpacks
+from hvdkit.migrate.values.value import Value
 
 # Every rank has to come to each of these, in the same order.
 COLLECTIVES = (

@@ -6,10 +6,10 @@ import ast
 
 from hvdkit.check.horovod import calls_in, programs
 from hvdkit.migrate.facts import Facts
-from hvdkit.migrate.facts import vocabulary as words
 from hvdkit.migrate.facts.facts import Site
-from hvdkit.migrate.facts.programs import ProgramFacts
+from hvdkit.migrate.facts.programs.programs import ProgramFacts
 from hvdkit.migrate.names import Names
+from hvdkit.migrate.values import vocabulary as words
 
 KERAS = ("tensorflow.keras", "keras", "tensorflow.python.keras", "tf_keras")
 # hvdkit's own list of callbacks: it adds Horovod's, and leaves on rank 0 alone what writes.

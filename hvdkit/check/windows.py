@@ -10,12 +10,12 @@ from hvdkit.check.horovod import wrapped_steps, wrapped_under
 from hvdkit.check.order import block_of
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
-from hvdkit.migrate.facts.averages.by_hand import averages_by_hand
+from hvdkit.migrate.facts.models.gradient_reads import GradientUse
+from hvdkit.migrate.facts.models.step_groups import Step
 from hvdkit.migrate.facts.once import once
-from hvdkit.migrate.facts.optimizers.gradients import GradientUse
-from hvdkit.migrate.facts.optimizers.naming import plain_target
-from hvdkit.migrate.facts.optimizers.passes import Step
+from hvdkit.migrate.facts.optimizers.averaged_by_hand import averages_by_hand
 from hvdkit.migrate.facts.optimizers.step_calls import step_calls
+from hvdkit.migrate.facts.optimizers.written_optimizers import plain_target
 from hvdkit.migrate.names import FUNCTIONS, Names
 from hvdkit.migrate.plan import Edit
 from hvdkit.migrate.statements import statements_above

@@ -11,7 +11,7 @@ from hvdkit.errors import HvdkitError
 from hvdkit.launch.preflight import UnfinishedError, refuse_unfinished
 from hvdkit.migrate.engine import make_plan, run_pass
 from hvdkit.migrate.facts import Options
-from hvdkit.migrate.facts.programs import programs_of
+from hvdkit.migrate.facts.programs.programs import programs_of
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.project import Project

@@ -12,7 +12,7 @@ from typing import Union
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.collectives.collectives import Collective
-from hvdkit.migrate.facts.horovod_import import horovod_name
+from hvdkit.migrate.facts.programs.horovod_import import horovod_name
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Edit
 

@@ -12,28 +12,33 @@ from typing import Any
 
 from hvdkit.migrate.devices import device_row, init_row
 from hvdkit.migrate.facts import Facts, Site
-from hvdkit.migrate.facts import vocabulary as words
-from hvdkit.migrate.facts.averages.hand_reduction import BY_HOROVOD, Gradients, hand_reductions
-from hvdkit.migrate.facts.data.draws import drawn_apart, made_apart
-from hvdkit.migrate.facts.data.host_shares import same_on_hosts
-from hvdkit.migrate.facts.data.sharding import epoch_calls, in_order, orders_itself, picked, share
-from hvdkit.migrate.facts.data.training import own_loaders, seeds, training_loaders, unfollowed_loaders
-from hvdkit.migrate.facts.data.training_paths import training_paths
+from hvdkit.migrate.facts.data.random_batches import drawn_apart, made_apart
+from hvdkit.migrate.facts.data.samplers_of_hosts import same_on_hosts
+from hvdkit.migrate.facts.data.sharding import epoch_calls, in_order, orders_itself, picked_by_rank, share
+from hvdkit.migrate.facts.data.training_loaders import (
+    own_loaders,
+    seeds,
+    training_loaders,
+    unfollowed_loaders,
+)
 from hvdkit.migrate.facts.data.whole_graph import whole_graph
 from hvdkit.migrate.facts.files.writers import writers
-from hvdkit.migrate.facts.launch.guards import Where, where_runs, without_job
 from hvdkit.migrate.facts.launch.rank_kinds import rank_kinds
-from hvdkit.migrate.facts.launch.starts import run_by_nobody, runs_in
+from hvdkit.migrate.facts.launch.which_processes import Where, where_runs, without_job
+from hvdkit.migrate.facts.models.gradient_collectives import BY_HOROVOD, Gradients, hand_reductions
 from hvdkit.migrate.facts.models.wraps import chosen_wraps
 from hvdkit.migrate.facts.optimizers.after_backward import averaged_passes
 from hvdkit.migrate.facts.optimizers.averaging_optimizers import averaging_optimizers
 from hvdkit.migrate.facts.optimizers.named_passes import passes_by_name
 from hvdkit.migrate.facts.optimizers.unknown_steps import unknown_steps
-from hvdkit.migrate.facts.programs import ProgramFacts, programs_of
-from hvdkit.migrate.facts.values.arguments import keyword
+from hvdkit.migrate.facts.programs.programs import ProgramFacts, programs_of
+from hvdkit.migrate.facts.programs.reached_code import run_by_nobody, runs_in
+from hvdkit.migrate.facts.programs.training_paths import training_paths
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Condition, State
 from hvdkit.migrate.tensorflow_conditions import tensorflow_conditions
+from hvdkit.migrate.values import vocabulary as words
+from hvdkit.migrate.values.arguments import keyword
 
 NOT_TRAINED = "nothing is trained here"
 ONE_PROCESS = "nothing is trained: it stays a program of one process"
@@ -78,7 +83,7 @@ def _sharded(facts: Facts, program: ProgramFacts) -> tuple[State, str]:
     # One that is made where there is one process may have all of the data.
     loaders = [o for o in loaders if not without_job(facts, o.names, o.node)] or loaders
     shares = [(loader, share(facts, loader)) for loader in loaders]
-    whole = [loader for loader, by in shares if not by and not picked(facts, loader)]
+    whole = [loader for loader, by in shares if not by and not picked_by_rank(facts, loader)]
     if whole:
         return State.OPEN, f"every rank may draw all of the data of the loader at {_places(whole)}"
     alike = [loader for loader in loaders if same_on_hosts(facts, loader)]

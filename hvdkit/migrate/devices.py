@@ -6,13 +6,13 @@ import ast
 from collections.abc import Iterator
 
 from hvdkit.migrate.facts import Facts, Site
-from hvdkit.migrate.facts import vocabulary as words
 from hvdkit.migrate.facts.launch.launch_order import Order
 from hvdkit.migrate.facts.launch.rank_kinds import rank_kinds
-from hvdkit.migrate.facts.launch.starts import runs_in, starting_sites
-from hvdkit.migrate.facts.programs import ProgramFacts
+from hvdkit.migrate.facts.programs.programs import ProgramFacts
+from hvdkit.migrate.facts.programs.reached_code import runs_in, starting_sites
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Condition, State
+from hvdkit.migrate.values import vocabulary as words
 
 # Questions that make no CUDA context, and settings that are kept until there is one.
 HARMLESS = (

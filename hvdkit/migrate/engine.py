@@ -16,7 +16,7 @@ from hvdkit.migrate import edits, tensorflow_edits
 from hvdkit.migrate.blocks import fill
 from hvdkit.migrate.conditions import conditions
 from hvdkit.migrate.facts import Facts, Options
-from hvdkit.migrate.facts.programs import programs_of
+from hvdkit.migrate.facts.programs.programs import programs_of
 from hvdkit.migrate.imports import import_edits
 from hvdkit.migrate.indexing import index
 from hvdkit.migrate.joining import joined

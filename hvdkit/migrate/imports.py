@@ -11,7 +11,7 @@ from typing import Union
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.code.main_guards import main_guard
-from hvdkit.migrate.facts.horovod_import import horovod_module, horovod_name
+from hvdkit.migrate.facts.programs.horovod_import import horovod_module, horovod_name
 from hvdkit.migrate.names import FUNCTIONS, Names
 from hvdkit.migrate.plan import Edit, merge
 

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from hvdkit.migrate.facts.launch.commands import launch_commands
+from hvdkit.migrate.facts.code.commands import launch_commands
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.opening import NOT_SOURCE
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from hvdkit.migrate.facts import Facts
-from hvdkit.migrate.facts.programs import programs_of
+from hvdkit.migrate.facts.programs.programs import programs_of
 from hvdkit.migrate.plan import Applicability, Finding
 
 AVERAGING = "HVD416"

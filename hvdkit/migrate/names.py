@@ -1,6 +1,6 @@
 """What a name means in one file: scopes, bindings, import aliases and qualified names.
 
-Nothing here looks at other files or follows values; see facts/values/flow.py for that. An index is made in
+Nothing here looks at other files or follows values; see values/flow.py for that. An index is made in
 indexing.py.
 """
 

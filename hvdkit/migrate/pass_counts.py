@@ -6,10 +6,10 @@ import ast
 
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
-from hvdkit.migrate.facts.horovod_import import horovod_name
 from hvdkit.migrate.facts.models.syncing import SETTER, Choice, called, choice_of, is_nothing, mention_in
 from hvdkit.migrate.facts.optimizers.after_backward import averaged_literally
-from hvdkit.migrate.facts.optimizers.naming import trainers_of
+from hvdkit.migrate.facts.optimizers.written_optimizers import trainers_of
+from hvdkit.migrate.facts.programs.horovod_import import horovod_name
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Edit
 

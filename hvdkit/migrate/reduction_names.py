@@ -8,10 +8,10 @@ from __future__ import annotations
 import ast
 
 from hvdkit.migrate.facts import Facts
-from hvdkit.migrate.facts.optimizers.placing import Place
-from hvdkit.migrate.facts.programs import programs_of
-from hvdkit.migrate.facts.values.value import Value
+from hvdkit.migrate.facts.optimizers.wrap_places import Place
+from hvdkit.migrate.facts.programs.programs import programs_of
 from hvdkit.migrate.names import COMPREHENSIONS, FUNCTIONS, LOOPS, Names
+from hvdkit.migrate.values.value import Value
 
 
 def may_share_names(place: Place, other: Place) -> bool:
@@ -28,7 +28,7 @@ def named_alike(place: Place, other: Place) -> bool:
     return same and not _instead_of(place, other)
 
 
-def told_apart(place: Place, mates: list[Place]) -> str:
+def name_prefix(place: Place, mates: list[Place]) -> str:
     """What to put before the names where another model is written alike: its function, or its optimizer."""
     alike = [other for other in mates if _written_alike(place, other)]
     if not alike:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from hvdkit.migrate.facts import Facts, Options
-from hvdkit.migrate.facts.programs import ProgramFacts, imported_by, programs_of
+from hvdkit.migrate.facts.programs.programs import ProgramFacts, imported_by, programs_of
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Applicability, FilePlan, Finding, address
 

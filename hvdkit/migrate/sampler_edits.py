@@ -9,19 +9,19 @@ from hvdkit.migrate import edits
 from hvdkit.migrate.collective_edits import fresh
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.data.batch_samplers import grouped
+from hvdkit.migrate.facts.data.batches_by_count import taken_by_count
 from hvdkit.migrate.facts.data.loaders import Loader, every_loader
-from hvdkit.migrate.facts.data.made_alike import evaluates_too
-from hvdkit.migrate.facts.data.phases import Phase, compared, phase_trained
+from hvdkit.migrate.facts.data.loaders_of_one_call import evaluates_too
+from hvdkit.migrate.facts.data.loaders_of_phases import Phase, compared, phase_trained
 from hvdkit.migrate.facts.data.sharding import ITERABLE, is_sharded
-from hvdkit.migrate.facts.data.taken_by_count import taken_by_count
-from hvdkit.migrate.facts.data.training import is_trained_on
-from hvdkit.migrate.facts.horovod_import import horovod_name
-from hvdkit.migrate.facts.launch.starts import only_single
-from hvdkit.migrate.facts.values.arguments import keyword
-from hvdkit.migrate.facts.values.value import Value
+from hvdkit.migrate.facts.data.training_loaders import is_trained_on
+from hvdkit.migrate.facts.programs.horovod_import import horovod_name
+from hvdkit.migrate.facts.programs.reached_code import only_single
 from hvdkit.migrate.graph_samples import drawn_from, is_of_graph
 from hvdkit.migrate.names import COMPREHENSIONS, Names
 from hvdkit.migrate.plan import Edit
+from hvdkit.migrate.values.arguments import keyword
+from hvdkit.migrate.values.value import Value
 
 WIDE = 110  # columns
 RANDOM, SEQUENTIAL = "torch.utils.data.RandomSampler", "torch.utils.data.SequentialSampler"

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.code.main_guards import main_guard
-from hvdkit.migrate.facts.horovod_import import horovod_name
-from hvdkit.migrate.facts.launch.starts import DEFINITIONS, start_below
+from hvdkit.migrate.facts.programs.horovod_import import horovod_name
+from hvdkit.migrate.facts.programs.reached_code import DEFINITIONS, start_below
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Edit
 

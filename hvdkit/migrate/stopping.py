@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from hvdkit.migrate.facts import Facts
-from hvdkit.migrate.facts.launch.stops import Stop, find_stops, outermost_stop
+from hvdkit.migrate.facts.launch.stop_at_option import Stop, find_stops, outermost_stop
 from hvdkit.migrate.indexing import index
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Edit

@@ -6,16 +6,16 @@ import ast
 from collections.abc import Iterable
 
 from hvdkit.migrate.facts import Facts
-from hvdkit.migrate.facts.launch.guards import Where, where_runs
+from hvdkit.migrate.facts.keras import vocabulary as words
+from hvdkit.migrate.facts.keras.model_calls import ModelCall, custom_step, keras_calls
+from hvdkit.migrate.facts.keras.tapes import applied_gradients, is_distributed
 from hvdkit.migrate.facts.launch.rank_kinds import rank_kinds
-from hvdkit.migrate.facts.programs import ProgramFacts
-from hvdkit.migrate.facts.tensorflow import vocabulary as words
+from hvdkit.migrate.facts.launch.which_processes import Where, where_runs
+from hvdkit.migrate.facts.programs.programs import ProgramFacts
+from hvdkit.migrate.facts.programs.tensorflow_programs import loopless_steps, training_step_loops
 from hvdkit.migrate.facts.tensorflow.datasets import dataset_chains
-from hvdkit.migrate.facts.tensorflow.migrating import loopless_steps, training_step_loops
-from hvdkit.migrate.facts.tensorflow.models import ModelCall, custom_step, keras_calls
-from hvdkit.migrate.facts.tensorflow.saving import saves, summaries
-from hvdkit.migrate.facts.tensorflow.shares import is_cut, is_own_part
-from hvdkit.migrate.facts.tensorflow.tapes import applied_gradients, is_distributed
+from hvdkit.migrate.facts.tensorflow.own_shares import is_cut, is_own_part
+from hvdkit.migrate.facts.tensorflow.saving_calls import saves, summaries
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Condition, State
 

@@ -7,9 +7,9 @@ from collections.abc import Iterable, Sequence
 
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
-from hvdkit.migrate.facts.horovod_import import horovod_module, horovod_name
 from hvdkit.migrate.facts.launch.rank_kinds import rank_kinds
-from hvdkit.migrate.facts.tensorflow.migrating import mirrored_strategies, only_with_strategy
+from hvdkit.migrate.facts.programs.horovod_import import horovod_module, horovod_name
+from hvdkit.migrate.facts.programs.tensorflow_programs import mirrored_strategies, only_with_strategy
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Edit
 

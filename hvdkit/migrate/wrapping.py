@@ -15,11 +15,11 @@ from typing import Callable
 
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
-from hvdkit.migrate.facts.horovod_import import horovod_name
 from hvdkit.migrate.facts.models.wraps import Wrap
-from hvdkit.migrate.facts.values.wrappers import RETURNS_SELF, is_wrapper
+from hvdkit.migrate.facts.programs.horovod_import import horovod_name
 from hvdkit.migrate.names import COMPREHENSIONS, Names
 from hvdkit.migrate.plan import Edit
+from hvdkit.migrate.values.wrappers import RETURNS_SELF, is_wrapper
 
 # Writes what has to be said about a model, given an expression that is the model.
 Lines = Callable[[str], Sequence[str]]

@@ -8,10 +8,10 @@ from textwrap import dedent, indent
 
 import pytest
 
-from hvdkit.migrate.facts.values.flow import Flow
-from hvdkit.migrate.facts.values.value import Value
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.opening import open_project
+from hvdkit.migrate.values.flow import Flow
+from hvdkit.migrate.values.value import Value
 
 
 def probe(folder: Path, text: str, **files: str) -> tuple[Flow, Names, ast.expr]:

@@ -7,7 +7,7 @@ import random
 
 import pytest
 
-from hvdkit.migrate.facts.values.memo import MAX_DEPTH, Memo
+from hvdkit.migrate.values.memo import MAX_DEPTH, Memo
 
 Graph = dict[str, tuple[str, ...]]  # question -> the questions that it reads; each also holds its own name
 

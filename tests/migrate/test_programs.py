@@ -8,11 +8,11 @@ import pytest
 
 from hvdkit.migrate.engine import make_plan
 from hvdkit.migrate.facts import Facts, Options
-from hvdkit.migrate.facts.data.training_paths import training_paths
-from hvdkit.migrate.facts.models.buffers import changed_in_training
+from hvdkit.migrate.facts.coverage.buffers import changed_in_training
+from hvdkit.migrate.facts.optimizers.one_of_several_steps import steps_one_of_several
 from hvdkit.migrate.facts.optimizers.steps import steps_of
-from hvdkit.migrate.facts.optimizers.told_apart import not_told_apart
-from hvdkit.migrate.facts.programs import programs_of
+from hvdkit.migrate.facts.programs.programs import programs_of
+from hvdkit.migrate.facts.programs.training_paths import training_paths
 from hvdkit.migrate.opening import open_project
 
 TOOLS = """\
@@ -255,5 +255,5 @@ def test_an_optimizer_of_a_check_in_its_own_file_is_none_of_the_script(tmp_path:
     (tmp_path / "train.py").write_text(USING_OWN)
     facts = Facts(open_project([tmp_path]))
     assert steps_of(facts).groups and not any(
-        not_told_apart(facts, group) for group in steps_of(facts).groups
+        steps_one_of_several(facts, group) for group in steps_of(facts).groups
     )

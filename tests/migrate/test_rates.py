@@ -7,7 +7,7 @@ import inspect
 import pytest
 import torch
 
-from hvdkit.migrate.facts.optimizers.rates import DEFAULTS
+from hvdkit.migrate.facts.optimizers.learning_rates import DEFAULTS
 
 
 @pytest.mark.parametrize("name", DEFAULTS)

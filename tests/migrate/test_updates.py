@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from hvdkit.migrate.facts.optimizers.updates import hand_updates, may_step_weights
+from hvdkit.migrate.facts.models.weight_updates import hand_updates, may_step_weights
 from hvdkit.migrate.opening import open_project
 
 

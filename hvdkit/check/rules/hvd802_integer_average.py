@@ -9,10 +9,10 @@ from hvdkit.check.dtypes import is_integer
 from hvdkit.check.horovod import averages, called, short
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
-from hvdkit.migrate.facts import vocabulary as words
 from hvdkit.migrate.finding import manual, suggested
 from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
+from hvdkit.migrate.values import vocabulary as words
 
 
 def check(facts: Facts) -> Iterator[Finding]:

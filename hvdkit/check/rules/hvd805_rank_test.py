@@ -9,13 +9,13 @@ from typing import Any, Callable
 
 from hvdkit.check.horovod import COLLECTIVES, MAX_CALLERS, called, short
 from hvdkit.migrate.facts import Facts
-from hvdkit.migrate.facts import vocabulary as words
-from hvdkit.migrate.facts.launch.guards import Where, tests, where_runs
+from hvdkit.migrate.facts.launch.which_processes import Where, processes_of_test, where_runs
 from hvdkit.migrate.finding import manual
 from hvdkit.migrate.names import FUNCTIONS, Names
 from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rule import Keep, Rule
 from hvdkit.migrate.statements import block_of
+from hvdkit.migrate.values import vocabulary as words
 
 COMPARED: dict[type[ast.cmpop], Callable[[Any, Any], bool]] = {
     ast.Eq: operator.eq,
@@ -47,7 +47,7 @@ def _answered(facts: Facts, names: Names, node: ast.AST, depth: int = 0) -> bool
     for parent in names.ancestors(node):
         if isinstance(parent, ast.If) and child is not parent.test:
             inside = child in parent.body
-            if tests(facts, names, parent.test, inside) is not Where.ALL:
+            if processes_of_test(facts, names, parent.test, inside) is not Where.ALL:
                 other = [*parent.orelse, *_under_opposite(names, parent)] if inside else parent.body
                 if any(_collects(facts, names, statement) for statement in other):
                     return True

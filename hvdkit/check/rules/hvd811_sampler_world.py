@@ -7,12 +7,12 @@ from collections.abc import Iterator
 from hvdkit.check.horovod import horovod_files
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
-from hvdkit.migrate.facts import vocabulary as words
-from hvdkit.migrate.facts.horovod_import import horovod_name
-from hvdkit.migrate.facts.values.arguments import unpacks
+from hvdkit.migrate.facts.programs.horovod_import import horovod_name
 from hvdkit.migrate.finding import safe
 from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
+from hvdkit.migrate.values import vocabulary as words
+from hvdkit.migrate.values.arguments import unpacks
 
 PARAMETERS = ("dataset", "num_replicas", "rank")
 

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from hvdkit.check.horovod import argument, horovod_files
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
-from hvdkit.migrate.facts.horovod_import import horovod_name
 from hvdkit.migrate.facts.launch.rank_kinds import rank_kinds
+from hvdkit.migrate.facts.programs.horovod_import import horovod_name
 from hvdkit.migrate.finding import safe
 from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rule import Change, Keep, Rule

@@ -8,16 +8,16 @@ from collections.abc import Iterator
 from hvdkit.check.horovod import horovod_files
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
-from hvdkit.migrate.facts import vocabulary as words
 from hvdkit.migrate.facts.code.loops import Loop
 from hvdkit.migrate.facts.data.epochs import epoch_loops, epoch_number, told_epoch
 from hvdkit.migrate.facts.data.loaders import Loader, every_loader
 from hvdkit.migrate.facts.data.sharding import epoch_calls, in_order
-from hvdkit.migrate.facts.data.training import is_trained_on
-from hvdkit.migrate.facts.values.spelling import spelled
+from hvdkit.migrate.facts.data.training_loaders import is_trained_on
 from hvdkit.migrate.finding import manual, safe
 from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
+from hvdkit.migrate.values import vocabulary as words
+from hvdkit.migrate.values.spelling import spelled
 
 
 def check(facts: Facts) -> Iterator[Finding]:

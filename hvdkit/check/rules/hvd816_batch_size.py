@@ -9,7 +9,7 @@ from hvdkit.check.horovod import argument, horovod_files
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.data.loaders import every_loader
 from hvdkit.migrate.facts.data.sharding import is_sharded
-from hvdkit.migrate.facts.data.training import is_trained_on
+from hvdkit.migrate.facts.data.training_loaders import is_trained_on
 from hvdkit.migrate.facts.launch.rank_kinds import rank_kinds
 from hvdkit.migrate.finding import manual
 from hvdkit.migrate.names import Names

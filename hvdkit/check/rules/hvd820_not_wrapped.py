@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from hvdkit.check.horovod import MAX_CALLERS, calls_in, horovod_files, programs, short, wraps
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.optimizers.step_calls import step_calls
-from hvdkit.migrate.facts.programs import ProgramFacts
+from hvdkit.migrate.facts.programs.programs import ProgramFacts
 from hvdkit.migrate.finding import manual
 from hvdkit.migrate.names import FUNCTIONS, Names
 from hvdkit.migrate.plan import Finding

@@ -9,11 +9,11 @@ from hvdkit.check.horovod import WRAPPED, Wrapped, wraps
 from hvdkit.check.order import always_before
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
-from hvdkit.migrate.facts.values.order import last_binding
-from hvdkit.migrate.facts.values.value import Value
 from hvdkit.migrate.finding import safe
 from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
+from hvdkit.migrate.values.binding_order import last_binding
+from hvdkit.migrate.values.value import Value
 
 
 def check(facts: Facts) -> Iterator[Finding]:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from hvdkit.check.windows import Window, skips, synchronized, windows
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
-from hvdkit.migrate.facts.optimizers.naming import plain_target
+from hvdkit.migrate.facts.optimizers.written_optimizers import plain_target
 from hvdkit.migrate.finding import safe
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Edit, Finding

@@ -9,11 +9,11 @@ from hvdkit.check.horovod import argument, number, wraps
 from hvdkit.check.windows import Window, synchronized, windows
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
-from hvdkit.migrate.facts.values.arguments import unpacks
 from hvdkit.migrate.finding import manual, safe
 from hvdkit.migrate.names import FUNCTIONS
 from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
+from hvdkit.migrate.values.arguments import unpacks
 
 
 def check(facts: Facts) -> Iterator[Finding]:

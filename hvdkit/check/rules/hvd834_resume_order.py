@@ -9,14 +9,14 @@ from hvdkit.check.horovod import argument, called, number, optimizer_loads
 from hvdkit.check.order import between
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
-from hvdkit.migrate.facts.launch.guards import Where, where_runs
+from hvdkit.migrate.facts.launch.which_processes import Where, where_runs
 from hvdkit.migrate.facts.optimizers.averaging_optimizers import averaging_optimizers
-from hvdkit.migrate.facts.values.arguments import keyword
-from hvdkit.migrate.facts.values.value import Value
 from hvdkit.migrate.finding import safe
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
+from hvdkit.migrate.values.arguments import keyword
+from hvdkit.migrate.values.value import Value
 
 DECAYS = ("torch.optim.AdamW",)  # by default
 

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from hvdkit.check.horovod import BROADCASTS, calls_in, mentioned, model_loads, programs, wraps
 from hvdkit.check.order import maybe_before
 from hvdkit.migrate.facts import Facts
-from hvdkit.migrate.facts.launch.guards import Where, where_runs
-from hvdkit.migrate.facts.programs import ProgramFacts
+from hvdkit.migrate.facts.launch.which_processes import Where, where_runs
+from hvdkit.migrate.facts.programs.programs import ProgramFacts
 from hvdkit.migrate.finding import manual
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Finding

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from hvdkit.check.horovod import BROADCASTS, Wrapped, calls_in, mentioned, programs, target, wraps
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
-from hvdkit.migrate.facts.data.training import seeds
-from hvdkit.migrate.facts.horovod_import import horovod_name
+from hvdkit.migrate.facts.data.training_loaders import seeds
 from hvdkit.migrate.facts.optimizers.averaging_optimizers import averaging_optimizers
+from hvdkit.migrate.facts.programs.horovod_import import horovod_name
 from hvdkit.migrate.finding import safe
 from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from hvdkit.check.horovod import calls_in, mentioned, optimizer_loads, programs, wraps
 from hvdkit.migrate.facts import Facts
-from hvdkit.migrate.facts.launch.guards import Where, where_runs
+from hvdkit.migrate.facts.launch.which_processes import Where, where_runs
 from hvdkit.migrate.finding import manual
 from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rule import Keep, Rule

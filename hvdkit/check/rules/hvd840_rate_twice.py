@@ -9,11 +9,11 @@ from hvdkit.check.horovod import horovod_files
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.launch.rank_kinds import rank_kinds
 from hvdkit.migrate.facts.optimizers.averaging_optimizers import averaging_optimizers
-from hvdkit.migrate.facts.values.arguments import keyword
 from hvdkit.migrate.finding import manual
 from hvdkit.migrate.names import Binding, Names
 from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rule import Keep, Rule
+from hvdkit.migrate.values.arguments import keyword
 
 MAX_STEPS = 6
 

@@ -7,14 +7,14 @@ from collections.abc import Iterator
 
 from hvdkit.check.horovod import programs
 from hvdkit.migrate.facts import Facts
-from hvdkit.migrate.facts import vocabulary as words
 from hvdkit.migrate.facts.code.loops import Loop, training_loops
 from hvdkit.migrate.facts.data.loaders import Loader, every_loader
-from hvdkit.migrate.facts.data.training import is_trained_on
-from hvdkit.migrate.facts.programs import ProgramFacts
+from hvdkit.migrate.facts.data.training_loaders import is_trained_on
+from hvdkit.migrate.facts.programs.programs import ProgramFacts
 from hvdkit.migrate.finding import manual
 from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rule import Keep, Rule
+from hvdkit.migrate.values import vocabulary as words
 
 # Any of these words may put the shares together.
 GATHERS = ("allreduce", "allgather", "all_reduce", "all_gather", "reducescatter", "join(", "Metric", "mpi4py")

@@ -8,7 +8,7 @@ from hvdkit.check.horovod import programs, wraps
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.data.loaders import every_loader
 from hvdkit.migrate.facts.data.sharding import is_sharded
-from hvdkit.migrate.facts.programs import ProgramFacts
+from hvdkit.migrate.facts.programs.programs import ProgramFacts
 from hvdkit.migrate.finding import manual
 from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rule import Keep, Rule

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 
 from hvdkit.check.horovod import horovod_files
 from hvdkit.migrate.facts import Facts
-from hvdkit.migrate.facts import vocabulary as words
 from hvdkit.migrate.finding import manual
 from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rule import Keep, Rule
+from hvdkit.migrate.values import vocabulary as words
 
 
 def check(facts: Facts) -> Iterator[Finding]:

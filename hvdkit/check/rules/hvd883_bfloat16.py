@@ -7,11 +7,11 @@ from collections.abc import Iterator
 
 from hvdkit.check.horovod import wrapped_models, wraps
 from hvdkit.migrate.facts import Facts
-from hvdkit.migrate.facts.values.arguments import keyword
 from hvdkit.migrate.finding import manual
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rule import Keep, Rule
+from hvdkit.migrate.values.arguments import keyword
 
 
 def check(facts: Facts) -> Iterator[Finding]:

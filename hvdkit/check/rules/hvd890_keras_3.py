@@ -9,7 +9,7 @@ from pathlib import Path
 from hvdkit.check.horovod import calls_in, mentioned
 from hvdkit.check.keras import keras_programs
 from hvdkit.migrate.facts import Facts
-from hvdkit.migrate.facts.programs import ProgramFacts
+from hvdkit.migrate.facts.programs.programs import ProgramFacts
 from hvdkit.migrate.finding import manual
 from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rule import Keep, Rule

@@ -6,11 +6,11 @@ from collections.abc import Iterator
 
 from hvdkit.check.horovod import called
 from hvdkit.migrate.facts import Facts
-from hvdkit.migrate.facts import vocabulary as words
-from hvdkit.migrate.facts.values.arguments import unpacks
 from hvdkit.migrate.finding import manual
 from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rule import Keep, Rule
+from hvdkit.migrate.values import vocabulary as words
+from hvdkit.migrate.values.arguments import unpacks
 
 KINDS = ("callbacks.LearningRateWarmupCallback", "callbacks.LearningRateScheduleCallback")
 

@@ -14,12 +14,12 @@ from functools import cached_property
 from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, Callable, TypeVar, cast
 
-from hvdkit.migrate.facts import vocabulary as words
-from hvdkit.migrate.facts.values.arguments import keyword
-from hvdkit.migrate.facts.values.flow import Flow
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.options import Options
 from hvdkit.migrate.project import Project
+from hvdkit.migrate.values import vocabulary as words
+from hvdkit.migrate.values.arguments import keyword
+from hvdkit.migrate.values.flow import Flow
 
 if TYPE_CHECKING:
     from typing import Concatenate, ParamSpec

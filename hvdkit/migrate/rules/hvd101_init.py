@@ -7,15 +7,15 @@ from collections.abc import Iterator
 
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts, Site
-from hvdkit.migrate.facts.data.training_paths import training_paths
-from hvdkit.migrate.facts.horovod_import import horovod_name
+from hvdkit.migrate.facts.init.init_order import init_order
 from hvdkit.migrate.facts.launch.launch import INIT_ARGUMENTS, launch_of
-from hvdkit.migrate.facts.launch.launch_needs import init_order
 from hvdkit.migrate.facts.launch.launch_order import Place
 from hvdkit.migrate.facts.launch.launch_reach import TRUE_CALLS
-from hvdkit.migrate.facts.launch.library_talk import heard_by
-from hvdkit.migrate.facts.launch.starts import runs_in, starting_sites
-from hvdkit.migrate.facts.programs import programs_of
+from hvdkit.migrate.facts.launch.library_groups import libraries_needing
+from hvdkit.migrate.facts.programs.horovod_import import horovod_name
+from hvdkit.migrate.facts.programs.programs import programs_of
+from hvdkit.migrate.facts.programs.reached_code import runs_in, starting_sites
+from hvdkit.migrate.facts.programs.training_paths import training_paths
 from hvdkit.migrate.finding import manual, refused, safe
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Edit, Finding
@@ -58,7 +58,7 @@ def check(facts: Facts) -> Iterator[Finding]:
         if asked is not None:
             yield manual("HVD101", site.names, asked, PASSED_BY, TAKE_AWAY)
         message = "init_process_group becomes hvd.init(); the launcher gives rank, size and addresses"
-        stays = facts.options.allows("HVD115") and heard_by(facts, site)
+        stays = facts.options.allows("HVD115") and libraries_needing(facts, site)
         make = _above if stays else _edits
         finding = safe(facts, "HVD101", site.names, site.node, message, make, facts, site, inserted, gone)
         yield finding.knowing(_said(site.node))

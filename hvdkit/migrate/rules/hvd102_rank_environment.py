@@ -7,12 +7,12 @@ from collections.abc import Iterator
 
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
-from hvdkit.migrate.facts.horovod_import import horovod_name
-from hvdkit.migrate.facts.launch.environment import DEFAULTS, ENVIRONMENT, gathered
-from hvdkit.migrate.facts.launch.guards import caught
+from hvdkit.migrate.facts.code.environment import DEFAULTS, ENVIRONMENT, gathered
 from hvdkit.migrate.facts.launch.launch import launch_of
 from hvdkit.migrate.facts.launch.ranks import RankRead, environment_reads, environment_stores, gathered_reads
-from hvdkit.migrate.facts.programs import kinds_of
+from hvdkit.migrate.facts.launch.which_processes import caught
+from hvdkit.migrate.facts.programs.horovod_import import horovod_name
+from hvdkit.migrate.facts.programs.programs import kinds_of
 from hvdkit.migrate.finding import manual, safe
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Edit, Finding

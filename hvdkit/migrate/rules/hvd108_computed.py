@@ -7,15 +7,15 @@ from collections.abc import Iterator
 
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
-from hvdkit.migrate.facts.horovod_import import horovod_name
-from hvdkit.migrate.facts.launch.beside_definitions import (
+from hvdkit.migrate.facts.launch.launch import Origin, launch_of
+from hvdkit.migrate.facts.launch.rank_definitions import (
     host_numbers,
+    ranks_from_outside,
     read_again,
     tests_for_several,
-    unfollowed,
 )
-from hvdkit.migrate.facts.launch.launch import Origin, launch_of
 from hvdkit.migrate.facts.launch.worker_numbers import numbers_for_rank
+from hvdkit.migrate.facts.programs.horovod_import import horovod_name
 from hvdkit.migrate.finding import manual, safe
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Edit, Finding
@@ -44,7 +44,7 @@ def check(facts: Facts) -> Iterator[Finding]:
             for read in read_again(facts, origin):
                 message = f"the same value as in line {names.line(node)}, which is {text} now"
                 yield safe(facts, "HVD108", names, read, message, edits.replace, names.source, read, text)
-    for site, given, function in unfollowed(facts):
+    for site, given, function in ranks_from_outside(facts):
         text = site.names.source.segment(given)
         message = f"where {text} gets its value, which {ABOUT[function]}, could not be followed"
         advice = f"set {text} to {horovod_name(facts, site.names)}.{function}() where it is defined, if anything else reads it"

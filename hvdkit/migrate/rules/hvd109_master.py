@@ -7,8 +7,7 @@ from collections.abc import Iterator
 
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
-from hvdkit.migrate.facts.launch.environment import DEFAULTS
-from hvdkit.migrate.facts.launch.guards import caught
+from hvdkit.migrate.facts.code.environment import DEFAULTS
 from hvdkit.migrate.facts.launch.mpi import mpi, translated
 from hvdkit.migrate.facts.launch.ranks import (
     JOBS,
@@ -18,7 +17,8 @@ from hvdkit.migrate.facts.launch.ranks import (
     environment_stores,
     launch_tests,
 )
-from hvdkit.migrate.facts.programs import kinds_of
+from hvdkit.migrate.facts.launch.which_processes import caught
+from hvdkit.migrate.facts.programs.programs import kinds_of
 from hvdkit.migrate.finding import manual, safe
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Edit, Finding

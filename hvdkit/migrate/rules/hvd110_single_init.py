@@ -7,11 +7,13 @@ from collections.abc import Iterator
 
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
+from hvdkit.migrate.facts.code.console_scripts import commands, console_script
 from hvdkit.migrate.facts.code.main_guards import main_guard
-from hvdkit.migrate.facts.horovod_import import horovod_name
-from hvdkit.migrate.facts.launch.console_scripts import commands, console_script
 from hvdkit.migrate.facts.launch.ranks import environment_stores
-from hvdkit.migrate.facts.launch.starts import (
+from hvdkit.migrate.facts.once import once
+from hvdkit.migrate.facts.programs.horovod_import import horovod_name
+from hvdkit.migrate.facts.programs.programs import ProgramFacts, programs_of
+from hvdkit.migrate.facts.programs.reached_code import (
     DEFINITIONS,
     does_something,
     is_script,
@@ -20,8 +22,6 @@ from hvdkit.migrate.facts.launch.starts import (
     runs_project,
     start_below,
 )
-from hvdkit.migrate.facts.once import once
-from hvdkit.migrate.facts.programs import ProgramFacts, programs_of
 from hvdkit.migrate.finding import manual, refused, safe
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Applicability, Edit, Finding

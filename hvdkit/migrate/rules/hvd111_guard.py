@@ -9,12 +9,12 @@ from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.code.loops import training_loops
 from hvdkit.migrate.facts.launch.launch import launch_of
-from hvdkit.migrate.facts.launch.launch_reach import around, launch_reach
-from hvdkit.migrate.facts.values.lookups import calls_by_text
+from hvdkit.migrate.facts.launch.launch_reach import launch_reach, tests_around
 from hvdkit.migrate.finding import manual
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
+from hvdkit.migrate.values.lookups import calls_by_text
 
 # What is the same for all processes, or is asked in order to join only once.
 SAME = {"sys.platform", "os.name", "platform.system", "torch.distributed.is_initialized"}
@@ -25,7 +25,7 @@ def check(facts: Facts) -> Iterator[Finding]:
     launching = {node for _, node in code}
     done: set[ast.AST] = set()
     for names, node in code:
-        for test, wanted in around(names, node):
+        for test, wanted in tests_around(names, node):
             if test in done or _asks_the_same(names, test) or _both_ways(launching, names, test):
                 continue
             if _all_inside(facts, launching, names, test):

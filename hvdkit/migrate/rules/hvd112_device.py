@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts, Site
-from hvdkit.migrate.facts.horovod_import import horovod_name
+from hvdkit.migrate.facts.init.given_devices import asks_for_it, chosen_alone, only_given
 from hvdkit.migrate.facts.launch.device_numbers import (
     BY_NUMBER,
     FIRST_DEVICE,
@@ -21,14 +21,14 @@ from hvdkit.migrate.facts.launch.device_numbers import (
     told_numbers,
     visible_devices,
 )
-from hvdkit.migrate.facts.launch.given_devices import asks_for_it, chosen_alone, only_given
-from hvdkit.migrate.facts.launch.starts import on_import, only_single, runs_in
-from hvdkit.migrate.facts.programs import kinds_of, programs_of
-from hvdkit.migrate.facts.values.value import Value
+from hvdkit.migrate.facts.programs.horovod_import import horovod_name
+from hvdkit.migrate.facts.programs.programs import kinds_of, programs_of
+from hvdkit.migrate.facts.programs.reached_code import on_import, only_single, runs_in
 from hvdkit.migrate.finding import manual, safe, suggested
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
+from hvdkit.migrate.values.value import Value
 
 
 def check(facts: Facts) -> Iterator[Finding]:

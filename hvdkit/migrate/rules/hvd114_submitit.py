@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from hvdkit.migrate.facts import Facts
-from hvdkit.migrate.facts.code.mentions import mentions
-from hvdkit.migrate.facts.programs import kinds_of
+from hvdkit.migrate.facts.code.library_uses import mentions
+from hvdkit.migrate.facts.programs.programs import kinds_of
 from hvdkit.migrate.finding import manual
 from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rule import Keep, Rule

@@ -7,13 +7,13 @@ from collections.abc import Iterator
 from hvdkit.migrate import edits
 from hvdkit.migrate.collective_edits import fresh, same_again
 from hvdkit.migrate.facts import Facts, Site
-from hvdkit.migrate.facts import vocabulary as words
-from hvdkit.migrate.facts.horovod_import import horovod_name
 from hvdkit.migrate.facts.launch.launch import launch_of
-from hvdkit.migrate.facts.launch.library_talk import heard_by
+from hvdkit.migrate.facts.launch.library_groups import libraries_needing
+from hvdkit.migrate.facts.programs.horovod_import import horovod_name
 from hvdkit.migrate.finding import required
 from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
+from hvdkit.migrate.values import vocabulary as words
 
 NETWORKS = "where hosts have several networks, GLOO_SOCKET_IFNAME names the one to use, as for torchrun"
 
@@ -26,7 +26,7 @@ STATISTICS = (
 
 def check(facts: Facts) -> Iterator[Finding]:
     for site in launch_of(facts).inits:
-        heard = heard_by(facts, site)
+        heard = libraries_needing(facts, site)
         if heard:
             asking = f"{' and '.join(heard)} {'ask' if len(heard) > 1 else 'asks'} torch.distributed"
             message = f"{asking}: a process group of Horovod's ranks stays for that"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from hvdkit.migrate.facts import Facts
-from hvdkit.migrate.facts.launch.own_launchers import ranks_by_hand
+from hvdkit.migrate.facts.programs.own_launchers import ranks_by_hand
 from hvdkit.migrate.finding import manual
 from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rule import Keep, Rule

@@ -6,7 +6,6 @@ import ast
 from collections.abc import Iterator
 
 from hvdkit.migrate.facts import Facts
-from hvdkit.migrate.facts import vocabulary as words
 from hvdkit.migrate.facts.models.wraps import (
     MAY_BE_UNUSED,
     STAND_STILL,
@@ -18,11 +17,12 @@ from hvdkit.migrate.facts.models.wraps import (
 )
 from hvdkit.migrate.facts.optimizers.after_backward import after_backward
 from hvdkit.migrate.facts.optimizers.averaging_optimizers import averaging_optimizers
-from hvdkit.migrate.facts.programs import programs_of
-from hvdkit.migrate.facts.values.arguments import is_on, keyword
+from hvdkit.migrate.facts.programs.programs import programs_of
 from hvdkit.migrate.finding import manual, refused, safe
 from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
+from hvdkit.migrate.values import vocabulary as words
+from hvdkit.migrate.values.arguments import is_on, keyword
 from hvdkit.migrate.wrapping import broadcast_line, take_away
 
 # What a person writes in place of an argument that says what is averaged.

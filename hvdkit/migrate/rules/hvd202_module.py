@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
-from hvdkit.migrate.facts.models.unwrapping import (
+from hvdkit.migrate.facts.checkpoints.unwrapping import (
     asked_first,
     class_questions,
     left_out,
@@ -24,7 +24,7 @@ from hvdkit.migrate.facts.models.unwrapping import (
     unknown,
     wrapped,
 )
-from hvdkit.migrate.facts.programs import kinds_of
+from hvdkit.migrate.facts.programs.programs import kinds_of
 from hvdkit.migrate.finding import manual, safe
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Edit, Finding

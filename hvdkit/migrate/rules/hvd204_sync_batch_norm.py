@@ -7,17 +7,17 @@ from collections.abc import Iterator
 
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts, Site
-from hvdkit.migrate.facts import vocabulary as words
-from hvdkit.migrate.facts.code.mentions import mentions
+from hvdkit.migrate.facts.code.library_uses import mentions
 from hvdkit.migrate.facts.collectives.collectives import is_world
-from hvdkit.migrate.facts.horovod_import import horovod_name
 from hvdkit.migrate.facts.models.wraps import core
-from hvdkit.migrate.facts.programs import kinds_of, programs_of
-from hvdkit.migrate.facts.values.arguments import collected, parameters
+from hvdkit.migrate.facts.programs.horovod_import import horovod_name
+from hvdkit.migrate.facts.programs.programs import kinds_of, programs_of
 from hvdkit.migrate.finding import manual, safe
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
+from hvdkit.migrate.values import vocabulary as words
+from hvdkit.migrate.values.arguments import collected, parameters
 from hvdkit.migrate.wrapping import take_away
 
 # apex's takes the same arguments, and some of its own.

@@ -7,15 +7,15 @@ from collections.abc import Iterator
 
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
-from hvdkit.migrate.facts.horovod_import import horovod_name
-from hvdkit.migrate.facts.launch.guards import Where, sometimes_alone, where_runs
-from hvdkit.migrate.facts.launch.starts import started
-from hvdkit.migrate.facts.models.buffers import (
+from hvdkit.migrate.facts.coverage.buffers import (
     changed_in_training,
     evaluations,
     kept_apart,
     over_uneven_share,
 )
+from hvdkit.migrate.facts.launch.which_processes import Where, sometimes_alone, where_runs
+from hvdkit.migrate.facts.programs.horovod_import import horovod_name
+from hvdkit.migrate.facts.programs.reached_code import started
 from hvdkit.migrate.finding import manual, safe
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Edit, Finding

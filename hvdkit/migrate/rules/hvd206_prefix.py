@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
-from hvdkit.migrate.facts.models.checkpoint_names import (
+from hvdkit.migrate.facts.checkpoints.checkpoint_names import (
     holds_wrapped,
     is_of_file,
     loaded_for,
@@ -19,7 +19,7 @@ from hvdkit.migrate.facts.models.checkpoint_names import (
     state_loads,
     writes_wrapped_with,
 )
-from hvdkit.migrate.facts.models.module_prefix import (
+from hvdkit.migrate.facts.checkpoints.module_prefix import (
     PREFIX,
     begins_so,
     cuts_off,
@@ -29,12 +29,12 @@ from hvdkit.migrate.facts.models.module_prefix import (
     taken_off,
 )
 from hvdkit.migrate.facts.models.wraps import find_wraps
-from hvdkit.migrate.facts.programs import programs_of
-from hvdkit.migrate.facts.values.arguments import given
+from hvdkit.migrate.facts.programs.programs import programs_of
 from hvdkit.migrate.finding import manual, suggested
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
+from hvdkit.migrate.values.arguments import given
 
 PUTS_ON = "names of the model's parameters do not begin with module. any more"
 PUTS_ON_ADVICE = "leave module. out: checkpoints that are written from now on have no such prefix"

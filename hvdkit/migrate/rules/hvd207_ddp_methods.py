@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
-from hvdkit.migrate.facts.code.mentions import mentions
-from hvdkit.migrate.facts.models.unwrapping import wrapped
+from hvdkit.migrate.facts.checkpoints.unwrapping import wrapped
+from hvdkit.migrate.facts.code.library_uses import mentions
 from hvdkit.migrate.facts.optimizers.after_backward import averaged_literally
 from hvdkit.migrate.finding import manual, safe
 from hvdkit.migrate.names import Names

@@ -8,19 +8,19 @@ from collections.abc import Iterator
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts, Site
 from hvdkit.migrate.facts.code.loops import backward_files
-from hvdkit.migrate.facts.data.samples import DOWNLOAD, asked_to_download, prepared, prepares_data
-from hvdkit.migrate.facts.horovod_import import horovod_name
-from hvdkit.migrate.facts.launch.guards import Where, where_runs
-from hvdkit.migrate.facts.launch.launched_processes import functions_below
-from hvdkit.migrate.facts.launch.starts import only_single, trained_by
+from hvdkit.migrate.facts.data.sample_code import DOWNLOAD, asked_to_download, prepared, prepares_data
+from hvdkit.migrate.facts.launch.which_processes import Where, where_runs
 from hvdkit.migrate.facts.once import once
 from hvdkit.migrate.facts.optimizers.averaging_optimizers import averaging_optimizers
-from hvdkit.migrate.facts.values.arguments import is_on, keyword
-from hvdkit.migrate.facts.values.lookups import looked_up_in
+from hvdkit.migrate.facts.programs.horovod_import import horovod_name
+from hvdkit.migrate.facts.programs.launched_processes import functions_below
+from hvdkit.migrate.facts.programs.reached_code import only_single, trained_by
 from hvdkit.migrate.finding import manual, safe
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
+from hvdkit.migrate.values.arguments import is_on, keyword
+from hvdkit.migrate.values.lookups import looked_up_in
 
 LIBRARIES = ("torchvision.datasets.", "torchaudio.datasets.", "torchtext.datasets.")  # download=True
 # Graphs: classes that download, and prepare, what they do not find, unasked.

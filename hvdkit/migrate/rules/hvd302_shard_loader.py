@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from hvdkit.migrate.facts import Facts
-from hvdkit.migrate.facts.data.counted import counting_loops
+from hvdkit.migrate.facts.data.computed_over_data import counting_loops
 from hvdkit.migrate.facts.data.loaders import every_loader
 from hvdkit.migrate.facts.data.sharding import is_sharded
-from hvdkit.migrate.facts.data.shares import drawn_whole
-from hvdkit.migrate.facts.data.training import is_trained_on
-from hvdkit.migrate.facts.launch.starts import only_single
+from hvdkit.migrate.facts.data.shares_by_hand import drawn_whole
+from hvdkit.migrate.facts.data.training_loaders import is_trained_on
+from hvdkit.migrate.facts.programs.reached_code import only_single
 from hvdkit.migrate.finding import manual, safe, suggested
 from hvdkit.migrate.graph_samples import is_of_graph
 from hvdkit.migrate.plan import Finding

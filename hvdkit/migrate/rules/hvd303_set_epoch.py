@@ -7,24 +7,24 @@ from collections.abc import Iterator
 
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
-from hvdkit.migrate.facts import vocabulary as words
 from hvdkit.migrate.facts.code.loops import Loop, training_loops
 from hvdkit.migrate.facts.data.epochs import counts_again, epoch_loops, epoch_number, run_once, told_epoch
 from hvdkit.migrate.facts.data.loaders import Loader, every_loader
-from hvdkit.migrate.facts.data.phases import phase_trained
+from hvdkit.migrate.facts.data.loaders_of_phases import phase_trained
 from hvdkit.migrate.facts.data.sharding import BATCH_SAMPLER, epoch_calls, in_order, is_sharded, orders_itself
-from hvdkit.migrate.facts.data.shares import drawn_whole
-from hvdkit.migrate.facts.data.training import is_trained_on
-from hvdkit.migrate.facts.launch.starts import only_single
-from hvdkit.migrate.facts.programs import kinds_of
-from hvdkit.migrate.facts.values.handed_out import assigned_to
-from hvdkit.migrate.facts.values.order import last_binding
-from hvdkit.migrate.facts.values.spelling import attribute_holding, spelled
-from hvdkit.migrate.facts.values.value import Value
+from hvdkit.migrate.facts.data.shares_by_hand import drawn_whole
+from hvdkit.migrate.facts.data.training_loaders import is_trained_on
+from hvdkit.migrate.facts.programs.programs import kinds_of
+from hvdkit.migrate.facts.programs.reached_code import only_single
 from hvdkit.migrate.finding import manual, safe, suggested
 from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
 from hvdkit.migrate.sampler_edits import in_groups, unshardable
+from hvdkit.migrate.values import vocabulary as words
+from hvdkit.migrate.values.binding_order import last_binding
+from hvdkit.migrate.values.handed_out import assigned_to
+from hvdkit.migrate.values.spelling import attribute_holding, spelled
+from hvdkit.migrate.values.value import Value
 
 BY_ENGINE = "ignite's engine counts the epochs over this loader"
 IN_HANDLER = (

@@ -8,13 +8,13 @@ from collections.abc import Iterator
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.code.loops import Path
-from hvdkit.migrate.facts.data.draws import drawn_apart, draws_unseeded, made_apart
-from hvdkit.migrate.facts.data.experience import Seeding, played_apart, seeding
-from hvdkit.migrate.facts.data.training import own_loaders, seeds, unfollowed_loaders
-from hvdkit.migrate.facts.data.training_paths import training_paths
+from hvdkit.migrate.facts.data.random_batches import drawn_apart, draws_unseeded, made_apart
+from hvdkit.migrate.facts.data.reinforcement_learning import Seeding, played_apart, seeding
+from hvdkit.migrate.facts.data.training_loaders import own_loaders, seeds, unfollowed_loaders
 from hvdkit.migrate.facts.data.whole_graph import one_batch, whole_graph
-from hvdkit.migrate.facts.horovod_import import horovod_name
-from hvdkit.migrate.facts.programs import programs_of
+from hvdkit.migrate.facts.programs.horovod_import import horovod_name
+from hvdkit.migrate.facts.programs.programs import programs_of
+from hvdkit.migrate.facts.programs.training_paths import training_paths
 from hvdkit.migrate.finding import manual, suggested
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Edit, Finding

@@ -6,15 +6,15 @@ from collections.abc import Iterator
 
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
-from hvdkit.migrate.facts.data.splits import (
+from hvdkit.migrate.facts.data.random_splits import (
     GENERATOR,
     can_write,
     unseeded_orders,
     unseeded_shuffles,
     unseeded_splits,
 )
-from hvdkit.migrate.facts.data.training_paths import training_paths
-from hvdkit.migrate.facts.programs import programs_of
+from hvdkit.migrate.facts.programs.programs import programs_of
+from hvdkit.migrate.facts.programs.training_paths import training_paths
 from hvdkit.migrate.finding import manual, suggested
 from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rule import Change, Keep, Rule

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.data.loaders import every_loader
-from hvdkit.migrate.facts.data.means import whole_counts
+from hvdkit.migrate.facts.data.means_over_batches import whole_counts
 from hvdkit.migrate.finding import safe
 from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rule import Change, Keep, Rule

@@ -7,20 +7,20 @@ from collections.abc import Iterator
 
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
-from hvdkit.migrate.facts.data.host_shares import of_one_host
-from hvdkit.migrate.facts.data.training import SEEDS
+from hvdkit.migrate.facts.data.samplers_of_hosts import of_one_host
+from hvdkit.migrate.facts.data.training_loaders import SEEDS
 from hvdkit.migrate.facts.files.writers import handed
-from hvdkit.migrate.facts.horovod_import import horovod_name
+from hvdkit.migrate.facts.init.init_order import has_rank
 from hvdkit.migrate.facts.launch.launch import launch_of
-from hvdkit.migrate.facts.launch.launch_needs import has_rank
 from hvdkit.migrate.facts.launch.rank_kinds import CONSTANT, UNKNOWN, rank_kinds
-from hvdkit.migrate.facts.launch.starts import trained_by
-from hvdkit.migrate.facts.values.arguments import given
-from hvdkit.migrate.facts.vocabulary import ASKING_SAMPLERS
+from hvdkit.migrate.facts.programs.horovod_import import horovod_name
+from hvdkit.migrate.facts.programs.reached_code import trained_by
 from hvdkit.migrate.finding import manual, suggested
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
+from hvdkit.migrate.values.arguments import given
+from hvdkit.migrate.values.vocabulary import ASKING_SAMPLERS
 
 LOCAL = "local_rank"
 MAX_CALLERS = 3

@@ -7,27 +7,27 @@ from collections.abc import Iterator
 
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
-from hvdkit.migrate.facts import vocabulary as words
-from hvdkit.migrate.facts.horovod_import import horovod_name
-from hvdkit.migrate.facts.launch.starts import runs_in
-from hvdkit.migrate.facts.launch.strategies import other_parallelism
+from hvdkit.migrate.facts.launch.other_parallelism import other_parallelism
 from hvdkit.migrate.facts.once import once
-from hvdkit.migrate.facts.optimizers.averaging import never_averaged, was_averaged
-from hvdkit.migrate.facts.optimizers.placing import Place, wrap_places
 from hvdkit.migrate.facts.optimizers.shared_parameters import shares_parameters
-from hvdkit.migrate.facts.programs import migrates, programs_of
+from hvdkit.migrate.facts.optimizers.was_averaged import never_averaged, was_averaged
+from hvdkit.migrate.facts.optimizers.wrap_places import Place, wrap_places
+from hvdkit.migrate.facts.programs.horovod_import import horovod_name
+from hvdkit.migrate.facts.programs.programs import migrates, programs_of
+from hvdkit.migrate.facts.programs.reached_code import runs_in
 from hvdkit.migrate.finding import manual, refused, required
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.reduction_names import (
     made_again,
     may_share_names,
+    name_prefix,
     named_alike,
     numbered,
     prefix,
-    told_apart,
 )
 from hvdkit.migrate.rule import Change, Keep, Rule
+from hvdkit.migrate.values import vocabulary as words
 
 APART = (
     "where all ranks are meant to hold the same weights of it, wrap it in DistributedDataParallel and run hvdkit "
@@ -141,7 +141,7 @@ def _naming(facts: Facts, place: Place, mates: list[Place], several: bool) -> st
             return ""
         every = ", ".join(f'"{prefix(model)}": {model}' for model in models)
         return f", {models[0]}" if len(models) == 1 else f", {{{every}}}"
-    head, counted = told_apart(place, mates), numbered(place)
+    head, counted = name_prefix(place, mates), numbered(place)
     number, formatted = (f".{{len({counted})}}", "f") if counted else ("", "")
     if models is not None and len(models) == 1:
         named = f'prefix={formatted}"{head}{prefix(models[0])}{number}"' if several or head or number else ""

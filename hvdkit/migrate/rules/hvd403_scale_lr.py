@@ -8,11 +8,9 @@ from collections.abc import Iterator
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.data.whole_graph import trains_on_whole_graph
-from hvdkit.migrate.facts.horovod_import import horovod_name
-from hvdkit.migrate.facts.launch.starts import only_single, runs_in
+from hvdkit.migrate.facts.models.optimizers import Optimizer
 from hvdkit.migrate.facts.optimizers.averaging_optimizers import constructions
-from hvdkit.migrate.facts.optimizers.optimizers import Optimizer
-from hvdkit.migrate.facts.optimizers.rates import (
+from hvdkit.migrate.facts.optimizers.learning_rates import (
     default_rate,
     group_rates,
     has_read,
@@ -21,7 +19,9 @@ from hvdkit.migrate.facts.optimizers.rates import (
     rates_set_later,
     reads,
 )
-from hvdkit.migrate.facts.programs import programs_of
+from hvdkit.migrate.facts.programs.horovod_import import horovod_name
+from hvdkit.migrate.facts.programs.programs import programs_of
+from hvdkit.migrate.facts.programs.reached_code import only_single, runs_in
 from hvdkit.migrate.finding import manual, suggested
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Edit, Finding

@@ -8,15 +8,11 @@ from collections.abc import Iterator
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.code.engines import more_than_steps
+from hvdkit.migrate.facts.models.repeated_passes import runs_repeatedly
+from hvdkit.migrate.facts.models.step_groups import Group, Step
 from hvdkit.migrate.facts.models.syncing import steps_unreduced
 from hvdkit.migrate.facts.optimizers.averaging_optimizers import averaging_optimizers
-from hvdkit.migrate.facts.optimizers.naming import optimizer_names, plain_target
-from hvdkit.migrate.facts.optimizers.passes import Group, Step
-from hvdkit.migrate.facts.optimizers.repeated import repeated
-from hvdkit.migrate.facts.optimizers.steps import steps_of
-from hvdkit.migrate.facts.optimizers.told_apart import not_told_apart
-from hvdkit.migrate.facts.optimizers.unfollowed import unfollowed_steps
-from hvdkit.migrate.facts.optimizers.waits import (
+from hvdkit.migrate.facts.optimizers.gradient_waits import (
     if_there,
     is_awaited,
     looked_at_before,
@@ -26,7 +22,11 @@ from hvdkit.migrate.facts.optimizers.waits import (
     skips,
     waiting_place,
 )
-from hvdkit.migrate.facts.programs import kinds_of, migrates
+from hvdkit.migrate.facts.optimizers.one_of_several_steps import steps_one_of_several
+from hvdkit.migrate.facts.optimizers.steps import steps_of
+from hvdkit.migrate.facts.optimizers.unfollowed_steps import unfollowed_steps
+from hvdkit.migrate.facts.optimizers.written_optimizers import optimizer_names, plain_target
+from hvdkit.migrate.facts.programs.programs import kinds_of, migrates
 from hvdkit.migrate.finding import manual, refused, required
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Edit, Finding
@@ -66,7 +66,7 @@ def check(facts: Facts) -> Iterator[Finding]:
     for group in steps_of(facts).groups:
         step = group.steps[0]
         windows = [each for each in group.steps if steps_unreduced(each.names, each.call)]
-        if not_told_apart(facts, group):
+        if steps_one_of_several(facts, group):
             if migrates(facts, step.names):
                 yield refused("HVD404", step.names, step.call, SEVERAL, APART)
         elif group.unreduced:
@@ -99,7 +99,7 @@ def _awaited(facts: Facts, group: Group) -> Iterator[Finding]:
             looks = looked_at_before(facts, backward) if call is not backward.call else None
             if looks is not None:
                 yield refused("HVD404", backward.names, looks, TOO_EARLY, NAME_IT)
-            if call is not backward.call and repeated(backward, group.reduce_after):
+            if call is not backward.call and runs_repeatedly(backward, group.reduce_after):
                 tell = manual if _waits_beside(facts, group) else refused
                 yield tell("HVD404", backward.names, backward.call, AGAIN, WAIT_THERE)
             if not reduced_below(facts, names, call, group):

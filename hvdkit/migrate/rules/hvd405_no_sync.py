@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
-from hvdkit.migrate.facts import vocabulary as words
+from hvdkit.migrate.facts.checkpoints.unwrapping import wrapped
 from hvdkit.migrate.facts.models.syncing import (
     NO_SYNC,
     SWITCH,
@@ -17,15 +17,15 @@ from hvdkit.migrate.facts.models.syncing import (
     handed_on,
     in_choice,
 )
-from hvdkit.migrate.facts.models.unwrapping import wrapped
 from hvdkit.migrate.facts.optimizers.after_backward import averaged_literally
 from hvdkit.migrate.facts.optimizers.averaging_optimizers import averaging_optimizers
-from hvdkit.migrate.facts.programs import kinds_of, programs_of
+from hvdkit.migrate.facts.programs.programs import kinds_of, programs_of
 from hvdkit.migrate.finding import required
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.pass_counts import by_context, by_switch, several
 from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
+from hvdkit.migrate.values import vocabulary as words
 
 WHY = "this backward adds its gradients up on each rank; a later one reduces them, as no_sync() had it"
 

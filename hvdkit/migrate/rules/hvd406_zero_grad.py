@@ -8,17 +8,17 @@ from typing import Optional
 
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
+from hvdkit.migrate.facts.models.step_groups import Group, Step
 from hvdkit.migrate.facts.optimizers.averaging_optimizers import averaging_optimizers
-from hvdkit.migrate.facts.optimizers.passes import Group, Step
+from hvdkit.migrate.facts.optimizers.gradient_waits import reduced_above
 from hvdkit.migrate.facts.optimizers.step_calls import step_calls
 from hvdkit.migrate.facts.optimizers.steps import steps_of
-from hvdkit.migrate.facts.optimizers.waits import reduced_above
-from hvdkit.migrate.facts.programs import migrates, programs_of
-from hvdkit.migrate.facts.values.arguments import passed
+from hvdkit.migrate.facts.programs.programs import migrates, programs_of
 from hvdkit.migrate.finding import required
 from hvdkit.migrate.names import FUNCTIONS, Names, Scope
 from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
+from hvdkit.migrate.values.arguments import passed
 
 Variable = Optional[tuple[Optional[Scope], str]]
 

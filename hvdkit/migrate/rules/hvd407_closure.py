@@ -7,16 +7,16 @@ from collections.abc import Iterator
 
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
+from hvdkit.migrate.facts.models.optimizers import Optimizer
+from hvdkit.migrate.facts.models.step_groups import Step
 from hvdkit.migrate.facts.optimizers.averaging_optimizers import constructions
 from hvdkit.migrate.facts.optimizers.gradient_readers import names_reader
-from hvdkit.migrate.facts.optimizers.optimizers import Optimizer
-from hvdkit.migrate.facts.optimizers.passes import Step
 from hvdkit.migrate.facts.optimizers.step_calls import closure_of, step_calls
-from hvdkit.migrate.facts.programs import migrates
-from hvdkit.migrate.facts.values.arguments import collected, keyword, received, unpacks
+from hvdkit.migrate.facts.programs.programs import migrates
 from hvdkit.migrate.finding import refused, required
 from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
+from hvdkit.migrate.values.arguments import collected, keyword, received, unpacks
 
 LBFGS = "torch.optim.LBFGS"
 AGAIN = "LBFGS evaluates its closure several times in one step; Horovod's optimizer reduces once, before the first"

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
+from hvdkit.migrate.facts.models.optimizers import Optimizer
 from hvdkit.migrate.facts.optimizers.averaging_optimizers import averaging_optimizers
-from hvdkit.migrate.facts.optimizers.optimizers import Optimizer
-from hvdkit.migrate.facts.optimizers.placing import wrap_places
-from hvdkit.migrate.facts.programs import migrates
+from hvdkit.migrate.facts.optimizers.wrap_places import wrap_places
+from hvdkit.migrate.facts.programs.programs import migrates
 from hvdkit.migrate.finding import manual, refused, required
 from hvdkit.migrate.names import FunctionNode, Names
 from hvdkit.migrate.plan import Edit, Finding

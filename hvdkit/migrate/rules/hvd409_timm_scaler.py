@@ -7,12 +7,12 @@ from collections.abc import Iterator
 
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
-from hvdkit.migrate.facts.programs import migrates
-from hvdkit.migrate.facts.values.arguments import keyword
+from hvdkit.migrate.facts.programs.programs import migrates
 from hvdkit.migrate.finding import required
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
+from hvdkit.migrate.values.arguments import keyword
 
 SCALER = "timm.utils.NativeScaler"
 WRITTEN_OUT = frozenset(

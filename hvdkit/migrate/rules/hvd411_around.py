@@ -7,10 +7,10 @@ from collections.abc import Iterator
 
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
-from hvdkit.migrate.facts.optimizers.averaging import was_averaged
-from hvdkit.migrate.facts.optimizers.optimizer_wrappers import Around, optimizer_wrappers
-from hvdkit.migrate.facts.optimizers.placing import wrap_places
-from hvdkit.migrate.facts.programs import migrates
+from hvdkit.migrate.facts.optimizers.optimizer_wrappers import OptimizerWrapper, optimizer_wrappers
+from hvdkit.migrate.facts.optimizers.was_averaged import was_averaged
+from hvdkit.migrate.facts.optimizers.wrap_places import wrap_places
+from hvdkit.migrate.facts.programs.programs import migrates
 from hvdkit.migrate.finding import required
 from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
@@ -29,14 +29,14 @@ def check(facts: Facts) -> Iterator[Finding]:
             yield required(facts, "HVD411", around.names, around.node, message, _edits, facts, around)
 
 
-def _hands_on(around: Around) -> bool:
+def _hands_on(around: OptimizerWrapper) -> bool:
     """Whether the statement below hands synchronize() on already."""
     below = edits.following(around.names, around.names.statement(around.node))
     target = below.targets[0] if isinstance(below, ast.Assign) else None
     return isinstance(target, ast.Attribute) and target.attr == "synchronize"
 
 
-def _edits(facts: Facts, around: Around) -> list[Edit]:
+def _edits(facts: Facts, around: OptimizerWrapper) -> list[Edit]:
     names, source = around.names, around.names.source
     statement = names.statement(around.node)
     if not isinstance(around.inner, (ast.Name, ast.Attribute)):

@@ -8,11 +8,11 @@ from collections.abc import Iterator
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.code.loops import Path, training_loops
-from hvdkit.migrate.facts.collectives.own_numbers import of_own_numbers
-from hvdkit.migrate.facts.data.experience import ends_episode
-from hvdkit.migrate.facts.horovod_import import horovod_name
-from hvdkit.migrate.facts.launch.guards import Where, caught, where_runs
-from hvdkit.migrate.facts.launch.starts import only_single
+from hvdkit.migrate.facts.collectives.different_on_every_rank import of_own_numbers
+from hvdkit.migrate.facts.data.reinforcement_learning import ends_episode
+from hvdkit.migrate.facts.launch.which_processes import Where, caught, where_runs
+from hvdkit.migrate.facts.programs.horovod_import import horovod_name
+from hvdkit.migrate.facts.programs.reached_code import only_single
 from hvdkit.migrate.finding import manual, safe
 from hvdkit.migrate.names import FUNCTIONS, LOOPS, Names
 from hvdkit.migrate.plan import Edit, Finding

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from hvdkit.migrate.facts import Facts
-from hvdkit.migrate.facts.optimizers.norms import wider_norms
-from hvdkit.migrate.facts.programs import migrates
+from hvdkit.migrate.facts.optimizers.wider_norms import wider_norms
+from hvdkit.migrate.facts.programs.programs import migrates
 from hvdkit.migrate.finding import manual
 from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rule import Keep, Rule

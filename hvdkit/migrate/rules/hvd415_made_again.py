@@ -9,8 +9,8 @@ from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.models.syncing import REST, RESTING, SETTER
 from hvdkit.migrate.facts.once import once
-from hvdkit.migrate.facts.optimizers.placing import Place, wrap_places
-from hvdkit.migrate.facts.optimizers.remade import Again, made_again
+from hvdkit.migrate.facts.optimizers.remade_optimizers import Again, made_again
+from hvdkit.migrate.facts.optimizers.wrap_places import Place, wrap_places
 from hvdkit.migrate.finding import manual, safe
 from hvdkit.migrate.names import FUNCTIONS, LOOPS, Names
 from hvdkit.migrate.plan import Applicability, Edit, Finding

@@ -9,8 +9,8 @@ from dataclasses import replace
 from hvdkit.migrate import edits
 from hvdkit.migrate.collective_edits import fresh
 from hvdkit.migrate.facts import Facts
-from hvdkit.migrate.facts.horovod_import import horovod_name
 from hvdkit.migrate.facts.optimizers.after_backward import Pass, after_backward, averaged_below
+from hvdkit.migrate.facts.programs.horovod_import import horovod_name
 from hvdkit.migrate.finding import required
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Edit, Finding

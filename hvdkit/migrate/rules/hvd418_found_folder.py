@@ -7,12 +7,12 @@ from collections.abc import Iterator
 
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
-from hvdkit.migrate.facts.horovod_import import horovod_name
-from hvdkit.migrate.facts.launch.guards import Where, where_runs
+from hvdkit.migrate.facts.init.init_order import has_rank
 from hvdkit.migrate.facts.launch.launch import launch_of
-from hvdkit.migrate.facts.launch.launch_needs import has_rank
-from hvdkit.migrate.facts.launch.launched_processes import leads_to_init
-from hvdkit.migrate.facts.programs import kinds_of
+from hvdkit.migrate.facts.launch.which_processes import Where, where_runs
+from hvdkit.migrate.facts.programs.horovod_import import horovod_name
+from hvdkit.migrate.facts.programs.launched_processes import leads_to_init
+from hvdkit.migrate.facts.programs.programs import kinds_of
 from hvdkit.migrate.finding import safe
 from hvdkit.migrate.names import FUNCTIONS, FunctionNode, Names
 from hvdkit.migrate.plan import Edit, Finding

@@ -15,8 +15,8 @@ from hvdkit.migrate.facts.collectives.collectives import (
     reduction,
     reduction_constants,
 )
-from hvdkit.migrate.facts.collectives.narrow import is_narrow
-from hvdkit.migrate.facts.horovod_import import horovod_name
+from hvdkit.migrate.facts.collectives.narrow_tensors import is_narrow
+from hvdkit.migrate.facts.programs.horovod_import import horovod_name
 from hvdkit.migrate.finding import manual, safe
 from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule

@@ -18,7 +18,7 @@ from hvdkit.migrate.collective_edits import (
 )
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.collectives.collectives import Collective, collectives
-from hvdkit.migrate.facts.horovod_import import horovod_name
+from hvdkit.migrate.facts.programs.horovod_import import horovod_name
 from hvdkit.migrate.finding import manual, safe
 from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from hvdkit.migrate.collective_edits import in_place
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.collectives.collectives import Collective, collectives, passes_reduction, reduction
-from hvdkit.migrate.facts.horovod_import import horovod_name
+from hvdkit.migrate.facts.programs.horovod_import import horovod_name
 from hvdkit.migrate.finding import manual, safe
 from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule

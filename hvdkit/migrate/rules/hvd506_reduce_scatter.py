@@ -8,7 +8,7 @@ from hvdkit.migrate import edits
 from hvdkit.migrate.collective_edits import Part, at_once, atom, detached, process_set, same_again
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.collectives.collectives import Collective, collectives, reduction
-from hvdkit.migrate.facts.horovod_import import horovod_name
+from hvdkit.migrate.facts.programs.horovod_import import horovod_name
 from hvdkit.migrate.finding import manual, safe
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Edit, Finding

@@ -8,7 +8,7 @@ from hvdkit.migrate import edits
 from hvdkit.migrate.collective_edits import fresh, same_again
 from hvdkit.migrate.facts import Facts, Site
 from hvdkit.migrate.facts.collectives.collectives import reduction
-from hvdkit.migrate.facts.horovod_import import horovod_name
+from hvdkit.migrate.facts.programs.horovod_import import horovod_name
 from hvdkit.migrate.finding import manual, safe
 from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule

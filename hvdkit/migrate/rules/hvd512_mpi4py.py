@@ -8,10 +8,10 @@ from collections.abc import Iterator
 from hvdkit.migrate import edits
 from hvdkit.migrate.collective_edits import Part, same_again
 from hvdkit.migrate.facts import Facts
-from hvdkit.migrate.facts.horovod_import import horovod_name
 from hvdkit.migrate.facts.launch.device_numbers import ranks_for_devices
-from hvdkit.migrate.facts.launch.guards import Where, where_runs
 from hvdkit.migrate.facts.launch.mpi import LIBRARY, REDUCTIONS, Handed, Talk, mpi, translated
+from hvdkit.migrate.facts.launch.which_processes import Where, where_runs
+from hvdkit.migrate.facts.programs.horovod_import import horovod_name
 from hvdkit.migrate.finding import required, safe
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Edit, Finding

@@ -8,9 +8,6 @@ from collections.abc import Iterator
 from hvdkit.migrate import edits
 from hvdkit.migrate.collective_edits import fresh
 from hvdkit.migrate.facts import Facts
-from hvdkit.migrate.facts.files.kept import kept_statement
-from hvdkit.migrate.facts.files.opened_everywhere import opened_everywhere
-from hvdkit.migrate.facts.files.texts import text_block
 from hvdkit.migrate.facts.files.vocabulary import DUMPS, OPEN
 from hvdkit.migrate.facts.files.writers import (
     Writer,
@@ -18,10 +15,13 @@ from hvdkit.migrate.facts.files.writers import (
     unguarded_writers,
     whole_statement,
 )
-from hvdkit.migrate.facts.horovod_import import horovod_name
-from hvdkit.migrate.facts.launch.launch_needs import written_by_starter
-from hvdkit.migrate.facts.launch.starts import only_single, started, trained_by
-from hvdkit.migrate.facts.programs import kinds_of
+from hvdkit.migrate.facts.init.init_order import written_by_starter
+from hvdkit.migrate.facts.programs.horovod_import import horovod_name
+from hvdkit.migrate.facts.programs.programs import kinds_of
+from hvdkit.migrate.facts.programs.reached_code import only_single, started, trained_by
+from hvdkit.migrate.facts.write_only.kept_files import kept_statement
+from hvdkit.migrate.facts.write_only.opened_everywhere import opened_everywhere
+from hvdkit.migrate.facts.write_only.texts import text_block
 from hvdkit.migrate.finding import manual, safe, suggested
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Edit, Finding

@@ -7,17 +7,17 @@ from collections.abc import Collection, Iterator
 
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
-from hvdkit.migrate.facts.data.samples import reads_sample
-from hvdkit.migrate.facts.files.texts import text_block
+from hvdkit.migrate.facts.data.sample_code import reads_sample
 from hvdkit.migrate.facts.files.writers import needed_everywhere, unguarded_writers
-from hvdkit.migrate.facts.horovod_import import horovod_name
-from hvdkit.migrate.facts.launch.guards import Where, where_runs
-from hvdkit.migrate.facts.launch.starts import after_start, only_single
-from hvdkit.migrate.facts.values.arguments import keyword
+from hvdkit.migrate.facts.launch.which_processes import Where, where_runs
+from hvdkit.migrate.facts.programs.horovod_import import horovod_name
+from hvdkit.migrate.facts.programs.reached_code import after_start, only_single
+from hvdkit.migrate.facts.write_only.texts import text_block
 from hvdkit.migrate.finding import safe
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
+from hvdkit.migrate.values.arguments import keyword
 
 
 def check(facts: Facts) -> Iterator[Finding]:

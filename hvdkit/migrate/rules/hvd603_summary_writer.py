@@ -8,15 +8,15 @@ from collections.abc import Iterator
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.files.writers import needed_everywhere
-from hvdkit.migrate.facts.horovod_import import horovod_name
-from hvdkit.migrate.facts.launch.guards import Where, where_runs
-from hvdkit.migrate.facts.launch.starts import only_single, trained_by
+from hvdkit.migrate.facts.launch.which_processes import Where, where_runs
 from hvdkit.migrate.facts.once import once
-from hvdkit.migrate.facts.values.value import Value
+from hvdkit.migrate.facts.programs.horovod_import import horovod_name
+from hvdkit.migrate.facts.programs.reached_code import only_single, trained_by
 from hvdkit.migrate.finding import manual, safe
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
+from hvdkit.migrate.values.value import Value
 
 WRITER = "torch.utils.tensorboard.SummaryWriter"
 # Only told: TensorFlow's own, and tensorboard_logger and visdom, which older scripts use.

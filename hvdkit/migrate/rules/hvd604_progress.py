@@ -7,14 +7,14 @@ from collections.abc import Iterator
 
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts, Site
-from hvdkit.migrate.facts.horovod_import import horovod_name
-from hvdkit.migrate.facts.launch.guards import Where, where_runs
 from hvdkit.migrate.facts.launch.rank_kinds import rank_kinds
-from hvdkit.migrate.facts.launch.starts import after_start, only_single
-from hvdkit.migrate.facts.values.arguments import keyword
+from hvdkit.migrate.facts.launch.which_processes import Where, where_runs
+from hvdkit.migrate.facts.programs.horovod_import import horovod_name
+from hvdkit.migrate.facts.programs.reached_code import after_start, only_single
 from hvdkit.migrate.finding import manual, safe
 from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
+from hvdkit.migrate.values.arguments import keyword
 
 BARS = ("tqdm.tqdm", "tqdm.trange", "tqdm.notebook.tqdm", "tqdm.notebook.trange")
 RUN = "wandb.init"

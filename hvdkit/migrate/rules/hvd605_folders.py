@@ -7,14 +7,14 @@ from collections.abc import Iterator
 
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts, Site
-from hvdkit.migrate.facts.launch.guards import Where, caught, where_runs
-from hvdkit.migrate.facts.programs import kinds_of
-from hvdkit.migrate.facts.tensorflow.vocabulary import KINDS
-from hvdkit.migrate.facts.values.arguments import keyword
+from hvdkit.migrate.facts.keras.vocabulary import KINDS
+from hvdkit.migrate.facts.launch.which_processes import Where, caught, where_runs
+from hvdkit.migrate.facts.programs.programs import kinds_of
 from hvdkit.migrate.finding import safe, suggested
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
+from hvdkit.migrate.values.arguments import keyword
 
 MAKERS = ("os.makedirs", "os.mkdir")
 PATHS = frozenset(("parents", "exist_ok"))  # what only a Path's mkdir() takes

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
-from hvdkit.migrate.facts.files.texts import text_block
 from hvdkit.migrate.facts.files.writers import unguarded_writers, whole_statement
-from hvdkit.migrate.facts.horovod_import import horovod_name
-from hvdkit.migrate.facts.programs import kinds_of
+from hvdkit.migrate.facts.programs.horovod_import import horovod_name
+from hvdkit.migrate.facts.programs.programs import kinds_of
+from hvdkit.migrate.facts.write_only.texts import text_block
 from hvdkit.migrate.finding import suggested
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Finding

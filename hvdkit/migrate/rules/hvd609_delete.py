@@ -7,18 +7,18 @@ from collections.abc import Iterator
 
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
-from hvdkit.migrate.facts.data.samples import reads_sample
+from hvdkit.migrate.facts.data.sample_code import reads_sample
 from hvdkit.migrate.facts.files.writers import needed_everywhere, own_file
-from hvdkit.migrate.facts.horovod_import import horovod_name
-from hvdkit.migrate.facts.launch.guards import Where, caught, where_runs
-from hvdkit.migrate.facts.launch.launch_needs import has_rank
-from hvdkit.migrate.facts.launch.starts import only_single, trained_by
-from hvdkit.migrate.facts.programs import kinds_of
-from hvdkit.migrate.facts.values.arguments import given
+from hvdkit.migrate.facts.init.init_order import has_rank
+from hvdkit.migrate.facts.launch.which_processes import Where, caught, where_runs
+from hvdkit.migrate.facts.programs.horovod_import import horovod_name
+from hvdkit.migrate.facts.programs.programs import kinds_of
+from hvdkit.migrate.facts.programs.reached_code import only_single, trained_by
 from hvdkit.migrate.finding import manual, safe, suggested
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
+from hvdkit.migrate.values.arguments import given
 
 DELETES = ("os.remove", "os.unlink")
 FOLDERS = ("shutil.rmtree", "os.system")

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
-from hvdkit.migrate.facts.tensorflow.migrating import mirrored_strategies
-from hvdkit.migrate.facts.tensorflow.strategies import Use
+from hvdkit.migrate.facts.keras.strategies import Use
+from hvdkit.migrate.facts.programs.tensorflow_programs import mirrored_strategies
 from hvdkit.migrate.finding import required
 from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule

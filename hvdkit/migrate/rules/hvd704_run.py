@@ -7,12 +7,12 @@ from collections.abc import Iterator
 
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
-from hvdkit.migrate.facts.tensorflow.migrating import mirrored_strategies
-from hvdkit.migrate.facts.tensorflow.strategies import Use
-from hvdkit.migrate.facts.values.arguments import keyword
+from hvdkit.migrate.facts.keras.strategies import Use
+from hvdkit.migrate.facts.programs.tensorflow_programs import mirrored_strategies
 from hvdkit.migrate.finding import required
 from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
+from hvdkit.migrate.values.arguments import keyword
 
 
 def check(facts: Facts) -> Iterator[Finding]:

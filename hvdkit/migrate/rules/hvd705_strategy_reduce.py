@@ -7,15 +7,15 @@ from collections.abc import Iterator
 
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
-from hvdkit.migrate.facts.horovod_import import horovod_name
-from hvdkit.migrate.facts.tensorflow.migrating import mirrored_strategies
-from hvdkit.migrate.facts.tensorflow.strategies import Use
-from hvdkit.migrate.facts.values.arguments import keyword
+from hvdkit.migrate.facts.keras.strategies import Use
+from hvdkit.migrate.facts.programs.horovod_import import horovod_name
+from hvdkit.migrate.facts.programs.tensorflow_programs import mirrored_strategies
 from hvdkit.migrate.finding import required
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
 from hvdkit.migrate.tensorflow_edits import tf
+from hvdkit.migrate.values.arguments import keyword
 
 REDUCE_OP = "tensorflow.distribute.ReduceOp."
 KINDS = {"SUM": ("Sum", "reduce_sum"), "MEAN": ("Average", "reduce_mean")}

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
-from hvdkit.migrate.facts.horovod_import import horovod_name
-from hvdkit.migrate.facts.tensorflow.migrating import mirrored_strategies
+from hvdkit.migrate.facts.programs.horovod_import import horovod_name
+from hvdkit.migrate.facts.programs.tensorflow_programs import mirrored_strategies
 from hvdkit.migrate.finding import safe
 from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rule import Change, Keep, Rule

@@ -7,21 +7,21 @@ from collections.abc import Iterator, Sequence
 
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
-from hvdkit.migrate.facts.horovod_import import horovod_name
+from hvdkit.migrate.facts.keras.model_calls import ModelCall
+from hvdkit.migrate.facts.keras.tapes import StepLoop
 from hvdkit.migrate.facts.launch.rank_kinds import rank_kinds
-from hvdkit.migrate.facts.tensorflow.cutting import cut_at, endless, several_inputs, why_not_cut
-from hvdkit.migrate.facts.tensorflow.datasets import Chain, Point, countless, dataset_chains, run_over
-from hvdkit.migrate.facts.tensorflow.iterators import drawn_steps, own_order
-from hvdkit.migrate.facts.tensorflow.migrating import (
+from hvdkit.migrate.facts.programs.horovod_import import horovod_name
+from hvdkit.migrate.facts.programs.tensorflow_programs import (
     environments,
     loopless_steps,
     migrating_files,
     migrating_fits,
     training_step_loops,
 )
-from hvdkit.migrate.facts.tensorflow.models import ModelCall
-from hvdkit.migrate.facts.tensorflow.shares import is_cut, is_own_part
-from hvdkit.migrate.facts.tensorflow.tapes import StepLoop
+from hvdkit.migrate.facts.tensorflow.datasets import Chain, Point, countless, dataset_chains, run_over
+from hvdkit.migrate.facts.tensorflow.iterators import drawn_steps, own_order
+from hvdkit.migrate.facts.tensorflow.own_shares import is_cut, is_own_part
+from hvdkit.migrate.facts.tensorflow.shardable import cut_at, endless, several_inputs, why_not_cut
 from hvdkit.migrate.finding import manual, safe, suggested
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Edit, Finding

@@ -7,19 +7,19 @@ from collections.abc import Iterator
 
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
-from hvdkit.migrate.facts.horovod_import import horovod_name
-from hvdkit.migrate.facts.programs import programs_of
-from hvdkit.migrate.facts.tensorflow import vocabulary as words
-from hvdkit.migrate.facts.tensorflow.keras_version import pinned
-from hvdkit.migrate.facts.tensorflow.migrating import migrating_compiles
-from hvdkit.migrate.facts.tensorflow.models import ModelCall, custom_step, given_optimizer, takes_default
-from hvdkit.migrate.facts.tensorflow.tapes import applied_gradients
-from hvdkit.migrate.facts.values.value import Value
+from hvdkit.migrate.facts.keras import vocabulary as words
+from hvdkit.migrate.facts.keras.keras_version import pinned
+from hvdkit.migrate.facts.keras.model_calls import ModelCall, custom_step, given_optimizer, takes_default
+from hvdkit.migrate.facts.keras.tapes import applied_gradients
+from hvdkit.migrate.facts.programs.horovod_import import horovod_name
+from hvdkit.migrate.facts.programs.programs import programs_of
+from hvdkit.migrate.facts.programs.tensorflow_programs import migrating_compiles
 from hvdkit.migrate.finding import refused, required
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Applicability, Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
 from hvdkit.migrate.tensorflow_edits import keras, scaled_by_name
+from hvdkit.migrate.values.value import Value
 
 MESSAGE = "the gradients are averaged over the ranks before they are applied"
 KERAS_3 = (

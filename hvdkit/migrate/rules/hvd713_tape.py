@@ -7,20 +7,20 @@ from collections.abc import Iterator
 
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
-from hvdkit.migrate.facts.horovod_import import horovod_name
-from hvdkit.migrate.facts.tensorflow.migrating import (
+from hvdkit.migrate.facts.keras.tapes import Applied, applied_gradients, is_distributed
+from hvdkit.migrate.facts.programs.horovod_import import horovod_name
+from hvdkit.migrate.facts.programs.tensorflow_programs import (
     migrating_files,
     only_with_strategy,
     replicated_functions,
 )
-from hvdkit.migrate.facts.tensorflow.tapes import Applied, applied_gradients, is_distributed
-from hvdkit.migrate.facts.values.arguments import given
-from hvdkit.migrate.facts.values.order import last_binding
 from hvdkit.migrate.finding import refused, required
 from hvdkit.migrate.names import Binding, Names
 from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
 from hvdkit.migrate.tensorflow_edits import before
+from hvdkit.migrate.values.arguments import given
+from hvdkit.migrate.values.binding_order import last_binding
 
 MESSAGE = "gradients are reduced over the ranks"
 KERAS_LOSSES = ("compiled_loss", "compute_loss")

@@ -6,16 +6,20 @@ import ast
 from collections.abc import Iterator
 
 from hvdkit.migrate.facts import Facts
-from hvdkit.migrate.facts.horovod_import import horovod_name
-from hvdkit.migrate.facts.tensorflow import vocabulary as words
-from hvdkit.migrate.facts.tensorflow.migrating import loopless_steps, migrating_files, training_step_loops
-from hvdkit.migrate.facts.tensorflow.tapes import StepLoop
-from hvdkit.migrate.facts.values.spelling import spelled
+from hvdkit.migrate.facts.keras import vocabulary as words
+from hvdkit.migrate.facts.keras.tapes import StepLoop
+from hvdkit.migrate.facts.programs.horovod_import import horovod_name
+from hvdkit.migrate.facts.programs.tensorflow_programs import (
+    loopless_steps,
+    migrating_files,
+    training_step_loops,
+)
 from hvdkit.migrate.finding import manual, required
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
 from hvdkit.migrate.tensorflow_edits import after
+from hvdkit.migrate.values.spelling import spelled
 
 VARIABLES = ("trainable_variables", "trainable_weights", "variables", "weights")
 

@@ -7,11 +7,11 @@ from collections.abc import Iterator
 
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
-from hvdkit.migrate.facts.horovod_import import horovod_module, horovod_name
-from hvdkit.migrate.facts.launch.guards import Where, where_runs
-from hvdkit.migrate.facts.tensorflow import vocabulary as words
-from hvdkit.migrate.facts.tensorflow.migrating import migrating_fits
-from hvdkit.migrate.facts.tensorflow.models import ModelCall
+from hvdkit.migrate.facts.keras import vocabulary as words
+from hvdkit.migrate.facts.keras.model_calls import ModelCall
+from hvdkit.migrate.facts.launch.which_processes import Where, where_runs
+from hvdkit.migrate.facts.programs.horovod_import import horovod_module, horovod_name
+from hvdkit.migrate.facts.programs.tensorflow_programs import migrating_fits
 from hvdkit.migrate.finding import refused, required
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Edit, Finding

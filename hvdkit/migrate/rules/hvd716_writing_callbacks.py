@@ -7,17 +7,17 @@ from collections.abc import Iterator
 
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
-from hvdkit.migrate.facts.horovod_import import horovod_name
-from hvdkit.migrate.facts.launch.guards import Where, where_runs
+from hvdkit.migrate.facts.keras import vocabulary as words
 from hvdkit.migrate.facts.launch.rank_kinds import rank_kinds
-from hvdkit.migrate.facts.tensorflow import vocabulary as words
-from hvdkit.migrate.facts.tensorflow.migrating import migrating_files
-from hvdkit.migrate.facts.values.value import Value
+from hvdkit.migrate.facts.launch.which_processes import Where, where_runs
+from hvdkit.migrate.facts.programs.horovod_import import horovod_name
+from hvdkit.migrate.facts.programs.tensorflow_programs import migrating_files
 from hvdkit.migrate.finding import manual, safe
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
 from hvdkit.migrate.tensorflow_edits import guard
+from hvdkit.migrate.values.value import Value
 
 LIST_RULE = "HVD715"
 MESSAGE = "rank 0 writes these files; the weights are the same on all ranks"

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
-from hvdkit.migrate.facts.horovod_import import horovod_name
+from hvdkit.migrate.facts.keras.model_calls import keras_calls
 from hvdkit.migrate.facts.launch.rank_kinds import rank_kinds
-from hvdkit.migrate.facts.tensorflow.migrating import is_migrating
-from hvdkit.migrate.facts.tensorflow.models import keras_calls
+from hvdkit.migrate.facts.programs.horovod_import import horovod_name
+from hvdkit.migrate.facts.programs.tensorflow_programs import is_migrating
 from hvdkit.migrate.finding import safe
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Edit, Finding

@@ -8,12 +8,12 @@ from collections.abc import Iterable, Iterator
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.files.writers import needed_everywhere, writers
-from hvdkit.migrate.facts.horovod_import import horovod_name
-from hvdkit.migrate.facts.launch.guards import Where
+from hvdkit.migrate.facts.keras.downloads import downloads, whole
 from hvdkit.migrate.facts.launch.rank_kinds import rank_kinds
-from hvdkit.migrate.facts.tensorflow.downloads import downloads, whole
-from hvdkit.migrate.facts.tensorflow.migrating import migrating_files, only_started
-from hvdkit.migrate.facts.tensorflow.saving import DELETED, Saved, deletions, saves, summaries
+from hvdkit.migrate.facts.launch.which_processes import Where
+from hvdkit.migrate.facts.programs.horovod_import import horovod_name
+from hvdkit.migrate.facts.programs.tensorflow_programs import migrating_files, only_started
+from hvdkit.migrate.facts.tensorflow.saving_calls import DELETED, Saved, deletions, saves, summaries
 from hvdkit.migrate.finding import manual, safe
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Edit, Finding

@@ -8,11 +8,11 @@ from collections.abc import Iterator
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.files.writers import needed_everywhere
-from hvdkit.migrate.facts.horovod_import import horovod_name
-from hvdkit.migrate.facts.launch.guards import Where, where_runs
-from hvdkit.migrate.facts.programs import programs_of
-from hvdkit.migrate.facts.tensorflow.migrating import migrating_files, only_started
-from hvdkit.migrate.facts.tensorflow.vocabulary import KINDS
+from hvdkit.migrate.facts.keras.vocabulary import KINDS
+from hvdkit.migrate.facts.launch.which_processes import Where, where_runs
+from hvdkit.migrate.facts.programs.horovod_import import horovod_name
+from hvdkit.migrate.facts.programs.programs import programs_of
+from hvdkit.migrate.facts.programs.tensorflow_programs import migrating_files, only_started
 from hvdkit.migrate.finding import safe
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Finding

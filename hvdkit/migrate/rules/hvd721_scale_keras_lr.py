@@ -7,16 +7,20 @@ from collections.abc import Iterator
 
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
-from hvdkit.migrate.facts.horovod_import import horovod_name
 from hvdkit.migrate.facts.launch.rank_kinds import rank_kinds
-from hvdkit.migrate.facts.tensorflow.migrating import migrating_compiles, migrating_files, only_with_strategy
-from hvdkit.migrate.facts.values.arguments import keyword, unpacks
-from hvdkit.migrate.facts.values.value import Value
+from hvdkit.migrate.facts.programs.horovod_import import horovod_name
+from hvdkit.migrate.facts.programs.tensorflow_programs import (
+    migrating_compiles,
+    migrating_files,
+    only_with_strategy,
+)
 from hvdkit.migrate.finding import suggested
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
 from hvdkit.migrate.tensorflow_edits import ASKED, RATES, own_rate, scaled, scaled_by_name
+from hvdkit.migrate.values.arguments import keyword, unpacks
+from hvdkit.migrate.values.value import Value
 
 OPTIMIZERS = "keras.optimizers."
 MESSAGE = "N ranks take N times the batch: the learning rate times hvd.size() (linear scaling)"

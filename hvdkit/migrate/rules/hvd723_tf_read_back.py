@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from hvdkit.migrate.facts import Facts
-from hvdkit.migrate.facts.tensorflow.migrating import only_started
-from hvdkit.migrate.facts.tensorflow.reading import read_back
-from hvdkit.migrate.facts.values.order import passed_once
+from hvdkit.migrate.facts.programs.tensorflow_programs import only_started
+from hvdkit.migrate.facts.tensorflow.read_back import read_back
 from hvdkit.migrate.finding import manual, safe
 from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
 from hvdkit.migrate.tensorflow_edits import before, meeting
+from hvdkit.migrate.values.binding_order import passed_once
 
 
 def check(facts: Facts) -> Iterator[Finding]:

@@ -7,12 +7,12 @@ from collections.abc import Iterator
 
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
-from hvdkit.migrate.facts.horovod_import import horovod_name
-from hvdkit.migrate.facts.launch.guards import Where, where_runs
-from hvdkit.migrate.facts.programs import programs_of
-from hvdkit.migrate.facts.tensorflow.downloads import downloads, whole
-from hvdkit.migrate.facts.tensorflow.migrating import migrating_files, only_started
-from hvdkit.migrate.facts.tensorflow.vocabulary import KINDS
+from hvdkit.migrate.facts.keras.downloads import downloads, whole
+from hvdkit.migrate.facts.keras.vocabulary import KINDS
+from hvdkit.migrate.facts.launch.which_processes import Where, where_runs
+from hvdkit.migrate.facts.programs.horovod_import import horovod_name
+from hvdkit.migrate.facts.programs.programs import programs_of
+from hvdkit.migrate.facts.programs.tensorflow_programs import migrating_files, only_started
 from hvdkit.migrate.finding import manual, safe
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Edit, Finding

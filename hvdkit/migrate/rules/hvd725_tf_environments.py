@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from hvdkit.migrate.facts import Facts
-from hvdkit.migrate.facts.tensorflow.migrating import environments
+from hvdkit.migrate.facts.programs.tensorflow_programs import environments
 from hvdkit.migrate.finding import manual
 from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rule import Keep, Rule

@@ -6,11 +6,11 @@ import ast
 from collections.abc import Iterator
 
 from hvdkit.migrate.facts import Facts
-from hvdkit.migrate.facts.code.mentions import mentions
-from hvdkit.migrate.facts.programs import kinds_of, programs_of
-from hvdkit.migrate.facts.tensorflow import vocabulary as words
-from hvdkit.migrate.facts.tensorflow.mentions import tensorflow_files
-from hvdkit.migrate.facts.tensorflow.migrating import mirrored_strategies
+from hvdkit.migrate.facts.code.library_uses import mentions
+from hvdkit.migrate.facts.keras import vocabulary as words
+from hvdkit.migrate.facts.keras.mentions import tensorflow_files
+from hvdkit.migrate.facts.programs.programs import kinds_of, programs_of
+from hvdkit.migrate.facts.programs.tensorflow_programs import mirrored_strategies
 from hvdkit.migrate.finding import refused
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Finding

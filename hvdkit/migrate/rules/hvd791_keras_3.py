@@ -6,11 +6,11 @@ import ast
 from collections.abc import Iterator
 
 from hvdkit.migrate.facts import Facts
-from hvdkit.migrate.facts.code.mentions import mentions
-from hvdkit.migrate.facts.programs import programs_of
+from hvdkit.migrate.facts.code.library_uses import mentions
+from hvdkit.migrate.facts.keras.keras_version import pinned
+from hvdkit.migrate.facts.programs.programs import programs_of
+from hvdkit.migrate.facts.programs.tensorflow_programs import migrating_files
 from hvdkit.migrate.facts.tensorflow.backends import BACKEND, other_backends
-from hvdkit.migrate.facts.tensorflow.keras_version import pinned
-from hvdkit.migrate.facts.tensorflow.migrating import migrating_files
 from hvdkit.migrate.finding import refused
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Finding

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from hvdkit.migrate.facts import Facts
-from hvdkit.migrate.facts.programs import programs_of
-from hvdkit.migrate.facts.tensorflow import vocabulary as words
+from hvdkit.migrate.facts.keras import vocabulary as words
+from hvdkit.migrate.facts.programs.programs import programs_of
 from hvdkit.migrate.facts.tensorflow.backends import BACKEND, TENSORFLOW, other_backends
 from hvdkit.migrate.finding import refused
 from hvdkit.migrate.plan import Finding

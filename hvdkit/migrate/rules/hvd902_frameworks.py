@@ -6,9 +6,9 @@ import ast
 from collections.abc import Iterator
 
 from hvdkit.migrate.facts import Facts
-from hvdkit.migrate.facts.code.mentions import mentions
-from hvdkit.migrate.facts.data.training_paths import training_paths
-from hvdkit.migrate.facts.programs import ProgramFacts, programs_of
+from hvdkit.migrate.facts.code.library_uses import mentions
+from hvdkit.migrate.facts.programs.programs import ProgramFacts, programs_of
+from hvdkit.migrate.facts.programs.training_paths import training_paths
 from hvdkit.migrate.finding import refused
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Finding

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from hvdkit.migrate.facts import Facts
-from hvdkit.migrate.facts.code.mentions import mentions
+from hvdkit.migrate.facts.code.library_uses import mentions
 from hvdkit.migrate.finding import refused
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Finding

@@ -7,13 +7,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from hvdkit.migrate.facts import Facts, Site
-from hvdkit.migrate.facts.averages.by_hand import averages_by_hand
-from hvdkit.migrate.facts.averages.gradient_things import NotAveraged
 from hvdkit.migrate.facts.averages.kept_averages import stays
-from hvdkit.migrate.facts.code.mentions import mentions
+from hvdkit.migrate.facts.code.library_uses import mentions
 from hvdkit.migrate.facts.launch.mpi import KINDS, MODULE, mpi, translated
+from hvdkit.migrate.facts.models.gradient_expressions import NotAveraged
 from hvdkit.migrate.facts.optimizers.after_backward import after_backward
-from hvdkit.migrate.facts.programs import kinds_of
+from hvdkit.migrate.facts.optimizers.averaged_by_hand import averages_by_hand
+from hvdkit.migrate.facts.programs.programs import kinds_of
 from hvdkit.migrate.finding import refused, safe
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Applicability, Finding

@@ -6,17 +6,17 @@ import ast
 from collections.abc import Iterator
 
 from hvdkit.migrate.facts import Facts
-from hvdkit.migrate.facts.averages.by_hand import averages_by_hand
-from hvdkit.migrate.facts.launch.starts import runs_in
-from hvdkit.migrate.facts.models.coverage import others_beside, trained_wraps, without_optimizer
-from hvdkit.migrate.facts.models.untrained_wraps import without_optimizers
+from hvdkit.migrate.facts.coverage.trained_wraps import others_beside, trained_wraps, without_optimizer
+from hvdkit.migrate.facts.coverage.untrained_wraps import without_optimizers
+from hvdkit.migrate.facts.models.weight_updates import copied_gradients
 from hvdkit.migrate.facts.optimizers.after_backward import after_backward
+from hvdkit.migrate.facts.optimizers.averaged_by_hand import averages_by_hand
 from hvdkit.migrate.facts.optimizers.averaging_optimizers import averaging_optimizers
 from hvdkit.migrate.facts.optimizers.before_steps import before_steps
 from hvdkit.migrate.facts.optimizers.mixed_steps import stepped_by_hand_too
 from hvdkit.migrate.facts.optimizers.unknown_steps import unknown_steps
-from hvdkit.migrate.facts.optimizers.updates import copied_gradients
-from hvdkit.migrate.facts.programs import migrates, programs_of
+from hvdkit.migrate.facts.programs.programs import migrates, programs_of
+from hvdkit.migrate.facts.programs.reached_code import runs_in
 from hvdkit.migrate.finding import NOT_REWRITTEN, refused
 from hvdkit.migrate.plan import Applicability, Finding
 from hvdkit.migrate.rule import Keep, Rule, findings

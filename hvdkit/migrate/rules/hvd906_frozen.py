@@ -6,19 +6,19 @@ import ast
 from collections.abc import Iterator
 
 from hvdkit.migrate.facts import Facts
-from hvdkit.migrate.facts.averages.by_hand import averages_by_hand
-from hvdkit.migrate.facts.launch.starts import runs_in
 from hvdkit.migrate.facts.models.freezing import Switch, switches
 from hvdkit.migrate.facts.models.wraps import STAND_STILL, find_wraps
+from hvdkit.migrate.facts.optimizers.averaged_by_hand import averages_by_hand
 from hvdkit.migrate.facts.optimizers.averaging_optimizers import averaging_optimizers
-from hvdkit.migrate.facts.optimizers.placing import wrap_places
 from hvdkit.migrate.facts.optimizers.wrap_order import above_wrap, late_groups, made_anew_below
-from hvdkit.migrate.facts.programs import kinds_of, migrates, programs_of
-from hvdkit.migrate.facts.values.value import Value
+from hvdkit.migrate.facts.optimizers.wrap_places import wrap_places
+from hvdkit.migrate.facts.programs.programs import kinds_of, migrates, programs_of
+from hvdkit.migrate.facts.programs.reached_code import runs_in
 from hvdkit.migrate.finding import manual, refused
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rule import Keep, Rule
+from hvdkit.migrate.values.value import Value
 
 
 def check(facts: Facts) -> Iterator[Finding]:

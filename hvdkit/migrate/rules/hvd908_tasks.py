@@ -6,11 +6,11 @@ import ast
 from collections.abc import Iterator
 
 from hvdkit.migrate.facts import Facts
-from hvdkit.migrate.facts.launch.pools import in_pool, in_search
+from hvdkit.migrate.facts.code.pools import in_pool, in_search
+from hvdkit.migrate.facts.keras.tapes import applied_gradients
 from hvdkit.migrate.facts.optimizers.averaging_optimizers import averaging_optimizers
-from hvdkit.migrate.facts.programs import migrates
-from hvdkit.migrate.facts.tensorflow.migrating import migrating_files, migrating_fits
-from hvdkit.migrate.facts.tensorflow.tapes import applied_gradients
+from hvdkit.migrate.facts.programs.programs import migrates
+from hvdkit.migrate.facts.programs.tensorflow_programs import migrating_files, migrating_fits
 from hvdkit.migrate.finding import refused
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Finding

@@ -6,10 +6,10 @@ import ast
 from collections.abc import Iterator
 
 from hvdkit.migrate.facts import Facts
+from hvdkit.migrate.facts.models.optimizers import Optimizer
 from hvdkit.migrate.facts.optimizers.optimizer_wrappers import optimizer_wrappers
-from hvdkit.migrate.facts.optimizers.optimizers import Optimizer
-from hvdkit.migrate.facts.optimizers.placing import Place, wrap_places
-from hvdkit.migrate.facts.programs import migrates
+from hvdkit.migrate.facts.optimizers.wrap_places import Place, wrap_places
+from hvdkit.migrate.facts.programs.programs import migrates
 from hvdkit.migrate.finding import manual, refused
 from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rule import Keep, Rule

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.optimizers.after_backward import after_backward
-from hvdkit.migrate.facts.programs import programs_of
+from hvdkit.migrate.facts.programs.programs import programs_of
 from hvdkit.migrate.finding import manual
 from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rule import Keep, Rule

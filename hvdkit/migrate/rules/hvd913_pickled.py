@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.optimizers.averaging_optimizers import averaging_optimizers
-from hvdkit.migrate.facts.programs import migrates
+from hvdkit.migrate.facts.programs.programs import migrates
 from hvdkit.migrate.finding import refused
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Finding

@@ -1,1 +1,1 @@
-"""Gradients that a program averages itself, by hand or by hooks."""
+"""Gradients that a program averages itself: statements, hooks, collectives."""

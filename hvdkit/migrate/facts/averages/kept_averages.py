@@ -6,13 +6,13 @@ no other, its own all_reduce, written with Horovod, computes what it computed be
 
 from __future__ import annotations
 
-from hvdkit.migrate.facts import vocabulary as words
 from hvdkit.migrate.facts.collectives.collectives import collectives, reduction
 from hvdkit.migrate.facts.facts import Facts, Site
-from hvdkit.migrate.facts.launch.starts import runs_in
+from hvdkit.migrate.facts.models.optimizers import every_optimizer
 from hvdkit.migrate.facts.models.wraps import find_wraps
-from hvdkit.migrate.facts.optimizers.optimizers import every_optimizer
-from hvdkit.migrate.facts.programs import ProgramFacts, programs_of
+from hvdkit.migrate.facts.programs.programs import ProgramFacts, programs_of
+from hvdkit.migrate.facts.programs.reached_code import runs_in
+from hvdkit.migrate.values import vocabulary as words
 
 
 def stays(facts: Facts, site: Site) -> bool:

@@ -1,1 +1,1 @@
-"""What code there is and when it runs: calls, loops, and what can go or be done by one rank."""
+"""Calls and loops: what runs what, what is used, what the command line and the environment give."""

@@ -1,1 +1,1 @@
-"""Calls of collectives, their handles, and which values are the same on all ranks."""
+"""What ranks send each other, and what is the same on all of them."""

@@ -11,13 +11,13 @@ from dataclasses import dataclass
 from functools import partial
 
 from hvdkit.migrate.facts.code.call_graph import call_graph
-from hvdkit.migrate.facts.code.followed import followed, only
+from hvdkit.migrate.facts.code.complete_values import is_complete, may_only_be
 from hvdkit.migrate.facts.collectives.handles import handle_waits
 from hvdkit.migrate.facts.facts import Facts, Site
 from hvdkit.migrate.facts.launch.launch import launch_of
-from hvdkit.migrate.facts.values.arguments import is_constant, keyword, unpacks
-from hvdkit.migrate.facts.values.value import Value
 from hvdkit.migrate.names import Names
+from hvdkit.migrate.values.arguments import is_constant, keyword, unpacks
+from hvdkit.migrate.values.value import Value
 
 # Parameters by position, as torch 2.x declares them (torch/distributed/distributed_c10d.py).
 SIGNATURES = {
@@ -164,7 +164,7 @@ def reduction_constants(facts: Facts) -> Iterator[tuple[Names, ast.Attribute, st
 def _known_group(facts: Facts, names: Names, group: ast.expr) -> bool:
     if is_world(facts, names, group):
         return True
-    values = facts.flow.values(names, group) if followed(facts, names, group) else frozenset()
+    values = facts.flow.values(names, group) if is_complete(facts, names, group) else frozenset()
     return bool(values) and all(value.kind == "made" and value.name in ADD_PROCESS_SET for value in values)
 
 
@@ -174,7 +174,7 @@ def is_world(facts: Facts, names: Names, group: ast.expr) -> bool:
     A parameter that is the world where none is given, `if group is None: group = everybody()`, is it also
     where nobody is seen to give one.
     """
-    return only(facts, names, group, partial(_is_all, facts))
+    return may_only_be(facts, names, group, partial(_is_all, facts))
 
 
 def _is_all(facts: Facts, value: Value) -> bool:

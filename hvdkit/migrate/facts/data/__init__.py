@@ -1,1 +1,1 @@
-"""What a program trains on: loaders, samplers, epochs, and how the data is shared out."""
+"""Loaders, samplers and what is drawn from them: what each rank trains on."""

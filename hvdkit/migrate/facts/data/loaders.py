@@ -5,14 +5,14 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass
 
-from hvdkit.migrate.facts import vocabulary as words
 from hvdkit.migrate.facts.facts import Facts
-from hvdkit.migrate.facts.launch.library_talk import asking
+from hvdkit.migrate.facts.launch.library_groups import calls_asking
 from hvdkit.migrate.facts.once import once
-from hvdkit.migrate.facts.values.keywords import keywords
-from hvdkit.migrate.facts.values.loader_classes import PARAMETERS, constructions
-from hvdkit.migrate.facts.values.value import Value
 from hvdkit.migrate.names import Names
+from hvdkit.migrate.values import vocabulary as words
+from hvdkit.migrate.values.keywords import keywords
+from hvdkit.migrate.values.loader_classes import PARAMETERS, constructions
+from hvdkit.migrate.values.value import Value
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ def every_loader(facts: Facts) -> list[Loader]:
     """Every loader that is constructed, in file order."""
     made = {(site.names, site.node, words.LOADER) for site in facts.calls(words.LOADER)}
     made.update((*call, words.LOADER) for call in constructions(facts.flow, facts.files))
-    made.update((site.names, site.node, site.name) for site in asking(facts, *words.LIBRARY_LOADERS))
+    made.update((site.names, site.node, site.name) for site in calls_asking(facts, *words.LIBRARY_LOADERS))
     made.update((site.names, site.node, site.name) for site in facts.calls(*words.GRAPH_LOADERS))
     return [_loader(facts, *one) for one in sorted(made, key=_place)]
 

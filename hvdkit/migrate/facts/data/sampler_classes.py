@@ -6,10 +6,10 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from hvdkit.migrate.facts import vocabulary as words
 from hvdkit.migrate.facts.facts import Facts
-from hvdkit.migrate.facts.values.calls import PARTIAL
 from hvdkit.migrate.names import Names
+from hvdkit.migrate.values import vocabulary as words
+from hvdkit.migrate.values.calls import PARTIAL
 
 
 @dataclass(frozen=True)

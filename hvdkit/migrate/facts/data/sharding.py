@@ -5,15 +5,15 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from hvdkit.migrate.facts import vocabulary as words
 from hvdkit.migrate.facts.data.loaders import Loader
 from hvdkit.migrate.facts.facts import Facts
 from hvdkit.migrate.facts.launch.rank_kinds import rank_kinds
-from hvdkit.migrate.facts.programs import programs_of
-from hvdkit.migrate.facts.values.arguments import given, is_on
-from hvdkit.migrate.facts.values.keywords import keywords
-from hvdkit.migrate.facts.values.value import Value
+from hvdkit.migrate.facts.programs.programs import programs_of
 from hvdkit.migrate.names import FUNCTIONS, Names
+from hvdkit.migrate.values import vocabulary as words
+from hvdkit.migrate.values.arguments import given, is_on
+from hvdkit.migrate.values.keywords import keywords
+from hvdkit.migrate.values.value import Value
 
 BATCH_SAMPLER = "torch.utils.data.BatchSampler"
 ITERABLE = "torch.utils.data.IterableDataset"
@@ -88,7 +88,7 @@ def _given_sampler(facts: Facts, around: Names, value: Value, steps: int) -> boo
     )
 
 
-def picked(facts: Facts, loader: Loader) -> bool:
+def picked_by_rank(facts: Facts, loader: Loader) -> bool:
     """Whether the rank picks the loader's data: as an index, in a slice, or where a range begins."""
     return any(
         _picks(facts, names, argument)

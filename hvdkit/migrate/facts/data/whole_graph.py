@@ -6,14 +6,14 @@ import ast
 from collections.abc import Iterator
 
 from hvdkit.migrate.facts.code.loops import Loop, Path
-from hvdkit.migrate.facts.data.draws import above, chosen
-from hvdkit.migrate.facts.data.training import unfollowed_loaders
-from hvdkit.migrate.facts.data.training_paths import training_paths
+from hvdkit.migrate.facts.data.random_batches import above, chosen
+from hvdkit.migrate.facts.data.training_loaders import unfollowed_loaders
 from hvdkit.migrate.facts.facts import Facts
 from hvdkit.migrate.facts.once import once
-from hvdkit.migrate.facts.programs import ProgramFacts, programs_of
-from hvdkit.migrate.facts.values.arguments import passed
+from hvdkit.migrate.facts.programs.programs import ProgramFacts, programs_of
+from hvdkit.migrate.facts.programs.training_paths import training_paths
 from hvdkit.migrate.names import FUNCTIONS, Binding, Names
+from hvdkit.migrate.values.arguments import passed
 
 Place = tuple[Names, ast.AST]
 MAX_CALLS = 4

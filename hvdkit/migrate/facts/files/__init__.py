@@ -1,1 +1,1 @@
-"""What a program writes, and which ranks write it."""
+"""Calls that write files, and which processes reach them."""

@@ -6,7 +6,7 @@ import ast
 
 from hvdkit.migrate.facts.facts import Facts
 from hvdkit.migrate.facts.files.vocabulary import IMAGES
-from hvdkit.migrate.facts.values.value import Value
+from hvdkit.migrate.values.value import Value
 
 MAX_METHODS = 6  # one after the other
 

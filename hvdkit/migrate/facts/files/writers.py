@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts.code.pure import only_computes
-from hvdkit.migrate.facts.data.samples import named_by_sample, prepares_data, reads_sample
+from hvdkit.migrate.facts.data.sample_code import named_by_sample, prepares_data, reads_sample
 from hvdkit.migrate.facts.facts import Facts, Site
 from hvdkit.migrate.facts.files.images import is_image
 from hvdkit.migrate.facts.files.vocabulary import (
@@ -23,12 +23,12 @@ from hvdkit.migrate.facts.files.vocabulary import (
     SAVES,
     TABLES,
 )
-from hvdkit.migrate.facts.launch.guards import Where, where_runs
 from hvdkit.migrate.facts.launch.rank_kinds import rank_kinds
-from hvdkit.migrate.facts.launch.starts import only_single
+from hvdkit.migrate.facts.launch.which_processes import Where, where_runs
 from hvdkit.migrate.facts.once import once
-from hvdkit.migrate.facts.values.arguments import given, keyword, passed
+from hvdkit.migrate.facts.programs.reached_code import only_single
 from hvdkit.migrate.names import FUNCTIONS, Names
+from hvdkit.migrate.values.arguments import given, keyword, passed
 
 # What gives something, and changes what it is asked of.
 _CHANGES = frozenset(

@@ -1,1 +1,1 @@
-"""How a program is started, what its ranks are, and which processes run which code."""
+"""How the processes of a job are started, what their ranks are, and which of them run some code."""

@@ -9,12 +9,12 @@ from collections.abc import Iterator
 from hvdkit.migrate.facts.facts import Facts
 from hvdkit.migrate.facts.launch.launch import launch_of
 from hvdkit.migrate.facts.launch.rank_kinds import rank_kinds
-from hvdkit.migrate.facts.launch.starts import only_single
 from hvdkit.migrate.facts.once import once
-from hvdkit.migrate.facts.programs import kinds_of, programs_of
-from hvdkit.migrate.facts.values.arguments import keyword
-from hvdkit.migrate.facts.values.value import Value
+from hvdkit.migrate.facts.programs.programs import kinds_of, programs_of
+from hvdkit.migrate.facts.programs.reached_code import only_single
 from hvdkit.migrate.names import Names
+from hvdkit.migrate.values.arguments import keyword
+from hvdkit.migrate.values.value import Value
 
 # Calls whose first argument is a device number, and those that take it second.
 SET_DEVICE = "torch.cuda.set_device"

@@ -12,18 +12,18 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from hvdkit.migrate.facts import vocabulary as words
+from hvdkit.migrate.facts.code.launch_options import Option, Options
+from hvdkit.migrate.facts.code.own_dicts import constructed_with, is_dict, unpacked_into
 from hvdkit.migrate.facts.facts import Facts, Site
-from hvdkit.migrate.facts.launch.launch_options import Option, Options
-from hvdkit.migrate.facts.launch.launched_processes import leads_to_init, processes, repeats
 from hvdkit.migrate.facts.launch.mpi import mpi_reads
 from hvdkit.migrate.facts.launch.ranks import QUESTIONS, constant, environment_reads, launch_tests
 from hvdkit.migrate.facts.once import once
-from hvdkit.migrate.facts.programs import programs_of
-from hvdkit.migrate.facts.values.arguments import keyword, passed, received, spawned, spawns, starting_calls
-from hvdkit.migrate.facts.values.memo import Memo
-from hvdkit.migrate.facts.values.own_dicts import constructed_with, is_dict, unpacked_into
+from hvdkit.migrate.facts.programs.launched_processes import leads_to_init, processes, repeats
+from hvdkit.migrate.facts.programs.programs import programs_of
 from hvdkit.migrate.names import FUNCTIONS, Binding, Names
+from hvdkit.migrate.values import vocabulary as words
+from hvdkit.migrate.values.arguments import keyword, passed, received, spawned, spawns, starting_calls
+from hvdkit.migrate.values.memo import Memo
 
 INIT_ARGUMENTS = ("backend", "init_method", "timeout", "world_size", "rank", "store", "group_name")
 HVD_FUNCTIONS = ("rank", "size", "local_rank", "local_size", "cross_rank", "cross_size")

@@ -10,22 +10,18 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from hvdkit.migrate.facts import vocabulary as words
 from hvdkit.migrate.facts.code.call_graph import call_graph
+from hvdkit.migrate.facts.code.console_scripts import console_script, first_statement
+from hvdkit.migrate.facts.code.environment import DEFAULTS, ENVIRONMENT
 from hvdkit.migrate.facts.code.main_guards import main_guard
+from hvdkit.migrate.facts.code.start_tests import asks_for_start, leaves_when_started, where_none_started
 from hvdkit.migrate.facts.facts import Facts
-from hvdkit.migrate.facts.launch.console_scripts import console_script, first_statement
-from hvdkit.migrate.facts.launch.environment import DEFAULTS, ENVIRONMENT
 from hvdkit.migrate.facts.launch.ranks import environment_stores
-from hvdkit.migrate.facts.launch.start_tests import (
-    asks_for_start,
-    leaves_when_started,
-    where_none_started,
-)
-from hvdkit.migrate.facts.launch.starts import runs_in, starting_sites
-from hvdkit.migrate.facts.programs import kinds_of, programs_of
+from hvdkit.migrate.facts.programs.programs import kinds_of, programs_of
+from hvdkit.migrate.facts.programs.reached_code import runs_in, starting_sites
 from hvdkit.migrate.names import FUNCTIONS, FunctionNode, Names
 from hvdkit.migrate.statements import block_of
+from hvdkit.migrate.values import vocabulary as words
 
 MAX_CALLERS = 8
 NEEDLESS = (*ENVIRONMENT, *DEFAULTS)  # variables that nothing reads after migration

@@ -1,7 +1,8 @@
 """Whether every process of a job reaches the launch code: tests as true, false or unknown.
 
 A job whose processes skip their own initialisation is N copies of the script. The answers are about the
-migrated program, where tests for a launcher have become size() > 1. One rank or all is guards.py's question.
+migrated program, where tests for a launcher have become size() > 1. One rank or all is what
+which_processes.py answers.
 """
 
 from __future__ import annotations
@@ -9,13 +10,13 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from hvdkit.migrate.facts.code.launch_options import Option
 from hvdkit.migrate.facts.facts import Facts
 from hvdkit.migrate.facts.launch.launch import Launch, Origin, launch_of
-from hvdkit.migrate.facts.launch.launch_options import Option
 from hvdkit.migrate.facts.launch.ranks import constant
 from hvdkit.migrate.facts.once import once
-from hvdkit.migrate.facts.values.arguments import keyword
 from hvdkit.migrate.names import FUNCTIONS, Names
+from hvdkit.migrate.values.arguments import keyword
 
 TRUE_CALLS = frozenset(
     (
@@ -45,7 +46,7 @@ class Reach:
         sites = [(site.names, site.node) for site in self._launch.inits]
         sites += [(spawn.names, spawn.node) for spawn in self._launch.spawns]
         for names, node in sites:
-            for test, wanted in around(names, node):
+            for test, wanted in tests_around(names, node):
                 if wanted and not self.holds(names, test):
                     found += self._flags_in(names, test, 0)
         return list(dict.fromkeys(found))
@@ -67,7 +68,9 @@ class Reach:
 
     def reached(self, names: Names, node: ast.AST, steps: int = 0) -> bool | None:
         """Whether every process runs a node of its function: the tests around it taken together."""
-        answers = [_as(self.holds(names, test, steps + 1), wanted) for test, wanted in around(names, node)]
+        answers = [
+            _as(self.holds(names, test, steps + 1), wanted) for test, wanted in tests_around(names, node)
+        ]
         if False in answers:
             return False
         return None if None in answers else True
@@ -146,7 +149,7 @@ class Reach:
         return self.holds(origin.names, origin.node, steps + 1)
 
 
-def around(names: Names, node: ast.AST) -> Iterator[tuple[ast.expr, bool]]:
+def tests_around(names: Names, node: ast.AST) -> Iterator[tuple[ast.expr, bool]]:
     """The tests around a node in its function, with the outcome that leads to it."""
     child = node
     for parent in names.ancestors(node):

@@ -9,12 +9,12 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from hvdkit.migrate.facts.code.launch_options import Holder, Option
 from hvdkit.migrate.facts.facts import Facts
 from hvdkit.migrate.facts.launch.launch import Launch
-from hvdkit.migrate.facts.launch.launch_options import Holder, Option
 from hvdkit.migrate.facts.launch.launch_reach import Reach
 from hvdkit.migrate.facts.launch.ranks import ALONE, constant
-from hvdkit.migrate.facts.programs import kinds_of
+from hvdkit.migrate.facts.programs.programs import kinds_of
 from hvdkit.migrate.names import Names
 
 FLAG = "flag"

@@ -10,13 +10,13 @@ import ast
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
-from hvdkit.migrate.facts.code.followed import followed, left_at_none, only
+from hvdkit.migrate.facts.code.complete_values import is_complete, left_at_none, may_only_be
 from hvdkit.migrate.facts.facts import Facts
 from hvdkit.migrate.facts.once import once
-from hvdkit.migrate.facts.programs import kinds_of, programs_of
-from hvdkit.migrate.facts.values.arguments import default, passed, unpacks
-from hvdkit.migrate.facts.values.value import Value
+from hvdkit.migrate.facts.programs.programs import kinds_of, programs_of
 from hvdkit.migrate.names import FUNCTIONS, Binding, FunctionNode, Names, Scope
+from hvdkit.migrate.values.arguments import default, passed, unpacks
+from hvdkit.migrate.values.value import Value
 
 LIBRARY = "mpi4py"
 MODULE = f"{LIBRARY}.MPI"
@@ -292,7 +292,9 @@ class _Walk:
         for use in uses:
             values = self._facts.flow.values(names, use)
             if any(value.name == WORLD for value in values):
-                accepts = only(self._facts, names, use, lambda value: value.is_none or value.name == WORLD)
+                accepts = may_only_be(
+                    self._facts, names, use, lambda value: value.is_none or value.name == WORLD
+                )
                 if accepts:
                     self._carried(names, use)
                 else:
@@ -302,7 +304,7 @@ class _Walk:
 
     def _may_be_anything(self, names: Names, use: ast.expr, values: frozenset[Value]) -> bool:
         if not values:  # a constant that nobody gives another value, None say, is no value either
-            return not (isinstance(use, ast.Name) and followed(self._facts, names, use))
+            return not (isinstance(use, ast.Name) and is_complete(self._facts, names, use))
         return any(value.unknown and not left_at_none(self._facts, value) for value in values)
 
     def _assigned(self, names: Names, node: ast.expr) -> ast.Assign | None:

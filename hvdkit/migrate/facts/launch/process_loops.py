@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from hvdkit.migrate import edits
-from hvdkit.migrate.facts.data.training_paths import training_paths
 from hvdkit.migrate.facts.facts import Facts, Site
-from hvdkit.migrate.facts.launch.starts import trained_by
-from hvdkit.migrate.facts.values.arguments import keyword
+from hvdkit.migrate.facts.programs.reached_code import trained_by
+from hvdkit.migrate.facts.programs.training_paths import training_paths
 from hvdkit.migrate.names import Names
+from hvdkit.migrate.values.arguments import keyword
 
 
 @dataclass(frozen=True)

@@ -10,9 +10,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from hvdkit.migrate.edits import following
+from hvdkit.migrate.facts.code.commands import starts_launcher
+from hvdkit.migrate.facts.code.environment import DEFAULTS, ENVIRONMENT, is_environment, is_gathered
 from hvdkit.migrate.facts.facts import Facts
-from hvdkit.migrate.facts.launch.commands import starts_launcher
-from hvdkit.migrate.facts.launch.environment import DEFAULTS, ENVIRONMENT, is_environment, is_gathered
 from hvdkit.migrate.facts.launch.mpi import WORLD, mpi_reads
 from hvdkit.migrate.names import COMPREHENSIONS, Names
 

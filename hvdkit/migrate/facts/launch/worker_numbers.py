@@ -6,15 +6,15 @@ import ast
 from collections.abc import Iterator
 from typing import Callable
 
-from hvdkit.migrate.facts import vocabulary as words
 from hvdkit.migrate.facts.facts import Facts
 from hvdkit.migrate.facts.launch.launch import Origin, launch_of
-from hvdkit.migrate.facts.launch.launched_processes import functions_below, processes
 from hvdkit.migrate.facts.launch.ranks import constant
 from hvdkit.migrate.facts.once import once
-from hvdkit.migrate.facts.programs import kinds_of
-from hvdkit.migrate.facts.values.arguments import given, passed, spawned
+from hvdkit.migrate.facts.programs.launched_processes import functions_below, processes
+from hvdkit.migrate.facts.programs.programs import kinds_of
 from hvdkit.migrate.names import FunctionNode, Names
+from hvdkit.migrate.values import vocabulary as words
+from hvdkit.migrate.values.arguments import given, passed, spawned
 
 SEEDS = frozenset(
     ("random.seed", *(f"numpy.random.{name}" for name in ("seed", "RandomState", "default_rng")))

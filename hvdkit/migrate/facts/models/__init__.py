@@ -1,1 +1,1 @@
-"""The models: how they are wrapped and looked through, their buffers, freezing and checkpoints."""
+"""Models, the optimizers that are made for them, and gradients: what is constructed, and where."""

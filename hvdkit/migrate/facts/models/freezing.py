@@ -8,10 +8,10 @@ from dataclasses import dataclass
 
 from hvdkit.migrate.facts.code.loops import training_loops
 from hvdkit.migrate.facts.facts import Facts
-from hvdkit.migrate.facts.optimizers.parameter_roots import PARAMETERS
-from hvdkit.migrate.facts.values.arguments import passed
-from hvdkit.migrate.facts.values.value import Value
+from hvdkit.migrate.facts.models.parameter_roots import PARAMETERS
 from hvdkit.migrate.names import FUNCTIONS, Names
+from hvdkit.migrate.values.arguments import passed
+from hvdkit.migrate.values.value import Value
 
 MAX_CALLERS = 6
 

@@ -6,9 +6,9 @@ import ast
 from collections.abc import Iterator
 
 from hvdkit.migrate.facts.facts import Facts
-from hvdkit.migrate.facts.optimizers.optimizers import every_optimizer
-from hvdkit.migrate.facts.values.value import Value
+from hvdkit.migrate.facts.models.optimizers import every_optimizer
 from hvdkit.migrate.names import FUNCTIONS, Binding, Names, children
+from hvdkit.migrate.values.value import Value
 
 CUTS = frozenset(("detach", "item", "numpy", "tolist"))
 MAX_CALLS = 4

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from enum import Enum
 
 from hvdkit.migrate.edits import CannotEdit
-from hvdkit.migrate.facts import vocabulary as words
 from hvdkit.migrate.names import FUNCTIONS, Names
+from hvdkit.migrate.values import vocabulary as words
 
 NO_SYNC = "no_sync"
 SWITCH = "require_backward_grad_sync"

@@ -6,13 +6,13 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from hvdkit.migrate.facts import vocabulary as words
-from hvdkit.migrate.facts.code.mentions import mentions
+from hvdkit.migrate.facts.code.library_uses import mentions
 from hvdkit.migrate.facts.facts import Facts
 from hvdkit.migrate.facts.once import once
-from hvdkit.migrate.facts.values.arguments import given
-from hvdkit.migrate.facts.values.value import Value
 from hvdkit.migrate.names import Names
+from hvdkit.migrate.values import vocabulary as words
+from hvdkit.migrate.values.arguments import given
+from hvdkit.migrate.values.value import Value
 
 # DDP's arguments (torch's and apex's) that say what is averaged.
 MEANINGS = (

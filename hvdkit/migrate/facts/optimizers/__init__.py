@@ -1,1 +1,1 @@
-"""The optimizers: where they are made, where they step, and where their gradients come from."""
+"""Steps of optimizers, where each is wrapped, and what looks at its gradients in between."""

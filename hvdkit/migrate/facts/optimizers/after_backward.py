@@ -16,28 +16,28 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 
 from hvdkit.migrate import edits
-from hvdkit.migrate.facts import vocabulary as words
-from hvdkit.migrate.facts.averages.hand_reduction import COLLECTIVES, hand_reductions
 from hvdkit.migrate.facts.code.loops import backward_calls, library_backwards
-from hvdkit.migrate.facts.data.training_paths import training_paths
 from hvdkit.migrate.facts.facts import Facts
-from hvdkit.migrate.facts.horovod_import import horovod_name
-from hvdkit.migrate.facts.launch.starts import run_by_nobody, runs_in
+from hvdkit.migrate.facts.models.gradient_collectives import COLLECTIVES, hand_reductions
 from hvdkit.migrate.facts.models.losses import reached_models
-from hvdkit.migrate.facts.models.sparse_gradients import sparse_gradients
+from hvdkit.migrate.facts.models.optimizers import every_optimizer
 from hvdkit.migrate.facts.models.syncing import Sync, choice_of, context_of, mention_in, sync_of
+from hvdkit.migrate.facts.models.weight_updates import weight_updates
 from hvdkit.migrate.facts.models.wraps import MAY_BE_UNUSED, Wrap, changes_average, find_wraps
+from hvdkit.migrate.facts.models.written_models import NotShown, name_at
 from hvdkit.migrate.facts.once import once
 from hvdkit.migrate.facts.optimizers.hand_rates import own_rates
-from hvdkit.migrate.facts.optimizers.hand_starts import Start, beginnings
+from hvdkit.migrate.facts.optimizers.hand_starts import Start, starts_of_training
 from hvdkit.migrate.facts.optimizers.hand_steps import TENSOR, HandSteps, stepped_by_hand, steps_by_hand
-from hvdkit.migrate.facts.optimizers.optimizers import every_optimizer
-from hvdkit.migrate.facts.optimizers.updates import weight_updates
-from hvdkit.migrate.facts.optimizers.wrap_names import NotShown, name_at
-from hvdkit.migrate.facts.programs import ProgramFacts, programs_of
-from hvdkit.migrate.facts.values.arguments import is_on, keyword
+from hvdkit.migrate.facts.optimizers.sparse_gradients import sparse_gradients
+from hvdkit.migrate.facts.programs.horovod_import import horovod_name
+from hvdkit.migrate.facts.programs.programs import ProgramFacts, programs_of
+from hvdkit.migrate.facts.programs.reached_code import run_by_nobody, runs_in
+from hvdkit.migrate.facts.programs.training_paths import training_paths
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.project import does_more_than_define
+from hvdkit.migrate.values import vocabulary as words
+from hvdkit.migrate.values.arguments import is_on, keyword
 
 
 @dataclass(frozen=True)
@@ -102,7 +102,7 @@ def after_backward(facts: Facts) -> AfterBackward:
                 passes = [*_passes(facts, program, wraps[program], every)]
                 if program in sure:
                     passes = [_stepped(one, sure[program], passes) for one in passes]
-                    starts += beginnings(facts, program, wraps[program], every)
+                    starts += starts_of_training(facts, program, wraps[program], every)
                 found += passes
             except NotShown as problem:
                 failed.append(program)

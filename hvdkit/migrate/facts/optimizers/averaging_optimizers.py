@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from hvdkit.migrate.facts.averages.hand_reduction import BY_HOROVOD
 from hvdkit.migrate.facts.code.call_graph import call_graph
 from hvdkit.migrate.facts.facts import Facts
+from hvdkit.migrate.facts.models.gradient_collectives import BY_HOROVOD
+from hvdkit.migrate.facts.models.optimizers import Optimizer, every_optimizer
 from hvdkit.migrate.facts.once import once
 from hvdkit.migrate.facts.optimizers.after_backward import after_backward, averaged_passes, reduces_by_hand
-from hvdkit.migrate.facts.optimizers.optimizers import Optimizer, every_optimizer
-from hvdkit.migrate.facts.programs import ProgramFacts, migrates, programs_of
+from hvdkit.migrate.facts.programs.programs import ProgramFacts, migrates, programs_of
 
 
 def constructions(facts: Facts) -> list[Optimizer]:

@@ -12,23 +12,23 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from hvdkit.migrate import edits
-from hvdkit.migrate.facts import vocabulary as words
 from hvdkit.migrate.facts.code.running import walk_here
 from hvdkit.migrate.facts.facts import Facts
-from hvdkit.migrate.facts.launch.starts import runs_in
-from hvdkit.migrate.facts.models.sparse_gradients import sparse_gradients
+from hvdkit.migrate.facts.models.gradient_reads import GradientUse
+from hvdkit.migrate.facts.models.optimizers import every_optimizer
 from hvdkit.migrate.facts.models.wraps import MAY_BE_UNUSED, Wrap, changes_average, find_wraps
 from hvdkit.migrate.facts.once import once
 from hvdkit.migrate.facts.optimizers.averaging_optimizers import averaging_optimizers
-from hvdkit.migrate.facts.optimizers.gradients import GradientUse
 from hvdkit.migrate.facts.optimizers.named_passes import by_name, leads_to_backward
-from hvdkit.migrate.facts.optimizers.optimizers import every_optimizer
+from hvdkit.migrate.facts.optimizers.sparse_gradients import sparse_gradients
 from hvdkit.migrate.facts.optimizers.unknown_steps import unknown_steps, unseen_steps
-from hvdkit.migrate.facts.programs import ProgramFacts
-from hvdkit.migrate.facts.values.arguments import is_on, keyword
-from hvdkit.migrate.facts.values.filled_lists import elements
-from hvdkit.migrate.facts.values.order import last_binding
+from hvdkit.migrate.facts.programs.programs import ProgramFacts
+from hvdkit.migrate.facts.programs.reached_code import runs_in
 from hvdkit.migrate.names import FUNCTIONS, LOOPS, Names
+from hvdkit.migrate.values import vocabulary as words
+from hvdkit.migrate.values.arguments import is_on, keyword
+from hvdkit.migrate.values.binding_order import last_binding
+from hvdkit.migrate.values.filled_lists import elements
 
 RULE = "HVD417"
 

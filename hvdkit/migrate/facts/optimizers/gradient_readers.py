@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import ast
 
-from hvdkit.migrate.facts.averages.by_hand import averages_by_hand
 from hvdkit.migrate.facts.facts import Facts
+from hvdkit.migrate.facts.models.gradient_reads import GradientUse
 from hvdkit.migrate.facts.once import once
-from hvdkit.migrate.facts.optimizers.gradients import GradientUse
+from hvdkit.migrate.facts.optimizers.averaged_by_hand import averages_by_hand
 from hvdkit.migrate.names import Names
 
 

@@ -10,7 +10,7 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from hvdkit.migrate.facts.collectives.own_numbers import (
+from hvdkit.migrate.facts.collectives.different_on_every_rank import (
     bindings_of,
     from_callers,
     is_computed,

@@ -11,13 +11,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from hvdkit.migrate.facts.code.loops import Path
-from hvdkit.migrate.facts.data.training_paths import training_paths
 from hvdkit.migrate.facts.facts import Facts
-from hvdkit.migrate.facts.launch.starts import on_import
 from hvdkit.migrate.facts.models.wraps import Wrap
+from hvdkit.migrate.facts.models.written_models import NotShown, name_at
 from hvdkit.migrate.facts.optimizers.hand_steps import TENSOR
-from hvdkit.migrate.facts.optimizers.wrap_names import NotShown, name_at
-from hvdkit.migrate.facts.programs import ProgramFacts
+from hvdkit.migrate.facts.programs.programs import ProgramFacts
+from hvdkit.migrate.facts.programs.reached_code import on_import
+from hvdkit.migrate.facts.programs.training_paths import training_paths
 from hvdkit.migrate.names import FUNCTIONS, LOOPS, Names
 
 
@@ -31,7 +31,7 @@ class Start:
     tensors: tuple[str, ...]
 
 
-def beginnings(
+def starts_of_training(
     facts: Facts, program: ProgramFacts, wraps: Sequence[Wrap], every: Sequence[Wrap]
 ) -> list[Start]:
     """The starts of a program's training. Raises NotShown where a model has no name at any."""

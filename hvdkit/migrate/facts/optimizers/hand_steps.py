@@ -13,18 +13,18 @@ from dataclasses import dataclass
 
 from hvdkit.migrate.facts.data.whole_graph import RANDOM
 from hvdkit.migrate.facts.facts import Facts
-from hvdkit.migrate.facts.launch.starts import runs_in
+from hvdkit.migrate.facts.models.optimizers import every_optimizer
+from hvdkit.migrate.facts.models.parameter_roots import parameter_roots
+from hvdkit.migrate.facts.models.weight_updates import changed_by, hand_updates
 from hvdkit.migrate.facts.models.wraps import Wrap
+from hvdkit.migrate.facts.models.written_models import NotShown
 from hvdkit.migrate.facts.optimizers.hand_rates import own_rates
-from hvdkit.migrate.facts.optimizers.optimizers import every_optimizer
-from hvdkit.migrate.facts.optimizers.parameter_roots import parameter_roots
 from hvdkit.migrate.facts.optimizers.unknown_steps import unknown_steps, unseen_steps
-from hvdkit.migrate.facts.optimizers.updates import changed_by, hand_updates
-from hvdkit.migrate.facts.optimizers.wrap_names import NotShown
-from hvdkit.migrate.facts.programs import ProgramFacts
-from hvdkit.migrate.facts.values.arguments import is_on, keyword, passed
-from hvdkit.migrate.facts.values.value import Value
+from hvdkit.migrate.facts.programs.programs import ProgramFacts
+from hvdkit.migrate.facts.programs.reached_code import runs_in
 from hvdkit.migrate.names import FUNCTIONS, Names
+from hvdkit.migrate.values.arguments import is_on, keyword, passed
+from hvdkit.migrate.values.value import Value
 
 MODEL, TENSOR = "a model", "a tensor"
 _FILLS = ("normal_", "uniform_", "random_", "bernoulli_", "exponential_", "cauchy_", "geometric_")

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 
 from hvdkit.migrate.facts.facts import Facts
 from hvdkit.migrate.facts.models.wraps import Wrap
+from hvdkit.migrate.facts.models.written_models import NotShown
 from hvdkit.migrate.facts.optimizers.averaging_optimizers import averaging_optimizers
 from hvdkit.migrate.facts.optimizers.hand_steps import MODEL, stepped_models, steps_by_hand
-from hvdkit.migrate.facts.optimizers.wrap_names import NotShown
-from hvdkit.migrate.facts.programs import ProgramFacts, programs_of
+from hvdkit.migrate.facts.programs.programs import ProgramFacts, programs_of
 from hvdkit.migrate.names import Names
 
 

@@ -7,10 +7,10 @@ import ast
 from hvdkit.migrate.facts.code.loops import backward_calls
 from hvdkit.migrate.facts.code.running import walk_here
 from hvdkit.migrate.facts.facts import Facts
-from hvdkit.migrate.facts.launch.starts import runs_in
 from hvdkit.migrate.facts.once import once
 from hvdkit.migrate.facts.optimizers.step_calls import step_calls
-from hvdkit.migrate.facts.programs import ProgramFacts
+from hvdkit.migrate.facts.programs.programs import ProgramFacts
+from hvdkit.migrate.facts.programs.reached_code import runs_in
 from hvdkit.migrate.names import FunctionNode, Names
 
 

@@ -6,17 +6,17 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from hvdkit.migrate.facts import vocabulary as words
 from hvdkit.migrate.facts.facts import Facts
 from hvdkit.migrate.facts.once import once
 from hvdkit.migrate.facts.optimizers.averaging_optimizers import averaging_optimizers
 from hvdkit.migrate.facts.optimizers.gradient_readers import reads_gradients
-from hvdkit.migrate.facts.values.value import Value
 from hvdkit.migrate.names import Names
+from hvdkit.migrate.values import vocabulary as words
+from hvdkit.migrate.values.value import Value
 
 
 @dataclass(frozen=True)
-class Around:
+class OptimizerWrapper:
     """One construction of such an object.
 
     inner: the argument that is the optimizer, one of `optimizers`. looks: whether its step() looks at the
@@ -33,12 +33,12 @@ class Around:
 
 
 @once
-def optimizer_wrappers(facts: Facts) -> list[Around]:
+def optimizer_wrappers(facts: Facts) -> list[OptimizerWrapper]:
     """Every object of these kinds around an optimizer that the project constructs."""
     return list(_optimizer_wrappers(facts))
 
 
-def _optimizer_wrappers(facts: Facts) -> Iterator[Around]:
+def _optimizer_wrappers(facts: Facts) -> Iterator[OptimizerWrapper]:
     libraries = (*words.GRADIENT_WRAPPERS, *words.WEIGHT_WRAPPERS, *words.OTHER_OPTIMIZER_WRAPPERS)
     for site in facts.calls(*libraries):
         looks = site.name not in words.WEIGHT_WRAPPERS
@@ -52,13 +52,15 @@ def _optimizer_wrappers(facts: Facts) -> Iterator[Around]:
                     yield from _given(facts, names, call, True, any(_copies(value) for value in own))
 
 
-def _given(facts: Facts, names: Names, call: ast.Call, looks: bool, copies: bool) -> Iterator[Around]:
+def _given(
+    facts: Facts, names: Names, call: ast.Call, looks: bool, copies: bool
+) -> Iterator[OptimizerWrapper]:
     """The argument of a construction that is an optimizer."""
     known = {optimizer.value for optimizer in averaging_optimizers(facts)}
     for argument in (*call.args, *(keyword.value for keyword in call.keywords)):
         mine = facts.flow.unwrap(facts.flow.values(names, argument)) & known
         if mine:
-            yield Around(names, call, argument, mine, looks, copies)
+            yield OptimizerWrapper(names, call, argument, mine, looks, copies)
 
 
 def _of_own_kind(facts: Facts, value: Value) -> bool:

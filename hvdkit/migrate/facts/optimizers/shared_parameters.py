@@ -12,9 +12,9 @@ import sys
 from itertools import permutations
 
 from hvdkit.migrate.facts.facts import Facts
-from hvdkit.migrate.facts.optimizers.placing import Place, wrap_places
-from hvdkit.migrate.facts.values.arguments import head_of
+from hvdkit.migrate.facts.optimizers.wrap_places import Place, wrap_places
 from hvdkit.migrate.names import COMPREHENSIONS, FUNCTIONS, Names
+from hvdkit.migrate.values.arguments import head_of
 
 
 def shares_parameters(facts: Facts, place: Place) -> tuple[str, Place] | None:

@@ -6,16 +6,16 @@ import ast
 from collections import defaultdict
 from functools import cached_property
 
-from hvdkit.migrate.facts import vocabulary as words
 from hvdkit.migrate.facts.code.loops import backward_calls, backward_files
 from hvdkit.migrate.facts.code.running import walk_here
 from hvdkit.migrate.facts.facts import Facts
+from hvdkit.migrate.facts.models.step_groups import Step
 from hvdkit.migrate.facts.once import once
 from hvdkit.migrate.facts.optimizers.averaging_optimizers import averaging_optimizers
-from hvdkit.migrate.facts.optimizers.passes import Step
-from hvdkit.migrate.facts.values.arguments import given
-from hvdkit.migrate.facts.values.value import Value
 from hvdkit.migrate.names import FunctionNode, Names
+from hvdkit.migrate.values import vocabulary as words
+from hvdkit.migrate.values.arguments import given
+from hvdkit.migrate.values.value import Value
 
 MAX_CALLERS = 6
 

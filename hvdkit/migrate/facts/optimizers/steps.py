@@ -16,20 +16,20 @@ from hvdkit.migrate.facts.code.loops import backward_files
 from hvdkit.migrate.facts.code.running import walk_here
 from hvdkit.migrate.facts.facts import Facts
 from hvdkit.migrate.facts.models.losses import reached_models
+from hvdkit.migrate.facts.models.optimizers import Optimizer
+from hvdkit.migrate.facts.models.repeated_passes import runs_repeatedly
+from hvdkit.migrate.facts.models.step_groups import Backward, Group, Region, Step, region_of
 from hvdkit.migrate.facts.models.syncing import Sync, says_when, sync_of
+from hvdkit.migrate.facts.models.trained_tensors import passes_of
 from hvdkit.migrate.facts.once import once
 from hvdkit.migrate.facts.optimizers.averaging_optimizers import averaging_optimizers
-from hvdkit.migrate.facts.optimizers.beside import OTHERS, Beside
 from hvdkit.migrate.facts.optimizers.gradient_readers import gradient_use
-from hvdkit.migrate.facts.optimizers.leaves import passes_of
 from hvdkit.migrate.facts.optimizers.optimizer_wrappers import optimizer_wrappers
-from hvdkit.migrate.facts.optimizers.optimizers import Optimizer
-from hvdkit.migrate.facts.optimizers.passes import Backward, Group, Region, Step, region_of
-from hvdkit.migrate.facts.optimizers.repeated import repeated
+from hvdkit.migrate.facts.optimizers.passes_for_others import OTHERS, PassesForOthers
 from hvdkit.migrate.facts.optimizers.step_calls import step_calls
-from hvdkit.migrate.facts.values.value import Value
 from hvdkit.migrate.names import FUNCTIONS, LOOPS, Names
 from hvdkit.migrate.statements import statements_above, statements_below
+from hvdkit.migrate.values.value import Value
 
 MAX_CALLERS = 6
 
@@ -77,8 +77,8 @@ class Steps:
         return False
 
     @cached_property
-    def _others(self) -> Beside:
-        return Beside(self._facts, self._calls.steps, self._calls.leads, self._reaches)
+    def _others(self) -> PassesForOthers:
+        return PassesForOthers(self._facts, self._calls.steps, self._calls.leads, self._reaches)
 
     @cached_property
     def _looked_at_around(self) -> frozenset[Value]:
@@ -123,7 +123,7 @@ class Steps:
                 reasons.append(LOOKED_AT)
             places.append((names, first or names.statement(anchor)))
         reasons += [self._open(steps[0][0], backward.anchor, own) for backward in reducing]
-        if any(repeated(backward, reducing) for backward in reducing):
+        if any(runs_repeatedly(backward, reducing) for backward in reducing):
             reasons.append(ADD_UP)
         if beside:
             reasons.append(OTHERS)

@@ -5,14 +5,14 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable
 
-from hvdkit.migrate.facts import vocabulary as words
 from hvdkit.migrate.facts.facts import Facts
-from hvdkit.migrate.facts.optimizers.optimizers import Optimizer
-from hvdkit.migrate.facts.optimizers.updates import may_step_weights
-from hvdkit.migrate.facts.programs import ProgramFacts
-from hvdkit.migrate.facts.values.arguments import head_of
-from hvdkit.migrate.facts.values.value import Value
+from hvdkit.migrate.facts.models.optimizers import Optimizer
+from hvdkit.migrate.facts.models.weight_updates import may_step_weights
+from hvdkit.migrate.facts.programs.programs import ProgramFacts
 from hvdkit.migrate.names import Names
+from hvdkit.migrate.values import vocabulary as words
+from hvdkit.migrate.values.arguments import head_of
+from hvdkit.migrate.values.value import Value
 
 # Libraries whose objects have a step() and train nothing.
 NO_OPTIMIZERS = (

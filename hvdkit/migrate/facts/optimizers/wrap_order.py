@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts.facts import Facts
 from hvdkit.migrate.facts.optimizers.averaging_optimizers import averaging_optimizers
-from hvdkit.migrate.facts.optimizers.placing import Place, wrap_places
+from hvdkit.migrate.facts.optimizers.wrap_places import Place, wrap_places
 from hvdkit.migrate.names import LOOPS, Names
 
 MAX_CALLERS = 4

@@ -1,1 +1,1 @@
-"""What a TensorFlow program is: its strategies, its calls of fit, its tapes and its datasets."""
+"""The datasets, files and shares of programs of TensorFlow and Keras."""

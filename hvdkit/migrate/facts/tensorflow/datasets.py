@@ -8,15 +8,15 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from hvdkit.migrate.facts.facts import Facts
+from hvdkit.migrate.facts.keras import vocabulary as words
+from hvdkit.migrate.facts.keras.model_calls import keras_calls
 from hvdkit.migrate.facts.once import once
-from hvdkit.migrate.facts.programs import programs_of
-from hvdkit.migrate.facts.tensorflow import vocabulary as words
-from hvdkit.migrate.facts.tensorflow.migrating import training_files, training_step_loops
-from hvdkit.migrate.facts.tensorflow.models import keras_calls
-from hvdkit.migrate.facts.values.arguments import keyword, passed
-from hvdkit.migrate.facts.values.order import last_binding, reaching
-from hvdkit.migrate.facts.values.value import Value
+from hvdkit.migrate.facts.programs.programs import programs_of
+from hvdkit.migrate.facts.programs.tensorflow_programs import training_files, training_step_loops
 from hvdkit.migrate.names import FUNCTIONS, Binding, FunctionNode, Names
+from hvdkit.migrate.values.arguments import keyword, passed
+from hvdkit.migrate.values.binding_order import last_binding, reaching
+from hvdkit.migrate.values.value import Value
 
 MAX_STEPS = 24
 # Datasets made of others.

@@ -5,11 +5,11 @@ from __future__ import annotations
 import ast
 
 from hvdkit.migrate.facts.facts import Facts
-from hvdkit.migrate.facts.programs import programs_of
+from hvdkit.migrate.facts.keras.tapes import StepLoop
+from hvdkit.migrate.facts.programs.programs import programs_of
 from hvdkit.migrate.facts.tensorflow.datasets import operation, run_over
-from hvdkit.migrate.facts.tensorflow.tapes import StepLoop
-from hvdkit.migrate.facts.values.arguments import keyword
 from hvdkit.migrate.names import Names
+from hvdkit.migrate.values.arguments import keyword
 
 GENERATOR = "keras.preprocessing.image.ImageDataGenerator"
 FLOWS = ("flow", "flow_from_directory", "flow_from_dataframe")

@@ -1,0 +1,194 @@
+"""Command-line options: which add_argument belongs to which parse_args, and where their values are read.
+
+Only argparse and what behaves like it. What an option means for a launch is launch.py's.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from hvdkit.migrate.facts.facts import Facts
+from hvdkit.migrate.names import Names
+from hvdkit.migrate.values.arguments import keyword, passed
+from hvdkit.migrate.values.value import Value
+
+PARSED = ("?.parse_args", "?.parse_known_args[0]", "?.parse_intermixed_args")
+GROUPS = ("?.add_argument_group", "?.add_mutually_exclusive_group", "?.add_parser")
+LAUNCHED = frozenset(("--local_rank", "--local-rank"))
+MAX_CALLERS = 6
+
+
+@dataclass(frozen=True)
+class Option:
+    """One add_argument call. dest: the attribute that its value is read from."""
+
+    names: Names
+    node: ast.Call
+    dest: str
+
+    @property
+    def default(self) -> ast.expr | None:
+        """The expression given as default."""
+        return keyword(self.node, "default")
+
+    @property
+    def required(self) -> ast.keyword | None:
+        """The `required=True` of the option."""
+        given = (item for item in self.node.keywords if item.arg == "required")
+        return next((k for k in given if isinstance(k.value, ast.Constant) and k.value.value is True), None)
+
+    @property
+    def is_flag(self) -> bool:
+        """Whether the option is a yes or no that is no unless it is given."""
+        action = keyword(self.node, "action")
+        return isinstance(action, ast.Constant) and action.value == "store_true"
+
+
+@dataclass(frozen=True)
+class Holder:
+    """A place where a parsed namespace is bound to a variable.
+
+    statement: the one that binds it; with after=False the first one of the function it is a parameter of.
+    """
+
+    names: Names
+    statement: ast.stmt
+    variable: str
+    after: bool = True
+
+
+class Options:
+    """All options of a project by the parser they were added to."""
+
+    def __init__(self, facts: Facts) -> None:
+        self._facts = facts
+        self._by_dest: dict[str, list[Option]] = defaultdict(list)
+        for names in facts.files:
+            for call in names.calls.get("add_argument", ()):
+                dest = destination(call)
+                if dest:
+                    self._by_dest[dest].append(Option(names, call, dest))
+
+    def named(self, dest: str) -> list[Option]:
+        """Options whose value is read from an attribute of that name."""
+        return self._by_dest.get(dest, [])
+
+    def local_rank(self) -> list[Option]:
+        """Options that torch.distributed.launch passes, under whatever name they are read."""
+        every = [option for options in self._by_dest.values() for option in options]
+        return [o for o in every if o.dest == "local_rank" or LAUNCHED & set(flags(o.node))]
+
+    def of(self, names: Names, base: ast.expr, dest: str) -> list[Option]:
+        """The options that `base.dest` may read."""
+        candidates = self._by_dest.get(dest)
+        if not candidates:
+            return []
+        parsers: set[ast.AST] = set()
+        for value in self.namespaces(names, base):
+            if isinstance(value.node, ast.Call) and isinstance(value.node.func, ast.Attribute):
+                parsers |= self._parsers(value.names, value.node.func.value)
+        return [option for option in candidates if parsers & self.parsers(option)]
+
+    def parsers(self, option: Option) -> set[ast.AST]:
+        """The constructions of the parsers that an option belongs to."""
+        function = option.node.func
+        return self._parsers(option.names, function.value) if isinstance(function, ast.Attribute) else set()
+
+    def namespaces(self, names: Names, expression: ast.expr) -> set[Value]:
+        """The parse_args calls that an expression's value may come from."""
+        return {value for value in self._facts.flow.values(names, expression) if value.name in PARSED}
+
+    def holders(self, option: Option) -> list[Holder]:
+        """Where the namespaces that carry an option are bound, each in the first function that does it."""
+        mine = self.parsers(option)
+        found: list[Holder] = []
+        for names in self._facts.files:
+            for method in ("parse_args", "parse_known_args", "parse_intermixed_args"):
+                for call in names.calls.get(method, ()):
+                    if isinstance(call.func, ast.Attribute) and self._parsers(names, call.func.value) & mine:
+                        found += self._held(names, call, method == "parse_known_args", 0)
+        return list(dict.fromkeys(found))
+
+    def _held(self, names: Names, call: ast.Call, first: bool, depth: int) -> Iterator[Holder]:
+        """The variable a call's result goes to, through the functions that return it."""
+        parent = names.parents.get(call)
+        if isinstance(parent, ast.Assign) and len(parent.targets) == 1:
+            target = parent.targets[0]
+            if first and isinstance(target, ast.Tuple):
+                target = target.elts[0]
+            if isinstance(target, (ast.Name, ast.Attribute)):
+                yield Holder(names, parent, names.source.segment(target))
+            return
+        function = names.function(call)
+        if isinstance(parent, ast.Return) and function is not None and depth < MAX_CALLERS:
+            for where, site in self._facts.flow.call_sites(names, function):
+                yield from self._held(where, site, False, depth + 1)
+        elif isinstance(parent, ast.Call) and call in parent.args:
+            for where, callee in self._facts.flow.functions(names, parent):
+                for arg in callee.args.args:
+                    if passed(where, callee, names, parent, arg.arg) is call and isinstance(
+                        callee.body, list
+                    ):
+                        yield Holder(where, callee.body[0], arg.arg, after=False)
+
+    def _parsers(self, names: Names, expression: ast.expr, depth: int = 0) -> set[ast.AST]:
+        found: set[ast.AST] = set()
+        for value in self._facts.flow.values(names, expression):
+            call = value.node
+            if value.name in GROUPS and isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute):
+                if depth < MAX_CALLERS:
+                    found |= self._parsers(value.names, call.func.value, depth + 1)
+            elif value.kind in ("made", "object", "param"):
+                found.add(call)
+                parents = keyword(call, "parents") if isinstance(call, ast.Call) else None
+                if isinstance(parents, (ast.List, ast.Tuple)) and depth < MAX_CALLERS:
+                    for parent in parents.elts:
+                        found |= self._parsers(value.names, parent, depth + 1)
+        return found
+
+    def reads(self, option: Option) -> Iterator[tuple[Names, ast.Attribute]]:
+        """Every `namespace.dest` in the project that may read an option."""
+        for names in self._facts.files:
+            for node in names.attributes.get(option.dest, ()):
+                if isinstance(node.ctx, ast.Load) and option in self.of(names, node.value, option.dest):
+                    yield names, node
+
+    def read_as_items(self, option: Option) -> bool:
+        """Whether a namespace with an option becomes a dictionary, `vars(args)`, that is asked for it."""
+        if not any(_is_key(n, text) for n in self._facts.files for text in n.texts.get(option.dest, ())):
+            return False
+        mine = self.parsers(option)
+        return any(
+            isinstance(value.node, ast.Call)
+            and isinstance(value.node.func, ast.Attribute)
+            and bool(self._parsers(value.names, value.node.func.value) & mine)
+            for names in self._facts.files
+            for call in names.calls.get("vars", ())
+            for value in (self.namespaces(names, call.args[0]) if call.args else ())
+        )
+
+
+def _is_key(names: Names, text: ast.Constant) -> bool:
+    """Whether a text asks for an item: `args["local_rank"]`, `args.get("local_rank")`."""
+    parent = names.parents[text]
+    called = getattr(parent.func, "attr", "") if isinstance(parent, ast.Call) else ""
+    return isinstance(parent, ast.Subscript) or called in ("get", "pop")
+
+
+def destination(call: ast.Call) -> str:
+    """The attribute name that argparse gives an option; "" when it cannot be read from the call."""
+    given = keyword(call, "dest")
+    if isinstance(given, ast.Constant) and isinstance(given.value, str):
+        return given.value
+    every = flags(call)
+    long = [flag for flag in every if flag.startswith("--")]
+    chosen = (long or every or [""])[0]
+    return chosen.lstrip("-").replace("-", "_")
+
+
+def flags(call: ast.Call) -> list[str]:
+    """The option strings of an add_argument call."""
+    return [a.value for a in call.args if isinstance(a, ast.Constant) and isinstance(a.value, str)]

@@ -1,0 +1,1 @@
+"""Where hvd.init() goes, and what has to come after it."""

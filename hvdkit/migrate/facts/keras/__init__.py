@@ -1,0 +1,1 @@
+"""The calls of TensorFlow and Keras, in whichever program."""

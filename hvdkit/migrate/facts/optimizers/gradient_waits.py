@@ -1,0 +1,167 @@
+"""Where a program already waits for its gradients: `optimizer.synchronize()` beside a statement."""
+
+from __future__ import annotations
+
+import ast
+from itertools import takewhile
+
+from hvdkit.migrate import edits
+from hvdkit.migrate.facts.facts import Facts
+from hvdkit.migrate.facts.models.gradient_reads import GradientUse
+from hvdkit.migrate.facts.models.step_groups import Backward, Group, Step
+from hvdkit.migrate.facts.optimizers.averaged_by_hand import averages_by_hand
+from hvdkit.migrate.facts.optimizers.steps import steps_of
+from hvdkit.migrate.facts.optimizers.written_optimizers import optimizer_names
+from hvdkit.migrate.names import FUNCTIONS, Names
+from hvdkit.migrate.statements import statements_above, statements_below
+
+SKIP = "skip_synchronize"
+
+
+def is_awaited(facts: Facts, group: Group) -> bool:
+    """Whether there is a place to wait: for these steps, or for those around the object that steps here."""
+    groups = (other for other in steps_of(facts).groups if other.optimizers & group.optimizers)
+    return any(other.reduce_after or other.reduce_before for other in groups)
+
+
+def waiting_place(facts: Facts, backward: Backward, group: Group) -> tuple[Names, ast.Call]:
+    """The call after which to wait: backward(), or its caller where the optimizer has no name beside it."""
+    if optimizer_names(facts, backward.names, backward.call, [group]):
+        return backward.names, backward.call
+    return backward.where, backward.anchor
+
+
+def looked_at_before(facts: Facts, backward: Backward) -> ast.stmt | None:
+    """What looks at gradients below a backward pass in its function, where only the caller can wait."""
+    names, looks = backward.names, GradientUse(facts, averages_by_hand(facts).gone, certain=True)
+    child: ast.AST = names.statement(backward.call)
+    for parent in names.ancestors(child):
+        if isinstance(child, ast.stmt):
+            for below in statements_below(names, child):
+                if looks.looked_at(names, below):
+                    return below
+        if isinstance(parent, FUNCTIONS):
+            break
+        child = parent
+    return None
+
+
+def reduced_below(facts: Facts, names: Names, call: ast.Call, group: Group) -> bool:
+    """Whether the statements right below a call wait for these gradients."""
+    statement = edits.following(names, names.statement(call))
+    while statement is not None and _wait(statement) is not None:
+        if _is_for(facts, names, statement, group):
+            return True
+        statement = edits.following(names, statement)
+    return False
+
+
+def reduced_above(facts: Facts, names: Names, statement: ast.stmt, group: Group) -> bool:
+    """Whether the statement right above, or above its `skip_synchronize()`, waits for these gradients."""
+    parent = names.parents[statement]
+    if isinstance(parent, ast.With) and any(_is_call(item.context_expr, SKIP) for item in parent.items):
+        statement = parent
+    above = statements_above(names, statement)
+    return bool(above) and _wait(above[-1]) is not None and _is_for(facts, names, above[-1], group)
+
+
+def if_there(facts: Facts, name: str, at: ast.AST, group: Group) -> str:
+    """The test around each step of an optimizer that may be None, where a place stands outside it; or "".
+
+    name: the optimizer as it is written at the place.
+    """
+    steps = [step for step in group.steps if ast.unparse(step.target) == name]
+    tests = {_asked_for(step, at, name) for step in steps}
+    test = tests.pop() if len(tests) == 1 else ""
+    if test or any(_runs_with(step, at) for step in steps) or _always_zeroed(facts, group):
+        return test
+    none = any(value.is_none for step in steps for value in facts.flow.values(step.names, step.target))
+    return f"{name} is not None" if none else ""
+
+
+def _runs_with(step: Step, at: ast.AST) -> bool:
+    """Whether no test that a place stands outside of decides over a step."""
+    outside = {*step.names.ancestors(step.call)} - {*step.names.ancestors(at)}
+    return not any(isinstance(parent, ast.If) for parent in outside)
+
+
+def _always_zeroed(facts: Facts, group: Group) -> bool:
+    """Whether a function asks an optimizer for zero_grad() under no test: None is no optimizer there."""
+    return any(
+        group.optimizers & facts.flow.values(names, receiver)
+        and not any(isinstance(parent, ast.If) for parent in takewhile(_inside, names.ancestors(call)))
+        for names, call, receiver in facts.methods("zero_grad")
+    )
+
+
+def _inside(parent: ast.AST) -> bool:
+    return not isinstance(parent, FUNCTIONS)
+
+
+def _asked_for(step: Step, at: ast.AST, name: str) -> str:
+    """`optimizer is not None` or `optimizer`, where that decides over a step and not over a place."""
+    inside = step.names.function(step.call) or step.names.source.tree
+    if inside not in step.names.ancestors(at):
+        return ""
+    around = [step.call, *step.names.ancestors(step.call)]
+    for child, parent in zip(around, around[1:]):
+        if isinstance(parent, ast.If) and child in parent.body and parent not in step.names.ancestors(at):
+            test = ast.unparse(parent.test)
+            if test in _there(name):
+                return test
+    return ""
+
+
+def _wait(statement: ast.stmt) -> ast.Call | None:
+    """The `optimizer.synchronize()` that a statement is, or that is all it does if the optimizer is there."""
+    test = None
+    if isinstance(statement, ast.If) and len(statement.body) == 1 and not statement.orelse:
+        test, statement = statement.test, statement.body[0]
+    call = statement.value if isinstance(statement, ast.Expr) else None
+    if not isinstance(call, ast.Call) or not _is_call(call, "synchronize"):
+        return None
+    assert isinstance(call.func, ast.Attribute)
+    return call if test is None or ast.unparse(test) in _there(ast.unparse(call.func.value)) else None
+
+
+def _there(name: str) -> tuple[str, ...]:
+    """The tests whether an optimizer is there."""
+    return name, f"{name} is not None", f"{name} != None"
+
+
+def skips(names: Names, call: ast.Call) -> bool:
+    """Whether a step stands under skip_synchronize() already."""
+    return any(
+        _is_call(item.context_expr, SKIP)
+        for parent in names.ancestors(call)
+        if isinstance(parent, ast.With)
+        for item in parent.items
+    )
+
+
+def _is_call(node: ast.expr, method: str) -> bool:
+    return isinstance(node, ast.Call) and getattr(node.func, "attr", "") == method
+
+
+def _is_for(facts: Facts, names: Names, statement: ast.stmt, group: Group) -> bool:
+    call = _wait(statement)
+    if call is None or not isinstance(call.func, ast.Attribute):
+        return False
+    return bool(facts.flow.unwrap(facts.flow.values(names, call.func.value)) & group.optimizers)
+
+
+def made_under_test(names: Names, name: str, call: ast.Call, group: Group) -> bool:
+    """Whether an optimizer is made, and steps, under a test only, and backward() runs without it."""
+    made = [_tests(names, b.node) for b in names.bindings(name, call) if b.kind == "assign"]
+    stepped = [_tests(step.names, step.call) for step in group.steps if step.names is names]
+    return bool(made and stepped and set.intersection(*made, *stepped) - _tests(names, call))
+
+
+def _tests(names: Names, node: ast.AST) -> set[str]:
+    """The tests that hold where a node runs, as they are written."""
+    around = [node, *names.ancestors(node)]
+    return {
+        ast.dump(parent.test)
+        for child, parent in zip(around, around[1:])
+        if isinstance(parent, ast.If) and child in parent.body
+    }

@@ -1,0 +1,26 @@
+"""The ways to a backward pass that begin in a program."""
+
+from __future__ import annotations
+
+import ast
+
+from hvdkit.migrate.facts.code.call_graph import begins_in
+from hvdkit.migrate.facts.code.loops import Path, training_loops
+from hvdkit.migrate.facts.facts import Facts
+from hvdkit.migrate.facts.programs.programs import ProgramFacts
+from hvdkit.migrate.names import Names
+
+
+def training_paths(facts: Facts, program: ProgramFacts) -> list[Path]:
+    """The ways to a backward pass that begin in this program, not in another that shares its files."""
+    return [
+        path
+        for path in training_loops(facts).paths
+        if path.names in program.files
+        and _outermost(path)[0] in program.files
+        and begins_in(program.entry, *_outermost(path))
+    ]
+
+
+def _outermost(path: Path) -> tuple[Names, ast.AST]:
+    return path.calls[-1] if path.calls else (path.names, path.backward)

@@ -1,0 +1,71 @@
+"""Where what a model trains on can be cut into shares, and why it cannot."""
+
+from __future__ import annotations
+
+import ast
+
+from hvdkit.migrate.facts.facts import Facts
+from hvdkit.migrate.facts.keras import vocabulary as words
+from hvdkit.migrate.facts.tensorflow.datasets import (
+    Chain,
+    Point,
+    countless,
+    dataset_chains,
+    disorder,
+    operation,
+)
+from hvdkit.migrate.names import Names
+from hvdkit.migrate.values.value import Value
+
+
+def cut_at(facts: Facts, chain: Chain) -> Point | None:
+    """The last expression before the elements are mixed that no dataset for evaluation passes.
+
+    Where those pass the first mixing, too, the last one before the next: skip and take count the same then.
+    """
+    wanted = (*words.ORDERING, *words.BATCHING)
+    mixing = [i for i, (_, call) in enumerate(chain.ops) if operation(call) in wanted]
+    free = [point for point in chain.points if not dataset_chains(facts).shared(point)]
+    if not free:
+        return None
+    least = min(point.before for point in free)
+    first = next((i for i in mixing if i >= least), len(chain.ops))
+    before = [point for point in free if point.before <= first]
+    return max(before, key=lambda point: (point.before, chain.points.index(point)))
+
+
+def why_not_cut(facts: Facts, chain: Chain) -> str:
+    """Why a pipeline cannot be cut; "" when it can."""
+    point = cut_at(facts, chain)
+    if point is None:
+        return "a dataset that is not for training goes the same way"
+    why = disorder(facts, chain, point.before) or _unequal(facts, chain, point)
+    if not dataset_chains(facts).is_dataset(chain.source):
+        why = why or "in which order it gives its elements is not known"
+    return why
+
+
+def _unequal(facts: Facts, chain: Chain, point: Point) -> str:
+    """A dataset without a known length is cut evenly where it has no end, and by hvd.shard_dataset."""
+    why = countless(facts, chain, point.before)
+    if not why or facts.options.target == "hvdkit" or endless(chain):
+        return ""
+    return f"its length is not known ({why}), and ranks with more batches would wait forever"
+
+
+def endless(chain: Chain) -> bool:
+    """Whether a pipeline is repeated without end."""
+    return any(not (chain.ops[i][1].args or chain.ops[i][1].keywords) for i in chain.named("repeat"))
+
+
+def several_inputs(facts: Facts, names: Names, x: ast.expr) -> bool:
+    """Whether what fit is given may be several arrays at once."""
+    return any(_holds_several(value) for value in facts.flow.values(names, x))
+
+
+def _holds_several(value: Value) -> bool:
+    """Whether a value is a dict or a list of arrays: its slice is another thing."""
+    node = value.node
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+        return node.func.id in ("dict", "list", "tuple") and not value.names.bindings(node.func.id, node)
+    return isinstance(node, (ast.Dict, ast.DictComp, ast.List, ast.ListComp, ast.Tuple))

@@ -1,1 +1,0 @@
-"""What expressions may be: values followed through assignments, calls, attributes and files."""

@@ -95,6 +95,8 @@ def _install(
     if made.requirements:
         _say(f"installing {', '.join(made.requirements)}, which Horovod needs")
         build.pip(build.requirements_command(made.requirements), log, environment)
+    for line in report.not_followed(made):
+        _say(f"not followed: {line}")
     broken = cache.damage(store, made.key)
     if broken:
         _say(f"cached wheel not used: {broken}")

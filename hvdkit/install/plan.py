@@ -16,6 +16,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from hvdkit.install import HOROVOD_VERSION, cuda, frameworks, headers, standard, system, toolchain
+from hvdkit.install.ignored import ignored
 
 # Horovod's setup.py and CMake files import these while they build (pip installs none of them, since the
 # build runs outside isolation), and all but wheel are needed again when Horovod runs. setuptools 81 dropped
@@ -41,6 +42,7 @@ class Plan:
 
     demands: who asks for which C++ standard. toolchain: file name to text. variables: environment of the
     build, without folders that differ from machine to machine. requirements: what pip has to install first.
+    ignored: what a person set and the build does not follow, with the reason.
     """
 
     frameworks: tuple[frameworks.Framework, ...]
@@ -50,6 +52,7 @@ class Plan:
     toolchain: dict[str, str]
     variables: dict[str, str]
     requirements: tuple[str, ...]
+    ignored: dict[str, str]
 
     @property
     def standard(self) -> int:
@@ -99,14 +102,16 @@ def make(environment: Mapping[str, str]) -> Plan:
     asked = standard.demands(found)
     wanted = standard.highest(asked)
     standard.check_compiler(machine.compiler, wanted)
+    chosen = variables(found, machine, gpu, environment)
     return Plan(
         frameworks=found,
         system=machine,
         cuda=gpu,
         demands=asked,
         toolchain={**toolchain.files(wanted, machine.libstdcxx), **headers.forwarding(found)},
-        variables=variables(found, machine, gpu, environment),
+        variables=chosen,
         requirements=missing_requirements(),
+        ignored=ignored(environment, chosen, gpu),
     )
 
 

@@ -28,8 +28,14 @@ def describe(plan: Plan) -> dict[str, object]:
         "standard": plan.standard,
         "demands": [{"standard": demand.standard, "source": demand.source} for demand in plan.demands],
         "variables": plan.variables,
+        "ignored": plan.ignored,
         "key": plan.key,
     }
+
+
+def not_followed(plan: Plan) -> list[str]:
+    """A line for each variable that is set and not followed."""
+    return [f"{setting}: {reason}" for setting, reason in plan.ignored.items()]
 
 
 def dry_run(plan: Plan, store: Path) -> str:
@@ -47,6 +53,8 @@ def dry_run(plan: Plan, store: Path) -> str:
         "build environment:",
         *(f"  {name}={shlex.quote(value)}" for name, value in plan.variables.items()),
     ]
+    if plan.ignored:
+        lines += ["", "set here, and not followed:", *(f"  {line}" for line in not_followed(plan))]
     for name, text in plan.toolchain.items():
         lines += ["", f"{name}:", *(f"  {line}" for line in text.splitlines())]
     lines += [

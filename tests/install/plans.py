@@ -7,6 +7,7 @@ from pathlib import Path
 from hvdkit.install import plan, standard, toolchain
 from hvdkit.install.cuda import Cuda
 from hvdkit.install.frameworks import Framework
+from hvdkit.install.ignored import ignored
 from hvdkit.install.system import Mpi, System
 
 TORCH = Framework("torch", "2.13.0+cpu", Path("/env/torch"), ("-D_GLIBCXX_USE_CXX11_ABI=1",), None, ())
@@ -30,12 +31,14 @@ def make(
     cpp: int = 20,
     environment: dict[str, str] | None = None,
 ) -> plan.Plan:
+    chosen = plan.variables(frameworks, system, cuda, environment or {})
     return plan.Plan(
         frameworks=frameworks,
         system=system,
         cuda=cuda,
         demands=(standard.Demand(cpp, "a test"),),
         toolchain=toolchain.files(cpp, system.libstdcxx),
-        variables=plan.variables(frameworks, system, cuda, environment or {}),
+        variables=chosen,
         requirements=(),
+        ignored=ignored(environment or {}, chosen, cuda),
     )

@@ -36,6 +36,13 @@ def test_dry_run_for_a_machine(tmp_path: Path) -> None:
     assert facts["standard"] == max(demand["standard"] for demand in facts["demands"])
 
 
+def test_a_variable_that_is_not_followed_is_named(tmp_path: Path) -> None:
+    settings = {"HOROVOD_WITHOUT_GLOO": "1", "HVDKIT_CACHE": str(tmp_path)}
+    assert "HOROVOD_WITHOUT_GLOO=1: Gloo is always built" in hvdkit("--dry-run", **settings).stdout
+    answer = json.loads(hvdkit("--dry-run", "--json", **settings).stdout)
+    assert list(answer["ignored"]) == ["HOROVOD_WITHOUT_GLOO=1"]
+
+
 def test_check() -> None:
     done = hvdkit("--check")
     assert (done.returncode, done.stdout) == (0, "Horovod 0.28.1 fits this environment\n")

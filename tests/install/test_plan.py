@@ -2,10 +2,12 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
-from hvdkit.install import plan
+from hvdkit.install import plan, report
+from hvdkit.install.cuda import Cuda
 from hvdkit.install.system import Mpi
 from tests.install import plans
 
@@ -81,6 +83,55 @@ def test_a_persons_own_setting_wins() -> None:
         plans.make(environment={"HOROVOD_BUILD_ARCH_FLAGS": "-mavx"}).variables["HOROVOD_BUILD_ARCH_FLAGS"]
         == "-mavx"
     )
+
+
+NO_GPU = "no framework here computes with CUDA, or there is no CUDA toolkit: Horovod is built for the CPU"
+NCCL = "all GPU operations are NCCL's, the fastest there are, and are proven as such"
+INSTALLED = "Horovod is built for the frameworks that are installed here, each of them and no other"
+
+
+@pytest.mark.parametrize(
+    ("setting", "cuda", "reason"),
+    [
+        ("HOROVOD_GPU_OPERATIONS=NCCL", None, NO_GPU),
+        ("HOROVOD_GPU_OPERATIONS=MPI", plans.CUDA, NCCL),
+        ("HOROVOD_GPU_ALLREDUCE=MPI", plans.CUDA, NCCL),
+        ("HOROVOD_CUDA_HOME=/nope", None, NO_GPU),
+        ("HOROVOD_CUDA_HOME=/nope", plans.CUDA, "there is no bin/nvcc in it"),
+        ("HOROVOD_WITH_TENSORFLOW=1", None, INSTALLED),
+        ("HOROVOD_WITHOUT_PYTORCH=1", None, INSTALLED),
+        ("HOROVOD_WITHOUT_MPI=yes", None, "only 1 rules MPI out"),
+        (
+            "HOROVOD_WITHOUT_GLOO=1",
+            None,
+            "Gloo is always built: `hvdkit run` uses it where there is no MPI",
+        ),
+    ],
+)
+def test_what_is_set_and_not_followed_is_named(setting: str, cuda: Cuda | None, reason: str) -> None:
+    name, _, value = setting.partition("=")
+    made = plans.make(cuda=cuda, environment={name: value})
+    assert made.ignored == {setting: reason}
+    assert f"  {setting}: {reason}" in report.dry_run(made, Path("/nowhere")).splitlines()
+
+
+@pytest.mark.parametrize(
+    "setting",
+    [
+        "HOROVOD_GPU_OPERATIONS=NCCL",
+        "HOROVOD_CUDA_HOME=/usr/local/cuda/",
+        "HOROVOD_WITH_PYTORCH=1",
+        "HOROVOD_WITH_MPI=1",
+        "HOROVOD_CPU_OPERATIONS=MPI",
+        "HOROVOD_FUSION_THRESHOLD=0",
+        "HOROVOD_DEBUG=",
+    ],
+)
+def test_what_is_followed_or_concerns_a_job_is_not(setting: str) -> None:
+    name, _, value = setting.partition("=")
+    made = plans.make(cuda=plans.CUDA, environment={name: value})
+    assert made.ignored == {}
+    assert "not followed" not in report.dry_run(made, Path("/nowhere"))
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,67 @@
+"""Horovod's build variables that are set here and are not followed, each with the reason.
+
+Those of a job (HOROVOD_FUSION_THRESHOLD, HOROVOD_RANK) are none of the build's business.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from hvdkit.install.cuda import Cuda
+
+_INSTALLED = "Horovod is built for the frameworks that are installed here, each of them and no other"
+_NO_CUDA = "no framework here computes with CUDA, or there is no CUDA toolkit: Horovod is built for the CPU"
+_NCCL = "all GPU operations are NCCL's, the fastest there are, and are proven as such"
+_NVTX = "NVTX is built in where the CUDA toolkit holds it"
+_ONE_NCCL = "HOROVOD_NCCL_HOME names NCCL, one folder with include and lib"
+# Of those that only a GPU build reads.
+_GPU = {
+    **{
+        f"HOROVOD_GPU_{operation}": _NCCL
+        for operation in ("ALLGATHER", "ALLREDUCE", "ALLTOALL", "BROADCAST", "OPERATIONS", "REDUCESCATTER")
+    },
+    "HOROVOD_ALLOW_MIXED_GPU_IMPL": _NCCL,
+    "HOROVOD_CUDA_HOME": "there is no bin/nvcc in it",
+    "HOROVOD_NCCL_HOME": "there is no include/nccl.h in it",
+    "HOROVOD_NCCL_INCLUDE": _ONE_NCCL,
+    "HOROVOD_NCCL_LIB": _ONE_NCCL,
+    "HOROVOD_NCCL_LINK": "the framework has NCCL as a shared library, and one process shall not hold two",
+    "HOROVOD_NVTX_INCLUDE": _NVTX,
+    "HOROVOD_WITHOUT_NVTX": _NVTX,
+    "HOROVOD_WITH_NVTX": _NVTX,
+}
+_REASONS = {
+    "HOROVOD_DEBUG": "the build is an optimized one, which is what is cached",
+    "HOROVOD_GPU": "hvdkit builds GPU operations for CUDA, and finds out itself whether there is any",
+    "HOROVOD_LOCAL_VERSION": "the wheel keeps the released version, by which `--check` knows it",
+    "HOROVOD_ROCM_HOME": "hvdkit builds GPU operations for CUDA alone",
+    "HOROVOD_SKIP_COMPILE": "a Horovod with nothing compiled cannot train",
+    "HOROVOD_WITHOUT_GLOO": "Gloo is always built: `hvdkit run` uses it where there is no MPI",
+    "HOROVOD_WITHOUT_MPI": "only 1 rules MPI out",
+    "HOROVOD_WITHOUT_MXNET": "MXNet is always left out",
+    "HOROVOD_WITHOUT_PYTORCH": _INSTALLED,
+    "HOROVOD_WITHOUT_TENSORFLOW": _INSTALLED,
+    "HOROVOD_WITH_GLOO": "Gloo is always built",
+    "HOROVOD_WITH_MPI": "MPI is built in unless HOROVOD_WITHOUT_MPI=1 rules it out",
+    "HOROVOD_WITH_MXNET": "hvdkit builds Horovod for PyTorch and TensorFlow",
+    "HOROVOD_WITH_PYTORCH": _INSTALLED,
+    "HOROVOD_WITH_TENSORFLOW": _INSTALLED,
+}
+
+
+def ignored(environment: Mapping[str, str], chosen: Mapping[str, str], gpu: Cuda | None) -> dict[str, str]:
+    """`NAME=value` to reason. chosen: the variables of the build; gpu: its CUDA."""
+    followed = dict(chosen)
+    if gpu:
+        followed.update(HOROVOD_CUDA_HOME=str(gpu.home), HOROVOD_NCCL_HOME=str(gpu.nccl))
+    reasons = {**_REASONS, **(_GPU if gpu else dict.fromkeys(_GPU, _NO_CUDA))}
+    return {
+        f"{name}={value}": reasons[name]
+        for name in sorted(reasons)
+        if (value := environment.get(name)) and not _same(value, followed.get(name))
+    }
+
+
+def _same(value: str, chosen: str | None) -> bool:
+    return chosen is not None and (value == chosen or Path(value) == Path(chosen))

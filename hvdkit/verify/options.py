@@ -31,7 +31,7 @@ def add_run_options(parser: argparse.ArgumentParser | argparse._ArgumentGroup) -
         type=_seconds,
         default=300.0,
         metavar="S",
-        help="seconds without a step until it counts as hung",
+        help="seconds without a step until it counts as hung (default 300)",
     )
 
 

@@ -21,6 +21,7 @@ from hvdkit.launch.horovodrun import LauncherError, find_horovodrun
 from hvdkit.notebook import making
 from hvdkit.verify import processes
 from hvdkit.verify.detect import Launcher, Start, imports_own_package
+from hvdkit.verify.hook.beginning import BEGUN
 from hvdkit.verify.hook.settings import Settings
 from hvdkit.verify.records import RecordError, Run, read_run
 
@@ -28,6 +29,9 @@ SITE = Path(__file__).parent / "hook" / "site"
 # Seconds for the other ranks once one has recorded its last step: they take part in that step already, so
 # one that does not follow has run out of data.
 FOLLOW = 30.0
+# Seconds, at least, until every rank has imported its framework and made an optimizer: on a busy machine that
+# takes minutes, in which no rank waits for another.
+START = 600.0
 TAIL = 40  # lines of a failed script's output that are shown
 
 
@@ -138,6 +142,7 @@ def _watch(
     """Return when every rank is done or the script has ended well."""
     folder = job.settings.path
     seen, told, moved = 0, 0, time.monotonic()
+    processes_of_ranks = 1 if job.settings.replicas > 1 else job.settings.world
     progress(f"{job.title}: starting")
     while True:
         ended = launcher.poll()  # before the ranks: when it has ended, what they wrote is complete
@@ -152,16 +157,18 @@ def _watch(
                 fix=f"make this run: {_by_hand(job)}",
             )
         records = list((folder / "values").glob("rank-*"))
-        if len(records) != seen:
-            seen, moved = len(records), time.monotonic()
+        begun = len(list((folder / BEGUN).glob("*")))
+        if len(records) + begun != seen:
+            seen, moved = len(records) + begun, time.monotonic()
             step = max((int(path.stem.rsplit("-", 1)[1]) for path in records), default=0)
             if step != told:
                 told = step
                 progress(f"{job.title}: step {step} of {job.settings.steps}")
-        if still > job.timeout:
+        limit = job.timeout if begun >= processes_of_ranks else max(job.timeout, START)
+        if still > limit:
             where = processes.stacks(token, folder / "stacks", job.work)
             raise HangError(
-                f"the {job.title} script took no step for {job.timeout:g} s; its processes are here:\n"
+                f"the {job.title} script took no step for {limit:g} s; its processes are here:\n"
                 + _in_users_folder(job, "\n".join(where)),
                 why="one rank waits for another, or a step takes longer than that",
                 fix="make all ranks reach the same collective calls, or raise --timeout",
@@ -204,7 +211,7 @@ def _by_hand(job: Job) -> str:
 def _environment(job: Job, token: str) -> dict[str, str]:
     """The caller's environment, with the hook in front and what would make two runs differ fixed."""
     earlier = os.environ.get("PYTHONPATH")
-    patience = str(int(max(job.timeout, 30.0)))
+    patience = str(int(max(job.timeout, START)))
     return {
         # Horovod's ranks wait 30 s for each other; on a busy machine that is too short.
         "HOROVOD_GLOO_TIMEOUT_SECONDS": patience,

@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 import re
 import shutil
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from patience import run_while_it_speaks
 from ports import free_port
 
 from tests import originals
@@ -78,7 +78,7 @@ def test_every_readme_has_its_commands() -> None:
 
 
 @pytest.mark.launch
-@pytest.mark.timeout(1800)
+@pytest.mark.timeout(0)  # each command has its own bound
 @pytest.mark.parametrize("example", READMES)
 def test_the_commands_run(example: str, tmp_path: Path) -> None:
     """In the order of the README, in a copy of the folder: what one writes, the next finds."""
@@ -87,15 +87,7 @@ def test_the_commands_run(example: str, tmp_path: Path) -> None:
     shutil.copy(EXAMPLES / "plot.py", tmp_path)
     for command in commands(example):
         line = with_less_work(command, example)
-        done = subprocess.run(
-            ["bash", "-c", line],
-            cwd=folder,
-            env=environment(),
-            capture_output=True,
-            text=True,
-            timeout=600,
-            check=False,
-        )
+        done = run_while_it_speaks(["bash", "-c", line], folder=folder, environment=environment())
         assert done.returncode == 0, f"{line}\n{done.stdout}\n{done.stderr}"
         if is_training(command):
             assert len(re.findall(PRINTED[example], done.stdout)) == 1, f"{line}\n{done.stdout}"

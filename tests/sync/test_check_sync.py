@@ -10,6 +10,7 @@ import timeit
 from pathlib import Path
 
 import pytest
+from patience import run_while_it_speaks
 
 from hvdkit.errors import UsageError
 from hvdkit.sync.settings import steps_due
@@ -34,13 +35,9 @@ print(f"rank {hvd.rank()} went on, hvdkit", "is" if "hvdkit.sync" in sys.modules
 
 def run(controller: str, script: Path, value: str) -> subprocess.CompletedProcess[str]:
     launch = [str(Path(sys.executable).with_name("horovodrun")), "-np", "2", "-H", "localhost:2"]
-    return subprocess.run(
+    return run_while_it_speaks(
         [*launch, *CONTROLLERS[controller], sys.executable, str(script)],
-        env={**os.environ, "HVDKIT_CHECK_SYNC": value},
-        capture_output=True,
-        text=True,
-        timeout=550,
-        check=False,
+        environment={**os.environ, "HVDKIT_CHECK_SYNC": value},
     )
 
 
@@ -50,6 +47,7 @@ def untagged(output: str) -> str:
 
 
 @pytest.mark.launch
+@pytest.mark.timeout(0)  # run_while_it_speaks has a bound of its own
 @pytest.mark.parametrize("controller", CONTROLLERS)
 def test_every_cause_is_named_on_every_rank(controller: str) -> None:
     job = run(controller, HERE / "program.py", "1")

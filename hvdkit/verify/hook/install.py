@@ -6,6 +6,7 @@ import os
 import random
 import sys
 
+from hvdkit.verify.hook.beginning import mark_begun
 from hvdkit.verify.hook.ending import leave_process_groups_calmly
 from hvdkit.verify.hook.errors import keep_errors
 from hvdkit.verify.hook.imports import after_import
@@ -164,6 +165,7 @@ def _hook_tensorflow(settings: Settings) -> None:
     recorder = Recorder.of_process()
     for watch in (watch_batches, watch_tapes, watch_tensorflow_files):
         watch(recorder)
+    mark_begun(settings)
 
 
 def _hook_keras_optimizer() -> None:

@@ -11,6 +11,7 @@ from typing import Any
 
 import torch
 
+from hvdkit.verify.hook.beginning import mark_begun
 from hvdkit.verify.hook.recorder import Recorder
 from hvdkit.verify.records import Event
 
@@ -35,6 +36,7 @@ def _watch_creation(recorder: Recorder) -> None:
     def init(self: torch.optim.Optimizer, *args: Any, **kwargs: Any) -> None:
         create(self, *args, **kwargs)
         recorder.made.add(self)
+        mark_begun(recorder.settings)
 
     torch.optim.Optimizer.__init__ = init  # type: ignore[method-assign]
 

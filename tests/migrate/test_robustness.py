@@ -17,6 +17,7 @@ import pytest
 from hvdkit.migrate import edits, engine
 from hvdkit.migrate.engine import RuleFailed, make_plan, run_pass
 from hvdkit.migrate.facts import Facts, Options
+from hvdkit.migrate.finding import safe
 from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rule import Rule
 from hvdkit.migrate.rules import all_rules
@@ -84,7 +85,7 @@ def test_a_file_that_cannot_be_rewritten_leaves_its_program_whole(
             first = names.source.tree.body[0]
             line = wrong if broken else "x = 1"
             if "x = 1" not in names.source.text:
-                yield facts.safe("HVD000", names, first, "a line", edits.before, names.source, first, [line])
+                yield safe(facts, "HVD000", names, first, "a line", edits.before, names.source, first, [line])
 
     rule = Rule(id="HVD000", title="", what="", why="", safety="", check=check, changes=(), keeps=())
     done = run_pass([tmp_path], Options(), [rule])

@@ -20,7 +20,13 @@ def gather(request: Request) -> str | None:
 
 def judge(digest: str | None, request: Request) -> Iterator[Finding]:
     """It is there."""
-    if digest is None:
+    if digest is None and not Path(request.script).is_file():  # not here either, where the doctor is asked
+        yield error(
+            f"{request.script} is not there",
+            "every rank starts it in the folder that the job was started from",
+            f"name a file of {Path.cwd()}, or go to the folder that it is in",
+        )
+    elif digest is None:
         yield error(
             f"{request.script} is not there",
             "every host starts its ranks from its own copy, in the same folder",

@@ -6,11 +6,11 @@ from hvdkit.explain.cause import Cause, Level, says
 
 CAUSE = Cause(
     id="shut_down",
-    title="another rank ended first{where}, and why is not in this log",
+    title="Horovod was shut down{where}: another rank had ended first",
     why=(
-        "`Horovod has been shut down` and `Connection closed by peer` are what the ranks"
-        " that are left say when one"
-        " has ended: by an error, or because its data or its loop ended early. Its own words come before it."
+        "`Horovod has been shut down` and `Connection closed by peer` are what the ranks that are left say when "
+        "one has ended: by an error, or because its data or its loop ended early. Its own words come before it, "
+        "and are not in this log."
     ),
     fix=(
         "take the output of all ranks and hosts: horovodrun --output-filename logs ..., then"

@@ -8,9 +8,9 @@ CAUSE = Cause(
     id="shut_down",
     title="Horovod was shut down{where}: another rank had ended first",
     why=(
-        "`Horovod has been shut down` and `Connection closed by peer` are what the ranks that are left say when "
-        "one has ended: by an error, or because its data or its loop ended early. Its own words come before it, "
-        "and are not in this log."
+        "`Horovod has been shut down` and `Connection closed by peer` are what the ranks that are left say "
+        "when one has ended: by an error, or because its data or its loop ended early. Its own words come "
+        "before it, and are not in this log."
     ),
     fix=(
         "take the output of all ranks and hosts: horovodrun --output-filename logs ..., then"

@@ -25,6 +25,8 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "install-horovod": ("hvdkit.install.command", "build and install a Horovod that fits this environment"),
 }
 
+OPTIONS = ("help", "--help", "--version")
+
 EXAMPLES = """\
 examples:
   hvdkit migrate train.py                   show the diff and what is left to you; nothing is written
@@ -46,13 +48,15 @@ def usage() -> str:
         "usage: hvdkit COMMAND [ARGUMENTS]\n\n"
         "Takes a training script to a correct, fast Horovod job, and proves it.\n\n"
         f"commands:\n{rows}\n\n"
-        "options:\n  -h, --help     this text; `hvdkit COMMAND --help` for a command's own\n"
+        "options:\n  -h, --help     this text; `hvdkit help COMMAND` for a command's own\n"
         "  -V, --version  the version\n\n" + EXAMPLES
     )
 
 
 def main(argv: list[str]) -> int:
     """Run one command line (without the program's name) and return its exit code."""
+    if argv[:1] == ["help"] and len(argv) > 1:
+        argv = [argv[1], "--help"]
     if not argv or argv[0] in ("-h", "--help", "help"):
         print(usage(), end="")
         return 0 if argv else 2
@@ -61,11 +65,12 @@ def main(argv: list[str]) -> int:
         return 0
     name = argv[0]
     if name not in COMMANDS:
-        from difflib import get_close_matches
+        from hvdkit.arguments import nearest
 
-        near = get_close_matches(name, COMMANDS, n=1)
-        hint = f"did you mean `hvdkit {near[0]}`?" if near else "`hvdkit --help` lists the commands"
-        print(f"hvdkit: no command {name!r}: {hint}", file=sys.stderr)
+        near = nearest(name, (*COMMANDS, *OPTIONS))
+        hint = f"did you mean `hvdkit {near}`?" if near else "`hvdkit --help` lists the commands"
+        what = "option" if name.startswith("-") else "command"
+        print(f"hvdkit: no {what} {name!r}: {hint}", file=sys.stderr)
         return 2
     try:
         command = import_module(COMMANDS[name][0])

@@ -63,6 +63,57 @@ def test_an_unknown_command_names_the_nearest(capsys: pytest.CaptureFixture[str]
     assert "did you mean `hvdkit migrate`?" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    ("argv", "meant"),
+    [
+        (["--hlep"], "--help"),
+        (["help", "migrte"], "migrate"),
+        (["chekc", "train.py"], "check"),
+    ],
+)
+def test_what_was_probably_meant(argv: list[str], meant: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(argv) == 2
+    assert f"did you mean `hvdkit {meant}`?" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("argv", "meant"),
+    [
+        (["migrate", "--selct", "HVD2", "train.py"], "--select"),
+        (["check", "train.py", "--jsno=x"], "--json"),
+        (["verify", "a.py", "b.py", "--stps", "3"], "--steps"),
+        (["run", "--glooo", "python", "train.py"], "--gloo"),
+        (["docker", "--kubernets", "train.py"], "--kubernetes"),
+        (["doctor", "--onyl", "shm"], "--only"),
+        (["rules", "--jsn"], "--json"),
+        (["explain", "--lgo", "job.log"], "--log"),
+        (["setup-ssh", "--hosftile", "hosts"], "--hostfile"),
+        (["install-horovod", "--dry-rnu"], "--dry-run"),
+    ],
+)
+def test_an_unknown_option_names_the_nearest(
+    argv: list[str], meant: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as stop:
+        main(argv)
+    assert stop.value.code == 2
+    assert f"did you mean {meant}?" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_help_of_a_command(command: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as stop:
+        main(["help", command])
+    assert stop.value.code == 0
+    assert f"usage: hvdkit {command}" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("argv", [["help"], ["help", "help"], ["-h"], ["--help", "migrate"]])
+def test_help_is_the_usage(argv: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(argv) == 0
+    assert capsys.readouterr().out.startswith("usage: hvdkit COMMAND")
+
+
 def test_no_command_shows_the_usage(capsys: pytest.CaptureFixture[str]) -> None:
     assert main([]) == 2
     assert "usage: hvdkit" in capsys.readouterr().out

@@ -3,23 +3,24 @@
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from hvdkit.arguments import parsed
 from hvdkit.check.report import FIXABLE, SARIF_LEVELS, show
 from hvdkit.check.rules import all_rules
 from hvdkit.errors import UsageError
 from hvdkit.migrate.apply import check_tree, root_of
-from hvdkit.migrate.config import configured
+from hvdkit.migrate.config import chosen
 from hvdkit.migrate.engine import run_pass, uncollected, unreadable
 from hvdkit.migrate.facts import Options
 from hvdkit.migrate.plan import Plan
 from hvdkit.migrate.project import Reader
+from hvdkit.migrate.report.places import add_reports, check_places, put_reports, talk
 from hvdkit.migrate.room import roomy
-from hvdkit.migrate.writing import add_gate, prefixes, put, undo_last, write_in_place
+from hvdkit.migrate.writing import add_gate, undo_last, write_in_place
 
 EXAMPLES = """\
 examples:
@@ -57,20 +58,20 @@ def parser() -> argparse.ArgumentParser:
     how.add_argument("--ignore", action="append", default=[], metavar="RULES", help="all but these")
     add_gate(made)
     out = made.add_argument_group("what to print")
-    out.add_argument("--json", type=Path, metavar="FILE", help="the findings as JSON (- for standard output)")
-    out.add_argument("--sarif", type=Path, metavar="FILE", help="the findings as SARIF 2.1.0")
+    add_reports(out, "the findings")
     out.add_argument("--diff", action="store_true", help="show the fixes as a diff")
     return made
 
 
 def main(argv: Sequence[str]) -> int:
     """Run `hvdkit check` and return its exit code."""
-    args = parser().parse_args(argv[1:])
+    args = parsed(parser(), argv[1:])
     if args.undo:
         undo_last(args.paths)
         return 0
     if not args.paths:
         raise UsageError("no path was given", "", "hvdkit check train.py, or hvdkit check . for a project")
+    check_places(args)
     stdin = args.paths == ["-"]
     if stdin and args.fix:
         raise UsageError("--fix has no file to write when standard input is read", "", "give the file's path")
@@ -80,11 +81,11 @@ def main(argv: Sequence[str]) -> int:
             raise UsageError(f"{path} does not exist", "", "check the path")
     if args.fix:
         check_tree(root_of(paths), args.allow_dirty, args.allow_no_vcs)
-    options = _options(args, paths[0])
+    options = chosen(args, paths[0], "check")
     plan = make_plan(paths, options, _stdin(paths[0]) if stdin else Path.read_bytes)
     _report(plan, options, args)
     if args.fix:
-        write_in_place(plan, paths, "hvdkit check")
+        write_in_place(plan, paths, "hvdkit check", talk(args))
     return int(bool(_wrong(plan, options, args.fix) or plan.unreadable))
 
 
@@ -96,17 +97,6 @@ def make_plan(paths: Sequence[Path], options: Options, reader: Reader = Path.rea
         done.forget()
     passed_over, tests = len(done.project.passed_over), len(done.project.tests)
     return Plan(done.files, (), unreadable(done.project), passed_over, tests)
-
-
-def _options(args: argparse.Namespace, start: Path) -> Options:
-    """pyproject.toml's options, each overridden by its flag."""
-    base = configured(start, "check")
-    return Options(
-        "horovod",
-        base.suggested if args.suggested is None else args.suggested,
-        prefixes(args.select) or base.select,
-        prefixes(args.ignore) or base.ignore,
-    )
 
 
 def _stdin(path: Path) -> Reader:
@@ -128,19 +118,9 @@ def _wrong(plan: Plan, options: Options, fixed: bool) -> int:
 
 
 def _report(plan: Plan, options: Options, args: argparse.Namespace) -> None:
-    if args.json is not None:
-        from hvdkit.migrate.report.data import as_json
+    from hvdkit.migrate.report.data import as_json
+    from hvdkit.migrate.report.sarif import as_sarif
 
-        text = json.dumps(as_json(plan), indent=2) + "\n"
-        if str(args.json) == "-":
-            sys.stdout.write(text)
-            return
-        put(args.json, text.encode())
-    if args.sarif is not None:
-        from hvdkit.migrate.report.sarif import as_sarif
-
-        put(
-            args.sarif,
-            (json.dumps(as_sarif(plan, Path.cwd(), all_rules(), SARIF_LEVELS), indent=2) + "\n").encode(),
-        )
-    show(plan, options, args.diff)
+    put_reports(args, lambda: as_json(plan), lambda: as_sarif(plan, Path.cwd(), all_rules(), SARIF_LEVELS))
+    if talk(args) is sys.stdout:
+        show(plan, options, args.diff)

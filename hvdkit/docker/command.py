@@ -9,6 +9,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from hvdkit.arguments import parsed
 from hvdkit.docker.compose import compose
 from hvdkit.docker.dockerfile import REQUIREMENTS, dockerfile, ignored, required
 from hvdkit.docker.files import write_files
@@ -71,7 +72,7 @@ def parser() -> argparse.ArgumentParser:
 def main(argv: Sequence[str]) -> int:
     """Run `hvdkit docker` and return its exit code."""
     own, arguments = split_arguments(list(argv[1:]))
-    args = parser().parse_args(own)
+    args = parsed(parser(), own)
     context = Path.cwd()
     path = Path(os.path.abspath(args.script))
     folder = Path(os.path.abspath(args.output or context))

@@ -11,6 +11,7 @@ import sys
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
+from hvdkit.arguments import parsed
 from hvdkit.doctor.checks import CHECKS
 from hvdkit.doctor.finding import Level
 from hvdkit.errors import HvdkitError, UsageError
@@ -61,7 +62,7 @@ def parser() -> argparse.ArgumentParser:
 
 def main(argv: list[str]) -> int:
     """Exit code: 0 nothing found, 1 something found. Raises: HvdkitError."""
-    asked = parser().parse_args(argv[1:])
+    asked = parsed(parser(), argv[1:])
     if asked.list:
         width = max(map(len, CHECKS))
         print("\n".join(f"{check.id:<{width}}  {check.title}" for check in CHECKS.values()))

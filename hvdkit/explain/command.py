@@ -8,6 +8,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from hvdkit.arguments import parsed
 from hvdkit.errors import HvdkitError, UsageError
 
 _EXAMPLES = """\
@@ -36,7 +37,7 @@ def main(argv: Sequence[str]) -> int:
     parser.add_argument("rule", nargs="?", help="a rule's id")
     parser.add_argument("--log", metavar="FILE", help="a job's output, both streams; - reads stdin")
     parser.add_argument("--json", action="store_true", help="as JSON (with --log)")
-    options = parser.parse_args(argv[1:])
+    options = parsed(parser, argv[1:])
     if (options.rule is None) == (options.log is None):
         raise UsageError(
             "give a rule or --log FILE" + (", not both" if options.rule else ""),

@@ -10,6 +10,7 @@ import time
 from collections.abc import Mapping
 from pathlib import Path
 
+from hvdkit.arguments import parsed
 from hvdkit.errors import HvdkitError
 from hvdkit.install import HOROVOD_VERSION, build, cache, frameworks, installed, plan, proof, report
 
@@ -32,7 +33,7 @@ exit codes: 0 done, 1 --check: does not fit, 2 could not be built or does not wo
 
 def main(argv: list[str]) -> int:
     """Run the command line; argv[0] is the command's name. Raises: HvdkitError."""
-    options = _parser(argv[0]).parse_args(argv[1:])
+    options = parsed(_parser(argv[0]), argv[1:])
     environment = {**os.environ, "PATH": plan.search_path(os.environ)}
     if options.check:
         return _check(options.json)

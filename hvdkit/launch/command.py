@@ -8,6 +8,7 @@ import shutil
 import sys
 from pathlib import Path
 
+from hvdkit.arguments import parsed
 from hvdkit.errors import UsageError
 from hvdkit.launch import environment, hosts
 from hvdkit.launch.hosts import Host, HostList
@@ -61,7 +62,7 @@ def parser() -> argparse.ArgumentParser:
 
 def main(argv: list[str]) -> int:
     """Exit code: 0, or that of the first rank that failed. Raises: HvdkitError before any rank starts."""
-    asked = parser().parse_args(argv[1:])
+    asked = parsed(parser(), argv[1:])
     command = asked.command[1:] if asked.command[:1] == ["--"] else asked.command
     if not command:
         raise UsageError("there is no command to run", fix="hvdkit run -np 2 python train.py")

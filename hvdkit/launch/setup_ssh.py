@@ -15,6 +15,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from hvdkit.arguments import parsed
 from hvdkit.errors import HvdkitError, UsageError
 from hvdkit.launch import hosts
 from hvdkit.launch.hosts import Host
@@ -49,7 +50,7 @@ class Step:
 
 def main(argv: list[str]) -> int:
     """Exit code: 0 every host is reached, 1 something is left. Raises: HvdkitError."""
-    asked = _parser().parse_args(argv[1:])
+    asked = parsed(_parser(), argv[1:])
     named = hosts.from_options(asked)
     if named is None:
         raise UsageError("no hosts are named", fix="hvdkit setup-ssh -H a,b")

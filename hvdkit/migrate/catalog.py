@@ -9,10 +9,12 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from hvdkit.arguments import parsed
 from hvdkit.check import rules as check
 from hvdkit.errors import UsageError
 from hvdkit.migrate import rules as migrate
 from hvdkit.migrate.rule import Rule
+from hvdkit.migrate.selection import nearest_rule
 
 
 def every_rule() -> tuple[Rule, ...]:
@@ -28,7 +30,7 @@ def main(argv: Sequence[str]) -> int:
         epilog="example: hvdkit rules --json",
     )
     parser.add_argument("--json", action="store_true", help="as JSON")
-    args = parser.parse_args(argv[1:])
+    args = parsed(parser, argv[1:])
     if args.json:
         rows = [
             {"id": r.id, "title": r.title, "what": r.what, "why": r.why, "safety": r.safety}
@@ -47,7 +49,9 @@ def page_of(name: str) -> str:
     for rule in every_rule():
         if rule.id == name.upper():
             return page(rule)
-    raise UsageError(f"there is no rule {name!r}", "", "hvdkit rules lists them")
+    near = nearest_rule(name, [rule.id for rule in every_rule()])
+    hint = f"did you mean {near}? " if near else ""
+    raise UsageError(f"there is no rule {name!r}", "", f"{hint}hvdkit rules lists them")
 
 
 def pages(repository: Path) -> dict[str, str]:

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
+from hvdkit.arguments import parsed
 from hvdkit.errors import HvdkitError, UsageError
 from hvdkit.migrate.apply import check_tree, root_of
-from hvdkit.migrate.config import configured
+from hvdkit.migrate.config import chosen
 from hvdkit.migrate.engine import make_plan
 from hvdkit.migrate.facts import Options
 from hvdkit.migrate.plan import Plan
+from hvdkit.migrate.report.places import add_reports, check_places, put_reports, talk
 from hvdkit.migrate.verified import script_to_run, verified
-from hvdkit.migrate.writing import add_gate, prefixes, put, undo_last, write_in_place
+from hvdkit.migrate.writing import add_gate, put, undo_last, write_in_place
 from hvdkit.verify.options import add_run_options, request_fields, split_arguments
 from hvdkit.verify.session import Verification
 
@@ -70,8 +72,7 @@ def parser() -> argparse.ArgumentParser:
     add_run_options(made.add_argument_group("how to run with --verify, as hvdkit verify does"))
     add_gate(made)
     out = made.add_argument_group("what to print")
-    out.add_argument("--json", type=Path, metavar="FILE", help="the plan as JSON (- for standard output)")
-    out.add_argument("--sarif", type=Path, metavar="FILE", help="the findings as SARIF 2.1.0")
+    add_reports(out, "the plan")
     out.add_argument("--no-diff", action="store_true", help="leave the diff out of the report")
     return made
 
@@ -79,7 +80,7 @@ def parser() -> argparse.ArgumentParser:
 def main(argv: Sequence[str]) -> int:
     """Run `hvdkit migrate` and return its exit code."""
     own, script_arguments = split_arguments(list(argv[1:]))
-    args = parser().parse_args(own)
+    args = parsed(parser(), own)
     if args.undo:
         undo_last(args.paths)
         return 0
@@ -93,7 +94,9 @@ def main(argv: Sequence[str]) -> int:
         raise UsageError(
             "--verify runs a script, and --check and - give it none", "", "leave one of them out"
         )
-    options = _options(args)
+    check_places(args)
+    start = Path.cwd() if args.paths == ["-"] else Path(os.path.abspath(args.paths[0]))
+    options = chosen(args, start, "migrate")
     if args.paths == ["-"]:
         return _stdin(options)
     if sum(map(bool, (args.write, args.output, args.check))) > 1:
@@ -116,42 +119,19 @@ def main(argv: Sequence[str]) -> int:
         print("nothing was written: the script and its migration do not compute the same", file=sys.stderr)
         return 1
     if args.write:
-        write_in_place(plan, paths, "hvdkit migrate")
+        write_in_place(plan, paths, "hvdkit migrate", talk(args))
     elif args.output:
         _output(plan, paths, args.output)
     failed = bool(plan.left or plan.unreadable or any(file.problem for file in plan.files))
     return int(failed or (args.check and bool(plan.changed)))
 
 
-def _options(args: argparse.Namespace) -> Options:
-    """pyproject.toml's options, each overridden by its flag."""
-    base = configured(Path.cwd() if args.paths == ["-"] else Path(os.path.abspath(args.paths[0])))
-    return Options(
-        args.target or base.target,
-        base.suggested if args.suggested is None else args.suggested,
-        prefixes(args.select) or base.select,
-        prefixes(args.ignore) or base.ignore,
-    )
-
-
 def _report(plan: Plan, options: Options, args: argparse.Namespace, result: Verification | None) -> None:
-    if args.json is not None:
-        from hvdkit.migrate.report.data import as_json
+    from hvdkit.migrate.report.sarif import as_sarif
 
-        data = as_json(plan)
-        if result:
-            from hvdkit.verify.report import as_json as verification_as_json
-
-            data["verification"] = verification_as_json(result)
-        text = json.dumps(data, indent=2) + "\n"
-        if str(args.json) == "-":
-            sys.stdout.write(text)
-            return
-        put(args.json, text.encode())
-    if args.sarif is not None:
-        from hvdkit.migrate.report.sarif import as_sarif
-
-        put(args.sarif, (json.dumps(as_sarif(plan, Path.cwd()), indent=2) + "\n").encode())
+    put_reports(args, lambda: _data(plan, result), lambda: as_sarif(plan, Path.cwd()))
+    if talk(args) is not sys.stdout:
+        return
     from rich.console import Console
 
     from hvdkit.migrate.report.text import show
@@ -161,6 +141,17 @@ def _report(plan: Plan, options: Options, args: argparse.Namespace, result: Veri
         from hvdkit.verify.report import print_result
 
         print_result(result)
+
+
+def _data(plan: Plan, result: Verification | None) -> dict[str, Any]:
+    from hvdkit.migrate.report.data import as_json
+
+    data = as_json(plan)
+    if result:
+        from hvdkit.verify.report import as_json as verification_as_json
+
+        data["verification"] = verification_as_json(result)
+    return data
 
 
 def _output(plan: Plan, paths: Sequence[Path], folder: Path) -> None:

@@ -1,14 +1,18 @@
-"""Defaults of a command from [tool.hvdkit.migrate] or .check in the nearest pyproject.toml above a path."""
+"""What a command was asked: its flags, else [tool.hvdkit.migrate] or .check of the nearest pyproject.toml."""
 
 from __future__ import annotations
 
+import argparse
 import sys
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from hvdkit.arguments import nearest
 from hvdkit.errors import HvdkitError
 from hvdkit.migrate.facts import Options
+from hvdkit.migrate.selection import rules_named
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -16,11 +20,26 @@ else:
     import tomli as tomllib
 
 KEYS: dict[str, type] = {"target": str, "suggested": bool, "select": list, "ignore": list}
+COMMANDS = ("migrate", "check")
 TARGETS = ("horovod", "hvdkit")
 
 
 class BadConfig(HvdkitError):
     """The table in pyproject.toml cannot be used."""
+
+
+def chosen(args: argparse.Namespace, start: Path, command: str) -> Options:
+    """pyproject.toml's options, each overridden by its flag. start: the first path that was given.
+
+    Raises: BadConfig; UnknownRule.
+    """
+    base = configured(start, command)
+    return Options(
+        getattr(args, "target", None) or base.target,
+        base.suggested if args.suggested is None else args.suggested,
+        rules_named(args.select, command, "--select") or base.select,
+        rules_named(args.ignore, command, "--ignore") or base.ignore,
+    )
 
 
 def configured(start: Path, command: str = "migrate") -> Options:
@@ -36,20 +55,43 @@ def configured(start: Path, command: str = "migrate") -> Options:
 def _options(file: Path, command: str) -> Options:
     try:
         table = tomllib.loads(file.read_text(encoding="utf-8"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except (OSError, tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise BadConfig(
             f"{file} cannot be read: {error}", f"its [tool.hvdkit.{command}] may matter"
         ) from error
-    section: dict[str, Any] = table.get("tool", {}).get("hvdkit", {}).get(command, {})
-    keys = [key for key in KEYS if command == "migrate" or key != "target"]
+    commands = _table(file, _table(file, table, "tool"), "hvdkit", "tool.")
+    _check_keys(file, commands, COMMANDS, "tool.hvdkit")
+    section = _table(file, commands, command, "tool.hvdkit.")
+    name = f"tool.hvdkit.{command}"
+    _check_keys(file, section, [key for key in KEYS if command == "migrate" or key != "target"], name)
     for key, value in section.items():
-        if key not in keys:
-            raise BadConfig(
-                f"{file}: tool.hvdkit.{command} has no key {key!r}", "", f"one of {', '.join(keys)}"
-            )
         if not isinstance(value, KEYS[key]):
-            raise BadConfig(f"{file}: tool.hvdkit.{command}.{key} = {value!r}", "", f"a {KEYS[key].__name__}")
+            raise BadConfig(f"{file}: {name}.{key} = {value!r}", "", f"a {KEYS[key].__name__}")
+        if isinstance(value, list) and not all(isinstance(entry, str) and entry.strip() for entry in value):
+            raise BadConfig(f"{file}: {name}.{key} = {value!r}", "", 'ids of rules: ["HVD201", "HVD3"]')
     if section.get("target", "horovod") not in TARGETS:
         raise BadConfig(f"{file}: target = {section['target']!r}", "", f"one of {', '.join(TARGETS)}")
-    lists = {key: tuple(value) for key, value in section.items() if isinstance(value, list)}
+    lists = {
+        key: rules_named(value, command, f"{file}: {name}.{key}")
+        for key, value in section.items()
+        if isinstance(value, list)
+    }
     return replace(Options(), **{**section, **lists})
+
+
+def _table(file: Path, table: dict[str, Any], key: str, above: str = "") -> dict[str, Any]:
+    found = table.get(key, {})
+    if not isinstance(found, dict):
+        raise BadConfig(f"{file}: {above}{key} = {found!r}", "", f"a table: [{above}{key}]")
+    return found
+
+
+def _check_keys(file: Path, table: dict[str, Any], known: Sequence[str], name: str) -> None:
+    for key in table:
+        if key not in known:
+            near = nearest(key, known)
+            raise BadConfig(
+                f"{file}: {name} has no key {key!r}",
+                "what it is meant to say would not be obeyed",
+                f"did you mean {near}?" if near else f"one of {', '.join(known)}",
+            )

@@ -74,5 +74,13 @@ def _found(facts: Facts, check: Callable[[Facts], Iterator[Finding]]) -> list[Fi
 
 def rules_in(package: str, path: Iterable[str]) -> tuple[Rule, ...]:
     """The rules of a package in the order of their numbers: the RULE of each module named hvdNNN_..."""
-    modules = sorted(module.name for module in pkgutil.iter_modules(path) if module.name.startswith("hvd"))
-    return tuple(import_module(f"{package}.{module}").RULE for module in modules)
+    return tuple(import_module(f"{package}.{module}").RULE for module in _modules_in(path))
+
+
+def ids_in(path: Iterable[str]) -> list[str]:
+    """The ids of the rules of a package, by the names of its modules; none is loaded."""
+    return [module.partition("_")[0].upper() for module in _modules_in(path)]
+
+
+def _modules_in(path: Iterable[str]) -> list[str]:
+    return sorted(module.name for module in pkgutil.iter_modules(path) if module.name.startswith("hvd"))

@@ -6,6 +6,7 @@ import argparse
 import os
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TextIO
 
 from hvdkit.errors import HvdkitError
 from hvdkit.migrate.apply import replace_file, root_of, undo, write
@@ -19,8 +20,8 @@ def add_gate(parser: argparse.ArgumentParser) -> None:
     gate.add_argument("--allow-no-vcs", action="store_true", help="write where there is no version control")
 
 
-def write_in_place(plan: Plan, paths: Sequence[Path], command: str) -> None:
-    """Write the changed files; `command` is the command line that takes them back."""
+def write_in_place(plan: Plan, paths: Sequence[Path], command: str, said: TextIO) -> None:
+    """Write the changed files and say so; `command` is the command line that takes them back."""
     if not plan.changed:
         return
     back = f"{command} --undo {os.path.relpath(paths[0])}"
@@ -32,7 +33,7 @@ def write_in_place(plan: Plan, paths: Sequence[Path], command: str) -> None:
             "each file is either as it was or as the diff shows",
             f"{back} restores those that were written",
         ) from error
-    print(f"wrote {len(written.files)} file(s); {back} restores them")
+    print(f"wrote {len(written.files)} file(s); {back} restores them", file=said)
 
 
 def put(path: Path, data: bytes) -> None:
@@ -47,8 +48,3 @@ def undo_last(paths: Sequence[str]) -> None:
     """Restore what the last write around the paths, or here, changed, and name the files."""
     for path in undo(root_of([Path(os.path.abspath(path)) for path in paths] or [Path.cwd()])):
         print(f"restored {os.path.relpath(path)}")
-
-
-def prefixes(values: Sequence[str]) -> tuple[str, ...]:
-    """Rule ids, or beginnings of them, as --select and --ignore take them."""
-    return tuple(part.strip() for value in values for part in value.split(",") if part.strip())

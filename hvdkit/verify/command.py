@@ -7,6 +7,7 @@ import json
 import signal
 from pathlib import Path
 
+from hvdkit.arguments import parsed
 from hvdkit.errors import HvdkitError, UsageError
 from hvdkit.verify.options import add_run_options, request_fields, show_progress, split_arguments
 
@@ -43,7 +44,7 @@ def parser() -> argparse.ArgumentParser:
 def main(argv: list[str]) -> int:
     """Exit code: 0 they agree, 1 they differ. Raises HvdkitError when they could not be compared."""
     options, script_arguments = split_arguments(argv[1:])
-    asked = parser().parse_args(options)
+    asked = parsed(parser(), options)
     if asked.arguments:
         raise UsageError(
             f"more than two scripts: {' '.join(asked.arguments)}", fix="put `--` before script arguments"

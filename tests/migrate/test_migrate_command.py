@@ -200,6 +200,32 @@ def test_sarif(tree: Path) -> None:
     assert {rule.id for rule in run.tool.driver.rules} >= {"HVD101", "HVD103"}
 
 
+@pytest.mark.parametrize("command", ["migrate", "check"])
+def test_sarif_on_standard_output(tree: Path, command: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([command, ".", "--sarif", "-", "--json", "plan.json"]) == 0
+    assert Sarif.model_validate_json(capsys.readouterr().out).runs[0].tool.driver.name == "hvdkit"
+    assert json.loads((tree / "plan.json").read_text())["schema"] == 1
+    assert not (tree / "-").exists()
+
+
+def test_a_report_has_standard_output_to_itself(tree: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["migrate", ".", "--write", "--json", "-"]) == 0
+    said = capsys.readouterr()
+    assert json.loads(said.out)["files"][0]["changed"]
+    assert said.err == "wrote 1 file(s); hvdkit migrate --undo . restores them\n"
+
+
+@pytest.mark.parametrize("command", ["migrate", "check"])
+@pytest.mark.parametrize("place", ["-", "report"])
+def test_two_reports_in_one_place_are_refused(
+    tree: Path, command: str, place: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main([command, ".", "--json", place, "--sarif", place]) == 2
+    said = capsys.readouterr()
+    assert f"--json {place} and --sarif {place}" in said.err
+    assert said.out == ""
+
+
 def test_select_and_ignore(tree: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["migrate", ".", "--select", "HVD103"]) == 0
     assert "+hvd.init()" not in capsys.readouterr().out

@@ -1,0 +1,51 @@
+"""Where the reports for machines go: files, or one of them to standard output, which is then its own."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from pathlib import Path
+from typing import Any, Callable, TextIO
+
+from hvdkit.errors import UsageError
+from hvdkit.migrate.writing import put
+
+STDOUT = Path("-")
+
+
+def add_reports(group: argparse._ArgumentGroup, what: str) -> None:
+    """The options that ask for reports. what: "the plan"."""
+    group.add_argument("--json", type=Path, metavar="FILE", help=f"{what} as JSON (- for standard output)")
+    group.add_argument(
+        "--sarif", type=Path, metavar="FILE", help="the findings as SARIF 2.1.0 (- for standard output)"
+    )
+
+
+def check_places(args: argparse.Namespace) -> None:
+    """Raises: UsageError where two reports would be one file."""
+    if args.json is not None and args.json == args.sarif:
+        raise UsageError(
+            f"--json {args.json} and --sarif {args.sarif} are one place",
+            "one report would be lost in the other",
+            "give one of them a file: --sarif hvdkit.sarif",
+        )
+
+
+def talk(args: argparse.Namespace) -> TextIO:
+    """Where what is said to people goes: standard error where a report has standard output."""
+    return sys.stderr if STDOUT in (args.json, args.sarif) else sys.stdout
+
+
+def put_reports(
+    args: argparse.Namespace, data: Callable[[], dict[str, Any]], sarif: Callable[[], dict[str, Any]]
+) -> None:
+    """Write the reports that were asked for. Raises: HvdkitError where a file cannot be written."""
+    for place, report in ((args.json, data), (args.sarif, sarif)):
+        if place is None:
+            continue
+        text = json.dumps(report(), indent=2) + "\n"
+        if place == STDOUT:
+            sys.stdout.write(text)
+        else:
+            put(place, text.encode())

@@ -11,6 +11,7 @@ from importlib import import_module
 
 from hvdkit import __version__
 from hvdkit.errors import HvdkitError
+from hvdkit.printable import make_printable
 
 COMMANDS: dict[str, tuple[str, str]] = {
     "migrate": ("hvdkit.migrate.command", "rewrite a script or a project to Horovod"),
@@ -89,4 +90,6 @@ def main(argv: list[str]) -> int:
 
 def run() -> None:
     """Entry point of the console script."""
+    make_printable(sys.stdout)
+    make_printable(sys.stderr)
     sys.exit(main(sys.argv[1:]))

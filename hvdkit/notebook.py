@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from hvdkit.errors import HvdkitError
+from hvdkit.files import read_file
 from hvdkit.migrate.notebook import Notebook, blanked
 from hvdkit.migrate.source import Unreadable, parse
 
@@ -35,7 +36,7 @@ def program_beside(path: Path) -> Path:
 
 def program_of(path: Path) -> str:
     """The code cells of a notebook as one program. Raises: HvdkitError."""
-    source = parse(path, path.read_bytes())
+    source = parse(path, read_file(path))
     if isinstance(source, Unreadable):
         raise HvdkitError(f"{path}, line {source.line}: {source.reason}", fix="correct the notebook")
     return source.text

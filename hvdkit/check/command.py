@@ -12,6 +12,7 @@ from hvdkit.arguments import parsed
 from hvdkit.check.report import FIXABLE, SARIF_LEVELS, show
 from hvdkit.check.rules import all_rules
 from hvdkit.errors import UsageError
+from hvdkit.files import read_file
 from hvdkit.migrate.apply import check_tree, root_of
 from hvdkit.migrate.config import chosen
 from hvdkit.migrate.engine import run_pass, uncollected, unreadable
@@ -82,7 +83,7 @@ def main(argv: Sequence[str]) -> int:
     if args.fix:
         check_tree(root_of(paths), args.allow_dirty, args.allow_no_vcs)
     options = chosen(args, paths[0], "check")
-    plan = make_plan(paths, options, _stdin(paths[0]) if stdin else Path.read_bytes)
+    plan = make_plan(paths, options, _stdin(paths[0]) if stdin else read_file)
     _report(plan, options, args)
     if args.fix:
         write_in_place(plan, paths, "hvdkit check", talk(args))
@@ -90,7 +91,7 @@ def main(argv: Sequence[str]) -> int:
 
 
 @roomy
-def make_plan(paths: Sequence[Path], options: Options, reader: Reader = Path.read_bytes) -> Plan:
+def make_plan(paths: Sequence[Path], options: Options, reader: Reader = read_file) -> Plan:
     """Everything that is wrong under the paths, and the files with the fixes carried out."""
     with uncollected():
         done = run_pass(paths, options, all_rules(), reader)
@@ -103,7 +104,7 @@ def _stdin(path: Path) -> Reader:
     raw = sys.stdin.buffer.read()
 
     def read(asked: Path) -> bytes:
-        return raw if asked == path else asked.read_bytes()
+        return raw if asked == path else read_file(asked)
 
     return read
 

@@ -97,7 +97,7 @@ def main(argv: Sequence[str]) -> int:
         paths=layout.paths,
     )
     texts, left_out = _texts(job, script, needed, args.kubernetes)
-    written = write_files(texts, args.force)
+    written = write_files(texts, context, args.force)
     kept = tuple(file for file in texts if file not in written)
     _report(Outcome(script, job, needed, tuple(written), kept, left_out), args.json)
     return int(bool(script.findings or needed.unknown))

@@ -6,31 +6,21 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from hvdkit.errors import HvdkitError
-from hvdkit.migrate.writing import put
+from hvdkit.files import replace_file
+from hvdkit.migrate.writing import make_folder, to_write
 
 
-class ExistsError(HvdkitError):
-    """A file to be written is there, with other contents."""
+def write_files(texts: Mapping[Path, str], context: Path, force: bool) -> list[Path]:
+    """Write what is not there as it should be; returns what was written. context: the project's folder.
 
-
-def write_files(texts: Mapping[Path, str], force: bool) -> list[Path]:
-    """Write what is not there as it should be; returns what was written.
-
-    force: replace files that are there. Raises: ExistsError with nothing written; HvdkitError.
+    force: replace files that are there. Raises: ExistsError, OutsideTree with nothing written; HvdkitError.
     """
     wanted = {path: text.encode() for path, text in texts.items()}
-    different = [path for path, data in wanted.items() if not path.is_file() or path.read_bytes() != data]
-    there = [path for path in different if path.exists()]
-    if there and not force:
-        raise ExistsError(
-            "already there: " + ", ".join(str(path) for path in there),
-            "what you wrote in them would be lost; nothing was written",
-            "--force replaces them; --output deploy writes into a folder of its own",
-        )
-    for path in different:
+    different = to_write(wanted, context, force, "--output deploy writes into a folder of its own")
+    for path, data in different.items():
+        make_folder(path.parent)
         try:
-            path.parent.mkdir(parents=True, exist_ok=True)
+            replace_file(path, data)
         except OSError as error:
-            raise HvdkitError(f"{path.parent} cannot be made: {error.strerror}") from error
-        put(path, wanted[path])
-    return different
+            raise HvdkitError(f"{path} cannot be written: {error.strerror}") from error
+    return list(different)

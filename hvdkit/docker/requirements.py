@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import sys
 from collections.abc import Iterable, Iterator
@@ -12,6 +13,7 @@ from hvdkit.docker.distributions import distribution_of
 from hvdkit.docker.layout import local_roots, project_files, top_modules
 from hvdkit.docker.script import Script
 from hvdkit.errors import HvdkitError
+from hvdkit.files import read_file
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -55,7 +57,7 @@ def find_requirements(context: Path, script: Script) -> Requirements:
     context: the project's folder. Raises: RequirementsError.
     """
     listed = context / "requirements.txt"
-    if listed.is_file():
+    if os.path.lexists(listed):
         return _for_image(listed.name, _lines(listed, ()))
     project = _project_table(context / "pyproject.toml")
     if "dependencies" in project.get("dynamic", ()):
@@ -90,9 +92,9 @@ def _for_image(source: str, lines: Iterable[str]) -> Requirements:
 def _lines(file: Path, including: tuple[Path, ...]) -> Iterator[str]:
     """A requirements file's lines without comments, continued ones joined, included files in their place."""
     try:
-        text = file.read_text(encoding="utf-8-sig")
+        text = read_file(file).decode("utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
-        raise RequirementsError(f"{file} cannot be read: {error}", fix="write it as UTF-8 text") from error
+        raise RequirementsError(f"{file} cannot be read: {error}", fix="make it a UTF-8 file") from error
     for written in text.replace("\\\n", " ").splitlines():
         line = " ".join(re.sub(r"(^|\s)#.*", "", written).split())
         if "--hash" in line:
@@ -113,10 +115,10 @@ def _lines(file: Path, including: tuple[Path, ...]) -> Iterator[str]:
 
 def _project_table(file: Path) -> dict[str, list[str]]:
     """[project] of pyproject.toml, empty where there is none."""
-    if not file.is_file():
+    if not os.path.lexists(file):
         return {}
     try:
-        table = tomllib.loads(file.read_text(encoding="utf-8"))
+        table = tomllib.loads(read_file(file).decode())
     except (OSError, tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise RequirementsError(f"{file} cannot be read: {error}", fix="mend the file") from error
     if "poetry" in table.get("tool", {}) and "dependencies" not in table.get("project", {}):

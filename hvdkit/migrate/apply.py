@@ -1,22 +1,17 @@
-"""Writing a plan: the gate, the undo record first, then each file atomically. And taking it back."""
+"""Writing a plan: the gate, the undo record first, then each file atomically."""
 
 from __future__ import annotations
 
-import base64
-import hashlib
-import json
 import os
 import subprocess
-import tempfile
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from hvdkit.errors import HvdkitError
+from hvdkit.files import is_inside, replace_file
 from hvdkit.migrate.plan import FilePlan
-
-RECORDS = ".hvdkit"
+from hvdkit.migrate.undo import record
 
 
 class DirtyTree(HvdkitError):
@@ -27,15 +22,17 @@ class NoVersionControl(HvdkitError):
     """The files are under no version control."""
 
 
-class ChangedSince(HvdkitError):
-    """A file was edited after hvdkit wrote it, or nothing was written."""
+class OutsideTree(HvdkitError):
+    """A file to be written leads out of the folder that was named."""
 
 
 def root_of(paths: Sequence[Path]) -> Path:
-    """The version-controlled folder that holds the paths, else their common folder."""
-    first = paths[0].resolve()
-    common = Path(os.path.commonpath([p.resolve() for p in paths])) if len(paths) > 1 else first
-    folder = common if common.is_dir() else common.parent
+    """The version-controlled folder that holds the paths, else their common folder: what may be written.
+
+    A folder that is named by a link is what the link leads to; a file belongs to the folder that names it.
+    """
+    folders = [os.path.realpath(path if path.is_dir() else path.parent) for path in paths]
+    folder = Path(os.path.commonpath(folders))
     for candidate in (folder, *folder.parents):
         if (candidate / ".git").exists():
             return candidate
@@ -55,7 +52,7 @@ def check_tree(root: Path, allow_dirty: bool, allow_no_vcs: bool) -> None:
     if allow_dirty:
         return
     command = ["git", "-C", str(root), "status", "--porcelain"]
-    status = subprocess.run(command, capture_output=True, text=True, check=False)
+    status = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)
     if status.returncode != 0:
         raise NoVersionControl(
             f"git status failed in {root}: {status.stderr.strip()}", "", "add --allow-dirty"
@@ -79,78 +76,25 @@ class Written:
 
 def write(files: Sequence[FilePlan], root: Path) -> Written:
     """Replace each changed file, after a record from which `undo` restores every byte."""
-    changed = [file for file in files if file.changed]
-    record = _record(changed, root)
-    for file in changed:
-        replace_file(file.path, file.after.encode(file.encoding))
-    return Written(tuple(file.path for file in changed), record)
+    return write_all({file.path: file.after.encode(file.encoding) for file in files if file.changed}, root)
 
 
-def replace_file(path: Path, data: bytes) -> None:
-    """Write beside the file and rename over it: at any moment it is the old one or the new one."""
-    target = path.resolve()  # a symbolic link stays a link
-    handle, temporary = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        if target.exists():
-            Path(temporary).chmod(target.stat().st_mode & 0o7777)
-        else:
-            Path(temporary).chmod(0o644)
-        Path(temporary).replace(target)
-    except BaseException:
-        with suppress(FileNotFoundError):
-            Path(temporary).unlink()
-        raise
+def write_all(wanted: Mapping[Path, bytes], root: Path) -> Written:
+    """Write files below root, after a record. Raises: OSError; OutsideTree with nothing written."""
+    check_inside(wanted, root)
+    made = record(wanted, root)
+    for path, data in wanted.items():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        replace_file(path, data)
+    return Written(tuple(wanted), made)
 
 
-def _record(changed: Sequence[FilePlan], root: Path) -> Path:
-    folder = root / RECORDS
-    folder.mkdir(exist_ok=True)
-    ignore = folder / ".gitignore"
-    if not ignore.exists():
-        ignore.write_text("*\n", encoding="utf-8")  # the records are no part of anybody's project
-    number = 1 + max((int(path.stem.rpartition("-")[2]) for path in _records(root)), default=0)
-    entries = [
-        {
-            "path": os.path.relpath(file.path.resolve(), root),
-            "before": base64.b64encode(file.before.encode(file.encoding)).decode(),
-            "after_sha256": hashlib.sha256(file.after.encode(file.encoding)).hexdigest(),
-        }
-        for file in changed
-    ]
-    record = folder / f"undo-{number}.json"
-    replace_file(record, json.dumps(entries, indent=1).encode())
-    return record
-
-
-def _records(root: Path) -> list[Path]:
-    return sorted((root / RECORDS).glob("undo-*.json"), key=lambda path: int(path.stem.rpartition("-")[2]))
-
-
-def undo(root: Path) -> list[Path]:
-    """Restore what the last write changed. Raises ChangedSince, with nothing restored, if it cannot."""
-    records = _records(root)
-    if not records:
-        raise ChangedSince(f"nothing to undo under {root}", "no record of a write is there", "")
-    record = records[-1]
-    restore: list[tuple[Path, bytes]] = []
-    for entry in json.loads(record.read_text(encoding="utf-8")):
-        path = root / entry["path"]
-        before = base64.b64decode(entry["before"])
-        now = path.read_bytes() if path.exists() else b""
-        if now == before:
-            continue
-        if hashlib.sha256(now).hexdigest() != entry["after_sha256"]:
-            raise ChangedSince(
-                f"{path} was changed after hvdkit wrote it",
-                "undoing would lose that change",
-                "git diff it, take your change out, and undo again",
-            )
-        restore.append((path, before))
-    for path, before in restore:
-        replace_file(path, before)
-    record.unlink()
-    return [path for path, _ in restore]
+def check_inside(wanted: Iterable[Path], root: Path) -> None:
+    """Raises: OutsideTree where a file leads out of a folder."""
+    outside = next((path for path in wanted if not is_inside(path, root)), None)
+    if outside is not None:
+        raise OutsideTree(
+            f"{outside} leads to {os.path.realpath(outside)}, outside {root}",
+            "what lies there belongs to others, and could not be taken back; nothing was written",
+            f"replace the link with a copy: cp --remove-destination {os.path.realpath(outside)} {outside}",
+        )

@@ -11,6 +11,7 @@ from typing import Any
 
 from hvdkit.arguments import parsed
 from hvdkit.errors import HvdkitError, UsageError
+from hvdkit.files import read_file
 from hvdkit.migrate.apply import check_tree, root_of
 from hvdkit.migrate.config import chosen
 from hvdkit.migrate.engine import make_plan
@@ -18,7 +19,7 @@ from hvdkit.migrate.facts import Options
 from hvdkit.migrate.plan import Plan
 from hvdkit.migrate.report.places import add_reports, check_places, put_reports, talk
 from hvdkit.migrate.verified import script_to_run, verified
-from hvdkit.migrate.writing import add_gate, put, undo_last, write_in_place
+from hvdkit.migrate.writing import add_gate, undo_last, write_elsewhere, write_in_place
 from hvdkit.verify.options import add_run_options, request_fields, split_arguments
 from hvdkit.verify.session import Verification
 
@@ -50,6 +51,7 @@ def parser() -> argparse.ArgumentParser:
     what = made.add_argument_group("what to do")
     what.add_argument("--write", action="store_true", help="write the changes in place")
     what.add_argument("--output", type=Path, metavar="DIR", help="write the migrated files under DIR instead")
+    what.add_argument("--force", action="store_true", help="with --output: replace files that are there")
     what.add_argument("--check", action="store_true", help="write nothing; exit 1 if anything would change")
     what.add_argument(
         "--verify",
@@ -101,6 +103,10 @@ def main(argv: Sequence[str]) -> int:
         return _stdin(options)
     if sum(map(bool, (args.write, args.output, args.check))) > 1:
         raise UsageError("--write, --output and --check exclude each other", "", "give one of them")
+    if args.force and not args.output:
+        raise UsageError(
+            "--force is for --output alone", "", "--allow-dirty and --allow-no-vcs are for --write"
+        )
     paths = [Path(os.path.abspath(path)) for path in args.paths]
     for path in paths:
         if not path.exists():
@@ -121,7 +127,7 @@ def main(argv: Sequence[str]) -> int:
     if args.write:
         write_in_place(plan, paths, "hvdkit migrate", talk(args))
     elif args.output:
-        _output(plan, paths, args.output)
+        _output(plan, paths, args)
     failed = bool(plan.left or plan.unreadable or any(file.problem for file in plan.files))
     return int(failed or (args.check and bool(plan.changed)))
 
@@ -154,26 +160,29 @@ def _data(plan: Plan, result: Verification | None) -> dict[str, Any]:
     return data
 
 
-def _output(plan: Plan, paths: Sequence[Path], folder: Path) -> None:
+def _output(plan: Plan, paths: Sequence[Path], args: argparse.Namespace) -> None:
     base = Path(os.path.commonpath([p if p.is_dir() else p.parent for p in paths]))
-    count = 0
-    for file in plan.files:
-        if file.path.is_relative_to(base):
-            target = folder / file.path.relative_to(base)
-            try:
-                target.parent.mkdir(parents=True, exist_ok=True)
-            except OSError as error:
-                raise HvdkitError(f"{target.parent} cannot be made: {error.strerror}") from error
-            put(target, file.after.encode(file.encoding))
-            count += 1
-    print(f"wrote {count} file(s) under {folder}")
+    outside = next((file.path for file in plan.changed if not file.path.is_relative_to(base)), None)
+    if outside is not None:
+        raise UsageError(
+            f"{os.path.relpath(outside)} would be rewritten, too, and lies outside {os.path.relpath(base)}",
+            "what is written under --output would not run without it; nothing was written",
+            f"give the folder that holds both: {os.path.relpath(Path(os.path.commonpath([base, outside])))}",
+        )
+    folder = Path(os.path.abspath(args.output))
+    wanted = {
+        folder / file.path.relative_to(base): file.after.encode(file.encoding)
+        for file in plan.files
+        if file.path.is_relative_to(base)
+    }
+    write_elsewhere(wanted, folder, args.force, "hvdkit migrate", talk(args))
 
 
 def _stdin(options: Options) -> int:
     """Standard input to standard output; the report goes to standard error."""
     raw = sys.stdin.buffer.read()
     path = Path.cwd() / "<stdin>.py"
-    plan = make_plan([path], options, lambda asked: raw if asked == path else asked.read_bytes())
+    plan = make_plan([path], options, lambda asked: raw if asked == path else read_file(asked))
     for unreadable, line, reason in plan.unreadable:
         if unreadable == path:
             raise HvdkitError(f"standard input, line {line}: {reason}", "", "give a Python file")

@@ -11,6 +11,7 @@ from typing import Any
 
 from hvdkit.arguments import nearest
 from hvdkit.errors import HvdkitError
+from hvdkit.files import read_file
 from hvdkit.migrate.facts import Options
 from hvdkit.migrate.selection import rules_named
 
@@ -54,7 +55,7 @@ def configured(start: Path, command: str = "migrate") -> Options:
 
 def _options(file: Path, command: str) -> Options:
     try:
-        table = tomllib.loads(file.read_text(encoding="utf-8"))
+        table = tomllib.loads(read_file(file).decode())
     except (OSError, tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise BadConfig(
             f"{file} cannot be read: {error}", f"its [tool.hvdkit.{command}] may matter"

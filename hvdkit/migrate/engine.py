@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import gc
+import os
 import traceback
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
@@ -12,7 +13,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from hvdkit.errors import HvdkitError
+from hvdkit.files import is_inside, read_file
 from hvdkit.migrate import edits, tensorflow_edits
+from hvdkit.migrate.apply import root_of
 from hvdkit.migrate.blocks import fill
 from hvdkit.migrate.conditions import conditions
 from hvdkit.migrate.facts import Facts, Options
@@ -71,7 +74,7 @@ class Pass:
 
 
 @roomy
-def make_plan(paths: Sequence[Path], options: Options, reader: Reader = Path.read_bytes) -> Plan:
+def make_plan(paths: Sequence[Path], options: Options, reader: Reader = read_file) -> Plan:
     """Everything that migrating the paths would do."""
     with uncollected():
         return _plan(paths, options, reader)
@@ -118,11 +121,12 @@ def unreadable(project: Project) -> tuple[tuple[Path, int, str], ...]:
 
 @roomy
 def run_pass(
-    paths: Sequence[Path], options: Options, every: Sequence[Rule], reader: Reader = Path.read_bytes
+    paths: Sequence[Path], options: Options, every: Sequence[Rule], reader: Reader = read_file
 ) -> Pass:
     """Run those of the rules that the options leave, and their edits, and the rules again over the result."""
     rules = [rule for rule in every if options.allows(rule.id)]
     project = open_project(paths, reader)
+    root = root_of(paths)
     facts = Facts(project, options)
     if not project.uses_framework:
         # A file of the standard library imports hundreds that name none: nobody has to follow their values.
@@ -151,6 +155,7 @@ def run_pass(
             )
             for names in facts.files
         )
+        files = tuple(_within(file, root) for file in files)
         changed = any(file.changed for file in files)
         after = _again(facts, files, rewritten, rules) if changed else (facts, findings)
         files = tuple(_stable(file, after) for file in files)
@@ -237,6 +242,18 @@ def _file(
         return replace(plain, problem=f"the rewritten text would not compile ({wrong})")
     rewritten[source.path] = after
     return replace(plain, after=text)
+
+
+def _within(file: FilePlan, root: Path) -> FilePlan:
+    """The file plan, taken back where the file leads out of what may be written."""
+    if not file.changed or is_inside(file.path, root):
+        return file
+    what = f"it is a link to {os.path.realpath(file.path)}," if file.path.is_symlink() else "it lies"
+    return replace(
+        file,
+        after=file.before,
+        problem=f"{what} outside {root}, and would be rewritten: give a folder that holds both",
+    )
 
 
 def _inside(source: Source, note: Edit, changes: Iterable[Edit]) -> Edit:

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from hvdkit.files import read_file
 from hvdkit.migrate.facts.code.commands import launch_commands
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.opening import NOT_SOURCE
@@ -67,9 +68,8 @@ def launch_lines(paths: Iterable[Path], scripts: Iterable[Path]) -> list[LaunchL
     found: list[LaunchLine] = []
     for file in _files(paths):
         try:
-            if file.stat().st_size <= MAX_BYTES:
-                text = file.read_text(encoding="utf-8", errors="replace")
-                found += _in_text(file, text, _meant_beside(file, started))
+            text = read_file(file, MAX_BYTES).decode("utf-8", "replace")
+            found += _in_text(file, text, _meant_beside(file, started))
         except OSError:
             continue  # a file that cannot be read says nothing, and it is not one that is migrated
     return found

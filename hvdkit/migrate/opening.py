@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
+from hvdkit.files import read_file
 from hvdkit.migrate.indexing import index
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.project import UNIT_TEST, Project, Reader, does_more_than_define
@@ -27,7 +28,7 @@ NOT_SOURCE = {
 }
 
 
-def open_project(paths: Iterable[Path], reader: Reader = Path.read_bytes) -> Project:
+def open_project(paths: Iterable[Path], reader: Reader = read_file) -> Project:
     """Read the given files, every Python file and notebook under the given folders, and local imports."""
     project = Project(reader)
     for path in paths:
@@ -57,9 +58,11 @@ def reopen(project: Project, rewritten: Mapping[Path, Names], reader: Reader) ->
 def _starters(project: Project) -> None:
     """Load the scripts, no unit tests, that were passed over and import a file that names a framework."""
     known = set(project.files)
-    words = re.compile(rb"\b(%s)\b" % b"|".join(sorted({re.escape(path.stem.encode()) for path in known})))
+    words = re.compile(
+        rb"\b(%s)\b" % b"|".join(sorted({re.escape(os.fsencode(path.stem)) for path in known}))
+    )
     for path in list(project.passed_over):
-        raw = project.reader(path)
+        raw = project.content(path)
         source = parse(path, raw) if words.search(raw) and not UNIT_TEST.search(raw) else None
         if source is None or isinstance(source, Unreadable):
             continue

@@ -16,6 +16,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Callable
 
+from hvdkit.files import read_file
 from hvdkit.migrate.folders import INSTALLED, Folders
 from hvdkit.migrate.import_texts import HOLE, module_text
 from hvdkit.migrate.indexing import index
@@ -40,7 +41,7 @@ Reader = Callable[[Path], bytes]
 class Project:
     """Parsed files by path; `load` brings in an imported one when it is first asked for."""
 
-    reader: Reader = Path.read_bytes
+    reader: Reader = read_file
     files: dict[Path, Names] = field(default_factory=dict)
     unreadable: dict[Path, Unreadable] = field(default_factory=dict)
     passed_over: list[Path] = field(default_factory=list)  # files that name no framework
@@ -106,6 +107,13 @@ class Project:
         self.files[path] = names
         return names
 
+    def content(self, path: Path) -> bytes:
+        """The bytes of a file that need not be parsed; none where it cannot be read."""
+        try:
+            return self.reader(path)
+        except OSError:
+            return b""
+
     @cached_property
     def uses_framework(self) -> bool:
         """Whether any file imports a framework or starts its programs; else no rule has anything to say."""
@@ -117,9 +125,9 @@ class Project:
     def taken_where_passed_over(self, path: Path, name: str) -> bool:
         """Whether a file that was passed over may import a name of a file: it has both of them, or a star."""
         if (path.stem, name) not in self._taken:
-            module = re.compile(rb"\b%b\b" % re.escape(path.stem.encode()))
+            module = re.compile(rb"\b%b\b" % re.escape(os.fsencode(path.stem)))
             taken = re.compile(rb"\b%b\b|import\s*\*" % re.escape(name.encode()))
-            texts = (self.reader(other) for other in (*self.passed_over, *self.tests))
+            texts = (self.content(other) for other in (*self.passed_over, *self.tests))
             self._taken[path.stem, name] = any(module.search(text) and taken.search(text) for text in texts)
         return self._taken[path.stem, name]
 
@@ -252,7 +260,7 @@ class Project:
             return False
         named = re.compile(rb"\bname\s*=\s*[\"']%b[\"']" % re.escape(package.encode()))
         texts = sorted({"setup.py", "pyproject.toml"} & self.folders.entries(folder))
-        return any(named.search(self.reader(folder / text)) for text in texts)
+        return any(named.search(self.content(folder / text)) for text in texts)
 
     def is_framework(self, path: Path) -> bool:
         """Whether a file is a part of a framework's own package, installed or a checkout: no program."""
@@ -261,7 +269,7 @@ class Project:
             return False
         while package.parent != package and "__init__.py" in self.folders.entries(package.parent):
             package = package.parent
-        if not FRAMEWORKS.fullmatch(package.name.encode()):
+        if not FRAMEWORKS.fullmatch(os.fsencode(package.name)):
             return False
         return package.parent.name in INSTALLED or self._installs_package(package.parent, package.name)
 
@@ -276,7 +284,7 @@ class Project:
         below = self.folders.importable(path.parent) if path.name == "__init__.py" else set()
         if not members or members & below:
             return True
-        text = self.reader(path)
+        text = self.content(path)
         return b"import *" in text or any(re.search(rb"\b%b\b" % m.encode(), text) for m in members)
 
     def _holding(self, folder: Path, name: str) -> Path | None:
@@ -285,7 +293,7 @@ class Project:
         module, _, member = name.rpartition(".")
         if path is None and module:
             path = self.folders.module(folder, module)
-            if path is not None and re.search(rb"\b%b\b" % member.encode(), self.reader(path)):
+            if path is not None and re.search(rb"\b%b\b" % member.encode(), self.content(path)):
                 return path
             return None
         return path

@@ -1,16 +1,23 @@
-"""What every command that rewrites files does with a plan: write it, put a report in a file, take it back."""
+"""What commands write: a plan in place, files elsewhere, a report; and how it is taken back."""
 
 from __future__ import annotations
 
 import argparse
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TextIO
 
 from hvdkit.errors import HvdkitError
-from hvdkit.migrate.apply import replace_file, root_of, undo, write
+from hvdkit.files import read_file, replace_file
+from hvdkit.migrate.apply import check_inside, root_of, write, write_all
 from hvdkit.migrate.plan import Plan
+from hvdkit.migrate.undo import undo
+
+
+class ExistsError(HvdkitError):
+    """A file to be written is there, with other contents."""
 
 
 def add_gate(parser: argparse.ArgumentParser) -> None:
@@ -25,26 +32,73 @@ def write_in_place(plan: Plan, paths: Sequence[Path], command: str, said: TextIO
     if not plan.changed:
         return
     back = f"{command} --undo {os.path.relpath(paths[0])}"
-    try:
+    with _failing(f"{back} restores those that were written"):
         written = write(plan.files, root_of(paths))
-    except OSError as error:
-        raise HvdkitError(
-            f"{error.filename or 'a file'} cannot be written: {error.strerror}",
-            "each file is either as it was or as the diff shows",
-            f"{back} restores those that were written",
-        ) from error
     print(f"wrote {len(written.files)} file(s); {back} restores them", file=said)
 
 
-def put(path: Path, data: bytes) -> None:
-    """Write a report. Raises HvdkitError when it cannot."""
+def write_elsewhere(
+    wanted: Mapping[Path, bytes], folder: Path, force: bool, command: str, said: TextIO
+) -> None:
+    """Write files under a folder and say so. Raises: ExistsError; OutsideTree; HvdkitError."""
+    different = to_write(wanted, folder, force, "another --output keeps both")
+    back = f"{command} --undo {os.path.relpath(folder)}"
+    make_folder(folder)
+    if different:
+        with _failing(f"{back} takes back those that were written"):
+            write_all(different, root_of([folder]))
+    print(f"wrote {len(wanted)} file(s) under {os.path.relpath(folder)}; {back} takes them back", file=said)
+
+
+def to_write(wanted: Mapping[Path, bytes], root: Path, force: bool, instead: str) -> dict[Path, bytes]:
+    """Those of the files that are not there as they should be. instead: what to do other than --force.
+
+    Raises: ExistsError where one of them has other contents; OutsideTree where one leads out of root.
+    """
+    check_inside(wanted, root)
+    with _failing(""):
+        same = {path for path, data in wanted.items() if path.is_file() and read_file(path) == data}
+    different = {path: data for path, data in wanted.items() if path not in same}
+    there = [str(path) for path in different if os.path.lexists(path)]
+    if there and not force:
+        raise ExistsError(
+            f"already there: {', '.join(there)}",
+            "what is in them would be lost; nothing was written",
+            f"--force replaces them; {instead}",
+        )
+    return different
+
+
+def make_folder(folder: Path) -> None:
+    """A folder, and those around it. Raises: HvdkitError."""
     try:
-        replace_file(path, data)
+        folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise HvdkitError(f"{path} cannot be written: {error.strerror}") from error
+        raise HvdkitError(f"{folder} cannot be made: {error.strerror}") from error
+
+
+def put(path: Path, data: bytes) -> None:
+    """Write a report: a file as a whole, or into a device or a pipe. Raises: HvdkitError when it cannot."""
+    with _failing(""):
+        if path.exists() and not path.is_file():
+            path.write_bytes(data)
+        else:
+            replace_file(path, data)
 
 
 def undo_last(paths: Sequence[str]) -> None:
-    """Restore what the last write around the paths, or here, changed, and name the files."""
+    """Take back what the last write around the paths, or here, did, and name the files."""
     for path in undo(root_of([Path(os.path.abspath(path)) for path in paths] or [Path.cwd()])):
-        print(f"restored {os.path.relpath(path)}")
+        print(f"{'restored' if path.exists() else 'removed'} {os.path.relpath(path)}")
+
+
+@contextmanager
+def _failing(fix: str) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise HvdkitError(
+            f"{error.filename or 'a file'} cannot be written: {error.strerror}",
+            "each file is either as it was or as it should be" if fix else "",
+            fix,
+        ) from error

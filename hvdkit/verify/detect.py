@@ -9,6 +9,7 @@ from enum import Enum
 from pathlib import Path
 
 from hvdkit.errors import HvdkitError
+from hvdkit.files import read_file
 from hvdkit.notebook import NOTEBOOK, program_of
 
 RANK_VARIABLES = {"RANK", "LOCAL_RANK", "WORLD_SIZE"}
@@ -47,7 +48,7 @@ class Start:
 def read_tree(path: Path) -> ast.Module:
     """Parse a script, or the program of a notebook. Raises when it is missing, unreadable or not Python."""
     try:
-        text = program_of(path) if path.suffix == NOTEBOOK else path.read_bytes()
+        text = program_of(path) if path.suffix == NOTEBOOK else read_file(path)
         return ast.parse(text, filename=str(path))
     except OSError as error:
         raise ScriptError(f"{path}: {error.strerror}", fix="name two scripts that exist") from error

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from pathlib import Path
 
@@ -143,6 +144,32 @@ def test_bad_input(name: str, project: Path, capsys: pytest.CaptureFixture[str])
     assert main(["docker", name]) == 2
     assert said in capsys.readouterr().err
     assert sorted(project.iterdir()) == before
+
+
+@pytest.mark.parametrize("link", ["Dockerfile", "deploy"])
+def test_a_link_out_of_the_project_is_not_written_through(
+    project: Path, link: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write(project, HOROVOD)
+    outside = project.parent / "outside"
+    theirs = write(outside, "theirs\n", "Dockerfile")
+    (project / link).symlink_to(theirs if link == "Dockerfile" else outside)
+    assert main(["docker", "train.py", "--force", *(["--output", link] if link == "deploy" else [])]) == 2
+    assert f"outside {project}" in capsys.readouterr().err
+    assert [path.read_text() for path in outside.iterdir()] == ["theirs\n"]
+    assert sorted(path.name for path in project.iterdir()) == sorted([link, "train.py"])
+
+
+@pytest.mark.timeout(60)
+@pytest.mark.parametrize("name", ["Dockerfile", "requirements.txt", "pyproject.toml", "more.txt"])
+def test_a_fifo_holds_nothing_up(project: Path, name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    write(project, HOROVOD)
+    if name == "more.txt":
+        write(project, "-r more.txt\n", "requirements.txt")
+    os.mkfifo(project / name)
+    assert main(["docker", "train.py", "--force"]) == 2
+    said = capsys.readouterr().err
+    assert name in said and "it is a FIFO, not a regular file" in said
 
 
 def test_a_file_where_the_folder_should_be(project: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -12,9 +12,11 @@ from pathlib import Path
 
 import pytest
 
+from hvdkit import files
 from hvdkit.migrate import apply
 from hvdkit.migrate.engine import make_plan
 from hvdkit.migrate.facts import Options
+from hvdkit.migrate.undo import undo
 
 BEFORE = "import torch.distributed as dist\n\ndist.init_process_group('gloo')\n"
 AFTER = "import horovod.torch as hvd\n\nhvd.init()\n"
@@ -55,7 +57,7 @@ def test_stopped_in_the_middle(tree: Path, error: BaseException, monkeypatch: py
     monkeypatch.undo()
     assert set(texts(tree)) == {BEFORE, AFTER}
     assert leftovers(tree) == [], "no temporary file stays"
-    apply.undo(tree)
+    undo(tree)
     assert texts(tree) == [BEFORE] * COUNT
 
 
@@ -68,7 +70,7 @@ def test_killed_in_the_middle(tree: Path) -> None:
     process.send_signal(signal.SIGKILL)
     process.wait()
     assert set(texts(tree)) <= {BEFORE, AFTER}
-    apply.undo(tree)
+    undo(tree)
     assert texts(tree) == [BEFORE] * COUNT
 
 
@@ -79,7 +81,7 @@ def test_a_read_only_file_system(tree: Path, monkeypatch: pytest.MonkeyPatch) ->
     def refuse(*_: object, **__: object) -> None:
         raise OSError(errno.EROFS, "Read-only file system")
 
-    monkeypatch.setattr(apply.tempfile, "mkstemp", refuse)
+    monkeypatch.setattr(files.tempfile, "mkstemp", refuse)
     with pytest.raises(OSError, match="Read-only"):
         apply.write(plan.files, tree)
     assert texts(tree) == [BEFORE] * COUNT

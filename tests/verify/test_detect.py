@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 import pytest
 
 from hvdkit.verify.detect import Launcher, ScriptError, Start, how_to_start, imports_own_package
@@ -96,3 +98,11 @@ def test_scripts_inside_a_package(tmp_path, name):
     script.write_text(text)
     assert imports_own_package(script) is packaged
     assert how_to_start(script).launcher is Launcher.SPAWN
+
+
+@pytest.mark.timeout(20)
+@pytest.mark.parametrize("name", ["train.py", "train.ipynb"])
+def test_a_fifo_is_no_script(tmp_path, name):
+    os.mkfifo(tmp_path / name)
+    with pytest.raises(ScriptError, match="it is a FIFO, not a regular file"):
+        how_to_start(tmp_path / name)

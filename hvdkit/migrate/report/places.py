@@ -10,6 +10,7 @@ from typing import Any, Callable, TextIO
 
 from hvdkit.errors import UsageError
 from hvdkit.migrate.writing import put
+from hvdkit.printable import printable
 
 STDOUT = Path("-")
 
@@ -44,8 +45,17 @@ def put_reports(
     for place, report in ((args.json, data), (args.sarif, sarif)):
         if place is None:
             continue
-        text = json.dumps(report(), indent=2) + "\n"
+        text = json.dumps(_printable(report()), indent=2) + "\n"
         if place == STDOUT:
             sys.stdout.write(text)
         else:
             put(place, text.encode())
+
+
+def _printable(data: object) -> object:
+    """Data whose texts every reader of JSON takes: half a character in one of them ends some."""
+    if isinstance(data, dict):
+        return {key: _printable(value) for key, value in data.items()}
+    if isinstance(data, list):
+        return [_printable(value) for value in data]
+    return printable(data) if isinstance(data, str) else data

@@ -6,6 +6,7 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 from hvdkit import __version__
 from hvdkit.migrate.plan import Applicability, Finding, Plan
@@ -83,7 +84,7 @@ def _result(finding: Finding, root: Path, levels: dict[Applicability, str]) -> d
 
 
 def _location(path: Path, line: int, column: int, root: Path) -> dict[str, Any]:
-    uri = Path(os.path.relpath(path, root)).as_posix()
+    uri = quote(os.fsencode(os.path.relpath(path, root)))
     return {
         "physicalLocation": {
             "artifactLocation": {"uri": uri, "uriBaseId": "ROOT"},

@@ -39,6 +39,6 @@ def commands(facts: Facts, names: Names) -> set[str]:
         parts = path.relative_to(folder).with_suffix("").parts
         module = re.escape(".".join(parts[1:] if parts[0] == "src" else parts))
         for text in sorted(DECLARING & facts.project.folders.entries(folder)):
-            declaring = facts.project.reader(folder / text).decode("utf-8", "replace")
+            declaring = facts.project.content(folder / text).decode("utf-8", "replace")
             found.update(re.findall(rf"=\s*[\"']?{module}\s*:\s*(\w+)", declaring))
     return found

@@ -60,13 +60,15 @@ LINES = command_lines()
 
 
 def accepted(words: list[str], monkeypatch: pytest.MonkeyPatch) -> bool:
-    parse = argparse.ArgumentParser.parse_args
+    parse = argparse.ArgumentParser.parse_known_args
 
     def parse_only(self: argparse.ArgumentParser, *args: list[str]) -> argparse.Namespace:
-        parse(self, *args)
+        _, unknown = parse(self, *args)
+        if unknown:
+            self.error(f"unrecognized arguments: {unknown}")
         raise Accepted
 
-    monkeypatch.setattr(argparse.ArgumentParser, "parse_args", parse_only)
+    monkeypatch.setattr(argparse.ArgumentParser, "parse_known_args", parse_only)
     try:
         main(words)
     except Accepted:

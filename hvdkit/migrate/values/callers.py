@@ -33,7 +33,7 @@ class Callers:
         """Ask every call that may run the function. The answer is in the table, so nothing is given back."""
         name = getattr(function, "name", None)
         owner = names.parents.get(function)
-        if isinstance(owner, ast.ClassDef) and name == "forward":
+        if _is_forward(names, function):
             return frozenset()  # a module's call: the receivers are too many to ask, and no fact needs them
         if isinstance(owner, ast.ClassDef) and name == "__call__":
             return self._memo.ask("instance calls", self._ask_instances)
@@ -111,7 +111,8 @@ class Callers:
 
     def _run(self, names: Names, call: ast.Call) -> frozenset[Value]:
         for _, function in self._flow.functions(names, call):
-            self._found(function, names, call)
+            if not _is_forward(_, function):
+                self._found(function, names, call)
         return frozenset()
 
     def _ask_started(self, names: Names, call: ast.Call, target: ast.expr) -> frozenset[Value]:
@@ -174,3 +175,8 @@ class Callers:
                     if binding.kind == "import" and alias in names.calls:
                         found[binding.qualified.rpartition(".")[2]][names, alias] = None
         return {name: list(places) for name, places in found.items()}
+
+
+def _is_forward(names: Names, function: FunctionNode) -> bool:
+    """Whether a function is a module's forward."""
+    return getattr(function, "name", "") == "forward" and isinstance(names.parents.get(function), ast.ClassDef)

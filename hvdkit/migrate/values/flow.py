@@ -25,6 +25,7 @@ from hvdkit.migrate.values.callers import Callers
 from hvdkit.migrate.values.calls import Calls
 from hvdkit.migrate.values.containers import Containers
 from hvdkit.migrate.values.handed_out import innermost_variable
+from hvdkit.migrate.values.import_resolver import ImportResolver
 from hvdkit.migrate.values.memo import Memo
 from hvdkit.migrate.values.overrides import Overrides, is_parent
 from hvdkit.migrate.values.stores import Stores
@@ -56,6 +57,7 @@ class Flow:
         self._containers = Containers(self, self._stores)
         self._calls = Calls(self, self._containers, self._memo)
         self._overrides = Overrides(self, self._memo)
+        self._resolver = ImportResolver(project)
         self._names: set[str] = set()
         self._read = 0
         self._own: dict[tuple[Names, str], bool] = {}
@@ -91,6 +93,9 @@ class Flow:
         if direct and not any(name.startswith(".") for name in direct):
             if not any(self.is_own(names, name.partition(".")[0]) for name in direct):
                 return frozenset(direct)
+        resolved = self._resolver.qualified(names, node)
+        if resolved is not None:
+            return resolved
         return frozenset(value.name for value in self.values(names, node) if value.kind == "name")
 
     def is_own(self, names: Names, top: str) -> bool:

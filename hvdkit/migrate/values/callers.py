@@ -179,4 +179,6 @@ class Callers:
 
 def _is_forward(names: Names, function: FunctionNode) -> bool:
     """Whether a function is a module's forward."""
-    return getattr(function, "name", "") == "forward" and isinstance(names.parents.get(function), ast.ClassDef)
+    return getattr(function, "name", "") == "forward" and isinstance(
+        names.parents.get(function), ast.ClassDef
+    )

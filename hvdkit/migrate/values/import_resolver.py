@@ -1,7 +1,7 @@
 """What a dotted name stands for by imports, aliases and definitions alone, across the project's files.
 
-Most names that a file calls are a library's, or functions and classes of the project: imports answer for them, and
-no value is followed. Where a variable, a parameter or a store decides, there is no answer here.
+Most names that a file calls are a library's, or functions and classes of the project: imports answer for
+them, and no value is followed. Where a variable, a parameter or a store decides, there is no answer here.
 """
 
 from __future__ import annotations
@@ -13,10 +13,32 @@ from hvdkit.migrate.canonical import canonical
 from hvdkit.migrate.names import Binding, Names
 from hvdkit.migrate.project import Project
 
+METHODS = (ast.FunctionDef, ast.AsyncFunctionDef)
 MAX_ALIASES = 20  # imports and aliases followed for one name; circles of imports end here
 
-Target = tuple[str, str, "Names | None"]  # ("name", qualified, None), ("module", name, its file), ("own", "", None)
+# ("name", qualified, None), ("module", name, its file), or ("own", "", None): defined in the project.
+Target = tuple[str, str, "Names | None"]
 OWN: Target = ("own", "", None)
+
+
+def imported(project: Project, names: Names, binding: Binding) -> tuple[str, Names | None]:
+    """What an import brings: ("module", its file), ("member", its file), ("name", None) or ("", None).
+
+    In Unet/train.py `from Unet import Unet` is a name in Unet/Unet.py, not that file in a package Unet; where
+    core/__init__.py has `from .launch import launch`, `from core import launch` is that function.
+    """
+    name, path = binding.qualified, names.source.path
+    module = project.module(name, path)
+    head, _, member = name.rpartition(".")
+    if name.startswith(".") and not head.strip("."):
+        head = "." * (len(name) - len(name.lstrip(".")))
+    parent = project.module(head, path) if head else None
+    given = parent is not None and parent is not names and bool(parent.module.names.get(member))
+    if module is not None and module is not parent and not given:
+        return "module", module
+    if parent is not None and parent is not names:
+        return "member", parent
+    return ("", None) if name.startswith(".") else ("name", None)
 
 
 class ImportResolver:
@@ -29,7 +51,7 @@ class ImportResolver:
         self._members: dict[tuple[Names, str], frozenset[Target] | None] = {}
 
     def qualified(self, names: Names, node: ast.AST) -> frozenset[str] | None:
-        """The qualified names of a.b.c in libraries: empty for what the project defines, None when not known."""
+        """The names of a.b.c in libraries: empty for what the project defines, None when not known."""
         targets = self._resolved(names, node, 0)
         return None if targets is None else frozenset(name for kind, name, _ in targets if kind == "name")
 
@@ -75,10 +97,10 @@ class ImportResolver:
             if binding.kind in ("def", "class"):
                 found.add(OWN)
             elif binding.kind == "import" and depth < MAX_ALIASES:
-                imported = self._imported(names, binding, depth + 1)
-                if imported is None:
+                brought = self._imported(names, binding, depth + 1)
+                if brought is None:
                     return None
-                found |= imported
+                found |= brought
             elif binding.kind == "assign" and not binding.path and depth < MAX_ALIASES:
                 named = self._resolved(names, binding.value, depth + 1)
                 if named is None:
@@ -89,20 +111,12 @@ class ImportResolver:
         return frozenset(found)
 
     def _imported(self, names: Names, binding: Binding, depth: int) -> frozenset[Target] | None:
-        name, path = binding.qualified, names.source.path
-        module = self._project.module(name, path)
-        head, _, member = name.rpartition(".")
-        if name.startswith(".") and not head.strip("."):
-            head = "." * (len(name) - len(name.lstrip(".")))
-        parent = self._project.module(head, path) if head else None
-        given = parent is not None and parent is not names and bool(parent.module.names.get(member))
-        if module is not None and module is not parent and not given:
-            return frozenset([("module", name, module)])
-        if parent is not None and parent is not names:
-            return self._member(parent, member, depth)
-        if name.startswith("."):
-            return frozenset()
-        return frozenset([("name", canonical(name), None)])
+        kind, module = imported(self._project, names, binding)
+        if module is None:
+            return frozenset([("name", canonical(binding.qualified), None)] if kind == "name" else ())
+        if kind == "module":
+            return frozenset([("module", binding.qualified, module)])
+        return self._member(module, binding.qualified.rpartition(".")[2], depth)
 
     def _member(self, module: Names, name: str, depth: int) -> frozenset[Target] | None:
         """What a module has under a name."""
@@ -150,7 +164,7 @@ class ImportResolver:
 def _of_self(names: Names, receiver: ast.expr) -> bool:
     """Whether a store is on a method's own object, which is no module."""
     function = names.function(receiver)
-    if not isinstance(receiver, ast.Name) or not isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef)):
+    if not isinstance(receiver, ast.Name) or not isinstance(function, METHODS):
         return False
     own = [*function.args.posonlyargs, *function.args.args][:1]
     static = any(getattr(item, "id", "") == "staticmethod" for item in function.decorator_list)

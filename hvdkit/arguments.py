@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterable, Sequence
-from difflib import get_close_matches
 
 
 def nearest(word: str, known: Iterable[str]) -> str:
     """The known word that is most like one that is not known; "" where none is like it."""
+    from difflib import get_close_matches  # slow to import, and seldom needed
+
     return next(iter(get_close_matches(word, list(known), n=1)), "")
 
 

@@ -1,17 +1,15 @@
-"""What a rule is: an id, the reason for it, a check over the facts, and the examples of its page."""
+"""What a rule is: the text and the two examples of its page, and a check over the facts."""
 
 from __future__ import annotations
 
-import pkgutil
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
-from importlib import import_module
 from textwrap import dedent
-from typing import Callable
+from typing import TYPE_CHECKING, Callable
 
-from hvdkit.migrate.facts import Facts
-from hvdkit.migrate.facts.once import once
-from hvdkit.migrate.plan import Finding
+if TYPE_CHECKING:
+    from hvdkit.migrate.facts import Facts
+    from hvdkit.migrate.plan import Finding
 
 
 @dataclass(frozen=True)
@@ -46,8 +44,8 @@ class Keep:
 
 
 @dataclass(frozen=True)
-class Rule:
-    """One rule. what, why and safety are sentences for the rule's page, changes and keeps its two examples.
+class Page:
+    """What is said of a rule: what, why and safety are sentences, changes and keeps its two examples.
 
     All other examples are files beside the tests (tests/rule_examples.py), which no command reads.
     """
@@ -57,30 +55,21 @@ class Rule:
     what: str
     why: str
     safety: str
-    check: Callable[[Facts], Iterator[Finding]]
     changes: tuple[Change, ...]
     keeps: tuple[Keep, ...]
 
 
+@dataclass(frozen=True)
+class Rule(Page):
+    """One rule: its page, and the check that finds where it applies."""
+
+    check: Callable[[Facts], Iterator[Finding]]
+
+
 def findings(rule: Rule, facts: Facts) -> list[Finding]:
     """What a rule says of a project, looked for once: a rule may ask what the others will write."""
-    return _found(facts, rule.check)
+    return facts.ask(_found, rule.check)
 
 
-@once
 def _found(facts: Facts, check: Callable[[Facts], Iterator[Finding]]) -> list[Finding]:
     return list(check(facts))
-
-
-def rules_in(package: str, path: Iterable[str]) -> tuple[Rule, ...]:
-    """The rules of a package in the order of their numbers: the RULE of each module named hvdNNN_..."""
-    return tuple(import_module(f"{package}.{module}").RULE for module in _modules_in(path))
-
-
-def ids_in(path: Iterable[str]) -> list[str]:
-    """The ids of the rules of a package, by the names of its modules; none is loaded."""
-    return [module.partition("_")[0].upper() for module in _modules_in(path)]
-
-
-def _modules_in(path: Iterable[str]) -> list[str]:
-    return sorted(module.name for module in pkgutil.iter_modules(path) if module.name.startswith("hvd"))

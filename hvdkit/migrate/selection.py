@@ -6,12 +6,8 @@ from collections.abc import Sequence
 from difflib import SequenceMatcher, get_close_matches
 from itertools import takewhile
 
-from hvdkit.check import rules as check
 from hvdkit.errors import HvdkitError
-from hvdkit.migrate import rules as migrate
-from hvdkit.migrate.rule import ids_in
-
-_PACKAGES = {"migrate": migrate, "check": check}
+from hvdkit.migrate.rule_files import COMMANDS, rule_files
 
 
 class UnknownRule(HvdkitError):
@@ -25,14 +21,9 @@ def rules_named(values: Sequence[str], command: str, where: str) -> tuple[str, .
     """
     named = tuple(part.strip() for value in values for part in value.split(",") if part.strip())
     for name in named:
-        if not any(rule.startswith(name) for rule in ids_of(command)):
+        if not any(rule.startswith(name) for rule in rule_files(command)):
             raise _unknown(name, command, where)
     return named
-
-
-def ids_of(command: str) -> list[str]:
-    """The ids of the rules of `migrate` or `check`; no rule is loaded."""
-    return ids_in(_PACKAGES[command].__path__)
 
 
 def nearest_rule(name: str, ids: Sequence[str]) -> str:
@@ -51,14 +42,14 @@ def nearest_rule(name: str, ids: Sequence[str]) -> str:
 
 
 def _unknown(name: str, command: str, where: str) -> UnknownRule:
-    other = next((c for c in _PACKAGES if any(rule.startswith(name) for rule in ids_of(c))), "")
+    other = next((c for c in COMMANDS if any(rule.startswith(name) for rule in rule_files(c))), "")
     if other:
         return UnknownRule(
             f"{where} {name}: that is a rule of hvdkit {other}",
             f"hvdkit {command} has rules of its own, and none that it names",
             f"take it out here, or give it to hvdkit {other}",
         )
-    near = nearest_rule(name, ids_of(command))
+    near = nearest_rule(name, [*rule_files(command)])
     return UnknownRule(
         f"{where} {name}: hvdkit {command} has no rule whose id begins like this",
         "rules that do not exist would pass for rules that found nothing",

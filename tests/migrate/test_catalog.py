@@ -4,15 +4,45 @@ from __future__ import annotations
 
 import json
 import re
+import subprocess
+import sys
+from dataclasses import fields
 from pathlib import Path
 
 import pytest
 
+from hvdkit.check.rules import all_rules as all_check_rules
 from hvdkit.cli import main
-from hvdkit.migrate.catalog import every_rule, pages
+from hvdkit.migrate.catalog import pages
+from hvdkit.migrate.rule import Page, Rule
+from hvdkit.migrate.rule_files import read, rule_files, title_in
+from hvdkit.migrate.rules import all_rules
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs" / "rules"
+
+
+def every_rule() -> tuple[Rule, ...]:
+    """The rules of migrate and of check, by number."""
+    return tuple(sorted((*all_rules(), *all_check_rules()), key=lambda rule: rule.id))
+
+
+def test_what_is_read_of_a_rule_is_what_the_rule_says() -> None:
+    files = rule_files("migrate", "check")
+    assert [*files] == [rule.id for rule in every_rule()]
+    for rule in every_rule():
+        texts = {field.name: getattr(rule, field.name) for field in fields(Page)}
+        assert read(files[rule.id]) == Page(**texts)
+        assert title_in(files[rule.id]) == rule.title
+
+
+@pytest.mark.parametrize("command", [["rules"], ["explain", "HVD404"]])
+def test_no_rule_is_loaded_to_tell_of_it(command: list[str]) -> None:
+    code = f"import sys, hvdkit.cli as c; c.main({command}); print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    loaded = done.stdout.splitlines()[-1].split()
+    assert "hvdkit.migrate.catalog" in loaded
+    assert not [name for name in loaded if ".rules" in name or ".facts" in name or name.startswith("rich")]
 
 
 def test_the_committed_pages_are_todays() -> None:

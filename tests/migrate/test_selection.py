@@ -9,7 +9,7 @@ import pytest
 from hvdkit.check import rules as check
 from hvdkit.cli import main
 from hvdkit.migrate import rules as migrate
-from hvdkit.migrate.selection import ids_of
+from hvdkit.migrate.rule_files import rule_files
 
 FAULTY = """\
 import horovod.torch as hvd
@@ -27,8 +27,8 @@ def tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_ids_are_known_without_loading_a_rule() -> None:
-    assert ids_of("migrate") == [rule.id for rule in migrate.all_rules()]
-    assert ids_of("check") == [rule.id for rule in check.all_rules()]
+    assert [*rule_files("migrate")] == [rule.id for rule in migrate.all_rules()]
+    assert [*rule_files("check")] == [rule.id for rule in check.all_rules()]
 
 
 @pytest.mark.parametrize("option", ["--select", "--ignore"])

@@ -10,7 +10,7 @@ from hvdkit.migrate.facts.models.wraps import Wrap, core
 from hvdkit.migrate.facts.optimizers.averaged_by_hand import averages_by_hand
 from hvdkit.migrate.finding import required, safe
 from hvdkit.migrate.plan import Edit, Finding
-from hvdkit.migrate.rule import Change, Keep, Rule
+from hvdkit.migrate.rule import Change, Rule
 from hvdkit.migrate.wrapping import broadcast_line, take_away
 
 
@@ -32,47 +32,6 @@ def _edits(facts: Facts, wrap: Wrap) -> list[Edit]:
         wrap.names, wrap.node, wrap.inner, inner, lambda model: [broadcast_line(facts, wrap, model)]
     )
 
-
-# apply_gradient_allreduce as NVIDIA's tacotron2 and waveglow have it, in short.
-_HELPER = """\
-import torch
-import torch.distributed as dist
-from torch._utils import _flatten_dense_tensors, _unflatten_dense_tensors
-from torch.autograd import Variable
-
-
-def average_by_hooks(module):
-    for p in module.state_dict().values():
-        if not torch.is_tensor(p):
-            continue
-        dist.broadcast(p, 0)
-
-    def average():
-        if module.waiting:
-            module.waiting = False
-            grads = [p.grad.data for p in module.parameters() if p.grad is not None]
-            flat = _flatten_dense_tensors(grads)
-            dist.all_reduce(flat)
-            flat /= dist.get_world_size()
-            for old, new in zip(grads, _unflatten_dense_tensors(flat, grads)):
-                old.copy_(new)
-
-    for p in list(module.parameters()):
-        def hook(*unused):
-            Variable._execution_engine.queue_callback(average)
-        if p.requires_grad:
-            p.register_hook(hook)
-
-    def wait(self, input, output):
-        self.waiting = True
-
-    module.register_forward_hook(wait)
-    return module
-
-
-def start():
-    dist.init_process_group("gloo")
-"""
 
 RULE = Rule(
     id="HVD208",
@@ -97,44 +56,52 @@ RULE = Rule(
         Change(
             """\
             import torch
-            from hooks import average_by_hooks, start
+            import torch.distributed as dist
+            from torch._utils import _flatten_dense_tensors, _unflatten_dense_tensors
+            from torch.autograd import Variable
 
-            start()
-            model = torch.nn.Linear(2, 1)
-            if distributed:
-                model = average_by_hooks(model)
+            def apply_gradient_allreduce(module):
+                for p in module.state_dict().values():
+                    dist.broadcast(p, 0)
+
+                def average():
+                    if module.waiting:
+                        module.waiting = False
+                        grads = [p.grad.data for p in module.parameters() if p.grad is not None]
+                        flat = _flatten_dense_tensors(grads)
+                        dist.all_reduce(flat)
+                        flat /= dist.get_world_size()
+                        for old, new in zip(grads, _unflatten_dense_tensors(flat, grads)):
+                            old.copy_(new)
+
+                for p in list(module.parameters()):
+                    def hook(*unused):
+                        Variable._execution_engine.queue_callback(average)
+                    if p.requires_grad:
+                        p.register_hook(hook)
+
+                def wait(self, input, output):
+                    self.waiting = True
+
+                module.register_forward_hook(wait)
+                return module
+
+            dist.init_process_group("gloo")
+            model = apply_gradient_allreduce(torch.nn.Linear(2, 1))
             optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
             """,
             """\
             import horovod.torch as hvd
             import torch
-            from hooks import start
+            import torch.distributed as dist
 
-            start()
+            dist.init_process_group("gloo")
             model = torch.nn.Linear(2, 1)
-            if distributed:
-                hvd.broadcast_parameters(model.state_dict(), root_rank=0)
+            hvd.broadcast_parameters(model.state_dict(), root_rank=0)
             optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
             """,
-            files=(("hooks.py", _HELPER),),
+            note="As NVIDIA's tacotron2 and waveglow have it.",
         ),
     ),
-    keeps=(
-        Keep(
-            """\
-            import torch
-            from hooks import average_by_hooks
-
-            model = average_by_hooks(torch.nn.Linear(2, 1))
-            optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-            """,
-            reason="the sum is divided twice; HVD904 refuses it",
-            files=(
-                (
-                    "hooks.py",
-                    _HELPER.replace("            for old", "            flat /= 2\n            for old"),
-                ),
-            ),
-        ),
-    ),
+    keeps=(),
 )

@@ -5,18 +5,19 @@ from __future__ import annotations
 from rich.console import Console
 
 from hvdkit.migrate.facts import Options
-from hvdkit.migrate.plan import Applicability, Plan
+from hvdkit.migrate.plan import WAITING, Applicability, Plan
 from hvdkit.migrate.report.text import show_diff, show_finding, show_left_alone
 
 # --suggested -> what --fix then carries out
 FIXABLE = {
     False: frozenset((Applicability.SAFE,)),
-    True: frozenset((Applicability.SAFE, Applicability.SUGGESTED)),
+    True: frozenset((Applicability.SAFE, *WAITING)),
 }
 
 # Whatever can be mended, a finding is wrong until it is.
 SARIF_LEVELS = {
     Applicability.SAFE: "warning",
+    Applicability.NEEDED: "warning",
     Applicability.SUGGESTED: "warning",
     Applicability.MANUAL: "warning",
     Applicability.REFUSED: "error",
@@ -43,7 +44,7 @@ def summary(plan: Plan, options: Options) -> str:
     files = len({finding.path for finding in plan.findings})
     parts = [f"{len(kinds)} finding(s) in {files} of {len(plan.files)} file(s)"]
     now = sum(kind in FIXABLE[options.suggested] for kind in kinds)
-    more = kinds.count(Applicability.SUGGESTED) if not options.suggested else 0
+    more = sum(kind in WAITING for kind in kinds) if not options.suggested else 0
     if now:
         parts.append(f"{now} mended by --fix")
     if more:

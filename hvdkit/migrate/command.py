@@ -128,8 +128,7 @@ def main(argv: Sequence[str]) -> int:
         write_in_place(plan, paths, "hvdkit migrate", talk(args))
     elif args.output:
         _output(plan, paths, args)
-    failed = bool(plan.left or plan.unreadable or any(file.problem for file in plan.files))
-    return int(failed or (args.check and bool(plan.changed)))
+    return int(plan.leaves or (args.check and bool(plan.changed)))
 
 
 def _report(plan: Plan, options: Options, args: argparse.Namespace, result: Verification | None) -> None:
@@ -189,6 +188,9 @@ def _stdin(options: Options) -> int:
     for file in plan.files:
         if file.path == path:
             sys.stdout.buffer.write(file.after.encode(file.encoding))
-    for finding in plan.left:
+    for finding in (*plan.left, *plan.needed, *plan.choices):
         print(f"line {finding.line}: {finding.rule} {finding.message}", file=sys.stderr)
-    return int(bool(plan.left))
+    for condition in plan.open:
+        line = condition.spots[0].line
+        print(f"line {line} after migration: open: {condition.name}: {condition.detail}", file=sys.stderr)
+    return int(plan.leaves)

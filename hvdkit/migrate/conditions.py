@@ -6,12 +6,12 @@ A row that does not apply is "not needed", with the reason. What could not be fo
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
 
-from hvdkit.migrate.devices import device_row, init_row
+from hvdkit.migrate.answers import Answer, Code, open_at, places, row
+from hvdkit.migrate.devices import initialised, own_device
 from hvdkit.migrate.facts import Facts, Site
+from hvdkit.migrate.facts.coverage.unseen_training import unseen_training
 from hvdkit.migrate.facts.data.random_batches import drawn_apart, made_apart
 from hvdkit.migrate.facts.data.samplers_of_hosts import same_on_hosts
 from hvdkit.migrate.facts.data.sharding import epoch_calls, in_order, orders_itself, picked_by_rank, share
@@ -40,6 +40,8 @@ from hvdkit.migrate.tensorflow_conditions import tensorflow_conditions
 from hvdkit.migrate.values import vocabulary as words
 from hvdkit.migrate.values.arguments import keyword
 
+UNDERSTOOD = "what trains is understood"
+NOT_UNDERSTOOD = "hvdkit does not know how to rewrite what trains at {}: each rank would train its own model"
 NOT_TRAINED = "nothing is trained here"
 ONE_PROCESS = "nothing is trained: it stays a program of one process"
 SCALES = "Parts of it would be divided: those of a NeighborLoader with a DistributedSampler over the nodes"
@@ -50,19 +52,26 @@ def conditions(facts: Facts, entry: Path) -> tuple[Condition, ...]:
     program = next((p for p in programs_of(facts) if p.entry.source.path == entry), None)
     if program is None:
         return ()
+    if program.kind == "none":
+        unseen = unseen_training(facts, program)
+        return (row(UNDERSTOOD, open_at(NOT_UNDERSTOOD, unseen), ()),) if unseen else ()
     if program.kind.startswith("tf-"):
         return tensorflow_conditions(facts, program)
     training = bool(training_paths(facts, program)) or passes_by_name(facts, program)
     if not training and not _uses_horovod(facts, program):
-        names = ("Horovod is initialised before CUDA", *TRAINING, *ALWAYS)
-        return tuple(Condition(name, State.NONE, ONE_PROCESS) for name in names)
-    rows = [init_row(facts, program), device_row(facts, program)]
+        return tuple(Condition(name, State.NONE, ONE_PROCESS) for name in (STARTS, *TRAINING, *ALWAYS))
+    answers = {name: check(facts, program) for name, check in STARTED.items()}
     for name, check in TRAINING.items():
-        state, detail = check(facts, program) if training else (State.NONE, NOT_TRAINED)
-        rows.append(Condition(name, state, detail))
-    for name, check in ALWAYS.items():
-        rows.append(Condition(name, *check(facts, program)))
-    return tuple(rows)
+        answers[name] = check(facts, program) if training else Answer(State.NONE, NOT_TRAINED)
+    answers.update({name: check(facts, program) for name, check in ALWAYS.items()})
+    otherwise = _trains(facts, program)
+    return tuple(row(name, answer, otherwise) for name, answer in answers.items())
+
+
+def _trains(facts: Facts, program: ProgramFacts) -> list[Code]:
+    """What trains in a program, to which a person goes where something is missing; else where it begins."""
+    found: list[Code] = [(path.names, path.backward) for path in training_paths(facts, program)]
+    return found[:1] or [(program.entry, program.entry.source.tree)]
 
 
 def _uses_horovod(facts: Facts, program: ProgramFacts) -> bool:
@@ -71,84 +80,90 @@ def _uses_horovod(facts: Facts, program: ProgramFacts) -> bool:
     return any(runs_in(facts, program, site.names, site.node) for site in called)
 
 
-def _sharded(facts: Facts, program: ProgramFacts) -> tuple[State, str]:
+def _sharded(facts: Facts, program: ProgramFacts) -> Answer:
     loaders = training_loaders(facts, program)
     if not loaders:
         own = own_loaders(facts, program)
         if own and all(rank_kinds(facts).inside(value.names, value.node) for value in own):
-            return State.PROVEN, f"by the project's own DataLoader class at {_places(own)}"
+            return Answer(State.PROVEN, f"by the project's own DataLoader class at {places(own)}")
         if own:
-            return State.OPEN, f"how the project's own DataLoader class divides the data at {_places(own)}"
+            return open_at("how the project's own DataLoader class divides the data at {}", own)
         return _without_loader(facts, program)
     # One that is made where there is one process may have all of the data.
     loaders = [o for o in loaders if not without_job(facts, o.names, o.node)] or loaders
     shares = [(loader, share(facts, loader)) for loader in loaders]
     whole = [loader for loader, by in shares if not by and not picked_by_rank(facts, loader)]
     if whole:
-        return State.OPEN, f"every rank may draw all of the data of the loader at {_places(whole)}"
+        return open_at("every rank may draw all of the data of the loader at {}", whole)
     alike = [loader for loader in loaders if same_on_hosts(facts, loader)]
     if alike:
-        return (
+        return Answer(
             State.OPEN,
             "the sampler divides by the rank within a host, and on several hosts ranks draw the same data: "
-            f"loader at {_places(alike)} (--suggested gives it hvd.rank())",
+            f"loader at {places(alike)} (--suggested gives it hvd.rank())",
+            alike,
         )
     by = " and ".join(sorted({by or "a data set that the rank picks from" for _, by in shares}))
-    return State.PROVEN, f"by {by}: loader at {_places(loaders)}"
+    return Answer(State.PROVEN, f"by {by}: loader at {places(loaders)}")
 
 
-def _without_loader(facts: Facts, program: ProgramFacts) -> tuple[State, str]:
+def _without_loader(facts: Facts, program: ProgramFacts) -> Answer:
     """Batches that are drawn by hand: seeded by the rank, every rank draws others."""
     made = unfollowed_loaders(facts, program)
     if made:
-        return State.OPEN, f"which loader feeds the training could not be followed: {_places(made)}"
+        return open_at("which loader feeds the training could not be followed: {}", made)
     graph = whole_graph(facts, program)
     if graph is not None:
         data, loop = graph
-        return (
+        return Answer(
             State.NONE,
-            f"no batches to divide: each step at {_places([loop])} computes the whole graph of "
-            f"{_places([data])}, on every rank alike, and N ranks take as long as one. {SCALES}",
+            f"no batches to divide: each step at {places([loop])} computes the whole graph of "
+            f"{places([data])}, on every rank alike, and N ranks take as long as one. {SCALES}",
         )
     found = seeds(facts, program)
     own = [(names, call) for names, call, by_rank in found if by_rank]
     if own:
-        where = _places(own)
-        return State.PROVEN, f"no DataLoader; random numbers, seeded by the rank at {where}, draw the batches"
+        where = places(own)
+        return Answer(
+            State.PROVEN, f"no DataLoader; random numbers, seeded by the rank at {where}, draw the batches"
+        )
     apart = [site for path in training_paths(facts, program) for site in drawn_apart(facts, program, path)]
     if apart:
-        return (
+        return Answer(
             State.PROVEN,
-            f"no DataLoader; random numbers that nothing seeds draw the batches at {_places(apart)}",
+            f"no DataLoader; random numbers that nothing seeds draw the batches at {places(apart)}",
         )
     made_by = [site for path in training_paths(facts, program) for site in made_apart(facts, program, path)]
     if made_by:
-        return (
+        return Answer(
             State.PROVEN,
-            f"no DataLoader; the data are random numbers, which nothing seeds: {_places(made_by)}",
+            f"no DataLoader; the data are random numbers, which nothing seeds: {places(made_by)}",
         )
     same = [(names, call) for names, call, _ in found]
     if same:
-        return State.OPEN, f"no DataLoader, and the seed at {_places(same)} is the same on all ranks"
-    return State.OPEN, "no DataLoader was found in a loop with a backward pass"
+        return open_at("no DataLoader, and the seed at {} is the same on all ranks", same)
+    return Answer(State.OPEN, "no DataLoader was found in a loop with a backward pass")
 
 
-def _set_epoch(facts: Facts, program: ProgramFacts) -> tuple[State, str]:
+def _set_epoch(facts: Facts, program: ProgramFacts) -> Answer:
     loaders = [loader for loader in training_loaders(facts, program) if share(facts, loader)]
     shuffling = [o for o in loaders if not in_order(facts, o) and not orders_itself(facts, o)]
     if not shuffling:
-        return State.NONE, "no sampler asks for the epoch" if loaders else "no sampler was found"
+        return Answer(State.NONE, "no sampler asks for the epoch" if loaders else "no sampler was found")
     calls = {
         loader.node: [call for call in epoch_calls(facts, loader) if runs_in(facts, program, *call)]
         for loader in shuffling
     }
     untold = [loader for loader in shuffling if not calls[loader.node]]
     if untold:
-        return State.OPEN, f"no set_epoch was found for the loader at {_places(untold)}"
-    return State.PROVEN, f"set_epoch at {_places(call for found in calls.values() for call in found)}"
+        return open_at("no set_epoch was found for the loader at {}", untold)
+    return Answer(State.PROVEN, f"set_epoch at {places(call for found in calls.values() for call in found)}")
 
 
-def _optimizer(facts: Facts, program: ProgramFacts) -> tuple[State, str]:
+def _optimizer(facts: Facts, program: ProgramFacts) -> Answer:
+    unseen = unseen_training(facts, program)
+    if unseen:
+        return open_at("a library trains here, by itself: {}", unseen)
     mine = [
         optimizer
         for optimizer in averaging_optimizers(facts)
@@ -158,17 +173,17 @@ def _optimizer(facts: Facts, program: ProgramFacts) -> tuple[State, str]:
     ]
     bare = [optimizer for optimizer in mine if not optimizer.wrapped]
     if (bare or not mine) and (passes := averaged_passes(facts, program)):
-        return State.PROVEN, f"averaged after backward() at {_places(passes)}"
+        return Answer(State.PROVEN, f"averaged after backward() at {places(passes)}")
     if (bare or not mine) and (reduced := _reduced(facts, program)):
-        return State.PROVEN, f"averaged before the step at {_places(reduced)}"
+        return Answer(State.PROVEN, f"averaged before the step at {places(reduced)}")
     summed = [site for site in hand_reductions(facts, BY_HOROVOD) if site.names in program.files]
     if summed and (bare or not mine):
-        return State.OPEN, f"the script sums gradients itself, as before, at {_places(summed)}"
+        return open_at("the script sums gradients itself, as before, at {}", summed)
     if not mine:
-        return State.OPEN, "no optimizer was found"
+        return Answer(State.OPEN, "no optimizer was found")
     if bare:
-        return State.OPEN, f"not in a DistributedOptimizer: {_places(bare)}"
-    return State.PROVEN, f"DistributedOptimizer around {_places(mine)}"
+        return open_at("not in a DistributedOptimizer: {}", bare)
+    return Answer(State.PROVEN, f"DistributedOptimizer around {places(mine)}")
 
 
 def _reduced(facts: Facts, program: ProgramFacts) -> list[tuple[Names, ast.Call]]:
@@ -188,10 +203,10 @@ def _reduced(facts: Facts, program: ProgramFacts) -> list[tuple[Names, ast.Call]
     ]
 
 
-def _broadcast(facts: Facts, program: ProgramFacts) -> tuple[State, str]:
+def _broadcast(facts: Facts, program: ProgramFacts) -> Answer:
     sites = [site for site in facts.calls(*words.HVD_BROADCAST) if site.names in program.files]
     if not sites:
-        return State.OPEN, "no broadcast of the model was found"
+        return Answer(State.OPEN, "no broadcast of the model was found")
     late = [
         (names, call)
         for names, call, _ in facts.methods("load_state_dict")
@@ -200,8 +215,8 @@ def _broadcast(facts: Facts, program: ProgramFacts) -> tuple[State, str]:
         and not any(_follows(site, names, call) for site in sites)
     ]
     if late:
-        return State.OPEN, f"rank 0 alone loads a state at {_places(late)}, after the broadcast"
-    return State.PROVEN, f"broadcast at {_places(sites)}"
+        return open_at("rank 0 alone loads a state at {}, after the broadcast", late)
+    return Answer(State.PROVEN, f"broadcast at {places(sites)}")
 
 
 def _follows(site: Site, names: Names, call: ast.Call) -> bool:
@@ -210,20 +225,20 @@ def _follows(site: Site, names: Names, call: ast.Call) -> bool:
     return not same or site.node.lineno > call.lineno
 
 
-def _writers(facts: Facts, program: ProgramFacts) -> tuple[State, str]:
+def _writers(facts: Facts, program: ProgramFacts) -> Answer:
     mine = [writer for writer in writers(facts) if runs_in(facts, program, writer.names, writer.node)]
     every = [writer for writer in mine if writer.where is Where.ALL]
     nodes = [writer for writer in mine if writer.where is Where.ONE_PER_NODE]
     if every:
-        return State.OPEN, f"every rank writes at {_places(every)}"
+        return open_at("every rank writes at {}", every)
     if nodes:
-        return State.OPEN, f"one rank of each host writes (local_rank, not rank) at {_places(nodes)}"
+        return open_at("one rank of each host writes (local_rank, not rank) at {}", nodes)
     if not mine:
-        return State.NONE, "no call was found that writes a file"
-    return State.PROVEN, f"rank 0 writes at {_places(mine)}"
+        return Answer(State.NONE, "no call was found that writes a file")
+    return Answer(State.PROVEN, f"rank 0 writes at {places(mine)}")
 
 
-def _reductions(facts: Facts, program: ProgramFacts) -> tuple[State, str]:
+def _reductions(facts: Facts, program: ProgramFacts) -> Answer:
     sites = [site for site in facts.calls(*BY_HOROVOD) if site.names in program.files]
     lost = [
         site
@@ -232,30 +247,34 @@ def _reductions(facts: Facts, program: ProgramFacts) -> tuple[State, str]:
     ]
     silent = [site for site in sites if not {"op", "average"} & {k.arg for k in site.node.keywords}]
     if lost:
-        return State.OPEN, f"the result is thrown away at {_places(lost)}: allreduce_ works in place"
+        return open_at("the result is thrown away at {}: allreduce_ works in place", lost)
     if silent:
-        return State.OPEN, f"no op, which means the average, at {_places(silent)}"
-    return (State.PROVEN, f"op at {_places(sites)}") if sites else (State.NONE, "nothing is reduced by hand")
+        return open_at("no op, which means the average, at {}", silent)
+    if not sites:
+        return Answer(State.NONE, "nothing is reduced by hand")
+    return Answer(State.PROVEN, f"op at {places(sites)}")
 
 
-def _leftovers(facts: Facts, program: ProgramFacts) -> tuple[State, str]:
+def _leftovers(facts: Facts, program: ProgramFacts) -> Answer:
     calls = facts.calls("torch.distributed.", *words.WRAPS)
     sites = [s for s in calls if s.names in program.files and s.name not in words.ASK_NO_GROUP]
     if sites:
         called = ", ".join(sorted({site.name.rpartition(".")[2] for site in sites}))
-        return State.OPEN, f"{called} at {_places(sites)}"
+        return Answer(State.OPEN, f"{called} at {places(sites)}", sites)
     chosen = [(names, call) for names, call in chosen_wraps(facts) if names in program.files]
     if chosen:
-        return State.OPEN, f"DistributedDataParallel, if it is what is chosen, at {_places(chosen)}"
+        return open_at("DistributedDataParallel, if it is what is chosen, at {}", chosen)
     kept = [site for site in facts.calls(words.OWN_GROUP) if site.names in program.files]
     if kept:
-        return (
+        return Answer(
             State.PROVEN,
-            f"only the process group of Horovod's ranks that libraries ask at {_places(kept)}",
+            f"only the process group of Horovod's ranks that libraries ask at {places(kept)}",
         )
-    return State.PROVEN, "no call of torch.distributed, DDP or DataParallel"
+    return Answer(State.PROVEN, "no call of torch.distributed, DDP or DataParallel")
 
 
+STARTS = "Horovod is initialised before CUDA"
+STARTED = {STARTS: initialised, "each process has its own device": own_device}
 TRAINING = {
     "training data is sharded by rank": _sharded,
     "each epoch has an order of its own": _set_epoch,
@@ -267,14 +286,3 @@ ALWAYS = {
     "reductions say what they compute": _reductions,
     "no DDP or process group is left": _leftovers,
 }
-
-
-def _places(found: Iterable[Any], most: int = 3) -> str:
-    """`train.py:12, util.py:3 and 2 more`, of anything that has names and a node."""
-    places: list[str] = []
-    for item in found:
-        names, node = (item.names, item.node) if hasattr(item, "node") else item
-        places.append(names.place(node))
-    unique = list(dict.fromkeys(places))
-    more = f" and {len(unique) - most} more" if len(unique) > most else ""
-    return ", ".join(unique[:most]) + more

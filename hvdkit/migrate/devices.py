@@ -5,13 +5,14 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from hvdkit.migrate.answers import Answer, open_at
 from hvdkit.migrate.facts import Facts, Site
 from hvdkit.migrate.facts.launch.launch_order import Order
 from hvdkit.migrate.facts.launch.rank_kinds import rank_kinds
 from hvdkit.migrate.facts.programs.programs import ProgramFacts
 from hvdkit.migrate.facts.programs.reached_code import runs_in, starting_sites
 from hvdkit.migrate.names import Names
-from hvdkit.migrate.plan import Condition, State
+from hvdkit.migrate.plan import State
 from hvdkit.migrate.values import vocabulary as words
 
 # Questions that make no CUDA context, and settings that are kept until there is one.
@@ -26,12 +27,11 @@ HARMLESS = (
 SET_DEVICE = ("torch.cuda.set_device", "torch.accelerator.set_device_index")
 
 
-def init_row(facts: Facts, program: ProgramFacts) -> Condition:
+def initialised(facts: Facts, program: ProgramFacts) -> Answer:
     """Whether hvd.init() is there, and stands above the first use of CUDA in its function."""
-    name = "Horovod is initialised before CUDA"
     sites = [site for site in starting_sites(facts, program) if site.name in words.HVD_INIT]
     if not sites:
-        return Condition(name, State.OPEN, "no hvd.init() was found")
+        return Answer(State.OPEN, "no hvd.init() was found")
     early = [
         use
         for use in (*facts.calls("torch.cuda."), *_moves(facts))
@@ -40,37 +40,35 @@ def init_row(facts: Facts, program: ProgramFacts) -> Condition:
     order = Order(facts)
     early = [use for use in early if not order.covers(use.names, use.node)]  # in its callers, it may be
     if early and not any(_above(site, early[0]) for site in sites):
-        return Condition(name, State.OPEN, f"CUDA is used above it at {early[0].names.place(early[0].node)}")
+        return open_at("CUDA is used above it at {}", early[:1])
     where = ", ".join(site.names.place(site.node) for site in sites[:3])
-    return Condition(name, State.PROVEN, f"hvd.init() at {where}")
+    return Answer(State.PROVEN, f"hvd.init() at {where}")
 
 
-def device_row(facts: Facts, program: ProgramFacts) -> Condition:
+def own_device(facts: Facts, program: ProgramFacts) -> Answer:
     """Whether each process of a host works on a device of its own."""
-    name = "each process has its own device"
     chosen = [site for site in facts.calls(*SET_DEVICE) if _is_run(facts, program, site)]
     moves = [site for site in _moves(facts) if site.node.args and site.names in program.files]
     for site in chosen:
         kinds = rank_kinds(facts).of(site.names, site.node.args[0]) if site.node.args else frozenset()
         if "rank" in kinds and "local_rank" not in kinds:
-            detail = f"set_device takes the rank among all hosts at {site.names.place(site.node)}"
-            return Condition(name, State.OPEN, detail)
+            return open_at("set_device takes the rank among all hosts at {}", [site])
     for site in (*chosen, *moves, *facts.calls("torch.device")):
         inside = any(
             rank_kinds(facts).inside(site.names, argument, "local_rank") for argument in site.node.args
         )
         if inside and _is_run(facts, program, site):
-            return Condition(name, State.PROVEN, f"by local_rank at {site.names.place(site.node)}")
+            return Answer(State.PROVEN, f"by local_rank at {site.names.place(site.node)}")
     for site in facts.calls("hvdkit.torch.init"):
         if site.names in program.files:
-            return Condition(name, State.PROVEN, f"hvd.init() chooses it at {site.names.place(site.node)}")
+            return Answer(State.PROVEN, f"hvd.init() chooses it at {site.names.place(site.node)}")
     for site in facts.calls(words.OWN_GROUP):
         if site.name in words.LIBRARY_STARTS and site.names in program.files:
             detail = f"{site.name} chooses it by LOCAL_RANK at {site.names.place(site.node)}"
-            return Condition(name, State.PROVEN, detail)
+            return Answer(State.PROVEN, detail)
     if not any(_names_cuda(names) for names in program.files):
-        return Condition(name, State.NONE, "the program does not use CUDA")
-    return Condition(name, State.OPEN, "no torch.cuda.set_device(hvd.local_rank()) was found")
+        return Answer(State.NONE, "the program does not use CUDA")
+    return Answer(State.OPEN, "no torch.cuda.set_device(hvd.local_rank()) was found")
 
 
 def _is_run(facts: Facts, program: ProgramFacts, site: Site) -> bool:

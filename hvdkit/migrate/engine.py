@@ -99,7 +99,7 @@ def _plan(paths: Sequence[Path], options: Options, reader: Reader) -> Plan:
             program.entry.source.path,
             program.kind,
             tuple(sorted(names.source.path for names in program.files)),
-            conditions(done.after, program.entry.source.path) if program.kind != "none" else (),
+            conditions(done.after, program.entry.source.path),
             told(done.facts, done.refused, program),
         )
         for program in programs_of(done.facts)
@@ -111,7 +111,8 @@ def _plan(paths: Sequence[Path], options: Options, reader: Reader) -> Plan:
     seen = {file.path for file in done.files}  # also what was passed over at first, and then imported
     passed_over = len({*done.project.passed_over} - seen)
     tests = len({*done.project.tests} - seen)
-    return Plan(done.files, programs, unreadable(done.project), passed_over, tests, notes)
+    failed = unreadable(done.project)
+    return Plan(done.files, programs, failed, passed_over, tests, notes, options.suggested)
 
 
 def unreadable(project: Project) -> tuple[tuple[Path, int, str], ...]:

@@ -11,7 +11,7 @@ from hvdkit.migrate import edits as edit
 from hvdkit.migrate.facts.facts import Facts
 from hvdkit.migrate.facts.once import once
 from hvdkit.migrate.names import Names
-from hvdkit.migrate.plan import Applicability, Edit, Finding
+from hvdkit.migrate.plan import WAITING, Applicability, Edit, Finding
 
 # What makes the edits of a finding: a verb of hvdkit.migrate.edits, or a rule's own function.
 Maker = Callable[..., Union[Edit, Iterable[Edit]]]
@@ -45,8 +45,15 @@ def required(
 def suggested(
     facts: Facts, rule: str, names: Names, node: ast.AST, message: str, make: Maker, *args: Any
 ) -> Finding:
-    """A finding that is carried out with --suggested."""
+    """A choice, which is carried out with --suggested."""
     return _finding(facts, rule, names, node, message, Applicability.SUGGESTED, make, args)
+
+
+def needed(
+    facts: Facts, rule: str, names: Names, node: ast.AST, message: str, make: Maker, *args: Any
+) -> Finding:
+    """As `suggested`, for what the result is wrong without: left to the person until then."""
+    return _finding(facts, rule, names, node, message, Applicability.NEEDED, make, args)
 
 
 def manual(rule: str, names: Names, node: ast.AST, message: str, advice: str) -> Finding:
@@ -73,7 +80,7 @@ def _finding(
         result = make(*args)
     except edit.CannotEdit as error:
         if isinstance(error, edit.SharesLine) and error.unfolds:
-            if applicability is Applicability.SUGGESTED and not facts.options.suggested:
+            if applicability in WAITING and not facts.options.suggested:
                 return _at(rule, names, node, message, applicability, (), "")
             lines_to_part(facts).append(error)
         advice = f"{NOT_REWRITTEN} {error}; put it on lines of its own, or make the edit by hand"

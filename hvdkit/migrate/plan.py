@@ -16,15 +16,21 @@ class Applicability(str, Enum):
     """How far a finding's edits may be trusted (the terms of rustfix and ruff).
 
     SAFE: proven to keep what the script computes, or required by Horovod with one right answer.
-    SUGGESTED: probably wanted, but changes what is computed; applied with --suggested.
+    NEEDED: the migrated program is wrong without it, but it changes what is computed, or is not proven;
+        applied with --suggested, and left to the person until then.
+    SUGGESTED: a choice, such as a larger learning rate; applied with --suggested.
     MANUAL: never edited; a marker is left and the report says what to write.
     REFUSED: as MANUAL, and the program it belongs to is left as it was altogether.
     """
 
     SAFE = "safe"
+    NEEDED = "needed"
     SUGGESTED = "suggested"
     MANUAL = "manual"
     REFUSED = "refused"
+
+
+WAITING = (Applicability.NEEDED, Applicability.SUGGESTED)  # for --suggested
 
 
 @dataclass(frozen=True, order=True)
@@ -89,12 +95,31 @@ class State(str, Enum):
 
 
 @dataclass(frozen=True)
+class Spot:
+    """A line of a file; of a cell's lines in a notebook. cell: 1-based, 0 outside notebooks."""
+
+    path: Path
+    line: int
+    cell: int = 0
+
+
+@dataclass(frozen=True)
 class Condition:
-    """One row of the post-condition table for one program."""
+    """One row of the post-condition table for one program. spots: where an open one is to be looked at."""
 
     name: str
     state: State
     detail: str
+    spots: tuple[Spot, ...] = ()
+
+    def as_json(self) -> dict[str, Any]:
+        """The row for --json."""
+        return {
+            "name": self.name,
+            "state": self.state.value,
+            "detail": self.detail,
+            "places": [{"path": str(at.path), "line": at.line, "cell": at.cell} for at in self.spots],
+        }
 
 
 @dataclass(frozen=True)
@@ -129,6 +154,7 @@ class Program:
 class Plan:
     """Everything one run found and would do.
 
+    suggested: whether the edits that wait for --suggested are carried out.
     untouched and tests: how many files name no framework, or lie in a framework's own package, and how many
     unit tests were passed over. notes: command lines to change by hand, with what to write.
     """
@@ -139,6 +165,7 @@ class Plan:
     untouched: int = 0
     tests: int = 0
     notes: tuple[str, ...] = field(default=())
+    suggested: bool = False
 
     @property
     def findings(self) -> list[Finding]:
@@ -150,6 +177,38 @@ class Plan:
         """What is left to the person."""
         manual = (Applicability.MANUAL, Applicability.REFUSED)
         return [finding for finding in self.findings if finding.applicability in manual]
+
+    @property
+    def open(self) -> list[Condition]:
+        """The conditions that do not hold, or could not be shown to; one of several programs once."""
+        rows = (row for program in self.programs if not program.refused for row in program.conditions)
+        return list(dict.fromkeys(row for row in rows if row.state is State.OPEN))
+
+    @property
+    def needed(self) -> list[Finding]:
+        """What the result is wrong without, and what is not carried out without --suggested."""
+        return self._waiting(Applicability.NEEDED)
+
+    @property
+    def choices(self) -> list[Finding]:
+        """What --suggested would change besides, as somebody may want."""
+        return self._waiting(Applicability.SUGGESTED)
+
+    def _waiting(self, kind: Applicability) -> list[Finding]:
+        refused = {path for program in self.programs if program.refused for path in program.files}
+        goes_on = {path for program in self.programs if not program.refused for path in program.files}
+        return [
+            finding
+            for finding in self.findings
+            if finding.applicability is kind and not self.suggested
+            if finding.path not in refused - goes_on
+        ]
+
+    @property
+    def leaves(self) -> bool:
+        """Whether anything is left to the person."""
+        failed = self.unreadable or any(file.problem for file in self.files)
+        return bool(self.left or self.open or self.needed or failed)
 
     @property
     def told(self) -> list[Finding]:

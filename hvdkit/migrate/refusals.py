@@ -10,7 +10,7 @@ from pathlib import Path
 from hvdkit.migrate.facts import Facts, Options
 from hvdkit.migrate.facts.programs.programs import ProgramFacts, imported_by, programs_of
 from hvdkit.migrate.names import Names
-from hvdkit.migrate.plan import Applicability, FilePlan, Finding, address
+from hvdkit.migrate.plan import WAITING, Applicability, FilePlan, Finding, address
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,7 @@ def _in_no_program(facts: Facts) -> list[tuple[Names, frozenset[Names]]]:
 
 def applied(findings: Iterable[Finding], options: Options) -> list[Finding]:
     """The findings whose edits this run carries out."""
-    wanted = {Applicability.SAFE} | ({Applicability.SUGGESTED} if options.suggested else set())
+    wanted = {Applicability.SAFE} | set(WAITING if options.suggested else ())
     return [finding for finding in findings if finding.applicability in wanted]
 
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable
 
+from hvdkit.migrate.answers import Answer, Code, open_at, places, row
 from hvdkit.migrate.facts import Facts
+from hvdkit.migrate.facts.coverage.unseen_training import unseen_training
 from hvdkit.migrate.facts.keras import vocabulary as words
 from hvdkit.migrate.facts.keras.model_calls import ModelCall, custom_step, keras_calls
 from hvdkit.migrate.facts.keras.tapes import applied_gradients, is_distributed
@@ -26,27 +27,36 @@ BROADCASTS = (*words.BROADCASTS, "hvdkit.tensorflow.broadcast", "hvdkit.tensorfl
 
 def tensorflow_conditions(facts: Facts, program: ProgramFacts) -> tuple[Condition, ...]:
     """The table for a TensorFlow program."""
-    return tuple(Condition(name, *check(facts, program)) for name, check in ROWS.items())
+    otherwise = _trains(facts, program)
+    return tuple(row(name, check(facts, program), otherwise) for name, check in ROWS.items())
 
 
-def _init(facts: Facts, program: ProgramFacts) -> tuple[State, str]:
+def _trains(facts: Facts, program: ProgramFacts) -> list[Code]:
+    """What trains in a program, to which a person goes where something is missing; else where it begins."""
+    feeds = (call for call in keras_calls(facts) if call.method in ("fit", "fit_generator", "train_on_batch"))
+    found: list[Code] = [(call.names, call.node) for call in feeds if call.names in program.files]
+    found += [(step.names, step.node) for step in applied_gradients(facts) if step.names in program.files]
+    return found[:1] or [(program.entry, program.entry.source.tree)]
+
+
+def _init(facts: Facts, program: ProgramFacts) -> Answer:
     sites = [site for site in facts.calls(*words.INITS) if site.names in program.files]
     if not sites:
-        return State.OPEN, "no hvd.init() was found"
-    return State.PROVEN, f"hvd.init() at {_places((s.names, s.node) for s in sites)}"
+        return Answer(State.OPEN, "no hvd.init() was found")
+    return Answer(State.PROVEN, f"hvd.init() at {places((s.names, s.node) for s in sites)}")
 
 
-def _device(facts: Facts, program: ProgramFacts) -> tuple[State, str]:
+def _device(facts: Facts, program: ProgramFacts) -> Answer:
     for site in facts.calls(*words.INITS):
         if site.names in program.files and site.name.startswith("hvdkit."):
-            return State.PROVEN, f"hvd.init() chooses it at {_places([(site.names, site.node)])}"
+            return Answer(State.PROVEN, f"hvd.init() chooses it at {places([(site.names, site.node)])}")
     for site in facts.calls(*VISIBLE):
         if site.names in program.files and rank_kinds(facts).inside(site.names, site.node, "local_rank"):
-            return State.PROVEN, f"by local_rank at {_places([(site.names, site.node)])}"
-    return State.OPEN, "no tf.config.set_visible_devices by local_rank was found"
+            return Answer(State.PROVEN, f"by local_rank at {places([(site.names, site.node)])}")
+    return Answer(State.OPEN, "no tf.config.set_visible_devices by local_rank was found")
 
 
-def _sharded(facts: Facts, program: ProgramFacts) -> tuple[State, str]:
+def _sharded(facts: Facts, program: ProgramFacts) -> Answer:
     drawn = [dataset for dataset in dataset_chains(facts).training if dataset.names in program.files]
     whole: list[Place] = [(d.names, d.node) for d in drawn if not all(is_cut(facts, c) for c in d.chains)]
     followed = {dataset.node for dataset in drawn}
@@ -62,10 +72,10 @@ def _sharded(facts: Facts, program: ProgramFacts) -> tuple[State, str]:
             whole.append((loop.names, loop.node))
     whole += [(step.names, step.node) for step in loopless_steps(facts) if step.names in program.files]
     if whole:
-        return State.OPEN, f"every rank may see all of the data at {_places(whole)}"
+        return open_at("every rank may see all of the data at {}", whole)
     if not followed:
-        return State.NONE, "nothing was found that draws data"
-    return State.PROVEN, "each rank has its own share"
+        return Answer(State.NONE, "nothing was found that draws data")
+    return Answer(State.PROVEN, "each rank has its own share")
 
 
 def _fits(facts: Facts, program: ProgramFacts) -> list[ModelCall]:
@@ -74,7 +84,7 @@ def _fits(facts: Facts, program: ProgramFacts) -> list[ModelCall]:
     ]
 
 
-def _optimizer(facts: Facts, program: ProgramFacts) -> tuple[State, str]:
+def _optimizer(facts: Facts, program: ProgramFacts) -> Answer:
     bare: list[Place] = []
     done: list[Place] = []
     fitted = {v for call in _fits(facts, program) for v in facts.flow.values(call.names, call.model)}
@@ -88,14 +98,15 @@ def _optimizer(facts: Facts, program: ProgramFacts) -> tuple[State, str]:
         for names, gradient in step.gradients:
             tape = gradient.func.value if isinstance(gradient.func, ast.Attribute) else gradient
             (done if is_distributed(facts, names, tape) else bare).append((names, gradient))
+    bare += unseen_training(facts, program)
     if bare:
-        return State.OPEN, f"gradients are not averaged at {_places(bare)}"
+        return open_at("gradients are not averaged at {}", bare)
     if not done:
-        return State.OPEN, "no optimizer was found"
-    return State.PROVEN, f"DistributedOptimizer or DistributedGradientTape at {_places(done)}"
+        return Answer(State.OPEN, "no optimizer was found")
+    return Answer(State.PROVEN, f"DistributedOptimizer or DistributedGradientTape at {places(done)}")
 
 
-def _broadcast(facts: Facts, program: ProgramFacts) -> tuple[State, str]:
+def _broadcast(facts: Facts, program: ProgramFacts) -> Answer:
     missing: list[Place] = []
     sites: list[Place] = [(s.names, s.node) for s in facts.calls(*BROADCASTS) if s.names in program.files]
     in_loops = {names for names, _ in sites}
@@ -109,10 +120,10 @@ def _broadcast(facts: Facts, program: ProgramFacts) -> tuple[State, str]:
         else:
             missing.append((call.names, call.node))
     if missing:
-        return State.OPEN, f"no broadcast from rank 0 for {_places(missing)}"
-    return (
-        (State.PROVEN, f"broadcast at {_places(sites)}") if sites else (State.OPEN, "no broadcast was found")
-    )
+        return open_at("no broadcast from rank 0 for {}", missing)
+    if not sites:
+        return Answer(State.OPEN, "no broadcast was found")
+    return Answer(State.PROVEN, f"broadcast at {places(sites)}")
 
 
 def _broadcasts(facts: Facts, names: Names, given: ast.expr) -> bool:
@@ -128,7 +139,7 @@ def _broadcasts(facts: Facts, names: Names, given: ast.expr) -> bool:
     )
 
 
-def _writers(facts: Facts, program: ProgramFacts) -> tuple[State, str]:
+def _writers(facts: Facts, program: ProgramFacts) -> Answer:
     found = [s for s in (*saves(facts), *summaries(facts)) if s.names in program.files]
     every: list[Place] = [
         (s.names, s.node)
@@ -142,8 +153,10 @@ def _writers(facts: Facts, program: ProgramFacts) -> tuple[State, str]:
             if not kept and not _on_rank_0(facts, site.names, site.node):
                 every.append((site.names, site.node))
     if every:
-        return State.OPEN, f"every rank writes at {_places(every)}"
-    return (State.PROVEN, "rank 0 writes") if found else (State.NONE, "no call was found that writes a file")
+        return open_at("every rank writes at {}", every)
+    if not found:
+        return Answer(State.NONE, "no call was found that writes a file")
+    return Answer(State.PROVEN, "rank 0 writes")
 
 
 def _on_rank_0(facts: Facts, names: Names, call: ast.Call) -> bool:
@@ -158,11 +171,11 @@ def _on_rank_0(facts: Facts, names: Names, call: ast.Call) -> bool:
     return all(where_runs(facts, names, use) is not Where.ALL for use in uses)
 
 
-def _leftovers(facts: Facts, program: ProgramFacts) -> tuple[State, str]:
+def _leftovers(facts: Facts, program: ProgramFacts) -> Answer:
     sites = [(s.names, s.node) for s in facts.calls(*words.MIRRORED) if s.names in program.files]
     if sites:
-        return State.OPEN, f"a strategy is made at {_places(sites)}"
-    return State.PROVEN, "no mirrored strategy is made"
+        return open_at("a strategy is made at {}", sites)
+    return Answer(State.PROVEN, "no mirrored strategy is made")
 
 
 ROWS = {
@@ -174,11 +187,3 @@ ROWS = {
     "files are written by rank 0 only": _writers,
     "no strategy is left": _leftovers,
 }
-
-
-def _places(found: Iterable[Place], most: int = 3) -> str:
-    """`train.py:12, util.py:3 and 2 more`."""
-    places = [names.place(node) for names, node in found]
-    unique = list(dict.fromkeys(places))
-    more = f" and {len(unique) - most} more" if len(unique) > most else ""
-    return ", ".join(unique[:most]) + more

@@ -23,9 +23,7 @@ def as_json(plan: Plan) -> dict[str, Any]:
                 "kind": program.kind,
                 "files": [str(path) for path in program.files],
                 "refused": program.refused,
-                "conditions": [
-                    {"name": c.name, "state": c.state.value, "detail": c.detail} for c in program.conditions
-                ],
+                "conditions": [condition.as_json() for condition in program.conditions],
             }
             for program in plan.programs
         ],

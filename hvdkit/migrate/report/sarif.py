@@ -16,6 +16,7 @@ from hvdkit.migrate.rules import all_rules
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 LEVELS = {
     Applicability.SAFE: "note",
+    Applicability.NEEDED: "warning",
     Applicability.SUGGESTED: "note",
     Applicability.MANUAL: "warning",
     Applicability.REFUSED: "error",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from rich.console import Console
@@ -11,7 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from hvdkit.migrate.facts import Options
-from hvdkit.migrate.plan import Applicability, Finding, Plan, Program, State, address
+from hvdkit.migrate.plan import WAITING, Applicability, Condition, Finding, Plan, Program, State, address
 from hvdkit.migrate.report.diff import plan_diff
 from hvdkit.notebook import NOTEBOOK, making, program_beside
 
@@ -26,18 +27,33 @@ def show(plan: Plan, options: Options, diff: bool, console: Console) -> None:
     if diff:
         show_diff(plan, console)
     for program in plan.programs:
-        if program.kind != "none":
+        if program.kind != "none" or program.conditions:
             _conditions(program, console)
     for finding, lines in _alike(plan.told):
         show_finding(finding, console, "cyan", lines)
+    for condition in plan.open:
+        show_open(condition, console)
     for finding, lines in _alike(plan.left):
         show_finding(finding, console, lines=lines)
+    for kind, style, findings in (("needed", "yellow", plan.needed), ("choice", "cyan", plan.choices)):
+        for finding, lines in _alike(findings):
+            said = replace(finding, message=f"{finding.message} ({kind}: --suggested)")
+            show_finding(said, console, style, lines)
     show_left_alone(plan, console)
     for note in plan.notes:
         console.print(Text(f"start {note}", style="cyan"), soft_wrap=True)
     for line in _starts(plan):
         console.print(Text(line, style="cyan"), soft_wrap=True)
     console.print(summary(plan, options), soft_wrap=True, highlight=False)
+
+
+def show_open(condition: Condition, console: Console) -> None:
+    """A condition that does not hold, or could not be shown to, with the lines to look at."""
+    at, *others = [address(_name(spot.path), spot.line, spot.cell) for spot in condition.spots]
+    said = f"{at}: open: {condition.name}: {condition.detail}"
+    console.print(Text(said, style="yellow"), soft_wrap=True)
+    if others:
+        console.print(Text(f"    the same at {_few(others)}"), soft_wrap=True)
 
 
 def show_diff(plan: Plan, console: Console) -> None:
@@ -79,17 +95,19 @@ def _starts(plan: Plan) -> Iterator[str]:
 def summary(plan: Plan, options: Options) -> str:
     """One line: sites handled of sites found, files, what is left, what --suggested would add."""
     kinds = [finding.applicability for finding in plan.findings]
-    suggested = kinds.count(Applicability.SUGGESTED)
     held_back = len(plan.held_back)
-    handled = kinds.count(Applicability.SAFE) - held_back + (suggested if options.suggested else 0)
+    waiting = sum(kind in WAITING for kind in kinds)
+    handled = kinds.count(Applicability.SAFE) - held_back + (waiting if options.suggested else 0)
     parts = [
         f"{handled} of {len(kinds)} site(s) rewritten in {len(plan.changed)} file(s)",
-        f"{len(plan.left)} left to you",
+        f"{len(plan.left) + len(plan.open) + len(plan.needed)} left to you",
     ]
     if held_back:
         parts.append(f"{held_back} held back in files that stay as they are")
-    if suggested and not options.suggested:
-        parts.append(f"{suggested} more with --suggested")
+    if plan.needed:
+        parts.append(f"{len(plan.needed)} of them done by --suggested")
+    if plan.choices:
+        parts.append(f"{len(plan.choices)} choice(s) more with --suggested")
     if plan.untouched:
         parts.append(f"{plan.untouched} file(s) name no framework, or are a part of one")
     if plan.tests:
@@ -136,9 +154,13 @@ def show_finding(
     if finding.advice:
         console.print(Text(f"    {finding.advice}"), soft_wrap=True)
     if lines:
-        shown = ", ".join(str(line) for line in lines[:MANY])
-        more = f" and {len(lines) - MANY} more" if len(lines) > MANY else ""
-        console.print(Text(f"    the same at line {shown}{more}"), soft_wrap=True)
+        console.print(Text(f"    the same at line {_few(list(map(str, lines)))}"), soft_wrap=True)
+
+
+def _few(places: Sequence[str]) -> str:
+    """The first of many, and how many more there are."""
+    more = f" and {len(places) - MANY} more" if len(places) > MANY else ""
+    return ", ".join(places[:MANY]) + more
 
 
 def _say(word: str, colour: str, what: str, console: Console) -> None:

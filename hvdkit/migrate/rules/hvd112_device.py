@@ -24,7 +24,7 @@ from hvdkit.migrate.facts.launch.device_numbers import (
 from hvdkit.migrate.facts.programs.horovod_import import horovod_name
 from hvdkit.migrate.facts.programs.programs import kinds_of, programs_of
 from hvdkit.migrate.facts.programs.reached_code import on_import, only_single, runs_in
-from hvdkit.migrate.finding import manual, safe, suggested
+from hvdkit.migrate.finding import manual, needed, safe
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
@@ -52,7 +52,7 @@ def check(facts: Facts) -> Iterator[Finding]:
             )
             advice = f"call torch.cuda.set_device({horovod_name(facts, site.names)}.local_rank()), whatever the option says"
             if chosen_alone(facts, site):
-                yield suggested(facts, "HVD112", site.names, site.node, message, _local, facts, site)
+                yield needed(facts, "HVD112", site.names, site.node, message, _local, facts, site)
             else:
                 yield manual("HVD112", site.names, site.node, message, advice)
     yield from _alike(facts)
@@ -68,7 +68,7 @@ def _alike(facts: Facts) -> Iterator[Finding]:
         )
         statement = names.statement(node)
         if isinstance(statement, ast.Assign) and len(statement.targets) == 1:
-            yield suggested(facts, "HVD112", names, node, message, edits.delete, names, statement)
+            yield needed(facts, "HVD112", names, node, message, edits.delete, names, statement)
         else:
             yield manual("HVD112", names, node, message, advice)
     for names in (names for names in facts.files if only_single(facts, names)):
@@ -87,7 +87,7 @@ def _alike(facts: Facts) -> Iterator[Finding]:
             yield manual("HVD112", names, node, message, advice)
         else:
             local = f"{hvd}.local_rank()"
-            yield suggested(facts, "HVD112", names, node, message, _numbered, names, node, local)
+            yield needed(facts, "HVD112", names, node, message, _numbered, names, node, local)
 
 
 def _numbered(names: Names, node: ast.expr, number: str) -> Edit:

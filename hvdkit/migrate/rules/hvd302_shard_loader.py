@@ -11,7 +11,7 @@ from hvdkit.migrate.facts.data.sharding import is_sharded
 from hvdkit.migrate.facts.data.shares_by_hand import drawn_whole
 from hvdkit.migrate.facts.data.training_loaders import is_trained_on
 from hvdkit.migrate.facts.programs.reached_code import only_single
-from hvdkit.migrate.finding import manual, safe, suggested
+from hvdkit.migrate.finding import manual, needed, safe
 from hvdkit.migrate.graph_samples import is_of_graph
 from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
@@ -38,14 +38,14 @@ def check(facts: Facts) -> Iterator[Finding]:
         problem = unshardable(facts, loader)
         if not only_single(facts, names):
             if not problem and not is_of_graph(loader) and drawn_whole(facts, loader):
-                yield suggested(facts, "HVD302", names, node, message, sampler_edits, facts, loader)
+                yield needed(facts, "HVD302", names, node, message, sampler_edits, facts, loader)
         elif problem:
             message = f"the training data must be sharded, but {problem}"
             yield manual("HVD302", names, node, message, ADVICE)
         else:
             shared.append(loader.value)
             # That the groups make as many batches on each rank, only their class knows.
-            make = suggested if in_groups(facts, loader) else safe
+            make = needed if in_groups(facts, loader) else safe
             yield make(facts, "HVD302", names, node, message, sampler_edits, facts, loader)
     for names, loop in counting_loops(facts, shared):
         message = "this adds up what the training loader gives, which is each rank's own share now"

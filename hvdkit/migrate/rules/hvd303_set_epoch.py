@@ -16,7 +16,7 @@ from hvdkit.migrate.facts.data.shares_by_hand import drawn_whole
 from hvdkit.migrate.facts.data.training_loaders import is_trained_on
 from hvdkit.migrate.facts.programs.programs import kinds_of
 from hvdkit.migrate.facts.programs.reached_code import only_single
-from hvdkit.migrate.finding import manual, safe, suggested
+from hvdkit.migrate.finding import manual, needed, safe
 from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
 from hvdkit.migrate.sampler_edits import in_groups, unshardable
@@ -99,7 +99,7 @@ def _finding(facts: Facts, loader: Loader, epoch: Loop | None, single: bool) -> 
     if _may_be_none(facts, epoch, loader_name):
         lines = [f"if {loader_name} is not None:", *(f"\t{line}" for line in lines)]
     message = "the sampler is told the epoch, so that every epoch has its own order"
-    make = safe if single and not in_own else suggested
+    make = safe if single and not in_own else needed
     if made is not None:
         names = loader.names
         place = names.statement(loader.node)

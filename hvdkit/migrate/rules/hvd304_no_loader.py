@@ -15,7 +15,7 @@ from hvdkit.migrate.facts.data.whole_graph import one_batch, whole_graph
 from hvdkit.migrate.facts.programs.horovod_import import horovod_name
 from hvdkit.migrate.facts.programs.programs import programs_of
 from hvdkit.migrate.facts.programs.training_paths import training_paths
-from hvdkit.migrate.finding import manual, suggested
+from hvdkit.migrate.finding import manual, needed
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
@@ -80,9 +80,7 @@ def check(facts: Facts) -> Iterator[Finding]:
                 continue
             own = seeding(facts, path)
             if own is not None:
-                yield suggested(
-                    facts, "HVD304", own.names, own.statements[-1], EXPERIENCE, _edits, facts, own
-                )
+                yield needed(facts, "HVD304", own.names, own.statements[-1], EXPERIENCE, _edits, facts, own)
                 continue
             unseeded = draws_unseeded(facts, program)
             if one_batch(facts, path):

@@ -15,7 +15,7 @@ from hvdkit.migrate.facts.data.random_splits import (
 )
 from hvdkit.migrate.facts.programs.programs import programs_of
 from hvdkit.migrate.facts.programs.training_paths import training_paths
-from hvdkit.migrate.finding import manual, suggested
+from hvdkit.migrate.finding import manual, needed
 from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
 
@@ -28,7 +28,7 @@ def check(facts: Facts) -> Iterator[Finding]:
             message = "each rank would split the data its own way: what one validates on, another trains on"
             if can_write(site, text):
                 make = (edits.add_arguments, site.names.source, site.node, [text])
-                yield suggested(facts, "HVD305", site.names, site.node, message, *make)
+                yield needed(facts, "HVD305", site.names, site.node, message, *make)
             else:
                 yield manual("HVD305", site.names, site.node, message, f"pass {text}")
         message = "each rank would shuffle the data its own way: what one tests on, another trains on"
@@ -37,14 +37,14 @@ def check(facts: Facts) -> Iterator[Finding]:
             if "torch" in names.module.names:
                 statement = names.statement(call)
                 make_line = (edits.before, names.source, statement, [line])
-                yield suggested(facts, "HVD305", names, call, message, *make_line)
+                yield needed(facts, "HVD305", names, call, message, *make_line)
             else:
                 yield manual("HVD305", names, call, message, f"call {line} above it")
         for site in unseeded_orders(facts, program):
             on_device = any(keyword.arg == "device" for keyword in site.node.keywords)
             if site.name == "torch.randperm" and not on_device and can_write(site, GENERATOR):
                 make = (edits.add_arguments, site.names.source, site.node, [GENERATOR])
-                yield suggested(facts, "HVD305", site.names, site.node, message, *make)
+                yield needed(facts, "HVD305", site.names, site.node, message, *make)
             else:
                 advice = "draw it by a generator that has the same seed on all ranks"
                 yield manual("HVD305", site.names, site.node, message, advice)

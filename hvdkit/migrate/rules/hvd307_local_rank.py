@@ -15,7 +15,7 @@ from hvdkit.migrate.facts.launch.launch import launch_of
 from hvdkit.migrate.facts.launch.rank_kinds import CONSTANT, UNKNOWN, rank_kinds
 from hvdkit.migrate.facts.programs.horovod_import import horovod_name
 from hvdkit.migrate.facts.programs.reached_code import trained_by
-from hvdkit.migrate.finding import manual, suggested
+from hvdkit.migrate.finding import manual, needed
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
@@ -58,7 +58,7 @@ def check(facts: Facts) -> Iterator[Finding]:
 
 def _suggested(facts: Facts, names: Names, node: ast.expr, message: str, asked: str = "rank") -> Finding:
     text = f"{horovod_name(facts, names)}.{asked}()"
-    return suggested(facts, "HVD307", names, node, message, edits.replace, names.source, node, text)
+    return needed(facts, "HVD307", names, node, message, edits.replace, names.source, node, text)
 
 
 def _told(facts: Facts, names: Names, node: ast.expr, message: str) -> Finding:

@@ -13,7 +13,7 @@ from hvdkit.migrate.facts.optimizers.remade_optimizers import Again, made_again
 from hvdkit.migrate.facts.optimizers.wrap_places import Place, wrap_places
 from hvdkit.migrate.finding import manual, safe
 from hvdkit.migrate.names import FUNCTIONS, LOOPS, Names
-from hvdkit.migrate.plan import Applicability, Edit, Finding
+from hvdkit.migrate.plan import WAITING, Applicability, Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule, findings
 from hvdkit.migrate.rules.hvd401_optimizer import RULE as WRAPPING
 
@@ -45,7 +45,7 @@ def check(facts: Facts) -> Iterator[Finding]:
 @once
 def _wrapped(facts: Facts) -> set[tuple[Names, int]]:
     """Where this run puts an optimizer of Horovod's, and the one before is one, too."""
-    applied = (Applicability.SAFE, Applicability.SUGGESTED)
+    applied = (Applicability.SAFE, *WAITING)
     lines = {(f.path, f.line_in_program) for f in findings(WRAPPING, facts) if f.applicability in applied}
     places = ((place.names, place.call.lineno) for place in wrap_places(facts))
     return {(names, line) for names, line in places if (names.source.path, line) in lines}

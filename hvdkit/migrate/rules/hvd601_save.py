@@ -22,7 +22,7 @@ from hvdkit.migrate.facts.programs.reached_code import only_single, started, tra
 from hvdkit.migrate.facts.write_only.kept_files import kept_statement
 from hvdkit.migrate.facts.write_only.opened_everywhere import opened_everywhere
 from hvdkit.migrate.facts.write_only.texts import text_block
-from hvdkit.migrate.finding import manual, safe, suggested
+from hvdkit.migrate.finding import manual, needed, safe
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
@@ -62,7 +62,7 @@ def check(facts: Facts) -> Iterator[Finding]:
         )
         yield manual("HVD601", names, writer.node, message, advice)
     for (names, ask, copied), statements in found.items():
-        make = safe if only_single(facts, names) and not copied else suggested
+        make = safe if only_single(facts, names) and not copied else needed
         for row in edits.rows(names, list(dict.fromkeys(statements))):
             message = "every rank would write this file; rank 0 writes it"
             hvd = horovod_name(facts, names)

@@ -10,7 +10,7 @@ from hvdkit.migrate.facts import Facts, Site
 from hvdkit.migrate.facts.keras.vocabulary import KINDS
 from hvdkit.migrate.facts.launch.which_processes import Where, caught, where_runs
 from hvdkit.migrate.facts.programs.programs import kinds_of
-from hvdkit.migrate.finding import safe, suggested
+from hvdkit.migrate.finding import needed, safe
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
@@ -32,7 +32,7 @@ def check(facts: Facts) -> Iterator[Finding]:
             continue
         if where_runs(facts, names, call) is not Where.ALL or caught(names, call):
             continue
-        make = safe if _asked(names, call) else suggested
+        make = safe if _asked(names, call) else needed
         message = "another rank may have made the folder meanwhile: exist_ok=True"
         yield make(facts, "HVD605", names, call, message, _edits, site)
     for names, call, _ in facts.methods("mkdir"):
@@ -44,7 +44,7 @@ def check(facts: Facts) -> Iterator[Finding]:
         if getattr(keyword(call, "exist_ok"), "value", None) is True:
             continue
         if where_runs(facts, names, call) is Where.ALL and not caught(names, call):
-            make = safe if asked else suggested
+            make = safe if asked else needed
             message = "another rank may have made the folder meanwhile: exist_ok=True"
             yield make(facts, "HVD605", names, call, message, _allowed, names, call)
 

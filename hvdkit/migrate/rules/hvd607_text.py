@@ -11,7 +11,7 @@ from hvdkit.migrate.facts.files.writers import unguarded_writers, whole_statemen
 from hvdkit.migrate.facts.programs.horovod_import import horovod_name
 from hvdkit.migrate.facts.programs.programs import kinds_of
 from hvdkit.migrate.facts.write_only.texts import text_block
-from hvdkit.migrate.finding import suggested
+from hvdkit.migrate.finding import needed
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
@@ -31,9 +31,7 @@ def check(facts: Facts) -> Iterator[Finding]:
         condition = f"{horovod_name(facts, names)}.rank() == 0"
         for row in edits.rows(names, list(dict.fromkeys(blocks))):
             message = "every rank would write this text; rank 0 writes it"
-            yield suggested(
-                facts, "HVD607", names, row[0], message, edits.guard, names.source, row, condition
-            )
+            yield needed(facts, "HVD607", names, row[0], message, edits.guard, names.source, row, condition)
 
 
 RULE = Rule(

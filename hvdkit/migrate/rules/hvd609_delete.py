@@ -14,7 +14,7 @@ from hvdkit.migrate.facts.launch.which_processes import Where, caught, where_run
 from hvdkit.migrate.facts.programs.horovod_import import horovod_name
 from hvdkit.migrate.facts.programs.programs import kinds_of
 from hvdkit.migrate.facts.programs.reached_code import only_single, trained_by
-from hvdkit.migrate.finding import manual, safe, suggested
+from hvdkit.migrate.finding import manual, needed, safe
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
@@ -34,7 +34,7 @@ def check(facts: Facts) -> Iterator[Finding]:
         statement = names.statement(call)
         alone = isinstance(statement, ast.Expr) and statement.value is call
         if alone and has_rank(facts, names, statement) and not needed_everywhere(facts, names, call):
-            make = safe if only_single(facts, names) else suggested
+            make = safe if only_single(facts, names) else needed
             message = "every rank would delete this file, and the second finds none; rank 0 deletes it"
             condition = f"{horovod_name(facts, names)}.rank() == 0"
             yield make(

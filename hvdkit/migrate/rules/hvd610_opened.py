@@ -11,7 +11,7 @@ from hvdkit.migrate.facts.files.writers import unguarded_writers, whole_statemen
 from hvdkit.migrate.facts.programs.horovod_import import horovod_name
 from hvdkit.migrate.facts.write_only.opened_everywhere import Opened, opened_everywhere
 from hvdkit.migrate.facts.write_only.texts import text_block
-from hvdkit.migrate.finding import suggested
+from hvdkit.migrate.finding import needed
 from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
 
@@ -23,7 +23,7 @@ def check(facts: Facts) -> Iterator[Finding]:
         opened = opened_everywhere(facts, writer)
         if opened is not None:
             message = "every rank would write this file; rank 0 writes it, what the others write goes nowhere"
-            yield suggested(facts, "HVD610", writer.names, opened.path, message, _edits, facts, opened)
+            yield needed(facts, "HVD610", writer.names, opened.path, message, _edits, facts, opened)
 
 
 def _edits(facts: Facts, opened: Opened) -> list[Edit]:

@@ -11,7 +11,7 @@ from hvdkit.migrate.facts.keras.vocabulary import KINDS
 from hvdkit.migrate.facts.launch.rank_kinds import rank_kinds
 from hvdkit.migrate.facts.programs.horovod_import import horovod_name
 from hvdkit.migrate.facts.programs.programs import ProgramFacts, programs_of
-from hvdkit.migrate.finding import manual, required, suggested
+from hvdkit.migrate.finding import manual, needed, required
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
@@ -32,7 +32,7 @@ def check(facts: Facts) -> Iterator[Finding]:
             advice = f"remove it: {horovod_name(facts, names)}.local_rank() chooses the GPU of each process"
             message, statement = "every process would work on the same GPU", where.statement(node)
             if isinstance(statement, ast.Assign) and len(statement.targets) == 1:
-                yield suggested(facts, "HVD701", where, node, message, edits.delete, where, statement)
+                yield needed(facts, "HVD701", where, node, message, edits.delete, where, statement)
             else:
                 yield manual("HVD701", where, node, message, advice)
         message = "Horovod starts first, and each process takes the GPU of its local rank"

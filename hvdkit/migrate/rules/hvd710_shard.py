@@ -22,7 +22,7 @@ from hvdkit.migrate.facts.tensorflow.datasets import Chain, Point, countless, da
 from hvdkit.migrate.facts.tensorflow.iterators import drawn_steps, own_order
 from hvdkit.migrate.facts.tensorflow.own_shares import is_cut, is_own_part
 from hvdkit.migrate.facts.tensorflow.shardable import cut_at, endless, several_inputs, why_not_cut
-from hvdkit.migrate.finding import manual, safe, suggested
+from hvdkit.migrate.finding import manual, needed, safe
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
@@ -61,7 +61,7 @@ def _loop(facts: Facts, loop: StepLoop, followed: set[ast.expr]) -> Iterator[Fin
     steps = drawn_steps(facts, loop)
     if steps is not None:
         if not is_divided(facts, loop.names, steps):
-            yield suggested(facts, "HVD710", loop.names, steps, STEPS, divided, facts, loop.names, steps)
+            yield needed(facts, "HVD710", loop.names, steps, STEPS, divided, facts, loop.names, steps)
     elif not _draws_from(loop, followed):
         why = "no dataset was found that this training loop draws from"
         yield _left_whole(facts, loop.names, loop.node, why)
@@ -143,7 +143,7 @@ def _iterator(facts: Facts, call: ModelCall, x: ast.expr) -> Iterator[Finding]:
     names, last = call.names, [*call.node.args, *(item.value for item in call.node.keywords)][-1]
     if call.argument("steps_per_epoch") is None:
         share = f", steps_per_epoch=len({names.source.segment(x)}) // {horovod_name(facts, names)}.size()"
-        yield suggested(facts, "HVD710", names, x, STEPS, edits.wrap, names.source, last, "", share)
+        yield needed(facts, "HVD710", names, x, STEPS, edits.wrap, names.source, last, "", share)
 
 
 def _slices(facts: Facts, names: Names, arrays: Sequence[ast.expr]) -> list[Edit]:

@@ -51,6 +51,7 @@ REFUSED = {
     "orbit.": "Orbit owns the loop",
 }
 
+OPTIMIZER_CLASSES = ("keras.optimizers.", "tensorflow.train.", "tensorflow.compat.v1.train.")
 TAPE = "tensorflow.GradientTape"
 MODELS = ("keras.Sequential", "keras.Model", "keras.applications.", "keras.models.")
 # Models whose compile is Keras's own.

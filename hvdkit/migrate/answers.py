@@ -1,0 +1,64 @@
+"""What a row of the post-condition table answers: a state, a sentence, and the code that it is about."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable
+from typing import NamedTuple, Protocol, Union
+
+from hvdkit.migrate.names import Names
+from hvdkit.migrate.plan import Condition, Spot, State
+
+
+class Located(Protocol):
+    """A fact that knows its place."""
+
+    @property
+    def names(self) -> Names:
+        """The file."""
+
+    @property
+    def node(self) -> ast.AST:
+        """The code."""
+
+
+Code = Union[Located, tuple[Names, ast.AST], tuple[Names, ast.Call]]
+
+
+class Answer(NamedTuple):
+    """at: what an open row is about; the code that trains where that is not known, or where it is missing."""
+
+    state: State
+    detail: str
+    at: Iterable[Code] = ()
+
+
+def open_at(detail: str, at: Iterable[Code]) -> Answer:
+    """What does not hold, or could not be shown to, with {} in the sentence for its places."""
+    found = list(at)
+    return Answer(State.OPEN, detail.format(places(found)), found)
+
+
+def row(name: str, answer: Answer, otherwise: Iterable[Code]) -> Condition:
+    """The row of an answer. otherwise: where an open one is to be looked at that names no code."""
+    if answer.state is not State.OPEN:
+        return Condition(name, answer.state, answer.detail)
+    spots = [_spot(code) for code in answer.at] or [_spot(code) for code in otherwise]
+    return Condition(name, answer.state, answer.detail, tuple(dict.fromkeys(spots)))
+
+
+def places(found: Iterable[Code], most: int = 3) -> str:
+    """`train.py:12, util.py:3 and 2 more`."""
+    unique = list(dict.fromkeys(names.place(node) for names, node in map(_at, found)))
+    more = f" and {len(unique) - most} more" if len(unique) > most else ""
+    return ", ".join(unique[:most]) + more
+
+
+def _spot(code: Code) -> Spot:
+    names, node = _at(code)
+    cell, line = names.source.cell_line(getattr(node, "lineno", 1))
+    return Spot(names.source.path, line, cell)
+
+
+def _at(code: Code) -> tuple[Names, ast.AST]:
+    return code if isinstance(code, tuple) else (code.names, code.node)

@@ -24,7 +24,7 @@ from hvdkit.check.horovod import programs
 from hvdkit.check.rules import all_rules
 from hvdkit.migrate.facts import Facts, Options
 from hvdkit.migrate.opening import open_project
-from hvdkit.migrate.plan import Applicability, Plan
+from hvdkit.migrate.plan import WAITING, Applicability, Plan
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ def row(folder: Path, plan: Plan) -> Row:
         len(programs(Facts(open_project([folder])))),
         len(kinds),
         kinds.count(Applicability.SAFE),
-        kinds.count(Applicability.SUGGESTED),
+        sum(kind in WAITING for kind in kinds),
         "yes" if not any(file.problem for file in plan.files) else "NO",
     )
 

@@ -23,7 +23,7 @@ from pathlib import Path
 
 from hvdkit.migrate.engine import make_plan
 from hvdkit.migrate.facts import Options
-from hvdkit.migrate.plan import Applicability, Finding, Plan, State
+from hvdkit.migrate.plan import WAITING, Applicability, Finding, Plan, State
 
 OTHER_KINDS = ("HVD901", "HVD902", "HVD903")  # the rules that refuse what Horovod has nothing for
 KINDS = ("ddp", "single", "tf-single", "tf-strategy")
@@ -54,7 +54,7 @@ def row(folder: Path) -> Row:
     """Plan one repository and count."""
     rewritten, _ = split(make_plan([folder], Options()), Applicability.SAFE)
     plan = make_plan([folder], Options(suggested=True))
-    handled, held_back = split(plan, Applicability.SAFE, Applicability.SUGGESTED)
+    handled, held_back = split(plan, Applicability.SAFE, *WAITING)
     training = [program for program in plan.programs if program.kind in KINDS]
     states = [c.state for program in training if not program.refused for c in program.conditions]
     proven = sum(state is State.PROVEN for state in states)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable
-from typing import NamedTuple, Protocol, Union
+from typing import NamedTuple, Protocol, Union, runtime_checkable
 
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Condition, Spot, State
 
 
+@runtime_checkable
 class Located(Protocol):
     """A fact that knows its place."""
 
@@ -61,4 +62,4 @@ def _spot(code: Code) -> Spot:
 
 
 def _at(code: Code) -> tuple[Names, ast.AST]:
-    return code if isinstance(code, tuple) else (code.names, code.node)
+    return (code.names, code.node) if isinstance(code, Located) else code

@@ -227,9 +227,10 @@ def test_two_reports_in_one_place_are_refused(
 
 
 def test_select_and_ignore(tree: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["migrate", ".", "--select", "HVD103"]) == 0
+    """What the other rules would have done is left: the script would not run like that."""
+    assert main(["migrate", ".", "--select", "HVD103"]) == 1
     assert "+hvd.init()" not in capsys.readouterr().out
-    assert main(["migrate", ".", "--ignore", "HVD103"]) == 0
+    assert main(["migrate", ".", "--ignore", "HVD103"]) == 1
     assert "+print(hvd.rank())" not in capsys.readouterr().out
 
 

@@ -92,7 +92,7 @@ def test_a_suggestion_parts_nothing_before_it_is_taken(tmp_path: Path) -> None:
     text = "import cv2\n" + SAVED
     file = planned(tmp_path, text)
     kinds = [found.applicability for found in file.findings if found.rule == "HVD601"]
-    assert kinds == [Applicability.SUGGESTED] and 'if done: cv2.imwrite("seen.png", x)\n' in file.after
+    assert kinds == [Applicability.NEEDED] and 'if done: cv2.imwrite("seen.png", x)\n' in file.after
     taken = planned(tmp_path, text, suggested=True).after
     assert 'if done:\n    if hvd.rank() == 0:\n        cv2.imwrite("seen.png", x)\n' in taken
 

@@ -84,7 +84,7 @@ def test_what_stays_without_horovod_is_not_run(project: Path, capsys: pytest.Cap
 
 
 def test_nothing_rewritten_is_told(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["migrate", "original.py", "--verify", "--select", "HVD302"]) == 0
+    assert main(["migrate", "original.py", "--verify", "--select", "HVD302"]) == 1
     assert "nothing is rewritten, so there is nothing to run" in capsys.readouterr().err
 
 

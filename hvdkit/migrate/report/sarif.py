@@ -9,7 +9,7 @@ from typing import Any
 from urllib.parse import quote
 
 from hvdkit import __version__
-from hvdkit.migrate.plan import Applicability, Finding, Plan
+from hvdkit.migrate.plan import Applicability, Condition, Finding, Plan
 from hvdkit.migrate.rule import Rule
 from hvdkit.migrate.rules import all_rules
 
@@ -20,6 +20,11 @@ LEVELS = {
     Applicability.SUGGESTED: "note",
     Applicability.MANUAL: "warning",
     Applicability.REFUSED: "error",
+}
+
+OPEN: dict[str, Any] = {
+    "id": "open-condition",
+    "shortDescription": {"text": "a condition of a migrated program that does not hold, or was not shown to"},
 }
 
 
@@ -35,10 +40,13 @@ def as_sarif(
         "version": "2.1.0",
         "runs": [
             {
-                "tool": {"driver": _driver(rules or all_rules())},
+                "tool": {"driver": _driver(rules or all_rules(), [OPEN] if plan.open else [])},
                 "columnKind": "unicodeCodePoints",
                 "originalUriBaseIds": {"ROOT": {"uri": root.resolve().as_uri() + "/"}},
-                "results": [_result(finding, root, levels) for finding in plan.findings],
+                "results": [
+                    *(_result(finding, root, levels) for finding in plan.findings),
+                    *(_open(condition, root) for condition in plan.open),
+                ],
                 "invocations": [
                     {
                         "executionSuccessful": True,
@@ -57,7 +65,7 @@ def as_sarif(
     }
 
 
-def _driver(rules: Sequence[Rule]) -> dict[str, Any]:
+def _driver(rules: Sequence[Rule], more: list[dict[str, Any]]) -> dict[str, Any]:
     return {
         "name": "hvdkit",
         "version": __version__,
@@ -69,7 +77,8 @@ def _driver(rules: Sequence[Rule]) -> dict[str, Any]:
                 "help": {"text": f"{rule.why} {rule.safety}"},
             }
             for rule in rules
-        ],
+        ]
+        + more,
     }
 
 
@@ -81,6 +90,16 @@ def _result(finding: Finding, root: Path, levels: dict[Applicability, str]) -> d
         "message": {"text": text},
         "locations": [_location(finding.path, finding.line, finding.column, root)],
         "properties": {"applicability": finding.applicability.value, "cell": finding.cell},
+    }
+
+
+def _open(condition: Condition, root: Path) -> dict[str, Any]:
+    """A condition that does not hold, or could not be shown to; its lines are those of the migrated files."""
+    return {
+        "ruleId": OPEN["id"],
+        "level": "warning",
+        "message": {"text": f"open: {condition.name}: {condition.detail}"},
+        "locations": [_location(spot.path, spot.line, 1, root) for spot in condition.spots],
     }
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import errno
 import os
 import stat
-import tempfile
 from contextlib import suppress
 from pathlib import Path
 
@@ -51,6 +50,8 @@ def replace_file(path: Path, data: bytes) -> None:
         status = target.lstat()
         _check_regular(target, status)
         mode = stat.S_IMODE(status.st_mode)
+    import tempfile  # slow to import, and most commands write nothing
+
     handle, temporary = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
     try:
         with os.fdopen(handle, "wb") as file:

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import codecs
 import io
-from typing import TextIO
 
 _ERRORS = "hvdkit.printable"
 
 
-def make_printable(stream: TextIO) -> None:
+def make_printable(stream: object) -> None:
     """Let a stream write what its encoding does not have as `printable` writes it, and never fail over it."""
     if isinstance(stream, io.TextIOWrapper):
         stream.reconfigure(errors=_ERRORS)

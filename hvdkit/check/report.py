@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from rich.console import Console
-
+from hvdkit.console import show_line
 from hvdkit.migrate.facts import Options
 from hvdkit.migrate.plan import WAITING, Applicability, Plan
 from hvdkit.migrate.report.text import show_diff, show_finding, show_left_alone
@@ -26,13 +25,12 @@ SARIF_LEVELS = {
 
 def show(plan: Plan, options: Options, diff: bool) -> None:
     """The diff, when it was asked for, every finding, and how many there are."""
-    console = Console()
     if diff:
-        show_diff(plan, console)
+        show_diff(plan)
     for finding in plan.findings:
-        show_finding(finding, console)
-    show_left_alone(plan, console)
-    console.print(summary(plan, options), soft_wrap=True, highlight=False)
+        show_finding(finding)
+    show_left_alone(plan)
+    show_line(summary(plan, options))
 
 
 def summary(plan: Plan, options: Options) -> str:

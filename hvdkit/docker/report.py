@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from rich.console import Console
-
+from hvdkit.console import show_line
 from hvdkit.docker.job import Job
 from hvdkit.docker.requirements import Requirements
 from hvdkit.docker.script import Script
@@ -61,15 +60,14 @@ def as_json(outcome: Outcome) -> dict[str, Any]:
 
 def show(outcome: Outcome) -> None:
     """Print the run for a person."""
-    console = Console()
 
     def say(text: str, style: str = "") -> None:
-        console.print(text, style=style, soft_wrap=True, highlight=False, markup=False, emoji=False)
+        show_line((text, style))
 
     script, job, needed = outcome.script, outcome.job, outcome.requirements
     say(f"{_here(script.path)}: starts {', '.join(script.modules)}; each rank runs {shlex.join(job.command)}")
     for finding in script.findings:
-        show_finding(finding, console)
+        show_finding(finding)
     for cell, text in script.magics:
         say(f"cell {cell}: {text!r} is left out: a rank is plain Python", "yellow")
     say(f"requirements from {needed.source}: {', '.join(needed.lines) or 'none besides the image'}")

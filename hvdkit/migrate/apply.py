@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import subprocess
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,7 +10,6 @@ from pathlib import Path
 from hvdkit.errors import HvdkitError
 from hvdkit.files import is_inside, replace_file
 from hvdkit.migrate.plan import FilePlan
-from hvdkit.migrate.undo import record
 
 
 class DirtyTree(HvdkitError):
@@ -51,6 +49,8 @@ def check_tree(root: Path, allow_dirty: bool, allow_no_vcs: bool) -> None:
         return
     if allow_dirty:
         return
+    import subprocess
+
     command = ["git", "-C", str(root), "status", "--porcelain"]
     status = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)
     if status.returncode != 0:
@@ -81,6 +81,8 @@ def write(files: Sequence[FilePlan], root: Path) -> Written:
 
 def write_all(wanted: Mapping[Path, bytes], root: Path) -> Written:
     """Write files below root, after a record. Raises: OSError; OutsideTree with nothing written."""
+    from hvdkit.migrate.undo import record
+
     check_inside(wanted, root)
     made = record(wanted, root)
     for path, data in wanted.items():

@@ -7,7 +7,7 @@ import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from hvdkit.arguments import parsed
 from hvdkit.errors import HvdkitError, UsageError
@@ -18,10 +18,11 @@ from hvdkit.migrate.engine import make_plan
 from hvdkit.migrate.facts import Options
 from hvdkit.migrate.plan import Plan
 from hvdkit.migrate.report.places import add_reports, check_places, put_reports, talk
-from hvdkit.migrate.verified import script_to_run, verified
 from hvdkit.migrate.writing import add_gate, undo_last, write_elsewhere, write_in_place
 from hvdkit.verify.options import add_run_options, request_fields, split_arguments
-from hvdkit.verify.session import Verification
+
+if TYPE_CHECKING:
+    from hvdkit.verify.session import Verification
 
 EXAMPLES = """\
 examples:
@@ -113,13 +114,18 @@ def main(argv: Sequence[str]) -> int:
             raise UsageError(f"{path} does not exist", "", "check the path")
     if args.write:
         check_tree(root_of(paths), args.allow_dirty, args.allow_no_vcs)
-    script = script_to_run(paths) if args.verify else None
-    plan = make_plan(paths, options)
     result = None
-    if script and not plan.changed:
-        print("--verify: nothing is rewritten, so there is nothing to run", file=sys.stderr)
-    elif script:
-        result = verified(plan, script, script_arguments, request_fields(args))
+    if not args.verify:
+        plan = make_plan(paths, options)
+    else:
+        from hvdkit.migrate.verified import script_to_run, verified  # all of verify, slow to import
+
+        script = script_to_run(paths)
+        plan = make_plan(paths, options)
+        if plan.changed:
+            result = verified(plan, script, script_arguments, request_fields(args))
+        else:
+            print("--verify: nothing is rewritten, so there is nothing to run", file=sys.stderr)
     _report(plan, options, args, result)
     if result and not result.holds:
         print("nothing was written: the script and its migration do not compute the same", file=sys.stderr)
@@ -137,11 +143,9 @@ def _report(plan: Plan, options: Options, args: argparse.Namespace, result: Veri
     put_reports(args, lambda: _data(plan, result), lambda: as_sarif(plan, Path.cwd()))
     if talk(args) is not sys.stdout:
         return
-    from rich.console import Console
-
     from hvdkit.migrate.report.text import show
 
-    show(plan, options, not args.no_diff, Console())
+    show(plan, options, not args.no_diff)
     if result:
         from hvdkit.verify.report import print_result
 

@@ -15,11 +15,6 @@ from hvdkit.files import read_file
 from hvdkit.migrate.facts import Options
 from hvdkit.migrate.selection import rules_named
 
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
-
 KEYS: dict[str, type] = {"target": str, "suggested": bool, "select": list, "ignore": list}
 COMMANDS = ("migrate", "check")
 TARGETS = ("horovod", "hvdkit")
@@ -54,6 +49,11 @@ def configured(start: Path, command: str = "migrate") -> Options:
 
 
 def _options(file: Path, command: str) -> Options:
+    if sys.version_info >= (3, 11):
+        import tomllib
+    else:
+        import tomli as tomllib
+
     try:
         table = tomllib.loads(read_file(file).decode())
     except (OSError, tomllib.TOMLDecodeError, UnicodeDecodeError) as error:

@@ -10,7 +10,10 @@ from typing import Any
 from hvdkit.errors import HvdkitError, UsageError
 from hvdkit.migrate.plan import Plan
 from hvdkit.notebook import NOTEBOOK
-from hvdkit.verify.session import Verification
+from hvdkit.verify.detect import Launcher, how_to_start
+from hvdkit.verify.options import show_progress
+from hvdkit.verify.session import Request, Verification, verify
+from hvdkit.verify.workcopy import make_work_copy, put_file
 
 
 class NotHorovod(HvdkitError):
@@ -23,11 +26,6 @@ def verified(plan: Plan, script: Path, arguments: tuple[str, ...], run: dict[str
     script: absolute. arguments: the script's own. run: the remaining fields of a verify request.
     Raises what `verify` raises when either cannot be run to a result.
     """
-    from hvdkit.verify.detect import Launcher, how_to_start
-    from hvdkit.verify.options import show_progress
-    from hvdkit.verify.session import Request, verify
-    from hvdkit.verify.workcopy import make_work_copy, put_file
-
     here = Path.cwd()
     _check_places(plan, script, here)
     # As Ctrl-C: a command that is told to stop must not leave two jobs behind.

@@ -13,7 +13,6 @@ from hvdkit.errors import HvdkitError
 from hvdkit.files import read_file, replace_file
 from hvdkit.migrate.apply import check_inside, root_of, write, write_all
 from hvdkit.migrate.plan import Plan
-from hvdkit.migrate.undo import undo
 
 
 class ExistsError(HvdkitError):
@@ -88,6 +87,8 @@ def put(path: Path, data: bytes) -> None:
 
 def undo_last(paths: Sequence[str]) -> None:
     """Take back what the last write around the paths, or here, did, and name the files."""
+    from hvdkit.migrate.undo import undo
+
     for path in undo(root_of([Path(os.path.abspath(path)) for path in paths] or [Path.cwd()])):
         print(f"{'restored' if path.exists() else 'removed'} {os.path.relpath(path)}")
 

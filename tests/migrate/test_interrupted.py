@@ -7,12 +7,12 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 
 import pytest
 
-from hvdkit import files
 from hvdkit.migrate import apply
 from hvdkit.migrate.engine import make_plan
 from hvdkit.migrate.facts import Options
@@ -81,7 +81,7 @@ def test_a_read_only_file_system(tree: Path, monkeypatch: pytest.MonkeyPatch) ->
     def refuse(*_: object, **__: object) -> None:
         raise OSError(errno.EROFS, "Read-only file system")
 
-    monkeypatch.setattr(files.tempfile, "mkstemp", refuse)
+    monkeypatch.setattr(tempfile, "mkstemp", refuse)
     with pytest.raises(OSError, match="Read-only"):
         apply.write(plan.files, tree)
     assert texts(tree) == [BEFORE] * COUNT

@@ -1,4 +1,4 @@
-"""The report for people, on standard output, by rich (colours only on a terminal, NO_COLOR honoured)."""
+"""The report for people, on standard output (colours only on a terminal, NO_COLOR honoured)."""
 
 from __future__ import annotations
 
@@ -7,10 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from rich.console import Console
-from rich.table import Table
-from rich.text import Text
-
+from hvdkit.console import show_line
 from hvdkit.migrate.facts import Options
 from hvdkit.migrate.plan import WAITING, Applicability, Condition, Finding, Plan, Program, State, address
 from hvdkit.migrate.report.diff import plan_diff
@@ -22,54 +19,54 @@ SHOWN = 3  # scripts that the line on how to start names
 MARKS = {State.PROVEN: ("yes", "green"), State.OPEN: ("open", "yellow"), State.NONE: ("-", "dim")}
 
 
-def show(plan: Plan, options: Options, diff: bool, console: Console) -> None:
+def show(plan: Plan, options: Options, diff: bool) -> None:
     """Diff, post-conditions, what to know, what is left, and the summary."""
     if diff:
-        show_diff(plan, console)
+        show_diff(plan)
     for program in plan.programs:
         if program.kind != "none" or program.conditions:
-            _conditions(program, console)
+            _conditions(program)
     for finding, lines in _alike(plan.told):
-        show_finding(finding, console, "cyan", lines)
+        show_finding(finding, "cyan", lines)
     for condition in plan.open:
-        show_open(condition, console)
+        show_open(condition)
     for finding, lines in _alike(plan.left):
-        show_finding(finding, console, lines=lines)
+        show_finding(finding, lines=lines)
     for kind, style, findings in (("needed", "yellow", plan.needed), ("choice", "cyan", plan.choices)):
         for finding, lines in _alike(findings):
             said = replace(finding, message=f"{finding.message} ({kind}: --suggested)")
-            show_finding(said, console, style, lines)
-    show_left_alone(plan, console)
+            show_finding(said, style, lines)
+    show_left_alone(plan)
     for note in plan.notes:
-        console.print(Text(f"start {note}", style="cyan"), soft_wrap=True)
+        show_line((f"start {note}", "cyan"))
     for line in _starts(plan):
-        console.print(Text(line, style="cyan"), soft_wrap=True)
-    console.print(summary(plan, options), soft_wrap=True, highlight=False)
+        show_line((line, "cyan"))
+    show_line(summary(plan, options))
 
 
-def show_open(condition: Condition, console: Console) -> None:
+def show_open(condition: Condition) -> None:
     """A condition that does not hold, or could not be shown to, with the lines to look at."""
     at, *others = [address(_name(spot.path), spot.line, spot.cell) for spot in condition.spots]
     said = f"{at}: open: {condition.name}: {condition.detail}"
-    console.print(Text(said, style="yellow"), soft_wrap=True)
+    show_line((said, "yellow"))
     if others:
-        console.print(Text(f"    the same at {_few(others)}"), soft_wrap=True)
+        show_line(f"    the same at {_few(others)}")
 
 
-def show_diff(plan: Plan, console: Console) -> None:
+def show_diff(plan: Plan) -> None:
     """The diff in colour."""
     for line in plan_diff(plan):
         style = "bold" if line.startswith(("+++", "---")) else COLOURS.get(line[:1], "")
-        console.print(Text(line, style=style), soft_wrap=True)
+        show_line((line, style))
 
 
-def show_left_alone(plan: Plan, console: Console) -> None:
+def show_left_alone(plan: Plan) -> None:
     """The files that could not be read, and those whose edits were taken back."""
     for path, number, reason in plan.unreadable:
-        _say("left alone", "yellow", f"{_name(path)}:{number}: {reason}", console)
+        _say("left alone", "yellow", f"{_name(path)}:{number}: {reason}")
     for file in plan.files:
         if file.problem:
-            _say("left alone", "red", f"{_name(file.path)}: {file.problem}", console)
+            _say("left alone", "red", f"{_name(file.path)}: {file.problem}")
 
 
 def _starts(plan: Plan) -> Iterator[str]:
@@ -115,11 +112,15 @@ def summary(plan: Plan, options: Options) -> str:
     return ", ".join(parts)
 
 
-def _conditions(program: Program, console: Console) -> None:
+def _conditions(program: Program) -> None:
     if program.refused:
         why = f"{_name(program.entry)} and its files are left as they are ({program.refused})"
-        _say("refused", "red", why, console)
+        _say("refused", "red", why)
         return
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
     title = Text(f"{_name(program.entry)} after migration", style="table.title")
     table = Table(title=title, title_justify="left", box=None, pad_edge=False)
     table.add_column("holds")
@@ -128,7 +129,7 @@ def _conditions(program: Program, console: Console) -> None:
     for condition in program.conditions:
         mark, colour = MARKS[condition.state]
         table.add_row(Text(mark, style=colour), condition.name, Text(condition.detail))
-    console.print(table)
+    Console().print(table)
 
 
 def _alike(findings: Sequence[Finding]) -> Iterator[tuple[Finding, list[int]]]:
@@ -145,16 +146,14 @@ def _alike(findings: Sequence[Finding]) -> Iterator[tuple[Finding, list[int]]]:
         yield first, sorted({finding.line for finding in others} - {first.line})
 
 
-def show_finding(
-    finding: Finding, console: Console, style: str = "yellow", lines: Sequence[int] = ()
-) -> None:
+def show_finding(finding: Finding, style: str = "yellow", lines: Sequence[int] = ()) -> None:
     """One finding: its place, what was seen, and what to write or know. lines: where it stands again."""
     place = address(_name(finding.path), finding.line, finding.cell)
-    console.print(Text(f"{place}: {finding.rule} {finding.message}", style=style), soft_wrap=True)
+    show_line((f"{place}: {finding.rule} {finding.message}", style))
     if finding.advice:
-        console.print(Text(f"    {finding.advice}"), soft_wrap=True)
+        show_line(f"    {finding.advice}")
     if lines:
-        console.print(Text(f"    the same at line {_few(list(map(str, lines)))}"), soft_wrap=True)
+        show_line(f"    the same at line {_few(list(map(str, lines)))}")
 
 
 def _few(places: Sequence[str]) -> str:
@@ -163,9 +162,9 @@ def _few(places: Sequence[str]) -> str:
     return ", ".join(places[:MANY]) + more
 
 
-def _say(word: str, colour: str, what: str, console: Console) -> None:
+def _say(word: str, colour: str, what: str) -> None:
     """A coloured word and what it is about, as it is: `file.py:100:` is no emoji, `[0]` no colour."""
-    console.print(Text.assemble((word, colour), " ", what), soft_wrap=True)
+    show_line((word, colour), f" {what}")
 
 
 def _name(path: Path) -> str:

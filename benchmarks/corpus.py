@@ -23,7 +23,7 @@ from pathlib import Path
 
 from hvdkit.migrate.engine import make_plan
 from hvdkit.migrate.facts import Options
-from hvdkit.migrate.plan import WAITING, Applicability, Finding, Plan, State
+from hvdkit.migrate.plan import WAITING, Applicability, Plan, Reported, State
 
 OTHER_KINDS = ("HVD901", "HVD902", "HVD903")  # the rules that refuse what Horovod has nothing for
 KINDS = ("ddp", "single", "tf-single", "tf-strategy")
@@ -78,10 +78,10 @@ def row(folder: Path) -> Row:
     )
 
 
-def split(plan: Plan, *kinds: Applicability) -> tuple[list[Finding], list[Finding]]:
+def split(plan: Plan, *kinds: Applicability) -> tuple[list[Reported], list[Reported]]:
     """The findings of these kinds that a plan carries out, and those whose file stays as it is."""
-    handled: list[Finding] = []
-    held_back: list[Finding] = []
+    handled: list[Reported] = []
+    held_back: list[Reported] = []
     for file in plan.files:
         for finding in file.findings:
             if finding.applicability in kinds:
@@ -89,7 +89,7 @@ def split(plan: Plan, *kinds: Applicability) -> tuple[list[Finding], list[Findin
     return handled, held_back
 
 
-def elsewhere(plan: Plan, held_back: Sequence[Finding]) -> int:
+def elsewhere(plan: Plan, held_back: Sequence[Reported]) -> int:
     """The sites that are held back or left in programs which Horovod has no parallelism for."""
     refusing = {finding.path for finding in plan.left if finding.rule in OTHER_KINDS}
     programs = [program.files for program in plan.programs if program.refused and refusing & {*program.files}]

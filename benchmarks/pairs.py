@@ -33,7 +33,7 @@ from hvdkit.check.horovod import called
 from hvdkit.migrate.engine import make_plan
 from hvdkit.migrate.facts import Facts, Options
 from hvdkit.migrate.opening import open_project
-from hvdkit.migrate.plan import Finding, Plan, Program, State
+from hvdkit.migrate.plan import Plan, Program, Reported, State
 
 
 @dataclass(frozen=True)
@@ -79,7 +79,7 @@ class Migrated:
     plan: Plan
     program: Program | None
     facts: Facts
-    checked: list[Finding]
+    checked: list[Reported]
 
 
 @dataclass(frozen=True)
@@ -166,7 +166,7 @@ def what_became(construct: str, done: Migrated) -> tuple[str, str]:
     return "not needed", ""
 
 
-def place(finding: Finding) -> str:
+def place(finding: Reported) -> str:
     """File and line of a finding."""
     return f"{finding.path.name}:{finding.line}"
 

@@ -13,7 +13,7 @@ from hvdkit.migrate.engine import make_plan, run_pass
 from hvdkit.migrate.facts import Options
 from hvdkit.migrate.facts.programs.programs import programs_of
 from hvdkit.migrate.names import Names
-from hvdkit.migrate.plan import Finding
+from hvdkit.migrate.plan import Reported
 from hvdkit.migrate.project import Project
 from hvdkit.migrate.room import roomy
 from hvdkit.notebook import magics
@@ -52,7 +52,7 @@ class Script:
     tensorflow: bool
     project: Project
     files: tuple[Names, ...]
-    findings: tuple[Finding, ...]
+    findings: tuple[Reported, ...]
     magics: tuple[tuple[int, str], ...]
 
     @property

@@ -10,9 +10,10 @@ import ast
 import re
 import textwrap
 from collections.abc import Iterable, Sequence
+from typing import Any, Callable, Union
 
 from hvdkit.migrate.names import Names
-from hvdkit.migrate.plan import Edit
+from hvdkit.migrate.plan import Edit, Made, Obstacle, Place, Slot
 from hvdkit.migrate.source import Source
 from hvdkit.migrate.statements import block_of
 
@@ -26,15 +27,31 @@ _REST = re.compile(r"[ \t\f]*(#[^\r\n]*)?(\r\n|\r|\n|$)")
 class CannotEdit(Exception):
     """The layout around a node does not allow the edit; the message says why."""
 
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.obstacle = Obstacle(reason)
+
 
 class SharesLine(CannotEdit):
     """A statement has no lines of its own: `if ddp: model = DDP(model)`, `a = 1; b = 2`."""
 
     def __init__(self, source: Source, statement: ast.stmt) -> None:
         super().__init__("the statement shares its line with another")
-        self.source = source
-        self.statement = statement
-        self.unfolds = source.notebook is None and not source.stopped
+        if source.notebook is None and not source.stopped:
+            self.obstacle = Obstacle(str(self), Place(source.path, 0, statement))
+
+
+# What makes the edits of a finding: one of the verbs below, or a rule's own function.
+Maker = Callable[..., Union[Edit, Iterable[Edit]]]
+
+
+def attempt(make: Maker, *args: Any) -> Made:
+    """What comes of making edits: the edits, or what keeps them from being made."""
+    try:
+        made = make(*args)
+    except CannotEdit as error:
+        return error.obstacle
+    return (made,) if isinstance(made, Edit) else tuple(made)
 
 
 # Questions in a test that change nothing.
@@ -51,8 +68,8 @@ def wrap(source: Source, node: ast.AST, before: str, after: str) -> list[Edit]:
     """Text before and after a node. Raises CannotEdit."""
     _placed(node)
     return [
-        Edit(source.start(node), source.start(node), before),
-        Edit(source.end(node), source.end(node), after),
+        Edit(source.start(node), source.start(node), before, Slot.OPENING),
+        Edit(source.end(node), source.end(node), after, Slot.CLOSING),
     ]
 
 
@@ -100,13 +117,13 @@ def recast(
         if isinstance(part, str):
             text += part
         else:
-            found.append(Edit(position, source.start(part), text))
+            found.append(Edit(position, source.start(part), text, Slot.OPENING))
             position, text = source.end(part), ""
     found.append(Edit(position, source.end(node), text))
     comments = [text for edit in found for text in _COMMENT.findall(source.text[edit.start : edit.end])]
     if comments and above is None:
         raise CannotEdit("a comment stands between the arguments")
-    return [*found, before(source, above, comments)] if comments and above is not None else found
+    return [*found, before(source, above, comments, Slot.NOTE)] if comments and above is not None else found
 
 
 def drop_attribute(source: Source, node: ast.Attribute) -> Edit:
@@ -130,10 +147,10 @@ def own_lines(source: Source, statement: ast.stmt) -> tuple[int, int]:
     return line_start, rest.end()
 
 
-def before(source: Source, statement: ast.stmt, lines: Sequence[str]) -> Edit:
+def before(source: Source, statement: ast.stmt, lines: Sequence[str], slot: Slot = Slot.LINES) -> Edit:
     """Lines inserted above a statement, indented like it."""
     start, _ = own_lines(source, statement)
-    return Edit(start, start, written(source, statement, lines))
+    return Edit(start, start, written(source, statement, lines), slot)
 
 
 def after(source: Source, statement: ast.stmt, lines: Sequence[str]) -> Edit:
@@ -144,11 +161,11 @@ def after(source: Source, statement: ast.stmt, lines: Sequence[str]) -> Edit:
         if hasattr(statement, "body") or not lines or any(_NO_PLAIN_LINE.search(line) for line in lines):
             raise
         end = source.end(statement)
-        return Edit(end, end, "".join(f"; {line}" for line in lines))
+        return Edit(end, end, "".join(f"; {line}" for line in lines), Slot.LINES)
     text = written(source, statement, lines)
     if end == len(source.text) and not source.text.endswith(("\n", "\r")):
         text = source.newline + text.removesuffix(source.newline) if text else text
-    return Edit(end, end, text)
+    return Edit(end, end, text, Slot.LINES)
 
 
 def at_start(names: Names, body: Sequence[ast.stmt], lines: Sequence[str]) -> Edit:
@@ -249,22 +266,22 @@ def rows(names: Names, statements: Iterable[ast.stmt]) -> list[list[ast.stmt]]:
 
 def guard(source: Source, row: Sequence[ast.stmt], condition: str) -> list[Edit]:
     """Statements that follow one another put under `if condition:`."""
-    return enclose(source, row, f"if {condition}:")
+    return enclose(source, row, f"if {condition}:", Slot.GUARD)
 
 
-def enclose(source: Source, row: Sequence[ast.stmt], header: str) -> list[Edit]:
+def enclose(source: Source, row: Sequence[ast.stmt], header: str, slot: Slot = Slot.BLOCK) -> list[Edit]:
     """Statements that follow one another put under a header line (`with x:`), indented one unit deeper."""
     start, _ = own_lines(source, row[0])
     _, end = own_lines(source, row[-1])
     first, last = source.line_at(start), source.line_at(max(start, end - 1))
     inside_string = set().union(*(source.lines_inside_strings(statement) for statement in row))
     indent = source.indent(first)
-    edits = [Edit(start, start, f"{indent}{header}{source.newline}")]
+    edits = [Edit(start, start, f"{indent}{header}{source.newline}", slot)]
     for number in range(first, last + 1):
         if number not in inside_string and source.line(number).strip():
             # Behind the old indentation, so that a line put above the statement cannot come between.
             place = source.starts[number - 1] + len(source.indent(number))
-            edits.append(Edit(place, place, source.unit_in(indent)))
+            edits.append(Edit(place, place, source.unit_in(indent), Slot.INDENT))
     return edits
 
 
@@ -317,7 +334,7 @@ def add_arguments(source: Source, call: ast.Call, arguments: Sequence[str]) -> E
     close = source.end(call) - 1
     last = max((source.end(node) for node in (*call.args, *(k.value for k in call.keywords))), default=0)
     if not last:
-        return Edit(close, close, ", ".join(arguments))
+        return Edit(close, close, ", ".join(arguments), Slot.ARGUMENT)
     last = _skip_closing(source, last, close)
     rest = source.text[last:close]
     if "," in re.sub(r"#[^\r\n]*", "", rest):  # a trailing comma: keep the layout, and the comma
@@ -327,9 +344,9 @@ def add_arguments(source: Source, call: ast.Call, arguments: Sequence[str]) -> E
             indent = source.indent(source.line_at(source.start(_last_argument(source, call))))
             end = source.starts[line] if line < len(source.starts) else close
             added = "".join(f"{indent}{argument},{source.newline}" for argument in arguments)
-            return Edit(end, end, added)
-        return Edit(comma + 1, comma + 1, " " + ", ".join(arguments))
-    return Edit(last, last, ", " + ", ".join(arguments))
+            return Edit(end, end, added, Slot.ARGUMENT)
+        return Edit(comma + 1, comma + 1, " " + ", ".join(arguments), Slot.ARGUMENT)
+    return Edit(last, last, ", " + ", ".join(arguments), Slot.ARGUMENT)
 
 
 def drop_argument(source: Source, call: ast.Call, argument: ast.AST) -> Edit:

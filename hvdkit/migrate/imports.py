@@ -195,17 +195,17 @@ def _dropped(facts: Facts, names: Names, changes: Sequence[Edit]) -> list[Edit]:
     for statement, aliases in gone.items():
         if len(aliases) == len(statement.names):
             if len(names.source.tree.body) > 1:
-                found.append(_line(names, statement))
+                found += _line(names, statement)
         else:
             found += [_run(names, statement, run) for run in _runs(statement, aliases)]
     return found
 
 
-def _line(names: Names, statement: ImportNode) -> Edit:
+def _line(names: Names, statement: ImportNode) -> list[Edit]:
     try:
-        return edits.delete(names, statement)
+        return [edits.delete(names, statement)]
     except edits.CannotEdit:
-        return Edit(0, 0, "")
+        return []
 
 
 def _runs(statement: ImportNode, aliases: Sequence[ast.alias]) -> list[list[ast.alias]]:

@@ -7,16 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from hvdkit.migrate.plan import Edit
+from hvdkit.migrate.plan import OWN_LINES, Edit, Slot
 from hvdkit.migrate.source import Source
 
 
 def joined(source: Source, changes: Sequence[Edit]) -> list[Edit]:
     """The changes without the headers of blocks that go on right above, under the same header."""
-    headers = sorted(edit for edit in dict.fromkeys(changes) if _is_header(edit))
+    headers = sorted(edit for edit in dict.fromkeys(changes) if edit.slot is Slot.GUARD)
     if len(headers) < 2:
         return list(changes)
-    indented = {source.line_at(edit.start) for edit in changes if _is_indentation(edit)}
+    indented = {source.line_at(edit.start) for edit in changes if edit.slot is Slot.INDENT}
     gone: set[Edit] = set()
     for place, header in enumerate(headers):
         above = next((h for h in reversed(headers[:place]) if _indent(h) == _indent(header)), None)
@@ -28,15 +28,6 @@ def joined(source: Source, changes: Sequence[Edit]) -> list[Edit]:
         if goes_on and one_cell and not _put_between(source, above, header, changes):
             gone.add(header)
     return [edit for edit in changes if edit not in gone]
-
-
-def _is_header(edit: Edit) -> bool:
-    """`if hvd.rank() == 0:` on a line of its own, put above a statement."""
-    return edit.start == edit.end and edit.text.endswith("\n") and edit.text.strip().startswith("if ")
-
-
-def _is_indentation(edit: Edit) -> bool:
-    return edit.start == edit.end and bool(edit.text) and not edit.text.strip(" \t")
 
 
 def _indent(header: Edit) -> str:
@@ -52,6 +43,8 @@ def _put_between(source: Source, above: Edit, header: Edit, changes: Iterable[Ed
     """Whether lines come between a header and the statement above it; the header of that is none of them."""
     start = source.starts[source.line_at(header.start) - 2]
     return any(
-        start <= edit.start <= header.start and "\n" in edit.text and edit not in (above, header)
+        start <= edit.start <= header.start
+        and (edit.slot in OWN_LINES if edit.inserts else "\n" in edit.text)
+        and edit not in (above, header)
         for edit in changes
     )

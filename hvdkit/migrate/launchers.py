@@ -16,6 +16,7 @@ from hvdkit.files import read_file
 from hvdkit.migrate.facts.code.commands import launch_commands
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.opening import NOT_SOURCE
+from hvdkit.migrate.plan import address
 
 SUFFIXES = (".sh", ".bash", ".sbatch", ".slurm", ".pbs", ".mk", ".md", ".rst")
 NAMES = ("Makefile", "makefile", "GNUmakefile", "README")
@@ -51,15 +52,17 @@ MPI_NOT_NEEDED = {"allow-run-as-root": 0, "oversubscribe": 0, "x": 1}
 
 @dataclass(frozen=True)
 class LaunchLine:
-    """One command line that starts a script, and what to write instead. line: 1-based, where it begins."""
+    """One command line that starts a script, and what to write instead. line: in its file, or its cell."""
 
     path: Path
     line: int
     command: str
     instead: str
+    cell: int = 0
 
     def __str__(self) -> str:
-        return f"{os.path.relpath(self.path)}:{self.line}: `{self.command}` becomes `{self.instead}`"
+        place = address(os.path.relpath(self.path), self.line, self.cell)
+        return f"{place}: `{self.command}` becomes `{self.instead}`"
 
 
 def launch_lines(paths: Iterable[Path], scripts: Iterable[Path]) -> list[LaunchLine]:
@@ -79,9 +82,10 @@ def launch_calls(files: Iterable[Names], scripts: Iterable[Path]) -> list[Launch
     """Commands in Python files that start one of the scripts with a launcher of torch's."""
     known = {script.name for script in scripts}
     return [
-        LaunchLine(names.source.path, names.line(node), command, instead)
+        LaunchLine(names.source.path, line, command, instead, cell)
         for names in files
         for node, text in launch_commands(names)
+        for cell, line in (names.source.cell_line(node.lineno),)
         for command, instead in _changed(" ".join(text.split()), known)
     ]
 

@@ -8,22 +8,22 @@ from pathlib import Path
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.programs.programs import programs_of
 from hvdkit.migrate.plan import Applicability, Finding
+from hvdkit.migrate.rule import AverageAfter, Rule
 
 AVERAGING = "HVD416"
-# The rules that say that an optimizer cannot do it; apex amp is a library that changes what it steps.
-ABOUT_OPTIMIZERS = ("HVD401", "HVD404", "HVD405", "HVD406", "HVD411", "HVD904", "HVD905", "HVD906", "HVD911")
 
 
-def said_literally(facts: Facts, findings: Iterable[Finding]) -> frozenset[Path]:
-    """The entries of programs that are refused for their optimizers, or in which apex steps with DDP."""
-    found = {
-        finding.path
-        for finding in findings
-        if finding.rule in ABOUT_OPTIMIZERS
-        and (finding.applicability is Applicability.REFUSED or finding.rule == "HVD911")
-    }
+def said_literally(facts: Facts, rules: Iterable[Rule], findings: Iterable[Finding]) -> frozenset[Path]:
+    """The entries of programs whose optimizers cannot average, by what the rules found."""
+    when = {rule.id: rule.average_after for rule in rules}
+    found = {finding.place.path for finding in findings if _says_so(finding, when[finding.rule])}
     return frozenset(
         program.entry.source.path
         for program in programs_of(facts)
         if program.migrates and not found.isdisjoint(names.source.path for names in program.files)
     )
+
+
+def _says_so(finding: Finding, when: AverageAfter) -> bool:
+    refused = finding.applicability is Applicability.REFUSED
+    return when is AverageAfter.FOUND or (when is AverageAfter.REFUSED and refused)

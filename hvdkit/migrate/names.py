@@ -15,7 +15,7 @@ from itertools import takewhile
 from typing import Any, TypeVar, Union
 
 from hvdkit.migrate.canonical import canonical
-from hvdkit.migrate.plan import address
+from hvdkit.migrate.plan import Place, address
 from hvdkit.migrate.source import Source
 
 FunctionNode = Union[ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda]
@@ -226,14 +226,19 @@ class Names:
         """The innermost class around a node, in whatever function."""
         return next((parent for parent in self.ancestors(node) if isinstance(parent, ast.ClassDef)), None)
 
+    def at(self, node: ast.AST) -> Place:
+        """The address of a node."""
+        return Place(self.source.path, self.source.cell_line(getattr(node, "lineno", 1))[0], node)
+
     def place(self, node: ast.AST) -> str:
         """Where a node is, in the words of the report: `train.py:12`, `train.ipynb:cell 2:3`."""
         cell, line = self.source.cell_line(getattr(node, "lineno", 1))
         return address(self.source.path.name, line, cell)
 
-    def line(self, node: ast.AST) -> int:
-        """The line of the file that a node begins in, 1-based."""
-        return self.source.own_line(getattr(node, "lineno", 1))
+    def line(self, node: ast.AST) -> str:
+        """The line that a node begins in, for a sentence about its own file: `12`, `3 of cell 2`."""
+        cell, line = self.source.cell_line(getattr(node, "lineno", 1))
+        return f"{line} of cell {cell}" if cell else str(line)
 
     def in_loop(self, node: ast.AST) -> bool:
         """Whether a loop of the innermost function around a node holds it."""

@@ -13,7 +13,7 @@ import json
 import re
 import tokenize
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from hvdkit.migrate.plan import Edit, apply_edits
@@ -87,7 +87,7 @@ class Notebook:
             if start > len(cell.code):  # below the last line, which has no line end of its own
                 start = end = len(cell.code)
                 text = ("\r\n" if "\r\n" in text else "\n") + text.rstrip("\r\n")
-            inside.append(Edit(start, min(end, len(cell.code)), text))
+            inside.append(replace(edit, start=start, end=min(end, len(cell.code)), text=text))
         code = apply_edits(cell.code, inside)
         if not cell.code.endswith("\n"):
             # Where a last line was taken, the one above it ends the cell now.

@@ -1,15 +1,16 @@
-"""What migrate wants to do, as plain data: edits, findings, and the plan that every output prints.
+"""What migrate wants to do, as plain data: places, edits, findings, and the plan that every output prints.
 
 Nothing here reads or writes files.
 """
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
-from enum import Enum
+from enum import Enum, IntEnum
 from pathlib import Path
-from typing import Any
+from typing import Any, Union
 
 
 class Applicability(str, Enum):
@@ -33,13 +34,41 @@ class Applicability(str, Enum):
 WAITING = (Applicability.NEEDED, Applicability.SUGGESTED)  # for --suggested
 
 
+class Slot(IntEnum):
+    """Which of several insertions at one place comes first; within a slot they keep the order of the rules.
+
+    What ends above comes before what begins below: the end of an expression and what is added beside it, then
+    lines of their own, then the header of a block around a statement, the note and the indentation that go
+    under it, and last the beginning of the expression that the statement begins with.
+    """
+
+    CLOSING = 0  # behind an expression: `)`, ` // hvd.size()`
+    ARGUMENT = 1  # an argument, parameter or element that is added beside another
+    LINES = 2  # above or below a statement
+    GUARD = 3  # `if hvd.rank() == 0:` around statements; neighbours under the same test share one
+    BLOCK = 4  # another header around statements, as `with optimizer.skip_synchronize():`
+    NOTE = 5  # a comment above a statement, inside of the blocks around it
+    INDENT = 6  # what moves a line into a block
+    OPENING = 7  # in front of an expression: `hvd.DistributedOptimizer(`
+
+
+HEADERS = (Slot.GUARD, Slot.BLOCK)
+OWN_LINES = (Slot.LINES, *HEADERS, Slot.NOTE)
+
+
 @dataclass(frozen=True, order=True)
 class Edit:
-    """Replace text[start:end] (character offsets) by `text`."""
+    """Replace text[start:end] (character offsets) by `text`; slot: of an insertion, among others there."""
 
     start: int
     end: int
     text: str
+    slot: Slot = field(default=Slot.CLOSING, compare=False)
+
+    @property
+    def inserts(self) -> bool:
+        """Whether nothing is taken away."""
+        return self.start == self.end
 
 
 def address(file: str, line: int, cell: int = 0) -> str:
@@ -48,28 +77,83 @@ def address(file: str, line: int, cell: int = 0) -> str:
 
 
 @dataclass(frozen=True)
+class Place:
+    """Where code stands, the only address that is compared: a node of a file's tree.
+
+    cell: the code cell of a notebook that holds it, counted from 1; 0 in a script.
+    """
+
+    path: Path
+    cell: int
+    node: ast.AST
+
+
+@dataclass(frozen=True)
+class Obstacle:
+    """Why an edit cannot be made. unfold: the statement that only needs lines of its own for it."""
+
+    reason: str
+    unfold: Place | None = None
+
+    @property
+    def advice(self) -> str:
+        """What to do about it."""
+        return f"{self.said}; put it on lines of its own, or make the edit by hand"
+
+    @property
+    def said(self) -> str:
+        """The reason, for a sentence."""
+        return f"not rewritten because {self.reason}"
+
+
+# What came of making edits.
+Made = Union[tuple[Edit, ...], Obstacle]
+
+
+@dataclass(frozen=True)
 class Finding:
-    """One thing a rule found in one file, and the edits that carry it out (none when already right).
+    """One thing a rule found at one place, and the edits that carry it out (none when already right).
 
     message: one sentence on what was seen or done. advice: for MANUAL, what to write instead; otherwise what
-    to know about the edit, mostly nothing.
-    cell: in a notebook the 1-based code cell, and line counts in it; line_in_program counts on through cells.
+    to know about the edit, mostly nothing. obstacle: what kept edits from being made, for MANUAL or REFUSED.
+    asks_rank: whether the edits ask for the rank, or talk to the other ranks, where a script of one process
+    did not: Horovod has to run there.
+    """
+
+    rule: str
+    place: Place
+    message: str
+    applicability: Applicability
+    edits: tuple[Edit, ...] = ()
+    advice: str = ""
+    obstacle: Obstacle | None = None
+    asks_rank: bool = False
+
+    def asking_rank(self) -> Finding:
+        """The finding as one whose edits need Horovod to run where they stand."""
+        return replace(self, asks_rank=True)
+
+    def knowing(self, text: str) -> Finding:
+        """The finding with something to know about its edit; what is left to the person keeps its advice."""
+        return replace(self, advice=text) if self.applicability is Applicability.SAFE else self
+
+
+@dataclass(frozen=True)
+class Reported:
+    """A finding as a plan holds it, which outlives the trees: its place in lines and columns.
+
+    cell: in a notebook the code cell, counted from 1, and line counts in it.
     """
 
     rule: str
     path: Path
+    cell: int
     line: int
     column: int
     message: str
     applicability: Applicability
     edits: tuple[Edit, ...] = ()
     advice: str = ""
-    cell: int = 0
-    line_in_program: int = 0
-
-    def knowing(self, text: str) -> Finding:
-        """The finding with something to know about its edit; what is left to the person keeps its advice."""
-        return replace(self, advice=text) if self.applicability is Applicability.SAFE else self
 
     def as_json(self) -> dict[str, Any]:
         """The finding for --json; edits as [start, end, replacement]."""
@@ -130,7 +214,7 @@ class FilePlan:
     before: str
     after: str
     encoding: str
-    findings: tuple[Finding, ...] = ()
+    findings: tuple[Reported, ...] = ()
     problem: str = ""
 
     @property
@@ -168,12 +252,12 @@ class Plan:
     suggested: bool = False
 
     @property
-    def findings(self) -> list[Finding]:
+    def findings(self) -> list[Reported]:
         """All findings, in file and line order."""
         return [finding for file in self.files for finding in file.findings]
 
     @property
-    def left(self) -> list[Finding]:
+    def left(self) -> list[Reported]:
         """What is left to the person."""
         manual = (Applicability.MANUAL, Applicability.REFUSED)
         return [finding for finding in self.findings if finding.applicability in manual]
@@ -185,16 +269,16 @@ class Plan:
         return list(dict.fromkeys(row for row in rows if row.state is State.OPEN))
 
     @property
-    def needed(self) -> list[Finding]:
+    def needed(self) -> list[Reported]:
         """What the result is wrong without, and what is not carried out without --suggested."""
         return self._waiting(Applicability.NEEDED)
 
     @property
-    def choices(self) -> list[Finding]:
+    def choices(self) -> list[Reported]:
         """What --suggested would change besides, as somebody may want."""
         return self._waiting(Applicability.SUGGESTED)
 
-    def _waiting(self, kind: Applicability) -> list[Finding]:
+    def _waiting(self, kind: Applicability) -> list[Reported]:
         refused = {path for program in self.programs if program.refused for path in program.files}
         goes_on = {path for program in self.programs if not program.refused for path in program.files}
         return [
@@ -211,13 +295,13 @@ class Plan:
         return bool(self.left or self.open or self.needed or failed)
 
     @property
-    def told(self) -> list[Finding]:
+    def told(self) -> list[Reported]:
         """What is rewritten, and comes with something to know."""
         findings = (finding for file in self.files if file.changed for finding in file.findings)
         return [f for f in findings if f.applicability is Applicability.SAFE and f.advice]
 
     @property
-    def held_back(self) -> list[Finding]:
+    def held_back(self) -> list[Reported]:
         """What would be rewritten if its file did not stay as it is, refused or with a problem."""
         return [
             finding
@@ -239,31 +323,17 @@ class EditConflict(Exception):
 def merge(edits: Iterable[Edit]) -> list[Edit]:
     """Edits in order, those inside a larger one dropped. Raises EditConflict.
 
-    Insertions at one place keep the order in which they were given, which is the order of the rules, within
-    these kinds: what belongs to an argument that ends there, arguments that are added behind it and lines
-    above a statement, the line of a block that is put around it, notes, and what indents it.
+    Insertions at one place stand in the order of their slots, and within a slot in that of the rules.
     """
     kept: list[Edit] = []
     unique = list(dict.fromkeys(edits))
-    for edit in sorted(
-        unique, key=lambda edit: (edit.start, edit.end > edit.start, -edit.end, _lateness(edit))
-    ):
+    for edit in sorted(unique, key=lambda edit: (edit.start, not edit.inserts, -edit.end, edit.slot)):
         if kept and edit.start < kept[-1].end:
             if edit.end <= kept[-1].end:
                 continue
             raise EditConflict(f"{kept[-1]} and {edit}")
         kept.append(edit)
     return kept
-
-
-def _lateness(edit: Edit) -> int:
-    text = edit.text.strip()
-    ends_line = edit.text.endswith(("\n", "\r"))
-    if not text:
-        return 0 if ends_line or not edit.text else 4
-    if text.startswith("#"):
-        return 3
-    return 2 if ends_line and text.endswith(":") else int(text.startswith(","))
 
 
 def apply_edits(text: str, edits: Iterable[Edit]) -> str:

@@ -34,8 +34,7 @@ def refused_files(
     for names in facts.files:
         for finding in findings.get(names.source.path, []):
             if finding.applicability is Applicability.REFUSED:
-                at = address(finding.path.name, finding.line, finding.cell)
-                reason = f"{finding.rule} at {at}"
+                reason = f"{finding.rule} at {names.place(finding.place.node)}"
                 refused.setdefault(names, Refusal(reason, names))
     parts = [(program.entry, program.files) for program in programs_of(facts)] + _in_no_program(facts)
     while True:

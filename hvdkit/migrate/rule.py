@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from enum import Enum
 from textwrap import dedent
-from typing import TYPE_CHECKING, Callable
+from typing import TYPE_CHECKING, Callable, Union
 
 if TYPE_CHECKING:
+    from hvdkit.migrate.decisions.rank_questions import RankQuestion
     from hvdkit.migrate.facts import Facts
     from hvdkit.migrate.plan import Finding
 
@@ -44,6 +46,24 @@ class Keep:
 
 
 @dataclass(frozen=True)
+class Last:
+    """A check that is made once it is known where all other rules of the run ask for the rank."""
+
+    check: Callable[[Facts, Sequence[RankQuestion]], Iterator[Finding]]
+
+
+Check = Union[Callable[["Facts"], "Iterator[Finding]"], Last]
+
+
+class AverageAfter(Enum):
+    """In which programs gradients are averaged after backward() (HVD416) because of what a rule finds."""
+
+    NEVER = "never"
+    REFUSED = "where the rule refuses the program"
+    FOUND = "where the rule finds anything"
+
+
+@dataclass(frozen=True)
 class Page:
     """What is said of a rule: what, why and safety are sentences, changes and keeps its two examples.
 
@@ -61,15 +81,10 @@ class Page:
 
 @dataclass(frozen=True)
 class Rule(Page):
-    """One rule: its page, and the check that finds where it applies."""
+    """One rule: its page, and the check that finds where it applies.
 
-    check: Callable[[Facts], Iterator[Finding]]
+    average_after: whether what it finds says that an optimizer of Horovod's cannot average here.
+    """
 
-
-def findings(rule: Rule, facts: Facts) -> list[Finding]:
-    """What a rule says of a project, looked for once: a rule may ask what the others will write."""
-    return facts.ask(_found, rule.check)
-
-
-def _found(facts: Facts, check: Callable[[Facts], Iterator[Finding]]) -> list[Finding]:
-    return list(check(facts))
+    check: Check
+    average_after: AverageAfter = AverageAfter.NEVER

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 import re
+from dataclasses import fields
 from functools import cache
 from importlib import import_module
 from pathlib import Path
@@ -44,8 +45,8 @@ def read(path: Path) -> Page:
     """All that the file of a rule says for people."""
     *_, last = ast.parse(path.read_bytes()).body
     assert isinstance(last, ast.Assign) and isinstance(last.value, ast.Call), f"{path} ends with RULE"
-    texts = [part for part in last.value.keywords if part.arg != "check"]
-    return Page(**{part.arg: _value(part.value) for part in texts if part.arg})
+    said = {field.name for field in fields(Page)}
+    return Page(**{part.arg: _value(part.value) for part in last.value.keywords if part.arg in said})
 
 
 def _value(node: ast.expr) -> Any:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
@@ -11,7 +12,7 @@ from hvdkit.migrate.facts.launch.rank_kinds import rank_kinds
 from hvdkit.migrate.facts.programs.horovod_import import horovod_module, horovod_name
 from hvdkit.migrate.facts.programs.tensorflow_programs import mirrored_strategies, only_with_strategy
 from hvdkit.migrate.names import Names
-from hvdkit.migrate.plan import Edit
+from hvdkit.migrate.plan import OWN_LINES, Edit, Slot
 
 SCOPE_RULE = "HVD703"
 # The rates of Keras' optimizers that are the same in all of its versions, by the name that compile takes.
@@ -112,9 +113,11 @@ def _is_size(facts: Facts, names: Names, node: ast.expr) -> bool:
     return "size" in rank_kinds(facts).of(names, node)
 
 
-def before(facts: Facts, names: Names, statement: ast.stmt, lines: Sequence[str]) -> list[Edit]:
+def before(
+    facts: Facts, names: Names, statement: ast.stmt, lines: Sequence[str], slot: Slot = Slot.LINES
+) -> list[Edit]:
     """Lines above a statement, moved out with it where a strategy's scope around it goes."""
-    return placed(facts, names, statement, [edits.before(names.source, statement, lines)])
+    return placed(facts, names, statement, [edits.before(names.source, statement, lines, slot)])
 
 
 def after(facts: Facts, names: Names, statement: ast.stmt, lines: Sequence[str]) -> list[Edit]:
@@ -129,16 +132,12 @@ def guard(facts: Facts, names: Names, row: Sequence[ast.stmt], condition: str) -
 
 def placed(facts: Facts, names: Names, statement: ast.stmt, made: Iterable[Edit]) -> list[Edit]:
     """Edits whose new lines are moved out as far as the scopes around a statement that will be opened."""
-    text = names.source.text
     extra = _extra(facts, names, statement)
     found = []
     for edit in made:
-        new_line = (
-            edit.start == edit.end and edit.text.strip() and text[edit.start - 1 : edit.start] in "\r\n"
-        )
-        if extra and new_line:
+        if extra and edit.inserts and edit.slot in OWN_LINES:
             lines = edit.text.splitlines(keepends=True)
-            edit = Edit(edit.start, edit.end, "".join(line.removeprefix(extra) for line in lines))
+            edit = replace(edit, text="".join(line.removeprefix(extra) for line in lines))
         found.append(edit)
     return found
 

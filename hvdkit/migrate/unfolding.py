@@ -9,14 +9,12 @@ from __future__ import annotations
 import ast
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
-from hvdkit.migrate.facts import Facts
-from hvdkit.migrate.finding import lines_to_part
 from hvdkit.migrate.indexing import index
 from hvdkit.migrate.names import Names
-from hvdkit.migrate.plan import Edit, apply_edits
+from hvdkit.migrate.plan import Edit, Finding, apply_edits
 from hvdkit.migrate.source import Original, Source, parse
 
 BETWEEN = re.compile(r"[ \t\f]*;[ \t\f]*")
@@ -24,16 +22,17 @@ BEHIND = re.compile(r"[ \t\f]*;(?=[ \t\f]*(?:#|\r|\n|$))")  # a semicolon that n
 BLOCKS = ("body", "orelse", "finalbody")
 
 
-def unfolded_files(facts: Facts) -> dict[Path, Names]:
+def unfolded_files(files: Mapping[Path, Names], findings: Iterable[Finding]) -> dict[Path, Names]:
     """The files of the statements whose edits needed lines of their own, read anew with them."""
-    sharing: dict[Source, set[ast.stmt]] = defaultdict(set)
-    for found in lines_to_part(facts):
-        sharing[found.source].add(found.statement)
-    fresh = {source.path: _unfolded(source, statements) for source, statements in sharing.items()}
+    sharing: dict[Path, set[ast.AST]] = defaultdict(set)
+    for finding in findings:
+        if finding.obstacle is not None and (place := finding.obstacle.unfold) is not None:
+            sharing[place.path].add(place.node)
+    fresh = {path: _unfolded(files[path].source, statements) for path, statements in sharing.items()}
     return {path: index(source) for path, source in fresh.items() if source is not None}
 
 
-def _unfolded(source: Source, statements: set[ast.stmt]) -> Source | None:
+def _unfolded(source: Source, statements: set[ast.AST]) -> Source | None:
     """The file with some statements on lines of their own; None where that fails."""
     gaps = sorted(set(_gaps(source, statements)), key=lambda gap: gap.start)
     fresh = parse(source.path, source.encode(apply_edits(source.text, gaps))) if gaps else None
@@ -46,7 +45,7 @@ def _unfolded(source: Source, statements: set[ast.stmt]) -> Source | None:
     return fresh
 
 
-def _gaps(source: Source, statements: set[ast.stmt]) -> Iterator[Edit]:
+def _gaps(source: Source, statements: set[ast.AST]) -> Iterator[Edit]:
     """What stands around those statements on their lines, with line ends instead."""
     for node in ast.walk(source.tree):
         for field in BLOCKS:
@@ -56,7 +55,7 @@ def _gaps(source: Source, statements: set[ast.stmt]) -> Iterator[Edit]:
 
 
 def _in_block(
-    source: Source, node: ast.AST, block: list[ast.stmt], statements: set[ast.stmt]
+    source: Source, node: ast.AST, block: list[ast.stmt], statements: set[ast.AST]
 ) -> Iterator[Edit]:
     start = source.start(block[0])
     above = source.text[source.starts[source.line_at(start) - 1] : start]
@@ -71,7 +70,7 @@ def _in_block(
         gap = BETWEEN.fullmatch(source.text, source.end(one), source.start(other))
         if gap and (inline or one in statements or other in statements):
             yield Edit(gap.start(), gap.end(), source.newline + indent)
-    for statement in statements.intersection(block):
+    for statement in (each for each in block if each in statements):
         behind = BEHIND.match(source.text, source.end(statement))
         if behind:
             yield Edit(behind.start(), behind.end(), "")

@@ -13,7 +13,7 @@ from hvdkit.migrate import edits
 from hvdkit.migrate.edits import CannotEdit
 from hvdkit.migrate.indexing import index
 from hvdkit.migrate.names import Names
-from hvdkit.migrate.plan import Edit, apply_edits
+from hvdkit.migrate.plan import Edit, Slot, apply_edits
 from hvdkit.migrate.source import Source, parse
 
 Verb = Callable[[Names, ast.stmt], Union[Edit, Iterable[Edit]]]
@@ -115,3 +115,30 @@ def test_written(verb: Verb, before: str, after: str) -> None:
 def test_refused_with_the_reason(verb: Verb, text: str, reason: str) -> None:
     with pytest.raises(CannotEdit, match=reason):
         edited(text, verb)
+
+
+def test_what_is_inserted_at_one_place_stands_in_the_order_of_slots() -> None:
+    source = parse(Path("x.py"), b"f(x)\n")
+    assert isinstance(source, Source)
+    (statement,) = source.tree.body
+    note = edits.before(source, statement, ["# why"], Slot.NOTE)
+    made = [
+        *edits.wrap(source, call(statement), "g(", ")"),
+        note,
+        *edits.guard(source, [statement], "c"),
+        edits.before(source, statement, ["new"]),
+    ]
+    under = Edit(note.start, note.end, "    " + note.text, Slot.NOTE)  # the engine indents it
+    for order in (made, made[::-1]):
+        assert source.rewritten([under if edit is note else edit for edit in order]) == (
+            "new\nif c:\n    # why\n    g(f(x))\n"
+        )
+
+
+def test_an_argument_stands_behind_what_completes_the_one_before_it() -> None:
+    source = parse(Path("x.py"), b"f(a)\n")
+    assert isinstance(source, Source)
+    made = call(source.tree.body[0])
+    added = edits.add_arguments(source, made, ["k=1"])
+    completed = edits.wrap(source, made.args[0], "", " // n")
+    assert source.rewritten([added, *completed]) == "f(a // n, k=1)\n"

@@ -14,8 +14,8 @@ from pathlib import Path
 
 import pytest
 
-from hvdkit.migrate import edits, engine
-from hvdkit.migrate.engine import RuleFailed, make_plan, run_pass
+from hvdkit.migrate import edits
+from hvdkit.migrate.engine import RuleFailed, make_plan, plans, run_pass
 from hvdkit.migrate.facts import Facts, Options
 from hvdkit.migrate.finding import safe
 from hvdkit.migrate.plan import Finding
@@ -62,7 +62,7 @@ def test_an_error_inside_a_rule_is_named_and_nothing_is_planned(
 
     rule = next(rule for rule in all_rules() if rule.id == "HVD201")
 
-    monkeypatch.setattr(engine, "all_rules", lambda: [replace(rule, check=broken)])  # type: ignore[arg-type]
+    monkeypatch.setattr(plans, "all_rules", lambda: [replace(rule, check=broken)])  # type: ignore[arg-type]
     (tmp_path / "train.py").write_text("import torch\n")
     with pytest.raises(RuleFailed, match=r"HVD201: KeyError: 'x' \(test_robustness\.py, line \d+\)"):
         make_plan([tmp_path], Options())

@@ -8,7 +8,7 @@ import pytest
 
 from hvdkit.migrate.engine import make_plan
 from hvdkit.migrate.facts import Options
-from hvdkit.migrate.plan import Finding, Plan, State
+from hvdkit.migrate.plan import Plan, Reported, State
 
 FIT = """\
 import tensorflow as tf
@@ -43,7 +43,7 @@ def planned(folder: Path, text: str, target: str = "horovod", requirements: str 
     return make_plan([folder], Options(target))
 
 
-def of_keras_3(plan: Plan) -> list[Finding]:
+def of_keras_3(plan: Plan) -> list[Reported]:
     """What is told of Keras 3."""
     return [finding for finding in plan.told if "Keras 3" in finding.advice]
 

@@ -9,7 +9,7 @@ import pytest
 
 from hvdkit.migrate.engine import make_plan
 from hvdkit.migrate.facts import Options
-from hvdkit.migrate.plan import Finding
+from hvdkit.migrate.plan import Reported
 
 FLAGGED = """\
 import argparse
@@ -46,7 +46,7 @@ if __name__ == "__main__":
 ALWAYS = FLAGGED.replace("    if gpus > 1:\n    ", "").replace("    else:\n        Trainer().train()\n", "")
 
 
-def told(folder: Path, rule: str, **files: str) -> list[Finding]:
+def told(folder: Path, rule: str, **files: str) -> list[Reported]:
     """What a rule finds in some files."""
     for name, text in files.items():
         (folder / f"{name}.py").write_text(dedent(text))

@@ -116,5 +116,5 @@ def test_a_line_that_is_told_is_the_files_own() -> None:
     assert isinstance(parted, Source)
     parted.original = Original("a = 1; b = 2\nc = 3\n", [1, 1, 2, 3])
     names = index(parted)
-    assert [names.line(statement) for statement in parted.tree.body] == [1, 1, 2]
+    assert [names.line(statement) for statement in parted.tree.body] == ["1", "1", "2"]
     assert names.place(parted.tree.body[2]) == "train.py:2"

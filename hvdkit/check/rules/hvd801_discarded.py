@@ -9,7 +9,7 @@ from hvdkit.check.horovod import called, discarded, short, target
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.finding import manual, safe
 from hvdkit.migrate.names import FUNCTIONS, Names
-from hvdkit.migrate.plan import Edit, Finding
+from hvdkit.migrate.plan import Edit, Finding, Slot
 from hvdkit.migrate.rule import Change, Keep, Rule
 
 KEEPS_SHAPE = ("allreduce", "broadcast", "broadcast_object")
@@ -65,7 +65,7 @@ def _can_assign(names: Names, given: ast.expr) -> bool:
 
 def _assign(names: Names, statement: ast.Expr, text: str) -> Edit:
     start = names.source.start(statement)
-    return Edit(start, start, f"{text} = ")
+    return Edit(start, start, f"{text} = ", Slot.OPENING)
 
 
 RULE = Rule(

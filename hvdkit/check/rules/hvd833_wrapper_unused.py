@@ -11,7 +11,7 @@ from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.optimizers.step_calls import step_calls
 from hvdkit.migrate.finding import manual, safe
 from hvdkit.migrate.names import Names
-from hvdkit.migrate.plan import Edit, Finding
+from hvdkit.migrate.plan import Edit, Finding, Slot
 from hvdkit.migrate.rule import Change, Keep, Rule
 
 MESSAGE = "hvd.DistributedOptimizer() gives a new optimizer, and this one is thrown away"
@@ -46,7 +46,7 @@ def check(facts: Facts) -> Iterator[Finding]:
 
 def _assign(names: Names, statement: ast.Expr, text: str) -> Edit:
     start = names.source.start(statement)
-    return Edit(start, start, f"{text} = ")
+    return Edit(start, start, f"{text} = ", Slot.OPENING)
 
 
 RULE = Rule(

@@ -9,7 +9,7 @@ from typing import Any
 from urllib.parse import quote
 
 from hvdkit import __version__
-from hvdkit.migrate.plan import Applicability, Condition, Finding, Plan
+from hvdkit.migrate.plan import Applicability, Condition, Plan, Reported
 from hvdkit.migrate.rule import Rule
 from hvdkit.migrate.rules import all_rules
 
@@ -82,7 +82,7 @@ def _driver(rules: Sequence[Rule], more: list[dict[str, Any]]) -> dict[str, Any]
     }
 
 
-def _result(finding: Finding, root: Path, levels: dict[Applicability, str]) -> dict[str, Any]:
+def _result(finding: Reported, root: Path, levels: dict[Applicability, str]) -> dict[str, Any]:
     text = f"{finding.message}: {finding.advice}" if finding.advice else finding.message
     return {
         "ruleId": finding.rule,

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from hvdkit.console import show_line
 from hvdkit.migrate.facts import Options
-from hvdkit.migrate.plan import WAITING, Applicability, Condition, Finding, Plan, Program, State, address
+from hvdkit.migrate.plan import WAITING, Applicability, Condition, Plan, Program, Reported, State, address
 from hvdkit.migrate.report.diff import plan_diff
 from hvdkit.notebook import NOTEBOOK, making, program_beside
 
@@ -132,12 +132,12 @@ def _conditions(program: Program) -> None:
     Console().print(table)
 
 
-def _alike(findings: Sequence[Finding]) -> Iterator[tuple[Finding, list[int]]]:
+def _alike(findings: Sequence[Reported]) -> Iterator[tuple[Reported, list[int]]]:
     """The first of the findings of one file that ask for the same, and the lines of the others.
 
     What refuses a program may be named in a hundred lines, each in words of its own.
     """
-    groups: dict[object, list[Finding]] = {}
+    groups: dict[object, list[Reported]] = {}
     for finding in findings:
         words = "" if finding.applicability is Applicability.REFUSED else finding.message
         key = (finding.rule, finding.path, finding.cell, words, finding.advice)
@@ -146,7 +146,7 @@ def _alike(findings: Sequence[Finding]) -> Iterator[tuple[Finding, list[int]]]:
         yield first, sorted({finding.line for finding in others} - {first.line})
 
 
-def show_finding(finding: Finding, style: str = "yellow", lines: Sequence[int] = ()) -> None:
+def show_finding(finding: Reported, style: str = "yellow", lines: Sequence[int] = ()) -> None:
     """One finding: its place, what was seen, and what to write or know. lines: where it stands again."""
     place = address(_name(finding.path), finding.line, finding.cell)
     show_line((f"{place}: {finding.rule} {finding.message}", style))

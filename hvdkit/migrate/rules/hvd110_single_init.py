@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from hvdkit.migrate import edits
+from hvdkit.migrate.decisions.rank_questions import RankQuestion
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.code.console_scripts import commands, console_script
 from hvdkit.migrate.facts.code.main_guards import main_guard
 from hvdkit.migrate.facts.launch.ranks import environment_stores
-from hvdkit.migrate.facts.once import once
-from hvdkit.migrate.facts.programs.horovod_import import horovod_name
 from hvdkit.migrate.facts.programs.programs import ProgramFacts, programs_of
 from hvdkit.migrate.facts.programs.reached_code import (
     DEFINITIONS,
@@ -24,28 +23,10 @@ from hvdkit.migrate.facts.programs.reached_code import (
 )
 from hvdkit.migrate.finding import manual, refused, safe
 from hvdkit.migrate.names import Names
-from hvdkit.migrate.plan import Applicability, Edit, Finding
-from hvdkit.migrate.rule import Change, Keep, Rule, findings
-from hvdkit.migrate.rules import all_rules
+from hvdkit.migrate.plan import Edit, Finding
+from hvdkit.migrate.rule import Change, Keep, Last, Rule
 from hvdkit.migrate.starting import below_imports, start_lines
 
-# The rules that write questions for the rank into what a program of one process runs.
-ASKING = (
-    "HVD112",
-    "HVD300",
-    "HVD301",
-    "HVD302",
-    "HVD305",
-    "HVD401",
-    "HVD601",
-    "HVD602",
-    "HVD603",
-    "HVD604",
-    "HVD606",
-    "HVD607",
-    "HVD608",
-    "HVD609",
-)
 FIRST = "Horovod starts first, and each process takes the GPU of its local rank"
 SHARES = "it shares functions with a program that trains, and they ask for their rank now"
 IMPORTED = "what it makes while it is imported asks for its rank now"
@@ -55,40 +36,50 @@ NOBODY = "no script was found that runs this training, which asks for its rank: 
 START = "call hvd.init() and torch.cuda.set_device(hvd.local_rank()) first in the script that runs it"
 
 
-def check(facts: Facts) -> Iterator[Finding]:
+def check(facts: Facts, asking: Sequence[RankQuestion]) -> Iterator[Finding]:
+    on_import = [question for question in asking if _on_import(question)]
     others = any(is_script(facts, program.entry) for program in programs_of(facts))
     for program in programs_of(facts):
         entry = program.entry
         if others and not is_script(facts, entry):
-            if program.kind == "single" and _started_by_nobody(facts, program):
+            if program.kind == "single" and _started_by_nobody(facts, program, asking):
                 yield manual("HVD110", entry, entry.source.tree.body[0], NOBODY, START)
-        elif program.kind == "single" and (early := _asked_above(facts, entry)):
+        elif program.kind == "single" and (early := _asked_above(facts, entry, on_import)):
             yield refused("HVD110", entry, early, TOO_LATE, MOVE)
-        elif program.kind == "single" or (program.kind == "none" and _asks_ranks(facts, program)):
+        elif program.kind == "single" or (program.kind == "none" and _asks_ranks(facts, program, asking)):
             message = FIRST if program.kind == "single" else SHARES
-            yield safe(facts, "HVD110", entry, entry.source.tree.body[0], message, _edit, facts, program)
-    for names in _imported_with(facts):
+            yield safe(
+                facts, "HVD110", entry, entry.source.tree.body[0], message, _edit, facts, program, asking
+            )
+    for names in _imported_with(facts, on_import):
         make = (below_imports, facts, names, start_lines(facts, names))
         yield safe(facts, "HVD110", names, names.source.tree.body[0], IMPORTED, *make)
 
 
-def _asked_above(facts: Facts, names: Names) -> ast.stmt | None:
+def _on_import(question: RankQuestion) -> bool:
+    """Whether it asks while its file is run or imported: in no function, and not under the main guard."""
+    names, statement = question.names, question.statement
+    guarded = main_guard(names) in (statement, *names.ancestors(statement))
+    return names.function(statement) is None and not isinstance(statement, DEFINITIONS) and not guarded
+
+
+def _asked_above(facts: Facts, names: Names, on_import: Sequence[RankQuestion]) -> ast.stmt | None:
     """What asks for its rank, when a script is run, above the import that hvd.init() goes below."""
     last = start_below(facts, names)
-    asking = (node for where, node in _asking_on_import(facts) if where is names)
+    asking = (question.statement for question in on_import if question.names is names)
     return next((node for node in asking if last is not None and node.lineno < last.lineno), None)
 
 
-def _started_by_nobody(facts: Facts, program: ProgramFacts) -> bool:
+def _started_by_nobody(facts: Facts, program: ProgramFacts, asking: Sequence[RankQuestion]) -> bool:
     """Whether a file that only defines things will ask for ranks, and is in no script's program that trains."""
-    asks = any(names is program.entry for names, _ in _asking(facts))
+    asks = any(question.names is program.entry for question in asking)
     return asks and not any(
         other.kind != "none" and program.entry in other.files and is_script(facts, other.entry)
         for other in programs_of(facts)
     )
 
 
-def _asks_ranks(facts: Facts, program: ProgramFacts) -> bool:
+def _asks_ranks(facts: Facts, program: ProgramFacts, asking: Sequence[RankQuestion]) -> bool:
     """Whether a script that trains nothing, and runs something, shares files that will ask for ranks."""
     shared = {names.source.path for names in program.files if only_single(facts, names)}
     last = start_below(facts, program.entry)
@@ -97,8 +88,8 @@ def _asks_ranks(facts: Facts, program: ProgramFacts) -> bool:
         return False
     if guard is None and not _runs_something(facts, program.entry) and not commands(facts, program.entry):
         return False  # a file of a model that nothing in the project imports
-    asking = ((names, node) for names, node in _asking(facts) if names.source.path in shared)
-    return any(runs_in(facts, program, names, node) for names, node in asking)
+    there = [question for question in asking if question.names.source.path in shared]
+    return any(runs_in(facts, program, question.names, question.statement) for question in there)
 
 
 def _runs_something(facts: Facts, names: Names) -> bool:
@@ -106,61 +97,25 @@ def _runs_something(facts: Facts, names: Names) -> bool:
     return any(does_something(names, each) or runs_project(facts, names, each) for each in body)
 
 
-@once
-def _asking(facts: Facts) -> list[tuple[Names, ast.stmt]]:
-    """Where a rule of those that ask for ranks writes; the same for all programs."""
-    lines = {
-        (finding.path, finding.line_in_program)
-        for rule in all_rules()
-        if rule.id in ASKING and facts.options.allows(rule.id)
-        for finding in findings(rule, facts)
-        if finding.edits and (finding.applicability is Applicability.SAFE or facts.options.suggested)
-        if any(
-            f"{horovod_name(facts, facts.project.files[finding.path])}." in edit.text
-            for edit in finding.edits
-        )
-    }
-    touched = {path for path, _ in lines}
-    return [
-        (names, node)
-        for names in facts.files
-        if names.source.path in touched
-        for node in names.parents
-        if isinstance(node, ast.stmt) and (names.source.path, node.lineno) in lines
-    ]
-
-
-@once
-def _asking_on_import(facts: Facts) -> list[tuple[Names, ast.stmt]]:
-    """What asks for ranks while a file is run or imported: in no function, and not under the main guard."""
-    return [
-        (names, node)
-        for names, node in _asking(facts)
-        if names.function(node) is None
-        and not isinstance(node, DEFINITIONS)
-        and main_guard(names) not in (node, *names.ancestors(node))
-    ]
-
-
-def _imported_with(facts: Facts) -> list[Names]:
+def _imported_with(facts: Facts, on_import: Sequence[RankQuestion]) -> list[Names]:
     """The files that ask for ranks while a program of one process imports them."""
-    asking = {names for names, _ in _asking_on_import(facts) if only_single(facts, names)}
+    asking = {question.names for question in on_import if only_single(facts, question.names)}
     entries = {program.entry for program in programs_of(facts) if program.kind == "single"}
     return [names for names in facts.files if names in asking and names not in entries]
 
 
-def _edit(facts: Facts, program: ProgramFacts) -> list[Edit]:
+def _edit(facts: Facts, program: ProgramFacts, asking: Sequence[RankQuestion]) -> list[Edit]:
     names = program.entry
     guard = main_guard(names)
     lines = start_lines(facts, names)
     if program.kind == "none" and _chooses_gpus(facts, program):
         lines = lines[:1]  # CUDA, once it is asked, takes no other CUDA_VISIBLE_DEVICES
     others = any(does_something(names, each) for each in names.source.tree.body if each is not guard)
-    if guard is None or others or any(where is names for where, _ in _asking_on_import(facts)):
+    if guard is None or others or any(each.names is names and _on_import(each) for each in asking):
         return [below_imports(facts, names, lines)]
     command = console_script(facts, names)
     starts = [guard.body] if command is None else [command.body]
-    if command is not None and any(guard in where.ancestors(node) for where, node in _asking(facts)):
+    if command is not None and any(guard in each.names.ancestors(each.statement) for each in asking):
         starts.append(guard.body)
     return [edits.at_start(names, body, lines) for body in starts]
 
@@ -183,7 +138,7 @@ RULE = Rule(
     ),
     why="Every rank must know its place before the first CUDA call, else all processes of a host share GPU 0.",
     safety="Safe: on one process it changes nothing.",
-    check=check,
+    check=Last(check),
     changes=(
         Change(
             """\

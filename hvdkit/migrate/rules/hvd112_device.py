@@ -41,10 +41,16 @@ def check(facts: Facts) -> Iterator[Finding]:
             message = f"every process of a host would work on its first device: {text}"
         else:
             continue
-        yield safe(facts, "HVD112", names, index, message, edits.replace, names.source, index, text)
+        yield safe(
+            facts, "HVD112", names, index, message, edits.replace, names.source, index, text
+        ).asking_rank()
     for value in sorted(first_devices(facts), key=lambda value: value.node.lineno):  # type: ignore[attr-defined]
         message = "every process of a host would work on its first device"
-        yield safe(facts, "HVD112", value.names, value.node, message, _own_device, facts, value)
+        if _is_taken_by_number(facts, value):
+            make = (_numbered_device, facts, value)
+            yield safe(facts, "HVD112", value.names, value.node, message, *make).asking_rank()
+        else:
+            yield safe(facts, "HVD112", value.names, value.node, message, _own_device, value)
     for site in facts.calls(SET_DEVICE):
         if site.node.args and "ddp" in kinds_of(facts, site.names) and only_given(facts, site):
             message = (
@@ -52,7 +58,8 @@ def check(facts: Facts) -> Iterator[Finding]:
             )
             advice = f"call torch.cuda.set_device({horovod_name(facts, site.names)}.local_rank()), whatever the option says"
             if chosen_alone(facts, site):
-                yield needed(facts, "HVD112", site.names, site.node, message, _local, facts, site)
+                make_local = (_local, facts, site)
+                yield needed(facts, "HVD112", site.names, site.node, message, *make_local).asking_rank()
             else:
                 yield manual("HVD112", site.names, site.node, message, advice)
     yield from _alike(facts)
@@ -87,7 +94,9 @@ def _alike(facts: Facts) -> Iterator[Finding]:
             yield manual("HVD112", names, node, message, advice)
         else:
             local = f"{hvd}.local_rank()"
-            yield needed(facts, "HVD112", names, node, message, _numbered, names, node, local)
+            yield needed(
+                facts, "HVD112", names, node, message, _numbered, names, node, local
+            ).asking_rank()
 
 
 def _numbered(names: Names, node: ast.expr, number: str) -> Edit:
@@ -96,14 +105,23 @@ def _numbered(names: Names, node: ast.expr, number: str) -> Edit:
     return edits.replace(names.source, text if text is not None else node, number)
 
 
-def _own_device(facts: Facts, value: Value) -> Edit:
-    """cuda, which is the device that a process took; with its number where that is asked for."""
-    source = value.names.source
+def _is_taken_by_number(facts: Facts, value: Value) -> bool:
+    """Whether something that has to know a device's number is given it."""
     for site in facts.calls(*sorted(BY_NUMBER)):
         chosen = {o.node for part in site.node.args[:1] for o in facts.flow.values(site.names, part)}
         if value.node in {node for made in chosen for node in ast.walk(made)}:
-            text = f'f"cuda:{{{horovod_name(facts, value.names)}.local_rank()}}"'
-            return edits.replace(source, value.node, text)
+            return True
+    return False
+
+
+def _numbered_device(facts: Facts, value: Value) -> Edit:
+    text = f'f"cuda:{{{horovod_name(facts, value.names)}.local_rank()}}"'
+    return edits.replace(value.names.source, value.node, text)
+
+
+def _own_device(value: Value) -> Edit:
+    """cuda, which is the device that a process took."""
+    source = value.names.source
     return edits.replace(source, value.node, source.segment(value.node).replace(FIRST_DEVICE, "cuda"))
 
 

@@ -30,7 +30,7 @@ from hvdkit.migrate.facts.programs.programs import kinds_of, migrates
 from hvdkit.migrate.finding import manual, refused, required
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Edit, Finding
-from hvdkit.migrate.rule import Change, Keep, Rule
+from hvdkit.migrate.rule import AverageAfter, Change, Keep, Rule
 
 UNFOLLOWED = (
     "gradients are looked at before this step of something unknown, and where the program's optimizer steps was not "
@@ -178,6 +178,7 @@ RULE = Rule(
         "averaged at each of them, as DDP does without no_sync()."
     ),
     check=check,
+    average_after=AverageAfter.REFUSED,
     changes=(
         Change(
             """\

@@ -24,7 +24,7 @@ from hvdkit.migrate.finding import required
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.pass_counts import by_context, by_switch, several
 from hvdkit.migrate.plan import Finding
-from hvdkit.migrate.rule import Change, Keep, Rule
+from hvdkit.migrate.rule import AverageAfter, Change, Keep, Rule
 from hvdkit.migrate.values import vocabulary as words
 
 WHY = "this backward adds its gradients up on each rank; a later one reduces them, as no_sync() had it"
@@ -93,6 +93,7 @@ RULE = Rule(
         "scaling of the loss stays. With two ranks in float32 the weights are bit-identical."
     ),
     check=check,
+    average_after=AverageAfter.REFUSED,
     changes=(
         Change(
             """\

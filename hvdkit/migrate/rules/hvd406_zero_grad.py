@@ -17,7 +17,7 @@ from hvdkit.migrate.facts.programs.programs import migrates, programs_of
 from hvdkit.migrate.finding import required
 from hvdkit.migrate.names import FUNCTIONS, Names, Scope
 from hvdkit.migrate.plan import Edit, Finding
-from hvdkit.migrate.rule import Change, Keep, Rule
+from hvdkit.migrate.rule import AverageAfter, Change, Keep, Rule
 from hvdkit.migrate.values.arguments import passed
 
 Variable = Optional[tuple[Optional[Scope], str]]
@@ -155,6 +155,7 @@ RULE = Rule(
         "of zeros in any case. What synchronize() reduces is thrown away by the next line, on every rank."
     ),
     check=check,
+    average_after=AverageAfter.REFUSED,
     changes=(
         Change(
             """\

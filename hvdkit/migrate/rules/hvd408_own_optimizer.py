@@ -13,7 +13,7 @@ from hvdkit.migrate.facts.optimizers.wrap_places import wrap_places
 from hvdkit.migrate.facts.programs.programs import migrates
 from hvdkit.migrate.finding import manual, refused, required
 from hvdkit.migrate.names import FunctionNode, Names
-from hvdkit.migrate.plan import Edit, Finding
+from hvdkit.migrate.plan import Edit, Finding, Slot
 from hvdkit.migrate.rule import Change, Keep, Rule
 
 KEEPS_IT = "use --target hvdkit, which keeps the object instead of making a new one"
@@ -131,7 +131,7 @@ def _add_closure(names: Names, method: FunctionNode) -> Edit:
     if not method.args.args:
         raise edits.CannotEdit("step() has no self")
     end = names.source.end(method.args.args[0])
-    return Edit(end, end, ", closure=None")
+    return Edit(end, end, ", closure=None", Slot.ARGUMENT)
 
 
 RULE = Rule(

@@ -13,7 +13,7 @@ from hvdkit.migrate.facts.optimizers.wrap_places import wrap_places
 from hvdkit.migrate.facts.programs.programs import migrates
 from hvdkit.migrate.finding import required
 from hvdkit.migrate.plan import Edit, Finding
-from hvdkit.migrate.rule import Change, Keep, Rule
+from hvdkit.migrate.rule import AverageAfter, Change, Keep, Rule
 
 # The optimizer of hvdkit.torch remembers that it has reduced: nobody has to tell its step() not to.
 HANDED_ON = {"horovod": ("synchronize", "skip_synchronize"), "hvdkit": ("synchronize",)}
@@ -72,6 +72,7 @@ RULE = Rule(
         "weights are bit-identical."
     ),
     check=check,
+    average_after=AverageAfter.REFUSED,
     changes=(
         Change(
             """\

@@ -6,32 +6,30 @@ import ast
 from collections.abc import Iterator
 
 from hvdkit.migrate import edits
+from hvdkit.migrate.decisions.optimizer_wraps import optimizer_wraps
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.models.syncing import REST, RESTING, SETTER
-from hvdkit.migrate.facts.once import once
 from hvdkit.migrate.facts.optimizers.remade_optimizers import Again, made_again
-from hvdkit.migrate.facts.optimizers.wrap_places import Place, wrap_places
+from hvdkit.migrate.facts.optimizers.wrap_places import Place
 from hvdkit.migrate.finding import manual, safe
 from hvdkit.migrate.names import FUNCTIONS, LOOPS, Names
-from hvdkit.migrate.plan import WAITING, Applicability, Edit, Finding
-from hvdkit.migrate.rule import Change, Keep, Rule, findings
-from hvdkit.migrate.rules.hvd401_optimizer import RULE as WRAPPING
+from hvdkit.migrate.plan import Edit, Finding, Obstacle
+from hvdkit.migrate.rule import Change, Keep, Rule
 
 ENDS = (ast.Return, ast.Raise, ast.Break, ast.Continue)
 
 
 def check(facts: Facts) -> Iterator[Finding]:
-    for place in wrap_places(facts):
+    for place in (decision.place for decision in optimizer_wraps(facts) if decision.wrapped):
         again = made_again(facts, place)
-        if again is None or _rests(place) or (place.names, place.call.lineno) not in _wrapped(facts):
+        if again is None or _rests(place):
             continue
         message = (
             "an optimizer is made again for this model: the hooks of the one before stay on its parameters, and both "
             "would reduce each gradient"
         )
-        try:
-            edit = _edit(place, again)
-        except edits.CannotEdit:
+        made = edits.attempt(_edit, place, again)
+        if isinstance(made, Obstacle):
             advice = (
                 f"when the training with the one before is over, call its {SETTER}({REST}): "
                 "its hooks rest then"
@@ -39,16 +37,7 @@ def check(facts: Facts) -> Iterator[Finding]:
             yield manual("HVD415", place.names, place.call, message, advice)
             continue
         message += ": the ones before rest"
-        yield safe(facts, "HVD415", place.names, place.call, message, _known, edit)
-
-
-@once
-def _wrapped(facts: Facts) -> set[tuple[Names, int]]:
-    """Where this run puts an optimizer of Horovod's, and the one before is one, too."""
-    applied = (Applicability.SAFE, *WAITING)
-    lines = {(f.path, f.line_in_program) for f in findings(WRAPPING, facts) if f.applicability in applied}
-    places = ((place.names, place.call.lineno) for place in wrap_places(facts))
-    return {(names, line) for names, line in places if (names.source.path, line) in lines}
+        yield safe(facts, "HVD415", place.names, place.call, message, made)
 
 
 def _rests(place: Place) -> bool:
@@ -61,10 +50,6 @@ def _rests(place: Place) -> bool:
         and names.function(call) is names.function(place.call)
         for call in names.calls.get(SETTER, ())
     )
-
-
-def _known(edit: Edit) -> Edit:
-    return edit
 
 
 def _edit(place: Place, again: Again) -> Edit:

@@ -6,19 +6,12 @@ import ast
 from collections.abc import Iterator
 
 from hvdkit.migrate import edits
-from hvdkit.migrate.collective_edits import in_place, process_set, same_again
+from hvdkit.migrate.decisions.collectives import all_reduces
 from hvdkit.migrate.facts import Facts
-from hvdkit.migrate.facts.collectives.collectives import (
-    Collective,
-    collectives,
-    passes_reduction,
-    reduction,
-    reduction_constants,
-)
-from hvdkit.migrate.facts.collectives.narrow_tensors import is_narrow
+from hvdkit.migrate.facts.collectives.collectives import collectives, reduction_constants
 from hvdkit.migrate.facts.programs.horovod_import import horovod_name
 from hvdkit.migrate.finding import manual, safe
-from hvdkit.migrate.plan import Edit, Finding
+from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
 
 NARROW = "write tensor.copy_(hvd.allreduce(tensor.int(), op=hvd.Sum)) where it is one"
@@ -26,43 +19,21 @@ ADVICE = "write hvd.allreduce_(tensor, op=hvd.Sum) (in place; Horovod's default 
 
 
 def check(facts: Facts) -> Iterator[Finding]:
-    for call in collectives(facts, "all_reduce"):
-        asked = call.given.get("op")
-        operation = reduction(facts, call.names, asked)
-        problem = call.problem
-        if operation is None and (asked is None or not passes_reduction(facts, call.names, asked)):
-            problem = problem or "Horovod has no such reduction, or it is decided where it cannot be followed"
-        if problem or "tensor" not in call.given:
-            yield manual("HVD501", call.names, call.node, f"all_reduce is left: {problem}", ADVICE)
-            continue
-        narrow = is_narrow(facts, call.names, call.given["tensor"])
-        if narrow is not False:
-            yield _of_narrow(facts, call, operation, narrow is True)
+    for decision in all_reduces(facts):
+        names, node, operation = decision.call.names, decision.call.node, decision.operation
+        if decision.problem:
+            advice = ADVICE if decision.narrow is False else NARROW
+            yield manual("HVD501", names, node, f"all_reduce is left: {decision.problem}", advice)
             continue
         message = f"all_reduce becomes allreduce_, in place as before, op={operation or 'as passed'}"
-        yield safe(facts, "HVD501", call.names, call.node, message, _edits, facts, call, operation)
-    for names, node, operation in reduction_constants(facts):
-        if not _argument(facts, node):
+        if decision.narrow:
+            message = f"Horovod reduces no tensor of this type: a copy as integers is reduced, op={operation}"
+        yield safe(facts, "HVD501", names, node, message, decision.made)
+    for names, constant, operation in reduction_constants(facts):
+        if not _argument(facts, constant):
             text = f"{horovod_name(facts, names)}.{operation}"
             message = f"the reduction becomes {text}, where it is passed on"
-            yield safe(facts, "HVD501", names, node, message, edits.replace, names.source, node, text)
-
-
-def _of_narrow(facts: Facts, call: Collective, operation: str | None, surely: bool) -> Finding:
-    """Horovod reduces a copy in four bytes; what is copied back wraps as the sum of single bytes does."""
-    tensor = call.given["tensor"]
-    plain = surely and same_again(tensor) and call.waits is None and operation in ("Sum", "Max", "Min")
-    if not plain:
-        problem = "Horovod reduces no tensor of bytes, 16-bit integers or truth values, and this may be one"
-        return manual("HVD501", call.names, call.node, f"all_reduce is left: {problem}", NARROW)
-    message = f"Horovod reduces no tensor of this type: a copy as integers is reduced, op={operation}"
-    return safe(facts, "HVD501", call.names, call.node, message, _copied, facts, call, operation)
-
-
-def _copied(facts: Facts, call: Collective, operation: str) -> list[Edit]:
-    tensor, hvd = call.given["tensor"], horovod_name(facts, call.names)
-    how = [f".int(), op={hvd}.{operation}", *process_set(call), "))"]
-    return edits.recast(call.names.source, call.whole, [tensor, f".copy_({hvd}.allreduce(", tensor, *how])
+            yield safe(facts, "HVD501", names, constant, message, edits.replace, names.source, constant, text)
 
 
 def _argument(facts: Facts, node: ast.Attribute) -> bool:
@@ -74,12 +45,6 @@ def _argument(facts: Facts, node: ast.Attribute) -> bool:
         )
         for value in call.given.values()
     )
-
-
-def _edits(facts: Facts, call: Collective, operation: str | None) -> list[Edit]:
-    hvd = horovod_name(facts, call.names)
-    how: list[str | ast.expr] = [f", op={hvd}.{operation}"] if operation else [", op=", call.given["op"]]
-    return in_place(facts, call, "allreduce", call.given["tensor"], how)
 
 
 RULE = Rule(

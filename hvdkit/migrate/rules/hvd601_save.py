@@ -50,7 +50,9 @@ def check(facts: Facts) -> Iterator[Finding]:
         computed = _computed_apart(facts, writer)
         if computed is not None and started(facts, names, writer.node) == {True}:
             message = "every rank computes what is written, as all may have to; rank 0 writes it"
-            yield safe(facts, "HVD601", names, writer.node, message, _compute_above, facts, writer, computed)
+            yield safe(
+                facts, "HVD601", names, writer.node, message, _compute_above, facts, writer, computed
+            ).asking_rank()
             continue
         short = writer.name.rpartition(".")[2]
         message = f"every rank would write the file of this {short}"
@@ -67,7 +69,9 @@ def check(facts: Facts) -> Iterator[Finding]:
             message = "every rank would write this file; rank 0 writes it"
             hvd = horovod_name(facts, names)
             condition = f"not {hvd}.is_initialized() or {hvd}.rank() == 0" if ask else f"{hvd}.rank() == 0"
-            yield make(facts, "HVD601", names, row[0], message, edits.guard, names.source, row, condition)
+            yield make(
+                facts, "HVD601", names, row[0], message, edits.guard, names.source, row, condition
+            ).asking_rank()
 
 
 def _computed_apart(facts: Facts, writer: Writer) -> ast.expr | None:
@@ -90,10 +94,10 @@ def _computed_apart(facts: Facts, writer: Writer) -> ast.expr | None:
 def _compute_above(facts: Facts, writer: Writer, computed: ast.expr) -> list[Edit]:
     names, source = writer.names, writer.names.source
     statement = names.statement(writer.node)
-    variable, indent = fresh(names, "written"), source.indent(statement.lineno)
-    above = f"{variable} = {source.segment(computed)}{source.newline}{indent}"
-    guarded = edits.enclose(source, [statement], f"{above}if {horovod_name(facts, names)}.rank() == 0:")
-    return [*guarded, edits.replace(source, computed, variable)]
+    variable = fresh(names, "written")
+    above = edits.before(source, statement, [f"{variable} = {source.segment(computed)}"])
+    guarded = edits.guard(source, [statement], f"{horovod_name(facts, names)}.rank() == 0")
+    return [above, *guarded, edits.replace(source, computed, variable)]
 
 
 RULE = Rule(

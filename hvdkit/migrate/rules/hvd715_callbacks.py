@@ -14,7 +14,7 @@ from hvdkit.migrate.facts.programs.horovod_import import horovod_module, horovod
 from hvdkit.migrate.facts.programs.tensorflow_programs import migrating_fits
 from hvdkit.migrate.finding import refused, required
 from hvdkit.migrate.names import Names
-from hvdkit.migrate.plan import Edit, Finding
+from hvdkit.migrate.plan import Edit, Finding, Slot
 from hvdkit.migrate.rule import Change, Keep, Rule
 from hvdkit.migrate.tensorflow_edits import callbacks
 
@@ -111,12 +111,12 @@ def _first(facts: Facts, names: Names, node: ast.List) -> Edit:
     text, source = _text(facts, names), names.source
     start = source.start(node) + 1
     if not node.elts:
-        return Edit(start, start, text)
+        return Edit(start, start, text, Slot.ARGUMENT)
     first = source.start(node.elts[0])
     if source.line_at(first) != source.line_at(start):
         gap = source.newline + source.indent(source.line_at(first))
-        return Edit(first, first, text.replace(", ", f",{gap}") + f",{gap}")
-    return Edit(first, first, f"{text}, ")
+        return Edit(first, first, text.replace(", ", f",{gap}") + f",{gap}", Slot.ARGUMENT)
+    return Edit(first, first, f"{text}, ", Slot.ARGUMENT)
 
 
 def _around(facts: Facts, call: ModelCall, given: ast.expr) -> list[Edit]:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from pathlib import Path
 
+from hvdkit.migrate.decisions.collectives import left_as_they_are
 from hvdkit.migrate.facts import Facts, Site
 from hvdkit.migrate.facts.averages.kept_averages import stays
 from hvdkit.migrate.facts.code.library_uses import mentions
@@ -16,16 +16,14 @@ from hvdkit.migrate.facts.optimizers.averaged_by_hand import averages_by_hand
 from hvdkit.migrate.facts.programs.programs import kinds_of
 from hvdkit.migrate.finding import refused, safe
 from hvdkit.migrate.names import Names
-from hvdkit.migrate.plan import Applicability, Finding
-from hvdkit.migrate.rule import Keep, Rule, findings
-from hvdkit.migrate.rules import all_rules
+from hvdkit.migrate.plan import Finding
+from hvdkit.migrate.rule import AverageAfter, Keep, Rule
 
 ADVICE = (
     "write its calls with torch.distributed or Horovod (bcast is hvd.broadcast_object, gather is "
     "hvd.allgather_object) and run hvdkit migrate again"
 )
 STAYS = "what is done to gradients here stays as it is, and no optimizer of Horovod's averages beside it"
-WRITING = ("HVD501", "HVD503", "HVD505", "HVD506")  # the rules that write collectives with Horovod
 WAIT = (
     "reduce gradients in calls that wait (or whose handle's wait() stands in the same function), or wrap the model in "
     "DistributedDataParallel instead, and run hvdkit migrate again"
@@ -35,12 +33,13 @@ UNLIKE = "Horovod's optimizer, which is faster, was not proven to do the same"
 
 def check(facts: Facts) -> Iterator[Finding]:
     literal = after_backward(facts).files
-    unwritten = _unwritten(facts)
+    unwritten = left_as_they_are(facts)
     for site, problem in _left(facts):
         reason = f"{problem} ({problem.names.place(problem.node)})"
         stays_so = site.names in literal or stays(facts, site)
-        if stays_so and (reason_left := unwritten.get(_place(site))):
-            message = f"what is done to gradients here would have to stay as it is, and {reason_left}"
+        if stays_so and (kept := unwritten.get(site.node)):
+            why = f"{kept.call.function} is left: {kept.left}"
+            message = f"what is done to gradients here would have to stay as it is, and {why}"
             yield refused("HVD904", site.names, site.node, message, WAIT)
             continue
         if stays_so:
@@ -58,21 +57,6 @@ def check(facts: Facts) -> Iterator[Finding]:
         )
         yield refused("HVD904", site.names, site.node, message, advice)
     yield from _beside_mpi(facts)
-
-
-def _unwritten(facts: Facts) -> dict[tuple[Path, int, int], str]:
-    """The collectives that no rule writes with Horovod, by their places, with what is said of them."""
-    said = (finding for rule in all_rules() if rule.id in WRITING for finding in findings(rule, facts))
-    left = (Applicability.MANUAL, Applicability.REFUSED)
-    return {
-        (finding.path, finding.line_in_program, finding.column - 1): finding.message
-        for finding in said
-        if finding.applicability in left
-    }
-
-
-def _place(site: Site) -> tuple[Path, int, int]:
-    return site.names.source.path, site.node.lineno, site.node.col_offset
 
 
 def _beside_mpi(facts: Facts) -> Iterator[Finding]:
@@ -117,6 +101,7 @@ RULE = Rule(
     ),
     safety="Nothing is edited by this rule: HVD5xx translates the collectives one by one.",
     check=check,
+    average_after=AverageAfter.REFUSED,
     changes=(),
     keeps=(
         Keep(

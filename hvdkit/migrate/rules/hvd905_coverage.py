@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from dataclasses import replace
 
+from hvdkit.migrate.decisions.optimizer_wraps import optimizer_wraps
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.coverage.trained_wraps import others_beside, trained_wraps, without_optimizer
 from hvdkit.migrate.facts.coverage.untrained_wraps import without_optimizers
@@ -17,10 +19,9 @@ from hvdkit.migrate.facts.optimizers.mixed_steps import stepped_by_hand_too
 from hvdkit.migrate.facts.optimizers.unknown_steps import unknown_steps
 from hvdkit.migrate.facts.programs.programs import migrates, programs_of
 from hvdkit.migrate.facts.programs.reached_code import runs_in
-from hvdkit.migrate.finding import NOT_REWRITTEN, refused
-from hvdkit.migrate.plan import Applicability, Finding
-from hvdkit.migrate.rule import Keep, Rule, findings
-from hvdkit.migrate.rules.hvd401_optimizer import RULE as WRAPPING
+from hvdkit.migrate.finding import refused
+from hvdkit.migrate.plan import Finding
+from hvdkit.migrate.rule import AverageAfter, Keep, Rule
 
 ADVICE = (
     "make the optimizer where hvdkit can see it, from model.parameters() and a class of torch.optim "
@@ -39,7 +40,6 @@ BESIDE = "the script itself steps what no optimizer has: nobody would average th
 GIVE = (
     "give these parameters to an optimizer, too. Gradients are not averaged after backward() (HVD416) for all"
 )
-LEFT = (Applicability.MANUAL, Applicability.REFUSED)
 
 
 def check(facts: Facts) -> Iterator[Finding]:
@@ -94,14 +94,17 @@ def _not_wrapped(facts: Facts) -> Iterator[Finding]:
     )
     if not trained:
         return
-    left = {(f.path, f.line_in_program): f for f in findings(WRAPPING, facts) if f.applicability in LEFT}
+    left = {decision.place.call: decision for decision in optimizer_wraps(facts) if not decision.wrapped}
     for optimizer in trained.values():
-        finding = left.get((optimizer.names.source.path, optimizer.node.lineno))
-        if finding is not None:
-            not_done = finding.advice.startswith(NOT_REWRITTEN)
-            why = finding.advice.partition(";")[0] if not_done else finding.message
+        decision = left.get(optimizer.node)
+        if decision is not None:
+            obstacle = decision.obstacle
+            why, advice = (
+                (obstacle.said, obstacle.advice) if obstacle else (decision.message, decision.advice)
+            )
             message = f"DDP would go, and this optimizer would not average: {why}"
-            yield refused("HVD905", optimizer.names, optimizer.node, message, finding.advice)
+            finding = refused("HVD905", optimizer.names, optimizer.node, message, advice)
+            yield replace(finding, obstacle=obstacle)
 
 
 RULE = Rule(
@@ -118,6 +121,7 @@ RULE = Rule(
     ),
     safety="Nothing is edited in any file of the program.",
     check=check,
+    average_after=AverageAfter.REFUSED,
     changes=(),
     keeps=(
         Keep(

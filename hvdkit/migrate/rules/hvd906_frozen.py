@@ -17,7 +17,7 @@ from hvdkit.migrate.facts.programs.reached_code import runs_in
 from hvdkit.migrate.finding import manual, refused
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Finding
-from hvdkit.migrate.rule import Keep, Rule
+from hvdkit.migrate.rule import AverageAfter, Keep, Rule
 from hvdkit.migrate.values.value import Value
 
 
@@ -151,6 +151,7 @@ RULE = Rule(
         "or Adam move them on."
     ),
     check=check,
+    average_after=AverageAfter.REFUSED,
     changes=(),
     keeps=(
         Keep(

@@ -9,7 +9,7 @@ from hvdkit.migrate.facts.optimizers.after_backward import after_backward
 from hvdkit.migrate.facts.programs.programs import programs_of
 from hvdkit.migrate.finding import manual
 from hvdkit.migrate.plan import Finding
-from hvdkit.migrate.rule import Keep, Rule
+from hvdkit.migrate.rule import AverageAfter, Keep, Rule
 
 AMP = ("apex.amp.initialize", "timm.utils.ApexScaler")
 MESSAGE = "apex amp is no longer maintained, and what it does to Horovod's optimizer was not proven"
@@ -41,6 +41,7 @@ RULE = Rule(
     ),
     safety="Nothing is edited; the marker is for the person.",
     check=check,
+    average_after=AverageAfter.FOUND,
     changes=(),
     keeps=(
         Keep(

@@ -6,14 +6,11 @@ import ast
 import os
 import re
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from hvdkit.migrate.facts.code.environment import is_environment
+from hvdkit.migrate.facts.facts import Facts
+from hvdkit.migrate.facts.programs.programs import ProgramFacts
 from hvdkit.migrate.names import Names
-
-if TYPE_CHECKING:
-    from hvdkit.migrate.facts.facts import Facts
-    from hvdkit.migrate.facts.programs.programs import ProgramFacts
 
 BACKEND = "KERAS_BACKEND"
 SET_BACKEND = ("keras.config.set_backend", "keras.backend.set_backend")

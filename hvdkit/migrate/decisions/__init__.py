@@ -1,0 +1,1 @@
+"""What several rules have to agree on, decided once: they ask for it here, and never one another."""

@@ -1,0 +1,133 @@
+"""Which collectives of torch.distributed are written with Horovod, and what keeps the others as they are.
+
+HVD501, HVD503, HVD505 and HVD506 carry it out. Gradients that a program averages itself can only stay as they
+are where their collectives are written: HVD904 refuses the others.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from hvdkit.migrate import edits
+from hvdkit.migrate.collective_edits import reduced, reduced_copy, same_again, scattered
+from hvdkit.migrate.facts import Facts
+from hvdkit.migrate.facts.collectives.collectives import (
+    Collective,
+    collectives,
+    passes_reduction,
+    reduction,
+)
+from hvdkit.migrate.facts.collectives.narrow_tensors import is_narrow
+from hvdkit.migrate.facts.once import once
+from hvdkit.migrate.gather_edits import INTO, gathered
+from hvdkit.migrate.plan import Made, Obstacle
+
+NO_REDUCTION = "Horovod has no such reduction, or it is decided where it cannot be followed"
+NARROW = "Horovod reduces no tensor of bytes, 16-bit integers or truth values, and this may be one"
+NEEDED = {"all_gather": {"tensor_list", "tensor"}, "gather": {"tensor"}}
+TENSORS = ("reduce_scatter_tensor", "_reduce_scatter_base")
+SCATTERS = ("Sum", "Average")  # the reductions that Horovod's reducescatter has
+
+
+@dataclass(frozen=True)
+class Decision:
+    """What becomes of a collective. made: what came of writing it with Horovod, where no problem was seen.
+
+    operation: its reduction, "" where it has none or passes it on. narrow: whether it reduces integers of few
+    bytes, or may (None).
+    """
+
+    call: Collective
+    problem: str = ""
+    made: Made = ()
+    operation: str = ""
+    narrow: bool | None = False
+
+    @property
+    def left(self) -> str:
+        """Why the call stays as it is; "" where it is written with Horovod."""
+        return self.made.reason if isinstance(self.made, Obstacle) else self.problem
+
+
+@once
+def all_reduces(facts: Facts) -> list[Decision]:
+    """What becomes of each all_reduce."""
+    return [_all_reduce(facts, call) for call in collectives(facts, "all_reduce")]
+
+
+@once
+def reduces(facts: Facts) -> list[Decision]:
+    """What becomes of each reduce."""
+    return [_reduce(facts, call) for call in collectives(facts, "reduce")]
+
+
+@once
+def gathers(facts: Facts) -> list[Decision]:
+    """What becomes of each gather of tensors."""
+    return [_gather(facts, call) for call in collectives(facts, "all_gather", "gather", *INTO)]
+
+
+@once
+def reduce_scatters(facts: Facts) -> list[Decision]:
+    """What becomes of each reduce_scatter."""
+    return [_reduce_scatter(facts, call) for call in collectives(facts, "reduce_scatter", *TENSORS)]
+
+
+@once
+def left_as_they_are(facts: Facts) -> dict[ast.Call, Decision]:
+    """The calls that are not written with Horovod."""
+    return {decision.call.node: decision for decision in _all(facts) if decision.left}
+
+
+def _all(facts: Facts) -> Iterator[Decision]:
+    for decisions in (all_reduces, gathers, reduces, reduce_scatters):
+        yield from decisions(facts)
+
+
+def _all_reduce(facts: Facts, call: Collective) -> Decision:
+    operation, problem = _operation(facts, call)
+    if problem or "tensor" not in call.given:
+        return Decision(call, problem or "its tensor was not found")
+    narrow = is_narrow(facts, call.names, call.given["tensor"])
+    if narrow is False:
+        return Decision(call, "", edits.attempt(reduced, facts, call, operation), operation or "")
+    plain = narrow and same_again(call.given["tensor"]) and call.waits is None
+    if not plain or operation not in ("Sum", "Max", "Min"):
+        return Decision(call, NARROW, (), operation or "", narrow)
+    return Decision(call, "", edits.attempt(reduced_copy, facts, call, operation), operation, narrow)
+
+
+def _reduce(facts: Facts, call: Collective) -> Decision:
+    operation, problem = _operation(facts, call)
+    problem = call.problem or ("" if "tensor" in call.given else "its tensor was not found") or problem
+    if problem:
+        return Decision(call, problem)
+    return Decision(call, "", edits.attempt(reduced, facts, call, operation), operation or "")
+
+
+def _operation(facts: Facts, call: Collective) -> tuple[str | None, str]:
+    """A reduction by Horovod's name, None where it is passed on, and what is wrong with the call."""
+    asked = call.given.get("op")
+    operation = reduction(facts, call.names, asked)
+    unknown = operation is None and (asked is None or not passes_reduction(facts, call.names, asked))
+    return operation, call.problem or (NO_REDUCTION if unknown else "")
+
+
+def _gather(facts: Facts, call: Collective) -> Decision:
+    needed = NEEDED.get(call.function, {"output_tensor", "input_tensor"})
+    problem = call.problem or ("" if needed <= set(call.given) else "its arguments were not understood")
+    return Decision(call, problem, () if problem else edits.attempt(gathered, facts, call))
+
+
+def _reduce_scatter(facts: Facts, call: Collective) -> Decision:
+    operation = reduction(facts, call.names, call.given.get("op"))
+    problem = call.problem
+    if operation not in SCATTERS:
+        problem = problem or "Horovod's reducescatter has the sum and the average only"
+    elif not {"output", "input" if call.function in TENSORS else "input_list"} <= set(call.given):
+        problem = problem or "its arguments were not understood"
+    if problem or operation is None:
+        return Decision(call, problem)
+    return Decision(call, "", edits.attempt(scattered, facts, call, operation), operation)

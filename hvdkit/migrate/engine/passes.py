@@ -1,0 +1,150 @@
+"""One pass over a project: the stages, the new texts, and the proof that a second run changes nothing."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from hvdkit.files import is_inside, read_file
+from hvdkit.migrate.apply import root_of
+from hvdkit.migrate.engine.checking import run_rules
+from hvdkit.migrate.engine.rewriting import Rewritten, Unwritable, rewrite
+from hvdkit.migrate.engine.stages import Run, prepared
+from hvdkit.migrate.facts import Facts, Options
+from hvdkit.migrate.indexing import index
+from hvdkit.migrate.names import Names
+from hvdkit.migrate.opening import open_project, reopen
+from hvdkit.migrate.plan import FilePlan, Finding
+from hvdkit.migrate.project import Project, Reader
+from hvdkit.migrate.refusals import Refusal, applied, refused_files, stays
+from hvdkit.migrate.report.locations import reported
+from hvdkit.migrate.room import roomy
+from hvdkit.migrate.rule import Rule
+
+
+@dataclass(frozen=True)
+class Pass:
+    """What a set of rules would do to the files, proven stable or marked as a problem file by file.
+
+    after: facts of the rewritten texts. refused: files that stay as they are, and why.
+    """
+
+    project: Project
+    facts: Facts
+    files: tuple[FilePlan, ...]
+    refused: dict[Names, Refusal]
+    after: Facts
+
+    def forget(self) -> None:
+        """Let go of the facts, of which nothing is asked any more: see Facts.forget."""
+        self.facts.forget()
+        if self.after is not self.facts:
+            self.after.forget()
+
+
+@dataclass(frozen=True)
+class _Attempt:
+    """The files as they would be written, with those that cannot be held back. rewritten: as read again."""
+
+    files: dict[Names, FilePlan]
+    rewritten: dict[Path, Rewritten]
+    refused: dict[Names, Refusal]
+
+
+@dataclass(frozen=True)
+class _Again:
+    """What the rules find in the rewritten texts."""
+
+    facts: Facts
+    findings: dict[Path, list[Finding]]
+
+
+@roomy
+def run_pass(
+    paths: Sequence[Path], options: Options, every: Sequence[Rule], reader: Reader = read_file
+) -> Pass:
+    """Run those of the rules that the options leave, and their edits, and the rules again over the result."""
+    project = open_project(paths, reader)
+    facts = Facts(project, options)
+    if not project.uses_framework:
+        # A file of the standard library imports hundreds that name none: nobody has to follow their values.
+        return Pass(project, facts, tuple(_plain(names, ()) for names in facts.files), {}, facts)
+    return _held_back(prepared(Run(facts, every, reader)), root_of(paths))
+
+
+def _held_back(run: Run, root: Path) -> Pass:
+    """The pass, with the files that cannot be rewritten left alone, and with them all that they belong to.
+
+    Half a program is worse than none: the texts are made again without these files until no more fail.
+    """
+    failed: dict[Names, FilePlan] = {}
+    while True:
+        attempt = _attempt(run, root, failed)
+        again = _again(run, attempt)
+        files = {names: _stable(file, again) for names, file in attempt.files.items()}
+        more = {names: file for names, file in files.items() if file.problem and names not in failed}
+        if not more:
+            return Pass(run.facts.project, run.facts, tuple(files.values()), attempt.refused, again.facts)
+        failed.update(more)
+
+
+def _attempt(run: Run, root: Path, failed: dict[Names, FilePlan]) -> _Attempt:
+    """The new texts of all files that no refusal and no failure holds back."""
+    facts = run.facts
+    attempt = _Attempt({}, {}, refused_files(facts, run.findings, failed))
+    for names in facts.files:
+        findings = run.findings.get(names.source.path, [])
+        plain = failed.get(names) or _plain(names, findings)
+        attempt.files[names] = plain
+        if names in failed or stays(facts, names, attempt.refused):
+            continue
+        made = rewrite(facts, names, findings)
+        if isinstance(made, Unwritable):
+            attempt.files[names] = replace(plain, problem=made.problem)
+        elif made is not None and not is_inside(plain.path, root):
+            attempt.files[names] = replace(plain, problem=_outside(plain.path, root))
+        elif made is not None:
+            attempt.files[names] = replace(plain, after=made.text)
+            attempt.rewritten[plain.path] = made
+    return attempt
+
+
+def _outside(path: Path, root: Path) -> str:
+    """Why a file that leads out of what may be written is left."""
+    what = f"it is a link to {os.path.realpath(path)}," if path.is_symlink() else "it lies"
+    return f"{what} outside {root}, and would be rewritten: give a folder that holds both"
+
+
+def _plain(names: Names, findings: Sequence[Finding]) -> FilePlan:
+    """The plan of a file that stays as it is."""
+    source = names.source
+    return FilePlan(source.path, source.raw, source.raw, source.encoding, reported(source, findings))
+
+
+def _again(run: Run, attempt: _Attempt) -> _Again:
+    """The rules over the rewritten texts, for stability and post-conditions."""
+    files = [file for file in attempt.files.values() if file.changed]
+    if not files:
+        return _Again(run.facts, run.findings)
+    texts = {file.path: file.after.encode(file.encoding) for file in files}
+    before = run.facts
+
+    def overlay(path: Path) -> bytes:
+        return texts[path] if path in texts else before.project.reader(path)
+
+    indexed = {path: index(attempt.rewritten[path].source) for path in texts}
+    facts = Facts(reopen(before.project, indexed, overlay), before.options, before.literally)
+    return _Again(facts, run_rules(facts, run.rules))
+
+
+def _stable(file: FilePlan, again: _Again) -> FilePlan:
+    """The file plan, taken back when a second run would change the file again."""
+    more = applied(again.findings.get(file.path, []), again.facts.options) if file.changed else []
+    first = next((finding for finding in more if finding.edits), None)
+    if first is None:
+        return file
+    line = again.facts.project.files[file.path].line(first.place.node)
+    problem = f"a second run would change it again ({first.rule}, line {line}); please report"
+    return replace(file, after=file.before, problem=problem)

@@ -1,0 +1,73 @@
+"""The plan that every output prints, from what a pass found."""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from hvdkit.files import read_file
+from hvdkit.migrate.conditions import conditions
+from hvdkit.migrate.engine.passes import Pass, run_pass
+from hvdkit.migrate.facts import Options
+from hvdkit.migrate.facts.programs.programs import programs_of
+from hvdkit.migrate.launchers import launch_calls, launch_lines
+from hvdkit.migrate.plan import Plan, Program
+from hvdkit.migrate.project import Project, Reader
+from hvdkit.migrate.refusals import told
+from hvdkit.migrate.room import roomy
+from hvdkit.migrate.rules import all_rules
+
+
+@roomy
+def make_plan(paths: Sequence[Path], options: Options, reader: Reader = read_file) -> Plan:
+    """Everything that migrating the paths would do."""
+    with uncollected():
+        done = run_pass(paths, options, all_rules(), reader)
+        programs = _programs(done)
+        notes = _notes(paths, done, programs)
+        done.forget()
+    seen = {file.path for file in done.files}  # also what was passed over at first, and then imported
+    passed_over = len({*done.project.passed_over} - seen)
+    tests = len({*done.project.tests} - seen)
+    failed = unreadable(done.project)
+    return Plan(done.files, programs, failed, passed_over, tests, notes, options.suggested)
+
+
+@contextmanager
+def uncollected() -> Iterator[None]:
+    """Leave the garbage collector off: the trees live to the end, and it would look through them."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
+
+
+def unreadable(project: Project) -> tuple[tuple[Path, int, str], ...]:
+    """The files that could not be read: path, line and reason."""
+    return tuple((u.path, u.line, u.reason) for u in project.unreadable.values())
+
+
+def _programs(done: Pass) -> tuple[Program, ...]:
+    return tuple(
+        Program(
+            program.entry.source.path,
+            program.kind,
+            tuple(sorted(names.source.path for names in program.files)),
+            conditions(done.after, program.entry.source.path),
+            told(done.facts, done.refused, program),
+        )
+        for program in programs_of(done.facts)
+    )
+
+
+def _notes(paths: Sequence[Path], done: Pass, programs: Sequence[Program]) -> tuple[str, ...]:
+    """Command lines to change by hand: they start a program that is rewritten."""
+    started = [program.entry for program in programs if program.kind == "ddp" and not program.refused]
+    if not started:
+        return ()
+    return tuple(map(str, (*launch_lines(paths, started), *launch_calls(done.facts.files, started))))

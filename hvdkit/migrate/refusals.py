@@ -10,7 +10,7 @@ from pathlib import Path
 from hvdkit.migrate.facts import Facts, Options
 from hvdkit.migrate.facts.programs.programs import ProgramFacts, imported_by, programs_of
 from hvdkit.migrate.names import Names
-from hvdkit.migrate.plan import WAITING, Applicability, FilePlan, Finding, address
+from hvdkit.migrate.plan import WAITING, Applicability, FilePlan, Finding
 
 
 @dataclass(frozen=True)

@@ -94,9 +94,7 @@ def _alike(facts: Facts) -> Iterator[Finding]:
             yield manual("HVD112", names, node, message, advice)
         else:
             local = f"{hvd}.local_rank()"
-            yield needed(
-                facts, "HVD112", names, node, message, _numbered, names, node, local
-            ).asking_rank()
+            yield needed(facts, "HVD112", names, node, message, _numbered, names, node, local).asking_rank()
 
 
 def _numbered(names: Names, node: ast.expr, number: str) -> Edit:

@@ -7,7 +7,8 @@ from collections.abc import Iterable
 from typing import NamedTuple, Protocol, Union, runtime_checkable
 
 from hvdkit.migrate.names import Names
-from hvdkit.migrate.plan import Condition, Spot, State
+from hvdkit.migrate.plan import Condition, State
+from hvdkit.migrate.report.locations import spot
 
 
 @runtime_checkable
@@ -44,7 +45,8 @@ def row(name: str, answer: Answer, otherwise: Iterable[Code]) -> Condition:
     """The row of an answer. otherwise: where an open one is to be looked at that names no code."""
     if answer.state is not State.OPEN:
         return Condition(name, answer.state, answer.detail)
-    spots = [_spot(code) for code in answer.at] or [_spot(code) for code in otherwise]
+    asked = [_at(code) for code in answer.at] or [_at(code) for code in otherwise]
+    spots = [spot(names.source, node) for names, node in asked]
     return Condition(name, answer.state, answer.detail, tuple(dict.fromkeys(spots)))
 
 
@@ -53,12 +55,6 @@ def places(found: Iterable[Code], most: int = 3) -> str:
     unique = list(dict.fromkeys(names.place(node) for names, node in map(_at, found)))
     more = f" and {len(unique) - most} more" if len(unique) > most else ""
     return ", ".join(unique[:most]) + more
-
-
-def _spot(code: Code) -> Spot:
-    names, node = _at(code)
-    cell, line = names.source.cell_line(getattr(node, "lineno", 1))
-    return Spot(names.source.path, line, cell)
 
 
 def _at(code: Code) -> tuple[Names, ast.AST]:

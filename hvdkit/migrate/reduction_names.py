@@ -8,27 +8,27 @@ from __future__ import annotations
 import ast
 
 from hvdkit.migrate.facts import Facts
-from hvdkit.migrate.facts.optimizers.wrap_places import Place
+from hvdkit.migrate.facts.optimizers.wrap_places import WrapPlace
 from hvdkit.migrate.facts.programs.programs import programs_of
 from hvdkit.migrate.names import COMPREHENSIONS, FUNCTIONS, LOOPS, Names
 from hvdkit.migrate.values.value import Value
 
 
-def may_share_names(place: Place, other: Place) -> bool:
+def may_share_names(place: WrapPlace, other: WrapPlace) -> bool:
     """Whether another optimizer of the program, without names of its own, would have this one's."""
     if other.models != place.models:
         return True
     return place.models is None and other is not place and not _instead_of(place, other)
 
 
-def named_alike(place: Place, other: Place) -> bool:
+def named_alike(place: WrapPlace, other: WrapPlace) -> bool:
     """Whether two optimizers that get their names from their variable are held by variables of one name."""
     unnamed = place.models is None and other.models is None and place.target is not None
     same = unnamed and other is not place and other.target == place.target
     return same and not _instead_of(place, other)
 
 
-def name_prefix(place: Place, mates: list[Place]) -> str:
+def name_prefix(place: WrapPlace, mates: list[WrapPlace]) -> str:
     """What to put before the names where another model is written alike: its function, or its optimizer."""
     alike = [other for other in mates if _written_alike(place, other)]
     if not alike:
@@ -39,7 +39,7 @@ def name_prefix(place: Place, mates: list[Place]) -> str:
     return ".".join([*([place.names.source.path.stem] if elsewhere else []), *_owners(place), ""])
 
 
-def made_again(facts: Facts, place: Place, several: bool) -> bool:
+def made_again(facts: Facts, place: WrapPlace, several: bool) -> bool:
     """Whether one line makes several optimizers that live at once: in a list, a loop, a called function."""
     around = tuple(place.names.ancestors(place.call))
     if place.target is None:
@@ -49,7 +49,7 @@ def made_again(facts: Facts, place: Place, several: bool) -> bool:
     return (_collected(place) and not numbered(place)) or _handed_to_several(facts, place)
 
 
-def numbered(place: Place) -> str:
+def numbered(place: WrapPlace) -> str:
     """The list whose length tells the optimizers of a loop apart: each round appends its own to it.
 
     `optimizers = []` stands above the only loop, and the list does not leave the function.
@@ -72,7 +72,7 @@ def prefix(written: str) -> str:
     return written.removeprefix("self.").replace('"', "'")
 
 
-def _instead_of(place: Place, other: Place) -> bool:
+def _instead_of(place: WrapPlace, other: WrapPlace) -> bool:
     """Whether one function makes one of two optimizers: for the same variable, or to return it."""
     if _function(other) is not _function(place) or other.names is not place.names:
         return False
@@ -81,7 +81,7 @@ def _instead_of(place: Place, other: Place) -> bool:
     return isinstance(place.statement, ast.Return) and other.statement is not place.statement
 
 
-def _written_alike(place: Place, other: Place) -> bool:
+def _written_alike(place: WrapPlace, other: WrapPlace) -> bool:
     """Whether another optimizer trains other models that are written as this one's."""
     alike = place.models is not None and other.models == place.models and other is not place
     if not alike or _instead_of(place, other):
@@ -91,7 +91,7 @@ def _written_alike(place: Place, other: Place) -> bool:
     return _made_here(place) or _made_here(other) or not _trained(place) & _trained(other)
 
 
-def _made_here(place: Place) -> bool:
+def _made_here(place: WrapPlace) -> bool:
     """Whether the function around an optimizer makes a model of its own: each run of it has another."""
     return any(
         binding.kind == "assign"
@@ -102,7 +102,7 @@ def _made_here(place: Place) -> bool:
     )
 
 
-def _assigned_between(place: Place, other: Place) -> bool:
+def _assigned_between(place: WrapPlace, other: WrapPlace) -> bool:
     """Whether a variable of the models gets another value between two optimizers of one function."""
     first, last = sorted((place.call.lineno, other.call.lineno))
     heads = {model.partition(".")[0] for model in place.models or ()}
@@ -113,21 +113,21 @@ def _assigned_between(place: Place, other: Place) -> bool:
     )
 
 
-def _trained(place: Place) -> frozenset[Value]:
+def _trained(place: WrapPlace) -> frozenset[Value]:
     return frozenset().union(*(optimizer.models for optimizer in place.optimizers))
 
 
-def _function(place: Place) -> ast.AST | None:
+def _function(place: WrapPlace) -> ast.AST | None:
     return place.names.function(place.call)
 
 
-def _owners(place: Place) -> list[str]:
+def _owners(place: WrapPlace) -> list[str]:
     """The classes and functions around a place, outermost first."""
     around = [p for p in place.names.ancestors(place.call) if isinstance(p, (ast.ClassDef, *FUNCTIONS))]
     return [getattr(owner, "name", "lambda") for owner in reversed(around)]
 
 
-def _kept_in_loop(place: Place) -> bool:
+def _kept_in_loop(place: WrapPlace) -> bool:
     """Whether each round of a loop keeps what it makes: `every[name] = Adam(...)`, `.append(Adam(...))`."""
     names = place.names
     loop = next((parent for parent in names.ancestors(place.call) if isinstance(parent, LOOPS)), None)
@@ -139,7 +139,7 @@ def _kept_in_loop(place: Place) -> bool:
     return isinstance(around, ast.Call) and getattr(around.func, "attr", "") == "append"
 
 
-def _collected(place: Place) -> bool:
+def _collected(place: WrapPlace) -> bool:
     """Whether a loop puts its optimizers into a list or a dict that lives on after it."""
     names = place.names
     loop = next((parent for parent in names.ancestors(place.call) if isinstance(parent, LOOPS)), None)
@@ -178,7 +178,7 @@ def _only_filled(names: Names, filled: ast.Name, loop: ast.For) -> bool:
     return empty and not given and inside == [filled] and scope.owner(filled.id) is scope
 
 
-def _handed_to_several(facts: Facts, place: Place) -> bool:
+def _handed_to_several(facts: Facts, place: WrapPlace) -> bool:
     """Whether a function returns its optimizer, and one program keeps several of them."""
     names, function = place.names, place.names.function(place.call)
     if function is None or len(_trained(place)) < 2 or not (place.target or "").isidentifier():

@@ -20,7 +20,7 @@ from hvdkit.migrate.facts.tensorflow.saving_calls import saves, summaries
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Condition, State
 
-Place = tuple[Names, ast.AST]
+FileNode = tuple[Names, ast.AST]
 VISIBLE = ("tensorflow.config.set_visible_devices", "tensorflow.config.experimental.set_visible_devices")
 BROADCASTS = (*words.BROADCASTS, "hvdkit.tensorflow.broadcast", "hvdkit.tensorflow.keras.broadcast")
 
@@ -58,7 +58,7 @@ def _device(facts: Facts, program: ProgramFacts) -> Answer:
 
 def _sharded(facts: Facts, program: ProgramFacts) -> Answer:
     drawn = [dataset for dataset in dataset_chains(facts).training if dataset.names in program.files]
-    whole: list[Place] = [(d.names, d.node) for d in drawn if not all(is_cut(facts, c) for c in d.chains)]
+    whole: list[FileNode] = [(d.names, d.node) for d in drawn if not all(is_cut(facts, c) for c in d.chains)]
     followed = {dataset.node for dataset in drawn}
     for call in _fits(facts, program):
         x = call.argument("x")
@@ -85,8 +85,8 @@ def _fits(facts: Facts, program: ProgramFacts) -> list[ModelCall]:
 
 
 def _optimizer(facts: Facts, program: ProgramFacts) -> Answer:
-    bare: list[Place] = []
-    done: list[Place] = []
+    bare: list[FileNode] = []
+    done: list[FileNode] = []
     fitted = {v for call in _fits(facts, program) for v in facts.flow.values(call.names, call.model)}
     for call in (c for c in keras_calls(facts) if c.method == "compile" and c.names in program.files):
         if custom_step(facts, call) or not facts.flow.values(call.names, call.model) & fitted:
@@ -107,8 +107,8 @@ def _optimizer(facts: Facts, program: ProgramFacts) -> Answer:
 
 
 def _broadcast(facts: Facts, program: ProgramFacts) -> Answer:
-    missing: list[Place] = []
-    sites: list[Place] = [(s.names, s.node) for s in facts.calls(*BROADCASTS) if s.names in program.files]
+    missing: list[FileNode] = []
+    sites: list[FileNode] = [(s.names, s.node) for s in facts.calls(*BROADCASTS) if s.names in program.files]
     in_loops = {names for names, _ in sites}
     for loop in training_step_loops(facts):
         if loop.names in program.files and loop.names not in in_loops:
@@ -141,7 +141,7 @@ def _broadcasts(facts: Facts, names: Names, given: ast.expr) -> bool:
 
 def _writers(facts: Facts, program: ProgramFacts) -> Answer:
     found = [s for s in (*saves(facts), *summaries(facts)) if s.names in program.files]
-    every: list[Place] = [
+    every: list[FileNode] = [
         (s.names, s.node)
         for s in found
         if s.where is Where.ALL and not rank_kinds(facts).inside(s.names, s.node)

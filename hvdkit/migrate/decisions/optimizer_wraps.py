@@ -17,7 +17,7 @@ from hvdkit.migrate.facts.launch.other_parallelism import other_parallelism
 from hvdkit.migrate.facts.once import once
 from hvdkit.migrate.facts.optimizers.shared_parameters import shares_parameters
 from hvdkit.migrate.facts.optimizers.was_averaged import never_averaged, was_averaged
-from hvdkit.migrate.facts.optimizers.wrap_places import Place, wrap_places
+from hvdkit.migrate.facts.optimizers.wrap_places import WrapPlace, wrap_places
 from hvdkit.migrate.facts.programs.horovod_import import horovod_name
 from hvdkit.migrate.facts.programs.programs import migrates, programs_of
 from hvdkit.migrate.facts.programs.reached_code import runs_in
@@ -59,7 +59,7 @@ class Decision:
     message: one sentence on why. advice: what to write, where it is not wrapped.
     """
 
-    place: Place
+    place: WrapPlace
     verdict: Verdict
     message: str
     advice: str = ""
@@ -103,7 +103,7 @@ def _decided(facts: Facts) -> Iterator[Decision]:
             yield Decision(place, Verdict.REFUSED, message, advice)
 
 
-def _refusal(facts: Facts, place: Place, was: bool) -> Decision | None:
+def _refusal(facts: Facts, place: WrapPlace, was: bool) -> Decision | None:
     """Why Horovod cannot take an optimizer. was: whether its gradients were averaged."""
     if was and (apart := never_averaged(facts, place)):
         message = (
@@ -128,13 +128,13 @@ def _refusal(facts: Facts, place: Place, was: bool) -> Decision | None:
     return None
 
 
-def _wrap(facts: Facts, place: Place, mates: Sequence[Place]) -> Decision:
+def _wrap(facts: Facts, place: WrapPlace, mates: Sequence[WrapPlace]) -> Decision:
     message = "the optimizer averages the gradients over all ranks before each step"
     meeting = [other for other in mates if _meet(facts, place, other)]
     return Decision(place, Verdict.WRAPPED, message, made=edits.attempt(_edits, facts, place, meeting))
 
 
-def _no_optimizer(facts: Facts, place: Place) -> str:
+def _no_optimizer(facts: Facts, place: WrapPlace) -> str:
     """The class of the project's own, with a step() but no optimizer's, that a function gives as well."""
     for value in facts.flow.values(place.names, place.call):
         if value.kind == "class" or value in {optimizer.value for optimizer in place.optimizers}:
@@ -160,7 +160,7 @@ def _programs_with(facts: Facts) -> dict[Names, set[int]]:
     return found
 
 
-def _meet(facts: Facts, one: Place, other: Place) -> bool:
+def _meet(facts: Facts, one: WrapPlace, other: WrapPlace) -> bool:
     """Whether one run may make both: not where one script trains, and another takes functions from it."""
     runs, others = (
         {program.entry for program in programs_of(facts) if runs_in(facts, program, place.names, place.call)}
@@ -169,7 +169,7 @@ def _meet(facts: Facts, one: Place, other: Place) -> bool:
     return not runs or not others or bool(runs & others)
 
 
-def _edits(facts: Facts, place: Place, mates: list[Place]) -> list[Edit]:
+def _edits(facts: Facts, place: WrapPlace, mates: list[WrapPlace]) -> list[Edit]:
     several = any(may_share_names(place, other) for other in mates)
     if facts.options.target == "horovod" and any(named_alike(place, other) for other in mates):
         raise edits.CannotEdit(
@@ -186,7 +186,7 @@ def _edits(facts: Facts, place: Place, mates: list[Place]) -> list[Edit]:
     return edits.wrap(source, place.call, f"{wrapper}(", f"{extra})")
 
 
-def _naming(facts: Facts, place: Place, mates: list[Place], several: bool) -> str:
+def _naming(facts: Facts, place: WrapPlace, mates: list[WrapPlace], several: bool) -> str:
     """The argument that names the parameters: Horovod reduces by name, so no two optimizers may share one."""
     models, target = place.models, place.target
     if facts.options.target == "hvdkit":

@@ -9,7 +9,7 @@ from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts, Site
 from hvdkit.migrate.facts.init.init_order import init_order
 from hvdkit.migrate.facts.launch.launch import INIT_ARGUMENTS, launch_of
-from hvdkit.migrate.facts.launch.launch_order import Place
+from hvdkit.migrate.facts.launch.launch_order import StartPlace
 from hvdkit.migrate.facts.launch.launch_reach import TRUE_CALLS
 from hvdkit.migrate.facts.launch.library_groups import libraries_needing
 from hvdkit.migrate.facts.programs.horovod_import import horovod_name
@@ -44,7 +44,7 @@ def check(facts: Facts) -> Iterator[Finding]:
     if not launch_of(facts).inits:
         return
     order = init_order(facts)
-    placed: set[Place] = set()
+    placed: set[StartPlace] = set()
     for site in launch_of(facts).inits:
         place = order.own_place(site.names, site.node)
         inserted = None if place in placed else place
@@ -73,7 +73,7 @@ def _said(call: ast.Call) -> str:
     return "; ".join(text for name, text in SAID.items() if name in given)
 
 
-def _edits(facts: Facts, site: Site, place: Place | None, gone: bool) -> list[Edit]:
+def _edits(facts: Facts, site: Site, place: StartPlace | None, gone: bool) -> list[Edit]:
     names, statement = site.names, site.names.statement(site.node)
     inserted = [_insert(facts, place)] if place is not None else []
     if gone and isinstance(statement, ast.Expr) and statement.value is site.node:
@@ -81,7 +81,7 @@ def _edits(facts: Facts, site: Site, place: Place | None, gone: bool) -> list[Ed
     return [*inserted, edits.replace(names.source, site.node, f"{horovod_name(facts, names)}.init()")]
 
 
-def _above(facts: Facts, site: Site, place: Place | None, gone: bool) -> list[Edit]:
+def _above(facts: Facts, site: Site, place: StartPlace | None, gone: bool) -> list[Edit]:
     """hvd.init() above a process group that libraries need (HVD115)."""
     if place is not None:
         return [_insert(facts, place)]
@@ -100,7 +100,7 @@ def _emptied(facts: Facts, names: Names, statement: ast.stmt) -> ast.stmt:
     return _emptied(facts, names, parent) if asks and not names.source.is_elif(parent) else statement
 
 
-def _insert(facts: Facts, place: Place) -> Edit:
+def _insert(facts: Facts, place: StartPlace) -> Edit:
     verb = edits.after if place.after else edits.before
     lines = [f"{horovod_name(facts, place.names)}.init()"]
     if _without_device(facts, place):
@@ -108,7 +108,7 @@ def _insert(facts: Facts, place: Place) -> Edit:
     return verb(place.names.source, place.statement, lines)
 
 
-def _without_device(facts: Facts, place: Place) -> bool:
+def _without_device(facts: Facts, place: StartPlace) -> bool:
     """Whether a place is at the start of a script that trains, and that never comes to what sets its device."""
     if place.names.function(place.statement) is not None:
         return False

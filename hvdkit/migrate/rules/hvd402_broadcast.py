@@ -13,7 +13,7 @@ from hvdkit.migrate.facts.optimizers.after_backward import after_backward
 from hvdkit.migrate.facts.optimizers.averaged_by_hand import averages_by_hand
 from hvdkit.migrate.facts.optimizers.hand_starts import Start
 from hvdkit.migrate.facts.optimizers.start_values import plain_tensors, whole_models, with_the_rest
-from hvdkit.migrate.facts.optimizers.wrap_places import Place, wrap_places
+from hvdkit.migrate.facts.optimizers.wrap_places import WrapPlace, wrap_places
 from hvdkit.migrate.facts.programs.horovod_import import horovod_name
 from hvdkit.migrate.facts.programs.reached_code import only_single
 from hvdkit.migrate.finding import manual, required
@@ -74,7 +74,7 @@ def _before(facts: Facts, start: Start) -> Edit:
     return edits.before(start.names.source, start.statement, lines)
 
 
-def _whole(facts: Facts, place: Place, models: dict[str, bool]) -> Edit:
+def _whole(facts: Facts, place: WrapPlace, models: dict[str, bool]) -> Edit:
     hvd, lines = horovod_name(facts, place.names), []
     statement = _below_draws(facts, place, models)
     for model, may_be_none in sorted(models.items()):
@@ -84,7 +84,7 @@ def _whole(facts: Facts, place: Place, models: dict[str, bool]) -> Edit:
     return _placed(place, lines, statement)
 
 
-def _tensors(facts: Facts, place: Place, tensors: list[str]) -> Edit:
+def _tensors(facts: Facts, place: WrapPlace, tensors: list[str]) -> Edit:
     return _placed(place, [_tensors_sent(horovod_name(facts, place.names), tensors)], place.statement)
 
 
@@ -93,7 +93,7 @@ def _tensors_sent(hvd: str, tensors: Sequence[str]) -> str:
     return f"{hvd}.broadcast_parameters([{pairs}], root_rank=0)"
 
 
-def _held(facts: Facts, place: Place) -> Edit:
+def _held(facts: Facts, place: WrapPlace) -> Edit:
     """What the optimizer trains, where no model has a name here that it could be asked from."""
     hvd, target = horovod_name(facts, place.names), place.target
     parameters = f'p for group in {target}.param_groups for p in group["params"]'
@@ -102,18 +102,18 @@ def _held(facts: Facts, place: Place) -> Edit:
     return _placed(place, [line], place.statement)
 
 
-def _drawn_somewhere(facts: Facts, place: Place) -> bool:
+def _drawn_somewhere(facts: Facts, place: WrapPlace) -> bool:
     """Whether weights are drawn below, of whatever model: it may be this one."""
     return drawn_below(facts, place.names, place.statement, None) is not None
 
 
-def _placed(place: Place, lines: list[str], statement: ast.stmt) -> Edit:
+def _placed(place: WrapPlace, lines: list[str], statement: ast.stmt) -> Edit:
     if isinstance(statement, ast.Return):
         return edits.before(place.names.source, statement, lines)
     return edits.after(place.names.source, statement, lines)
 
 
-def _below_draws(facts: Facts, place: Place, models: Iterable[str]) -> ast.stmt:
+def _below_draws(facts: Facts, place: WrapPlace, models: Iterable[str]) -> ast.stmt:
     """The statement after which the ranks are made alike: the last that draws weights, each rank its own."""
     drawn = drawn_below(facts, place.names, place.statement, models)
     if drawn is None:
@@ -124,7 +124,7 @@ def _below_draws(facts: Facts, place: Place, models: Iterable[str]) -> ast.stmt:
     return drawn
 
 
-def _edit(facts: Facts, place: Place) -> Edit:
+def _edit(facts: Facts, place: WrapPlace) -> Edit:
     hvd, models = horovod_name(facts, place.names), with_the_rest(facts, place)
     statement = _below_draws(facts, place, models)
     moved = statement is not place.statement

@@ -10,7 +10,7 @@ from hvdkit.migrate.decisions.optimizer_wraps import optimizer_wraps
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.models.syncing import REST, RESTING, SETTER
 from hvdkit.migrate.facts.optimizers.remade_optimizers import Again, made_again
-from hvdkit.migrate.facts.optimizers.wrap_places import Place
+from hvdkit.migrate.facts.optimizers.wrap_places import WrapPlace
 from hvdkit.migrate.finding import manual, safe
 from hvdkit.migrate.names import FUNCTIONS, LOOPS, Names
 from hvdkit.migrate.plan import Edit, Finding, Obstacle
@@ -40,7 +40,7 @@ def check(facts: Facts) -> Iterator[Finding]:
         yield safe(facts, "HVD415", place.names, place.call, message, made)
 
 
-def _rests(place: Place) -> bool:
+def _rests(place: WrapPlace) -> bool:
     """Whether the function says already that the hooks of an optimizer of this variable rest."""
     names = place.names
     return any(
@@ -52,7 +52,7 @@ def _rests(place: Place) -> bool:
     )
 
 
-def _edit(place: Place, again: Again) -> Edit:
+def _edit(place: WrapPlace, again: Again) -> Edit:
     """The line that lets an optimizer's hooks rest: above the new one, or where the old one is not used any more."""
     names, line = place.names, f"{place.target}.{SETTER}({REST})"
     if again.above is not None:
@@ -76,7 +76,7 @@ def _edit(place: Place, again: Again) -> Edit:
     return edits.after(names.source, body[-1], [line])
 
 
-def _lives_on(names: Names, place: Place, region: ast.AST) -> bool:
+def _lives_on(names: Names, place: WrapPlace, region: ast.AST) -> bool:
     """Whether an optimizer is used behind its loop or function, or kept by something."""
     for use in names.uses.get(place.target or "", ()):
         inside = region in names.ancestors(use)

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.models.optimizers import Optimizer
 from hvdkit.migrate.facts.optimizers.optimizer_wrappers import optimizer_wrappers
-from hvdkit.migrate.facts.optimizers.wrap_places import Place, wrap_places
+from hvdkit.migrate.facts.optimizers.wrap_places import WrapPlace, wrap_places
 from hvdkit.migrate.facts.programs.programs import migrates
 from hvdkit.migrate.finding import manual, refused
 from hvdkit.migrate.plan import Finding
@@ -39,7 +39,7 @@ def check(facts: Facts) -> Iterator[Finding]:
             yield from _lost(facts, place)
 
 
-def _lost(facts: Facts, place: Place) -> Iterator[Finding]:
+def _lost(facts: Facts, place: WrapPlace) -> Iterator[Finding]:
     """Options of apex's optimizers; one choice of several does not refuse the others."""
     losing = [optimizer for optimizer in place.optimizers if _own_state(optimizer)]
     for optimizer in losing:

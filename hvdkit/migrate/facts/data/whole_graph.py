@@ -15,7 +15,7 @@ from hvdkit.migrate.facts.programs.training_paths import training_paths
 from hvdkit.migrate.names import FUNCTIONS, Binding, Names
 from hvdkit.migrate.values.arguments import passed
 
-Place = tuple[Names, ast.AST]
+FileNode = tuple[Names, ast.AST]
 MAX_CALLS = 4
 RANDOM = ("torch.rand", "torch.normal", "torch.bernoulli", "torch.multinomial", "numpy.random.", "random.")
 GRAPHS = ("torch_geometric.datasets.", "ogb.nodeproppred.", "ogb.linkproppred.")
@@ -26,7 +26,7 @@ _DRAWN = tuple(
 
 
 @once
-def whole_graph(facts: Facts, program: ProgramFacts) -> tuple[Place, Place] | None:
+def whole_graph(facts: Facts, program: ProgramFacts) -> tuple[FileNode, FileNode] | None:
     """The data set of a program that trains on all of its graph in each step, and the loop that does so.
 
     None where a batch may be chosen: by a loader, by random numbers, or by the number of a round.
@@ -83,7 +83,7 @@ def one_batch(facts: Facts, path: Path) -> bool:
     )
 
 
-def computed(path: Path) -> Iterator[Place]:
+def computed(path: Path) -> Iterator[FileNode]:
     """What a turn of the outermost loop runs up to a backward pass, with that."""
     yield path.names, path.backward
     yield from above(path, path.loops[-1].node)
@@ -126,14 +126,14 @@ def _counts_itself(path: Path, outermost: Loop) -> bool:
     )
 
 
-def _is_drawn(facts: Facts, graph: Place) -> bool:
+def _is_drawn(facts: Facts, graph: FileNode) -> bool:
     names, call = graph
     return isinstance(call, ast.Call) and any(
         name.startswith(_DRAWN) for name in facts.flow.qualified(names, call.func)
     )
 
 
-def _graphs(facts: Facts, names: Names, node: ast.AST, depth: int, seen: set[ast.AST]) -> Iterator[Place]:
+def _graphs(facts: Facts, names: Names, node: ast.AST, depth: int, seen: set[ast.AST]) -> Iterator[FileNode]:
     """The graphs of libraries' data sets that an expression, or what it calls, may be computed from."""
     if node in seen:
         return
@@ -150,7 +150,7 @@ def _graphs(facts: Facts, names: Names, node: ast.AST, depth: int, seen: set[ast
                     yield from _graphs(facts, where, value, depth, seen)
 
 
-def _sources(facts: Facts, names: Names, binding: Binding) -> Iterator[Place]:
+def _sources(facts: Facts, names: Names, binding: Binding) -> Iterator[FileNode]:
     """What a variable was given: by an assignment, or by the calls of the function that has it."""
     if binding.kind in ("assign", "each", "with") and binding.value is not None:
         yield names, binding.value

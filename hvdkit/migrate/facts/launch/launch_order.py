@@ -30,7 +30,7 @@ STAYS = ("torch.cuda.set", "torch.manual_seed", "torch.cuda.manual_seed", "numpy
 
 
 @dataclass(frozen=True)
-class Place:
+class StartPlace:
     """Above a statement, or below it with after=True."""
 
     names: Names
@@ -51,8 +51,8 @@ class Order:
         self._sites: dict[ast.AST, Names] = {
             site.node: site.names for site in facts.calls(words.INIT, *words.HVD_INIT)
         }
-        self.places: list[Place] = []
-        self._known: dict[tuple[FunctionNode, int, tuple[Place, ...]], bool] = {}
+        self.places: list[StartPlace] = []
+        self._known: dict[tuple[FunctionNode, int, tuple[StartPlace, ...]], bool] = {}
 
     def need(self, names: Names, node: ast.AST, after: bool = False) -> None:
         """Add the place, if any, that a node needs."""
@@ -129,7 +129,7 @@ class Order:
         calls = self._facts.flow.call_sites(names, function) if others.places else []
         return any(others.covers(where, call) for where, call in calls)
 
-    def own_place(self, names: Names, site: ast.Call) -> Place | None:
+    def own_place(self, names: Names, site: ast.Call) -> StartPlace | None:
         """The place in the function of an init call that stands above it, if any."""
         function = names.function(site)
         above = [
@@ -140,7 +140,7 @@ class Order:
         ]
         return min(above, key=lambda place: place.key) if above else None
 
-    def _add(self, place: Place) -> None:
+    def _add(self, place: StartPlace) -> None:
         """Keep the earliest of the places that one another make superfluous."""
         if "ddp" not in kinds_of(self._facts, place.names) or self._of_one_process(place):
             return
@@ -157,16 +157,16 @@ class Order:
         ]
         self.places.append(place)
 
-    def _of_one_process(self, place: Place) -> bool:
+    def _of_one_process(self, place: StartPlace) -> bool:
         """Whether only a script of one process runs a place, under its main guard: it starts by itself."""
         guard = main_guard(place.names)
         own = [program.kind for program in programs_of(self._facts) if program.entry is place.names]
         return own == ["single"] and any(part is guard for part in place.names.ancestors(place.statement))
 
-    def _function(self, place: Place) -> FunctionNode | None:
+    def _function(self, place: StartPlace) -> FunctionNode | None:
         return place.names.function(place.statement)
 
-    def _before(self, place: Place, names: Names, statement: ast.stmt) -> bool:
+    def _before(self, place: StartPlace, names: Names, statement: ast.stmt) -> bool:
         """Whether a place stands on every way to a statement of the same function."""
         block = names.parents[place.statement]
         child: ast.AST = statement
@@ -180,7 +180,7 @@ class Order:
             child = parent
         return False
 
-    def _raise(self, names: Names, node: ast.AST, after: bool, depth: int) -> Iterator[Place]:
+    def _raise(self, names: Names, node: ast.AST, after: bool, depth: int) -> Iterator[StartPlace]:
         if self._covered(names, node, after) or depth > MAX_CALLERS:
             return
         function = names.function(node)
@@ -190,11 +190,11 @@ class Order:
             yield self._common(names, statement, after, goals)
             return
         if function is not None and function is (command := console_script(self._facts, names)):
-            yield Place(names, first_statement(command))
+            yield StartPlace(names, first_statement(command))
             return
         sites = self._facts.flow.call_sites(names, function) if function is not None else []
         if function is None:
-            yield Place(
+            yield StartPlace(
                 names, self._top(names, statement), after and names.parents[statement] is names.source.tree
             )
         for where, call in sites:
@@ -202,7 +202,7 @@ class Order:
         guard = main_guard(names) if function is not None and not sites else None
         if guard is not None and not any(self._initialising(names, None)):
             # A script that starts nothing: who calls it is not known.
-            yield Place(names, self._start(names, guard))
+            yield StartPlace(names, self._start(names, guard))
         elif function is not None and not sites and not self._made_below(names, function):
             yield from self._starts(names, node)
 
@@ -213,14 +213,14 @@ class Order:
         ways = call_graph(self._facts).ways(names, function)
         return bool(ways) and all(self._covered(where, node, False, 1) for where, node in ways)
 
-    def _starts(self, names: Names, node: ast.AST) -> Iterator[Place]:
+    def _starts(self, names: Names, node: ast.AST) -> Iterator[StartPlace]:
         """The start of each program that joins a job, and may come to code that nothing is seen to call."""
         for program in programs_of(self._facts):
             guard = main_guard(program.entry)
             if guard is not None and runs_in(self._facts, program, names, node):
                 first = self._start(program.entry, guard)
                 if starting_sites(self._facts, program) and not self._is_init(program.entry, first):
-                    yield Place(program.entry, first)
+                    yield StartPlace(program.entry, first)
 
     def _start(self, names: Names, guard: ast.If) -> ast.stmt:
         """The first statement of a script, or of the function that it calls where that is a command, too."""
@@ -242,7 +242,7 @@ class Order:
                 return parent
         return statement
 
-    def _common(self, names: Names, statement: ast.stmt, after: bool, goals: list[ast.stmt]) -> Place:
+    def _common(self, names: Names, statement: ast.stmt, after: bool, goals: list[ast.stmt]) -> StartPlace:
         """The place at the innermost block around both a statement and all that initialises later."""
         around = [set(self._chain(names, goal)) for goal in goals]
         for candidate in self._chain(names, statement):
@@ -253,9 +253,9 @@ class Order:
             if all(beside):
                 same = [other for others in beside for other in others if other.lineno < candidate.lineno]
                 if same:
-                    return Place(names, min(same, key=lambda s: s.lineno))
-                return Place(names, candidate, after and candidate is statement)
-        return Place(names, statement, after)
+                    return StartPlace(names, min(same, key=lambda s: s.lineno))
+                return StartPlace(names, candidate, after and candidate is statement)
+        return StartPlace(names, statement, after)
 
     def _chain(self, names: Names, statement: ast.stmt) -> Iterator[ast.stmt]:
         """A statement and those around it, up to the function's own body."""
@@ -295,7 +295,7 @@ class Order:
         for place in self.places:
             if place.names is names and self._function(place) is function:
                 if self._before(place, names, statement) or (
-                    after and place == Place(names, statement, True)
+                    after and place == StartPlace(names, statement, True)
                 ):
                     return True
         for current in self._chain(names, statement):

@@ -8,11 +8,15 @@ from collections.abc import Sequence
 from hvdkit.migrate.facts.facts import Facts
 from hvdkit.migrate.names import Names
 
-Place = tuple[Names, ast.AST]
+FileNode = tuple[Names, ast.AST]
 
 
 def never_meet(
-    facts: Facts, names: Names, ways: Sequence[ast.Call], some: Sequence[Place], others: Sequence[Place]
+    facts: Facts,
+    names: Names,
+    ways: Sequence[ast.Call],
+    some: Sequence[FileNode],
+    others: Sequence[FileNode],
 ) -> bool:
     """Whether some places and others are in classes of which one object is of one or the other.
 
@@ -32,7 +36,7 @@ def never_meet(
     return None not in mine | theirs and not any(mine & family and theirs & family for family in families)
 
 
-def _class_of(place: Place) -> ast.AST | None:
+def _class_of(place: FileNode) -> ast.AST | None:
     """The class whose method a place is in."""
     names, node = place
     return names.class_around(node)

@@ -9,7 +9,7 @@ import ast
 from dataclasses import dataclass
 
 from hvdkit.migrate.facts.facts import Facts
-from hvdkit.migrate.facts.optimizers.wrap_places import Place, wrap_places
+from hvdkit.migrate.facts.optimizers.wrap_places import WrapPlace, wrap_places
 from hvdkit.migrate.names import FUNCTIONS, LOOPS, Names
 from hvdkit.migrate.values.arguments import passed, spawned
 
@@ -20,12 +20,12 @@ MAX_CALLERS = 3
 class Again:
     """Why a place makes an optimizer again: another place above, a loop around, or its function's callers."""
 
-    above: Place | None = None
+    above: WrapPlace | None = None
     loop: ast.For | ast.While | None = None
     function: ast.AST | None = None
 
 
-def made_again(facts: Facts, place: Place) -> Again | None:
+def made_again(facts: Facts, place: WrapPlace) -> Again | None:
     """How a place comes to make an optimizer for parameters that have had one."""
     names, texts = place.names, _models(place)
     if not texts:
@@ -43,7 +43,7 @@ def made_again(facts: Facts, place: Place) -> Again | None:
     return None
 
 
-def _models(place: Place) -> set[str]:
+def _models(place: WrapPlace) -> set[str]:
     """The models of a place, as they are written there."""
     if place.models is not None:
         return set(place.models)
@@ -56,7 +56,7 @@ def _models(place: Place) -> set[str]:
     }
 
 
-def _replaced(other: Place, place: Place) -> bool:
+def _replaced(other: WrapPlace, place: WrapPlace) -> bool:
     """Whether a place gives its variable to another optimizer than one above in the same function."""
     names = place.names
     if other is place or other.names is not names or place.target is None or other.target != place.target:
@@ -68,7 +68,7 @@ def _replaced(other: Place, place: Place) -> bool:
     )
 
 
-def _same(place: Place, other: Place, texts: set[str]) -> bool:
+def _same(place: WrapPlace, other: WrapPlace, texts: set[str]) -> bool:
     """Whether two places train one object, or a part of it and all: a head, and then the whole model."""
     return any(
         not _assigned_between(place.names, other.statement, place.statement, text)

@@ -12,12 +12,12 @@ import sys
 from itertools import permutations
 
 from hvdkit.migrate.facts.facts import Facts
-from hvdkit.migrate.facts.optimizers.wrap_places import Place, wrap_places
+from hvdkit.migrate.facts.optimizers.wrap_places import WrapPlace, wrap_places
 from hvdkit.migrate.names import COMPREHENSIONS, FUNCTIONS, Names
 from hvdkit.migrate.values.arguments import head_of
 
 
-def shares_parameters(facts: Facts, place: Place) -> tuple[str, Place] | None:
+def shares_parameters(facts: Facts, place: WrapPlace) -> tuple[str, WrapPlace] | None:
     """A model, as it is written, that another optimizer trains as well, and that optimizer's place."""
     for other in wrap_places(facts):
         if other.names is place.names and _both_made(place, other):
@@ -28,7 +28,7 @@ def shares_parameters(facts: Facts, place: Place) -> tuple[str, Place] | None:
     return None
 
 
-def _both_made(place: Place, other: Place) -> bool:
+def _both_made(place: WrapPlace, other: WrapPlace) -> bool:
     """Whether two optimizers live at once: not one in place of the other, nor in branches apart."""
     names = place.names
     if names.function(place.call) is not names.function(other.call) or place.statement is other.statement:
@@ -61,7 +61,7 @@ def _branches(statement: ast.AST) -> list[list[ast.AST]]:
     return []
 
 
-def _whole(place: Place) -> list[ast.expr]:
+def _whole(place: WrapPlace) -> list[ast.expr]:
     """The x of each `x.parameters()` that a place's optimizers were given all of, where they are made.
 
     In a function that makes optimizers x is another model in each call of it.

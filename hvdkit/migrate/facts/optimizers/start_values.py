@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from hvdkit.migrate.facts.facts import Facts
-from hvdkit.migrate.facts.optimizers.wrap_places import Place, bound_in_test
+from hvdkit.migrate.facts.optimizers.wrap_places import WrapPlace, bound_in_test
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.values.arguments import head_of
 from hvdkit.migrate.values.value import Value
@@ -15,7 +15,7 @@ _MODULES = ("torch.nn.", "torchvision.models.", "timm.")
 _TENSORS = ("torch.zeros", "torch.ones", "torch.full", "torch.randn", "torch.rand", "torch.tensor")
 
 
-def whole_models(facts: Facts, place: Place) -> dict[str, bool]:
+def whole_models(facts: Facts, place: WrapPlace) -> dict[str, bool]:
     """The models whose parts an optimizer trains, by name, and whether each may be None; {} when unknown."""
     found: dict[str, bool] = {}
     for optimizer in place.optimizers:
@@ -39,7 +39,7 @@ def whole_models(facts: Facts, place: Place) -> dict[str, bool]:
     return found
 
 
-def with_the_rest(facts: Facts, place: Place) -> tuple[str, ...]:
+def with_the_rest(facts: Facts, place: WrapPlace) -> tuple[str, ...]:
     """The models that an optimizer trains; for a part, as a head, all: the rest may be drawn at random, too.
 
     An object that keeps its models on self is none of them.
@@ -66,7 +66,7 @@ def _is_module_class(facts: Facts, names: Names, node: ast.AST) -> bool:
     )
 
 
-def plain_tensors(facts: Facts, place: Place) -> list[str]:
+def plain_tensors(facts: Facts, place: WrapPlace) -> list[str]:
     """The tensors that an optimizer is given in a list, each by its name: `Adam([target], lr=lr)`."""
     given = place.call.args[0] if place.call.args else None
     if not isinstance(given, ast.List) or not given.elts:

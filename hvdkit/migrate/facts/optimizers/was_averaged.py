@@ -9,13 +9,13 @@ from hvdkit.migrate.facts.models.model_parts import is_attribute_of, were_built_
 from hvdkit.migrate.facts.models.wraps import find_wraps
 from hvdkit.migrate.facts.once import once
 from hvdkit.migrate.facts.optimizers.averaged_by_hand import averages_by_hand
-from hvdkit.migrate.facts.optimizers.wrap_places import Place
+from hvdkit.migrate.facts.optimizers.wrap_places import WrapPlace
 from hvdkit.migrate.facts.programs.programs import kinds_of
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.values.value import Value
 
 
-def was_averaged(facts: Facts, place: Place) -> bool:
+def was_averaged(facts: Facts, place: WrapPlace) -> bool:
     """Whether it was done for the optimizers of a place; what is not known for sure is taken to be so."""
     wrapped = _wrapped(facts)
     if kinds_of(facts, place.names) & {"single"} or wrapped is None:
@@ -30,7 +30,7 @@ def was_averaged(facts: Facts, place: Place) -> bool:
     return False
 
 
-def never_averaged(facts: Facts, place: Place) -> str:
+def never_averaged(facts: Facts, place: WrapPlace) -> str:
     """A model, as written, whose gradients nobody averaged, beside one for which it was done; "" if none."""
     wrapped = _wrapped(facts)
     if kinds_of(facts, place.names) & {"single"} or wrapped is None:

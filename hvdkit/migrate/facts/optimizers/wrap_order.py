@@ -8,13 +8,13 @@ from collections.abc import Iterator
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts.facts import Facts
 from hvdkit.migrate.facts.optimizers.averaging_optimizers import averaging_optimizers
-from hvdkit.migrate.facts.optimizers.wrap_places import Place, wrap_places
+from hvdkit.migrate.facts.optimizers.wrap_places import WrapPlace, wrap_places
 from hvdkit.migrate.names import LOOPS, Names
 
 MAX_CALLERS = 4
 
 
-def late_groups(facts: Facts) -> Iterator[tuple[Place, Names, ast.Call]]:
+def late_groups(facts: Facts) -> Iterator[tuple[WrapPlace, Names, ast.Call]]:
     """Calls `optimizer.add_param_group(group)` that may run after the wrap, each with the place of that.
 
     A method that only hands its group on to another optimizer adds none of its own.
@@ -31,7 +31,7 @@ def late_groups(facts: Facts) -> Iterator[tuple[Place, Names, ast.Call]]:
                     break
 
 
-def above_wrap(facts: Facts, place: Place, names: Names, node: ast.AST, depth: int = 0) -> set[bool]:
+def above_wrap(facts: Facts, place: WrapPlace, names: Names, node: ast.AST, depth: int = 0) -> set[bool]:
     """Whether a node runs above a place: there, where the optimizer is made, or in what is called there.
 
     Both where it is called from above and below; nothing where who calls it is not seen.

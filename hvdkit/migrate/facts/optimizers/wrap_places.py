@@ -28,7 +28,7 @@ VARIABLES = (ast.Name, ast.Attribute, ast.Subscript)
 
 
 @dataclass(frozen=True)
-class Place:
+class WrapPlace:
     """One place to wrap. call: the expression whose value is the optimizer; target: its variable.
 
     statement: after which the wrap goes, unless there is no target. models: the modules whose parameters it
@@ -54,7 +54,7 @@ class _Way:
 
 
 @once
-def wrap_places(facts: Facts) -> list[Place]:
+def wrap_places(facts: Facts) -> list[WrapPlace]:
     """Every place where an optimizer that is not wrapped yet is to be wrapped."""
     by_value: dict[ast.expr, list[_Way]] = {}
     made = {optimizer.node for optimizer in averaging_optimizers(facts) if not optimizer.wrapped}
@@ -94,7 +94,7 @@ def _simple(names: Names, call: ast.Call) -> bool:
     return is_returned or assigned_to(statement, call) is not None
 
 
-def _place(facts: Facts, value: ast.expr, ways: list[_Way]) -> Place:
+def _place(facts: Facts, value: ast.expr, ways: list[_Way]) -> WrapPlace:
     first = ways[0]
     names, statement = first.names, first.names.statement(first.call)
     target = assigned_to(statement, value)
@@ -102,7 +102,7 @@ def _place(facts: Facts, value: ast.expr, ways: list[_Way]) -> Place:
     for way in ways:
         written = _models(facts, way, statement)
         models = None if models is None or written is None else models | written
-    return Place(
+    return WrapPlace(
         names,
         first.call,
         statement,
@@ -256,7 +256,7 @@ def _in_caller(
     return None if written is None else f"{written}{dot}{tail}"
 
 
-def _below_groups(place: Place) -> Place:
+def _below_groups(place: WrapPlace) -> WrapPlace:
     """The place below the groups that the next lines add: Horovod averages what the optimizer has by then."""
     names, last = place.names, place.statement
     following = edits.following(names, last)
@@ -276,7 +276,7 @@ def _adds_group(names: Names, node: ast.AST) -> bool:
     return isinstance(parent, ast.Attribute) and parent.attr == "add_param_group"
 
 
-def _joined(places: list[Place]) -> Iterator[Place]:
+def _joined(places: list[WrapPlace]) -> Iterator[WrapPlace]:
     """Places in all branches of one if/elif/else chain that assign the same variable become one after it."""
     waiting = list(places)
     while waiting:
@@ -293,10 +293,10 @@ def _joined(places: list[Place]) -> Iterator[Place]:
         known = {name for names in models if names for name in names}
         together = None if None in models else tuple(sorted(_outermost(known)))
         optimizers = tuple(optimizer for other in every for optimizer in other.optimizers)
-        yield Place(place.names, place.call, chain, place.target, optimizers, together)
+        yield WrapPlace(place.names, place.call, chain, place.target, optimizers, together)
 
 
-def _chain(place: Place) -> ast.If | None:
+def _chain(place: WrapPlace) -> ast.If | None:
     """The if statement at the head of the chain in one of whose branches a place stands directly."""
     names = place.names
     parent = names.parents[place.statement]
@@ -308,7 +308,7 @@ def _chain(place: Place) -> ast.If | None:
     return parent
 
 
-def _covered(chain: ast.If, places: list[Place]) -> bool:
+def _covered(chain: ast.If, places: list[WrapPlace]) -> bool:
     """Whether every branch ends with one of the places, or leaves."""
     statements = {place.statement for place in places}
     branches = [chain.body]

@@ -1,15 +1,23 @@
-"""The import graph of the whole of hvdkit, drawn from its files: no circle, and no arrow that points up."""
+"""What docs/architecture.md says of the house: its storeys, its invariants, and that all it names is there.
+
+The import graph of the whole of hvdkit is drawn from its files: no circle, and no arrow that points up.
+"""
 
 from __future__ import annotations
 
 import ast
 import re
 from collections.abc import Iterator
+from dataclasses import fields
+from functools import cache
 from pathlib import Path
 
 import hvdkit
+from hvdkit.migrate.plan import Finding, Place
 
 ROOT = Path(hvdkit.__file__).parent
+PAGE = ROOT.parent / "docs" / "architecture.md"
+FRAMEWORKS = {"torch", "tensorflow", "keras", "horovod"}
 Graph = dict[str, set[str]]
 
 
@@ -31,10 +39,17 @@ def imports(tree: ast.AST, modules: set[str]) -> Iterator[str]:
                 yield inside if inside in modules else node.module or ""
 
 
+@cache
+def all_imports() -> Graph:
+    """Each module of hvdkit, and all that it imports."""
+    trees = {name_of(path): ast.parse(path.read_text(encoding="utf-8")) for path in ROOT.rglob("*.py")}
+    return {name: {*imports(tree, {*trees})} for name, tree in trees.items()}
+
+
 def import_graph() -> Graph:
     """Each module of hvdkit, and those of hvdkit that it imports."""
-    trees = {name_of(path): ast.parse(path.read_text(encoding="utf-8")) for path in ROOT.rglob("*.py")}
-    return {name: {*imports(tree, {*trees})} & {*trees} - {name} for name, tree in trees.items()}
+    found = all_imports()
+    return {name: imported & {*found} - {name} for name, imported in found.items()}
 
 
 def circle(graph: Graph) -> list[str]:
@@ -64,7 +79,7 @@ def test_no_circle_of_files() -> None:
 
 def storeys() -> list[str]:
     """The folders of hvdkit/migrate in the order in which docs/architecture.md names them, lowest first."""
-    text = (ROOT.parent / "docs" / "architecture.md").read_text(encoding="utf-8")
+    text = PAGE.read_text(encoding="utf-8")
     return [f"hvdkit.migrate.{row.replace('/', '.')}" for row in re.findall(r"(?m)^\| `([\w/]+)` \|", text)]
 
 
@@ -97,3 +112,46 @@ def test_every_storey_is_a_folder_and_every_folder_of_facts_a_storey() -> None:
     assert [s for s in order if not (ROOT.parent / s.replace(".", "/") / "__init__.py").exists()] == []
     facts = {path.parent for path in (ROOT / "migrate" / "facts").rglob("*.py")}
     assert {name_of(folder / "__init__.py") for folder in facts} <= {*order}
+
+
+def below(module: str, *packages: str) -> bool:
+    """Whether a module lies in one of these packages of hvdkit."""
+    return f"{module}.".startswith(tuple(f"hvdkit.{package}." for package in packages))
+
+
+def test_only_the_report_gives_findings_lines() -> None:
+    assert not {"line", "column", "lineno"} & {
+        field.name for kind in (Finding, Place) for field in fields(kind)
+    }
+    making = [
+        name_of(path)
+        for path in ROOT.rglob("*.py")
+        if re.search(r"\bReported\(", path.read_text(encoding="utf-8").replace("class Reported(", ""))
+    ]
+    assert making == ["hvdkit.migrate.report.locations"]
+
+
+def test_what_reads_code_imports_no_framework() -> None:
+    packages = ("migrate", "check", "explain")
+    found = {name: imported for name, imported in all_imports().items() if below(name, *packages)}
+    assert len(found) > 300
+    assert [name for name in found if {each.partition(".")[0] for each in found[name]} & FRAMEWORKS] == []
+    helpers = ("torch", "tensorflow", "keras")  # hvdkit's own import theirs
+    assert [name for name in found if any(below(each, *helpers) for each in found[name])] == []
+
+
+def test_all_that_the_page_links_to_is_there() -> None:
+    targets = re.findall(r"\]\(([^)#]+)[^)]*\)", PAGE.read_text(encoding="utf-8"))
+    assert len(targets) > 30
+    assert [target for target in targets if not (PAGE.parent / target).exists()] == []
+
+
+def test_every_invariant_has_its_test() -> None:
+    _, _, rest = PAGE.read_text(encoding="utf-8").partition("## Invariants\n")
+    invariants = re.split(r"(?m)^- ", rest.partition("\n## ")[0])[1:]
+    assert len(invariants) > 5
+    for invariant in invariants:
+        named = re.findall(r"`(tests/\S+\.py)::(\w+)`", invariant)
+        assert named, f"no test holds: {invariant}"
+        for file, test in named:
+            assert f"def {test}(" in (ROOT.parent / file).read_text(encoding="utf-8"), f"{file} has no {test}"

@@ -10,10 +10,10 @@ from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.code.loops import Loop, training_loops
 from hvdkit.migrate.facts.data.epochs import counts_again, epoch_loops, epoch_number, run_once, told_epoch
 from hvdkit.migrate.facts.data.loaders import Loader, every_loader
-from hvdkit.migrate.facts.data.loaders_of_phases import phase_trained
 from hvdkit.migrate.facts.data.sharding import BATCH_SAMPLER, epoch_calls, in_order, is_sharded, orders_itself
 from hvdkit.migrate.facts.data.shares_by_hand import drawn_whole
 from hvdkit.migrate.facts.data.training_loaders import is_trained_on
+from hvdkit.migrate.facts.data.written_loaders import in_its_place, loader_name_at, made_in, may_be_none
 from hvdkit.migrate.facts.programs.programs import kinds_of
 from hvdkit.migrate.facts.programs.reached_code import only_single
 from hvdkit.migrate.finding import manual, needed, safe
@@ -21,10 +21,6 @@ from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
 from hvdkit.migrate.sampler_edits import in_groups, unshardable
 from hvdkit.migrate.values import vocabulary as words
-from hvdkit.migrate.values.binding_order import last_binding
-from hvdkit.migrate.values.handed_out import assigned_to
-from hvdkit.migrate.values.spelling import attribute_holding, spelled
-from hvdkit.migrate.values.value import Value
 
 BY_ENGINE = "ignite's engine counts the epochs over this loader"
 IN_HANDLER = (
@@ -73,11 +69,8 @@ def _finding(facts: Facts, loader: Loader, epoch: Loop | None, single: bool) -> 
         if any(loader.value in path.loaders and path.batch < 0 for path in training_loops(facts).paths):
             message, advice = BY_ENGINE, IN_HANDLER
         return manual("HVD303", loader.names, loader.node, message, advice)
-    loader_name = _of_phase(facts, loader, epoch) or _inside(
-        facts, loader, epoch, spelled(facts.flow, epoch.names, epoch.node, [loader.value])
-    )
-    made = _made_in(loader, epoch)
-    loader_name = loader_name if made is None else loader.names.source.segment(made)
+    made = made_in(loader, epoch)
+    loader_name = loader_name_at(facts, loader, epoch) if made is None else loader.names.source.segment(made)
     number = epoch_number(facts, epoch)
     batches = facts.flow.values(loader.names, loader.batch_sampler)
     in_own = in_groups(facts, loader)
@@ -96,7 +89,7 @@ def _finding(facts: Facts, loader: Loader, epoch: Loop | None, single: bool) -> 
     lines = [f"{sampler}.set_epoch({number})"]
     if batches or not _always_told(facts, loader):
         lines = [f'if hasattr({sampler}, "set_epoch"):', f"\t{lines[0]}"]
-    if _may_be_none(facts, epoch, loader_name):
+    if may_be_none(facts, epoch, loader_name):
         lines = [f"if {loader_name} is not None:", *(f"\t{line}" for line in lines)]
     message = "the sampler is told the epoch, so that every epoch has its own order"
     make = safe if single and not in_own else needed
@@ -107,47 +100,6 @@ def _finding(facts: Facts, loader: Loader, epoch: Loop | None, single: bool) -> 
     return make(
         facts, "HVD303", epoch.names, epoch.node, message, edits.at_start, epoch.names, epoch.node.body, lines
     )
-
-
-def _inside(facts: Facts, loader: Loader, epoch: Loop, name: str | None) -> str | None:
-    """The loader that a variable holds, or that an object of the project's own around it keeps by then."""
-    uses = epoch.names.uses.get(name or "", ())
-    use = next((use for use in uses if epoch.node in epoch.names.ancestors(use)), None)
-    last = last_binding(epoch.names, use) if use is not None else None
-    held = facts.flow.values(epoch.names, last.value) if last is not None and last.value is not None else ()
-    owners = [
-        value for value in held if value.kind == "object" and words.LOADER not in facts.flow.bases(value)
-    ]
-    if not owners or len(owners) < len(held):
-        return name
-    attribute = attribute_holding(facts.flow, owners[0], {loader.value}) if len(owners) == 1 else None
-    return f"{name}.{attribute}" if attribute is not None else None
-
-
-def _made_in(loader: Loader, epoch: Loop) -> ast.expr | None:
-    """The variable of a loader that is made anew in each epoch, in the loop itself."""
-    statement = loader.names.statement(loader.node)
-    inside = loader.names is epoch.names and epoch.node in loader.names.ancestors(statement)
-    same = loader.names.function(statement) is epoch.names.function(epoch.node)
-    return assigned_to(statement, loader.node) if inside and same else None
-
-
-def _of_phase(facts: Facts, loader: Loader, epoch: Loop) -> str | None:
-    """The loader of the phase that trains, out of those of all: `loaders["train"]`, or its own variable."""
-    phase = phase_trained(facts, loader)
-    if phase is None:
-        return None
-    for names, taken in phase.taken:
-        if names is epoch.names and names.function(taken) is names.function(epoch.node):
-            held = names.source.segment(taken)
-            return held if loader.value in facts.flow.values(names, taken) else f"{held}[{phase.name}]"
-    return None
-
-
-def _may_be_none(facts: Facts, epoch: Loop, loader_name: str) -> bool:
-    """Whether a variable may hold no loader: `extra = DataLoader(...) if wanted else None`."""
-    held = facts.flow.named(epoch.names, loader_name, epoch.node)
-    return any(value.is_none for value in held)
 
 
 def _is_distributed(facts: Facts, loader: Loader) -> bool:
@@ -164,19 +116,8 @@ def _always_told(facts: Facts, loader: Loader) -> bool:
     return (not told or len(told) == len(values)) and all(
         other.batch_sampler is None
         and (is_sharded(facts, other) or _gets_sampler(facts, other, only_single(facts, other.names)))
-        for other in _in_its_place(facts, loader)
+        for other in in_its_place(facts, loader)
     )
-
-
-def _in_its_place(facts: Facts, loader: Loader) -> list[Loader]:
-    """The other loaders that the variable of a loop may hold: another branch makes them."""
-    drawn = {value for loop in epoch_loops(facts, loader) for value in _held(facts, loop, loader)}
-    return [other for other in every_loader(facts) if other is not loader and other.value in drawn]
-
-
-def _held(facts: Facts, loop: Loop, loader: Loader) -> frozenset[Value]:
-    name = spelled(facts.flow, loop.names, loop.node, [loader.value])
-    return facts.flow.named(loop.names, name, loop.node) if name and name.isidentifier() else frozenset()
 
 
 RULE = Rule(

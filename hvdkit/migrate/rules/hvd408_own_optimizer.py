@@ -8,6 +8,12 @@ from collections.abc import Iterator
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.models.optimizers import Optimizer
+from hvdkit.migrate.facts.models.own_constructors import (
+    default_may_be_zero,
+    kept_on_self,
+    required_parameters,
+    takes_closure,
+)
 from hvdkit.migrate.facts.optimizers.averaging_optimizers import averaging_optimizers
 from hvdkit.migrate.facts.optimizers.wrap_places import wrap_places
 from hvdkit.migrate.facts.programs.programs import migrates
@@ -32,7 +38,7 @@ def check(facts: Facts) -> Iterator[Finding]:
                 seen.add(method)
                 yield from _constructor(facts, names, method, _one_of_several(facts, optimizer))
         for names, method in facts.flow.methods(value, "step"):
-            if method not in seen and not _takes_closure(method):
+            if method not in seen and not takes_closure(method):
                 seen.add(method)
                 message = "Horovod's step() hands a closure on, None as a rule, so step() has to take one"
                 yield required(facts, "HVD408", names, method, message, _add_closure, names, method)
@@ -47,7 +53,7 @@ def _one_of_several(facts: Facts, optimizer: Optimizer) -> bool:
 def _constructor(facts: Facts, names: Names, method: FunctionNode, several: bool) -> Iterator[Finding]:
     """Horovod calls the class with nothing but the groups, which carry the options of the first object."""
     given = [*method.args.args[2:], *method.args.kwonlyargs]
-    kept = _kept_on_self(method, {arg.arg for arg in given})
+    kept = kept_on_self(method, {arg.arg for arg in given})
     if kept is not None:
         message = (
             "Horovod makes the optimizer anew from its groups: what the constructor keeps on self is lost"
@@ -55,76 +61,20 @@ def _constructor(facts: Facts, names: Names, method: FunctionNode, several: bool
         tell = manual if several else refused
         yield tell("HVD408", names, kept, message, KEEPS_IT)
         return
-    without_default = _required(method)
+    without_default = required_parameters(method)
     if without_default:
         message = "Horovod makes the optimizer anew from its groups, which hold these options"
         yield required(facts, "HVD408", names, method, message, _defaults, names, method, without_default)
 
 
-def _kept_on_self(method: FunctionNode, given: set[str]) -> ast.stmt | None:
-    for node in ast.walk(method):
-        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Attribute):
-            if any(isinstance(part, ast.Name) and part.id in given for part in ast.walk(node.value)):
-                return node
-    return None
-
-
-def _required(method: FunctionNode) -> list[ast.arg]:
-    """Parameters after self and params that have no default."""
-    positional = method.args.args[2 : len(method.args.args) - len(method.args.defaults)]
-    keywords = [arg for arg, value in zip(method.args.kwonlyargs, method.args.kw_defaults) if value is None]
-    return [*positional, *keywords]
-
-
 def _defaults(names: Names, method: FunctionNode, required: list[ast.arg]) -> list[Edit]:
-    options = {
-        value.id
-        for node in ast.walk(method)
-        for value in (
-            [k.value for k in node.keywords]
-            if isinstance(node, ast.Call)
-            else node.values
-            if isinstance(node, ast.Dict)
-            else []
-        )
-        if isinstance(value, ast.Name)
-    }
     found = []
     for arg in required:
-        if arg.arg not in options or not all(
-            _lets_zero_pass(test, arg.arg) for test in _tests(method, arg.arg)
-        ):
+        if not default_may_be_zero(method, arg.arg):
             raise edits.CannotEdit(f"the constructor cannot be called without {arg.arg}; {KEEPS_IT}")
         end = names.source.end(arg)
         found.append(Edit(end, end, " = 0.0" if arg.annotation else "=0.0"))
     return found
-
-
-def _tests(method: FunctionNode, name: str) -> list[ast.expr]:
-    tests = [node.test for node in ast.walk(method) if isinstance(node, (ast.If, ast.Assert, ast.IfExp))]
-    return [t for t in tests if any(isinstance(p, ast.Name) and p.id == name for p in ast.walk(t))]
-
-
-def _lets_zero_pass(test: ast.expr, name: str) -> bool:
-    """`if lr < 0.0: raise` and `if not 0.0 <= lr: raise`."""
-    if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
-        inner = test.operand
-        return isinstance(inner, ast.Compare) and isinstance(inner.ops[0], ast.LtE) and _zero(inner.left)
-    return (
-        isinstance(test, ast.Compare)
-        and isinstance(test.left, ast.Name)
-        and test.left.id == name
-        and isinstance(test.ops[0], ast.Lt)
-        and _zero(test.comparators[0])
-    )
-
-
-def _zero(node: ast.expr) -> bool:
-    return isinstance(node, ast.Constant) and node.value == 0
-
-
-def _takes_closure(method: FunctionNode) -> bool:
-    return len(method.args.args) > 1 or method.args.vararg is not None
 
 
 def _add_closure(names: Names, method: FunctionNode) -> Edit:

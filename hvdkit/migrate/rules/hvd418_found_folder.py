@@ -7,6 +7,12 @@ from collections.abc import Iterator
 
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
+from hvdkit.migrate.facts.files.found_folders import (
+    asks_whether_there,
+    deciding_statement,
+    found_names,
+    is_told,
+)
 from hvdkit.migrate.facts.init.init_order import has_rank
 from hvdkit.migrate.facts.launch.launch import launch_of
 from hvdkit.migrate.facts.launch.which_processes import Where, where_runs
@@ -14,16 +20,9 @@ from hvdkit.migrate.facts.programs.horovod_import import horovod_name
 from hvdkit.migrate.facts.programs.launched_processes import leads_to_init
 from hvdkit.migrate.facts.programs.programs import kinds_of
 from hvdkit.migrate.finding import safe
-from hvdkit.migrate.names import FUNCTIONS, FunctionNode, Names
+from hvdkit.migrate.names import FunctionNode, Names
 from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
-
-LISTS = frozenset(("os.listdir", "os.scandir", "glob.glob", "glob.iglob"))
-METHODS = frozenset(("iterdir", "glob", "rglob"))
-MAKERS = frozenset(("os.makedirs", "os.mkdir"))
-PATH_QUESTIONS = {"exists", "is_dir", "is_file"}
-QUESTIONS = frozenset(("os.path.exists", "os.path.isdir", "os.path.isfile"))
-MAX_STEPS = 8
 
 
 def check(facts: Facts) -> Iterator[Finding]:
@@ -34,63 +33,17 @@ def check(facts: Facts) -> Iterator[Finding]:
             continue
         if not leads_to_init(facts, names, spawn.worker):
             continue
-        for statement in _found_names(names, function):
-            place = _decided(names, statement)
+        for statement in found_names(names, function):
+            place = deciding_statement(names, statement)
             variable = names.source.segment(statement.targets[0])
             if place.lineno > spawn.node.lineno or (place, variable) in done:
                 continue
             done.add((place, variable))
-            if where_runs(facts, names, place) is Where.ALL and not _told(names, place):
+            if where_runs(facts, names, place) is Where.ALL and not is_told(names, place):
                 message = "one process named this folder by what it found: all ranks take the name that rank 0 finds"
                 yield safe(
                     facts, "HVD418", names, place, message, _edits, facts, names, function, place, variable
                 )
-
-
-def _decided(names: Names, statement: ast.stmt) -> ast.stmt:
-    """An assignment, or the outermost test around it that asks what is in a folder."""
-    found = statement
-    for parent in names.ancestors(statement):
-        if isinstance(parent, FUNCTIONS):
-            break
-        if isinstance(parent, ast.If) and _lists(names, parent.test, 0):
-            found = parent
-    return found
-
-
-def _told(names: Names, place: ast.stmt) -> bool:
-    """Whether rank 0 tells the others already."""
-    block = edits.block(names, place)
-    return any(_tells(names, statement) for statement in block[block.index(place) :])
-
-
-def _tells(names: Names, statement: ast.stmt) -> bool:
-    return any(getattr(call.func, "attr", "") == "broadcast_object" for call in names.calls_in(statement))
-
-
-def _found_names(names: Names, function: FunctionNode) -> Iterator[ast.Assign]:
-    """The assignments of names that are made from what is in a folder, for a folder that is made below."""
-    made = {text for call in names.calls_in(function) for text in _about(names, call, MAKERS, {"mkdir"})}
-    for statement in names.walk(function):
-        if isinstance(statement, ast.Assign) and len(statement.targets) == 1:
-            if ast.unparse(statement.targets[0]) in made and _lists(names, statement.value, 0):
-                yield statement
-
-
-def _lists(names: Names, node: ast.expr, steps: int) -> bool:
-    """Whether a value is made from the contents of a folder."""
-    for part in ast.walk(node):
-        if isinstance(part, ast.Call):
-            method = getattr(part.func, "attr", "") in METHODS and not names.qualified(part.func)
-            if method or LISTS & set(names.qualified(part.func)):
-                return True
-        elif isinstance(part, ast.Name) and isinstance(part.ctx, ast.Load) and steps < MAX_STEPS:
-            values = [
-                b.value for b in names.bindings(part.id, part) if b.kind == "assign" and b.value is not None
-            ]
-            if any(value is not node and _lists(names, value, steps + 1) for value in values):
-                return True
-    return False
 
 
 def _edits(facts: Facts, names: Names, function: FunctionNode, place: ast.stmt, variable: str) -> list[Edit]:
@@ -100,7 +53,11 @@ def _edits(facts: Facts, names: Names, function: FunctionNode, place: ast.stmt, 
     found: list[Edit] = []
     last = place
     for part in names.walk(function):
-        if isinstance(part, ast.Assert) and part.lineno > place.lineno and _asks(names, part.test, variable):
+        if (
+            isinstance(part, ast.Assert)
+            and part.lineno > place.lineno
+            and asks_whether_there(names, part.test, variable)
+        ):
             found += edits.guard(source, [part], f"{hvd}.rank() == 0")
             if part.lineno > (last.end_lineno or last.lineno):
                 last = part
@@ -109,22 +66,6 @@ def _edits(facts: Facts, names: Names, function: FunctionNode, place: ast.stmt, 
     # Below the assertion: the others make the folder as soon as they have its name.
     told = edits.after(source, last, [f"{variable} = {hvd}.broadcast_object({variable}, root_rank=0)"])
     return [*found, told]
-
-
-def _asks(names: Names, test: ast.expr, variable: str) -> bool:
-    """Whether a test asks for the folder itself."""
-    calls = (part for part in ast.walk(test) if isinstance(part, ast.Call))
-    return any(variable in _about(names, call, QUESTIONS, PATH_QUESTIONS) for call in calls)
-
-
-def _about(names: Names, call: ast.Call, functions: frozenset[str], methods: set[str]) -> Iterator[str]:
-    """The path, as it is written, that one of os's functions or of a Path's methods is about."""
-    if call.args and functions & set(names.qualified(call.func)):
-        yield ast.unparse(call.args[0])
-    elif (
-        isinstance(call.func, ast.Attribute) and call.func.attr in methods and not names.qualified(call.func)
-    ):
-        yield ast.unparse(call.func.value)
 
 
 RULE = Rule(

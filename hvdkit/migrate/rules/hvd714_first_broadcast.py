@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.keras import vocabulary as words
 from hvdkit.migrate.facts.keras.tapes import StepLoop
+from hvdkit.migrate.facts.keras.written_variables import variables_at, written_at
 from hvdkit.migrate.facts.programs.horovod_import import horovod_name
 from hvdkit.migrate.facts.programs.tensorflow_programs import (
     loopless_steps,
@@ -19,9 +20,6 @@ from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
 from hvdkit.migrate.tensorflow_edits import after
-from hvdkit.migrate.values.spelling import spelled
-
-VARIABLES = ("trainable_variables", "trainable_weights", "variables", "weights")
 
 
 def check(facts: Facts) -> Iterator[Finding]:
@@ -59,10 +57,10 @@ def _finding(facts: Facts, statement: ast.stmt, loops: list[StepLoop]) -> Findin
     optimizers: list[str] = []
     keras = True
     for loop in loops:
-        optimizers.append(_written(facts, loop, loop.applied.names, loop.applied.optimizer) or "")
+        optimizers.append(written_at(facts, loop, loop.applied.names, loop.applied.optimizer) or "")
         for where, call in loop.applied.gradients:
             sources = call.args[1] if len(call.args) > 1 else None
-            models += _variables(facts, loop, where, sources) if sources is not None else [""]
+            models += variables_at(facts, loop, where, sources) if sources is not None else [""]
             keras = keras and not _of_module(facts, where, sources)
     if "" in models or "" in optimizers or not models or any(loop.graph for loop in loops):
         where_not = "is traced by tf.function" if any(loop.graph for loop in loops) else "does not name them"
@@ -102,53 +100,6 @@ def _of_module(facts: Facts, names: Names, sources: ast.expr | None) -> bool:
     values = facts.flow.values(names, sources.value) if isinstance(sources, ast.Attribute) else ()
     bases = [facts.flow.bases(value) for value in values if value.kind == "object"]
     return any("tensorflow.Module" in found and not found & words.BASES for found in bases)
-
-
-def _variables(facts: Facts, loop: StepLoop, names: Names, sources: ast.expr) -> list[str]:
-    """What a tape takes gradients by, as it is written at the loop."""
-    if isinstance(sources, ast.BinOp) and isinstance(sources.op, ast.Add):
-        return [*_variables(facts, loop, names, sources.left), *_variables(facts, loop, names, sources.right)]
-    if isinstance(sources, ast.Attribute) and sources.attr in VARIABLES:
-        model = _written(facts, loop, names, sources.value)
-        return [f"{model}.variables" if model else ""]
-    if isinstance(sources, ast.Name):
-        values = [b.value for b in names.bindings(sources.id, sources) if b.kind == "assign" and not b.path]
-        if len(values) == 1 and isinstance(values[0], (ast.BinOp, ast.Attribute)):
-            return _variables(facts, loop, names, values[0])
-        one = _written(facts, loop, names, sources) or ""
-        alone = "tensorflow.Variable" in facts.flow.made(names, sources)  # its rows are no variables
-        return [f"[{one}]" if alone and one else one]
-    if isinstance(sources, (ast.List, ast.Tuple)) and all(isinstance(e, ast.Name) for e in sources.elts):
-        written = [_written(facts, loop, names, element) or "" for element in sources.elts]
-        return [f"[{', '.join(written)}]" if all(written) else ""]
-    return [""]
-
-
-def _written(facts: Facts, loop: StepLoop, names: Names, node: ast.expr) -> str | None:
-    """How an expression of the step is written at the loop: the same, or by another variable."""
-    head = node
-    while isinstance(head, ast.Attribute):
-        head = head.value
-    if isinstance(head, ast.Name) and names is loop.names:
-        there = names.scope(loop.statement).owner(head.id)
-        here = names.scope(node).owner(head.id)
-        if here is not None and here is there:
-            return names.source.segment(node)
-    values = facts.flow.values(names, node)
-    written = spelled(facts.flow, loop.names, loop.statement, values) if values else None
-    if written is None and isinstance(node, ast.Attribute) and names is loop.names:
-        return _of_same_class(loop, names, node)
-    return written
-
-
-def _of_same_class(loop: StepLoop, names: Names, node: ast.Attribute) -> str | None:
-    """`self.model`, in another method of the same class."""
-    methods = [names.function(node), names.function(loop.statement)]
-    owners = {names.parents.get(method) for method in methods if method is not None}
-    firsts = {m.args.args[0].arg for m in methods if m is not None and m.args.args}
-    same = len(owners) == 1 and isinstance(next(iter(owners)), ast.ClassDef) and len(firsts) == 1
-    head = node.value
-    return names.source.segment(node) if same and isinstance(head, ast.Name) and head.id in firsts else None
 
 
 RULE = Rule(

@@ -1,0 +1,77 @@
+"""Folders that a function names by what it finds in a folder, such as the next number, and then makes."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from hvdkit.migrate.names import FUNCTIONS, FunctionNode, Names
+from hvdkit.migrate.statements import statements_below
+
+LISTS = frozenset(("os.listdir", "os.scandir", "glob.glob", "glob.iglob"))
+METHODS = frozenset(("iterdir", "glob", "rglob"))
+MAKERS = frozenset(("os.makedirs", "os.mkdir"))
+PATH_QUESTIONS = {"exists", "is_dir", "is_file"}
+QUESTIONS = frozenset(("os.path.exists", "os.path.isdir", "os.path.isfile"))
+MAX_STEPS = 8
+
+
+def found_names(names: Names, function: FunctionNode) -> Iterator[ast.Assign]:
+    """The assignments of names that are made from what is in a folder, for a folder that is made below."""
+    made = {text for call in names.calls_in(function) for text in _about(names, call, MAKERS, {"mkdir"})}
+    for statement in names.walk(function):
+        if isinstance(statement, ast.Assign) and len(statement.targets) == 1:
+            if ast.unparse(statement.targets[0]) in made and _lists(names, statement.value, 0):
+                yield statement
+
+
+def deciding_statement(names: Names, statement: ast.stmt) -> ast.stmt:
+    """An assignment, or the outermost test around it that asks what is in a folder."""
+    found = statement
+    for parent in names.ancestors(statement):
+        if isinstance(parent, FUNCTIONS):
+            break
+        if isinstance(parent, ast.If) and _lists(names, parent.test, 0):
+            found = parent
+    return found
+
+
+def is_told(names: Names, place: ast.stmt) -> bool:
+    """Whether rank 0 tells the others already."""
+    return any(_tells(names, statement) for statement in (place, *statements_below(names, place)))
+
+
+def _tells(names: Names, statement: ast.stmt) -> bool:
+    return any(getattr(call.func, "attr", "") == "broadcast_object" for call in names.calls_in(statement))
+
+
+def _lists(names: Names, node: ast.expr, steps: int) -> bool:
+    """Whether a value is made from the contents of a folder."""
+    for part in ast.walk(node):
+        if isinstance(part, ast.Call):
+            method = getattr(part.func, "attr", "") in METHODS and not names.qualified(part.func)
+            if method or LISTS & set(names.qualified(part.func)):
+                return True
+        elif isinstance(part, ast.Name) and isinstance(part.ctx, ast.Load) and steps < MAX_STEPS:
+            values = [
+                b.value for b in names.bindings(part.id, part) if b.kind == "assign" and b.value is not None
+            ]
+            if any(value is not node and _lists(names, value, steps + 1) for value in values):
+                return True
+    return False
+
+
+def asks_whether_there(names: Names, test: ast.expr, variable: str) -> bool:
+    """Whether a test asks for the folder itself."""
+    calls = (part for part in ast.walk(test) if isinstance(part, ast.Call))
+    return any(variable in _about(names, call, QUESTIONS, PATH_QUESTIONS) for call in calls)
+
+
+def _about(names: Names, call: ast.Call, functions: frozenset[str], methods: set[str]) -> Iterator[str]:
+    """The path, as it is written, that one of os's functions or of a Path's methods is about."""
+    if call.args and functions & set(names.qualified(call.func)):
+        yield ast.unparse(call.args[0])
+    elif (
+        isinstance(call.func, ast.Attribute) and call.func.attr in methods and not names.qualified(call.func)
+    ):
+        yield ast.unparse(call.func.value)

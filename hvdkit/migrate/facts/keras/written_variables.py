@@ -1,0 +1,62 @@
+"""How the variables that a tape takes gradients by are written at the loop that runs its step."""
+
+from __future__ import annotations
+
+import ast
+
+from hvdkit.migrate.facts.facts import Facts
+from hvdkit.migrate.facts.keras.tapes import StepLoop
+from hvdkit.migrate.names import Names
+from hvdkit.migrate.values.spelling import spelled
+
+VARIABLES = ("trainable_variables", "trainable_weights", "variables", "weights")
+
+
+def variables_at(facts: Facts, loop: StepLoop, names: Names, sources: ast.expr) -> list[str]:
+    """What a tape takes gradients by, as it is written at the loop."""
+    if isinstance(sources, ast.BinOp) and isinstance(sources.op, ast.Add):
+        return [
+            *variables_at(facts, loop, names, sources.left),
+            *variables_at(facts, loop, names, sources.right),
+        ]
+    if isinstance(sources, ast.Attribute) and sources.attr in VARIABLES:
+        model = written_at(facts, loop, names, sources.value)
+        return [f"{model}.variables" if model else ""]
+    if isinstance(sources, ast.Name):
+        values = [b.value for b in names.bindings(sources.id, sources) if b.kind == "assign" and not b.path]
+        if len(values) == 1 and isinstance(values[0], (ast.BinOp, ast.Attribute)):
+            return variables_at(facts, loop, names, values[0])
+        one = written_at(facts, loop, names, sources) or ""
+        alone = "tensorflow.Variable" in facts.flow.made(names, sources)  # its rows are no variables
+        return [f"[{one}]" if alone and one else one]
+    if isinstance(sources, (ast.List, ast.Tuple)) and all(isinstance(e, ast.Name) for e in sources.elts):
+        written = [written_at(facts, loop, names, element) or "" for element in sources.elts]
+        return [f"[{', '.join(written)}]" if all(written) else ""]
+    return [""]
+
+
+def written_at(facts: Facts, loop: StepLoop, names: Names, node: ast.expr) -> str | None:
+    """How an expression of the step is written at the loop: the same, or by another variable."""
+    head = node
+    while isinstance(head, ast.Attribute):
+        head = head.value
+    if isinstance(head, ast.Name) and names is loop.names:
+        there = names.scope(loop.statement).owner(head.id)
+        here = names.scope(node).owner(head.id)
+        if here is not None and here is there:
+            return names.source.segment(node)
+    values = facts.flow.values(names, node)
+    written = spelled(facts.flow, loop.names, loop.statement, values) if values else None
+    if written is None and isinstance(node, ast.Attribute) and names is loop.names:
+        return _of_same_class(loop, names, node)
+    return written
+
+
+def _of_same_class(loop: StepLoop, names: Names, node: ast.Attribute) -> str | None:
+    """`self.model`, in another method of the same class."""
+    methods = [names.function(node), names.function(loop.statement)]
+    owners = {names.parents.get(method) for method in methods if method is not None}
+    firsts = {m.args.args[0].arg for m in methods if m is not None and m.args.args}
+    same = len(owners) == 1 and isinstance(next(iter(owners)), ast.ClassDef) and len(firsts) == 1
+    head = node.value
+    return names.source.segment(node) if same and isinstance(head, ast.Name) and head.id in firsts else None

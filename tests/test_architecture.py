@@ -19,6 +19,7 @@ ROOT = Path(hvdkit.__file__).parent
 PAGE = ROOT.parent / "docs" / "architecture.md"
 FRAMEWORKS = {"torch", "tensorflow", "keras", "horovod"}
 Graph = dict[str, set[str]]
+LINES, LINES_OF_RULE = 400, 200
 
 
 def name_of(path: Path) -> str:
@@ -155,3 +156,24 @@ def test_every_invariant_has_its_test() -> None:
         assert named, f"no test holds: {invariant}"
         for file, test in named:
             assert f"def {test}(" in (ROOT.parent / file).read_text(encoding="utf-8"), f"{file} has no {test}"
+
+
+def too_long(lengths: dict[str, int]) -> dict[str, int]:
+    """The files that have more lines than a file may have, a rule fewer than any other."""
+    rule = re.compile(r"rules/hvd\d+_\w+\.py$")
+    return {
+        name: lines
+        for name, lines in lengths.items()
+        if lines > (LINES_OF_RULE if rule.search(name) else LINES)
+    }
+
+
+def test_a_file_that_is_too_long_is_seen() -> None:
+    lengths = {"rules/hvd101_init.py": 201, "rules/hvd103_topology.py": 200, "a.py": 401, "b.py": 400}
+    assert {*too_long(lengths)} == {"rules/hvd101_init.py", "a.py"}
+
+
+def test_no_file_is_too_long() -> None:
+    paths = {path.relative_to(ROOT).as_posix(): path for path in ROOT.rglob("*.py")}
+    lengths = {name: len(path.read_text(encoding="utf-8").splitlines()) for name, path in paths.items()}
+    assert too_long(lengths) == {}

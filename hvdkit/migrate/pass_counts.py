@@ -12,6 +12,7 @@ from hvdkit.migrate.facts.optimizers.written_optimizers import trainers_of
 from hvdkit.migrate.facts.programs.horovod_import import horovod_name
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Edit
+from hvdkit.migrate.unnesting import drop_item
 
 
 def by_switch(facts: Facts, names: Names, statement: ast.Assign, target: ast.Attribute) -> list[Edit]:
@@ -33,7 +34,7 @@ def by_context(facts: Facts, names: Names, node: ast.Attribute) -> list[Edit]:
         statement = names.parents[holder]
         assert isinstance(statement, (ast.With, ast.AsyncWith))
         if averaged_literally(facts, names, node.value) and isinstance(statement, ast.With):
-            return edits.drop_item(names, statement, holder)
+            return drop_item(names, statement, holder)
         return _in_with(facts, names, statement, holder, choice, node.value)
     if isinstance(holder, ast.Assign) and isinstance(holder.targets[0], ast.Name):
         return _held(facts, names, holder.targets[0], node.value)
@@ -60,7 +61,7 @@ def _in_with(
     lines = [f"{name}.{SETTER}({choice.passes})" for name in _optimizers(facts, names, model)]
     reset = [f"{name}.{SETTER}(1)" for name in _optimizers(facts, names, model)]
     below = [edits.after(source, statement, reset)] if not choice.adds else []
-    return [edits.before(source, statement, lines), *edits.drop_item(names, statement, item), *below]
+    return [edits.before(source, statement, lines), *drop_item(names, statement, item), *below]
 
 
 def _held(facts: Facts, names: Names, variable: ast.Name, model: ast.expr) -> list[Edit]:
@@ -82,7 +83,7 @@ def _held(facts: Facts, names: Names, variable: ast.Name, model: ast.expr) -> li
         plain = isinstance(item, ast.withitem) and item.optional_vars is None
         if not plain or not isinstance(item, ast.withitem) or not isinstance(statement, ast.With):
             raise edits.CannotEdit(f"{variable.id} is used otherwise than in `with {variable.id}:`")
-        found += edits.drop_item(names, statement, item)
+        found += drop_item(names, statement, item)
     return found
 
 

@@ -15,6 +15,7 @@ from hvdkit.migrate.indexing import index
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Edit, Slot, apply_edits
 from hvdkit.migrate.source import Source, parse
+from hvdkit.migrate.unnesting import open_up
 
 Verb = Callable[[Names, ast.stmt], Union[Edit, Iterable[Edit]]]
 
@@ -43,8 +44,8 @@ AFTER: Verb = lambda n, s: edits.after(n.source, s, ["new"])  # noqa: E731
 BLOCK: Verb = lambda n, s: edits.after(n.source, s, ["if c:", "\tnew"])  # noqa: E731
 GUARD: Verb = lambda n, s: edits.guard(n.source, [s], "c")  # noqa: E731
 GUARD_INNER: Verb = lambda n, s: edits.guard(n.source, [s.body[0]], "c")  # type: ignore[attr-defined]  # noqa: E731
-ONCE: Verb = lambda n, s: [*edits.open_up(n, s, "i = 0", s.body[1:]), edits.delete(n, s.body[1])]  # type: ignore  # noqa: E731
-OPEN: Verb = lambda n, s: edits.open_up(n, s)  # type: ignore[arg-type]  # noqa: E731
+ONCE: Verb = lambda n, s: [*open_up(n, s, "i = 0", s.body[1:]), edits.delete(n, s.body[1])]  # type: ignore  # noqa: E731
+OPEN: Verb = lambda n, s: open_up(n, s)  # type: ignore[arg-type]  # noqa: E731
 START: Verb = lambda n, s: edits.at_start(n, s.body, ["new"])  # type: ignore[attr-defined]  # noqa: E731
 ATTRIBUTE: Verb = lambda n, s: edits.drop_attribute(n.source, s.value)  # type: ignore[attr-defined]  # noqa: E731
 SWAP: Verb = lambda n, s: edits.recast(n.source, call(s), ["g(", call(s).args[1], ", ", call(s).args[0], ")"])  # noqa: E731

@@ -9,13 +9,13 @@ from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts, Site
 from hvdkit.migrate.facts.init.given_devices import asks_for_it, chosen_alone, only_given
 from hvdkit.migrate.facts.launch.device_numbers import (
-    BY_NUMBER,
     FIRST_DEVICE,
     SET_DEVICE,
     device_numbers,
     first_devices,
     goes_elsewhere,
     in_text,
+    is_taken_by_number,
     ranks_for_devices,
     spread,
     told_numbers,
@@ -46,7 +46,7 @@ def check(facts: Facts) -> Iterator[Finding]:
         ).asking_rank()
     for value in sorted(first_devices(facts), key=lambda value: value.node.lineno):  # type: ignore[attr-defined]
         message = "every process of a host would work on its first device"
-        if _is_taken_by_number(facts, value):
+        if is_taken_by_number(facts, value):
             make = (_numbered_device, facts, value)
             yield safe(facts, "HVD112", value.names, value.node, message, *make).asking_rank()
         else:
@@ -101,15 +101,6 @@ def _numbered(names: Names, node: ast.expr, number: str) -> Edit:
     """A number in the place of another one, or of a whole text `"cuda:{}".format(n)`."""
     text = next((found for _, found in in_text(names, node)), None)
     return edits.replace(names.source, text if text is not None else node, number)
-
-
-def _is_taken_by_number(facts: Facts, value: Value) -> bool:
-    """Whether something that has to know a device's number is given it."""
-    for site in facts.calls(*sorted(BY_NUMBER)):
-        chosen = {o.node for part in site.node.args[:1] for o in facts.flow.values(site.names, part)}
-        if value.node in {node for made in chosen for node in ast.walk(made)}:
-            return True
-    return False
 
 
 def _numbered_device(facts: Facts, value: Value) -> Edit:

@@ -14,6 +14,7 @@ from hvdkit.migrate.finding import manual, safe
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
+from hvdkit.migrate.unnesting import open_up
 
 
 def check(facts: Facts) -> Iterator[Finding]:
@@ -66,7 +67,7 @@ def _opened(names: Names, starting: Starting, first: str) -> list[Edit]:
     if made.end_lineno != made.lineno:
         raise edits.CannotEdit("the process is made on several lines")
     return [
-        *edits.open_up(names, starting.loop, first, starting.keeps),
+        *open_up(names, starting.loop, first, starting.keeps),
         *edits.recast(names.source, made, [*call, ")"]),
         *(edits.delete(names, statement) for statement in starting.keeps),
     ]

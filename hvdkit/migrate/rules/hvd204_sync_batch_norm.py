@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts, Site
-from hvdkit.migrate.facts.code.library_uses import mentions
 from hvdkit.migrate.facts.collectives.collectives import is_world
+from hvdkit.migrate.facts.models.sync_batch_norms import LAYERS, keywords_given, layer_classes
 from hvdkit.migrate.facts.models.wraps import core
 from hvdkit.migrate.facts.programs.horovod_import import horovod_name
 from hvdkit.migrate.facts.programs.programs import kinds_of, programs_of
@@ -17,13 +17,9 @@ from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
 from hvdkit.migrate.values import vocabulary as words
-from hvdkit.migrate.values.arguments import collected, parameters
 from hvdkit.migrate.wrapping import take_away
 
-# apex's takes the same arguments, and some of its own.
-LAYERS = ("torch.nn.SyncBatchNorm", "apex.parallel.SyncBatchNorm")
 PLAIN = {"num_features", "eps", "momentum", "affine", "track_running_stats"}
-MAX_CALLERS = 4
 BASE = "modules.batchnorm._BatchNorm"
 TRAINING = {"ddp", "single", "horovod"}
 HOROVODS = {f"{module}.SyncBatchNorm" for module in words.HOROVOD}
@@ -42,12 +38,12 @@ def check(facts: Facts) -> Iterator[Finding]:
             continue
         message = "every BatchNorm of the model becomes Horovod's SyncBatchNorm (GPU only, as torch's)"
         yield safe(facts, "HVD204", site.names, site.node, message, _converted, facts, site)
-    for names, node in _classes(facts):
+    for names, node in layer_classes(facts):
         if not kinds_of(facts, names) & TRAINING:
             continue
         call = names.parents[node]
         if isinstance(call, ast.Call) and call.func is node:
-            more = _keywords(facts, names, call) - PLAIN
+            more = keywords_given(facts, names, call) - PLAIN
             if len(call.args) > 5 or more & {"**", "process_group"}:
                 yield manual("HVD204", names, node, GROUP, GROUP_ADVICE)
                 continue
@@ -68,38 +64,10 @@ def _of_all_ranks(facts: Facts, site: Site) -> bool:
     return plain and all(is_world(facts, site.names, group) for group in given)
 
 
-def _keywords(facts: Facts, names: Names, call: ast.Call, depth: int = 0) -> set[str]:
-    """The names of what a call is given, also by those who call its function: `SyncBatchNorm(**kwargs)`."""
-    found: set[str] = set()
-    for keyword in call.keywords:
-        function = collected(names, keyword.value) if keyword.arg is None else None
-        sites = facts.flow.call_sites(names, function) if function is not None else []
-        if function is None or not sites or depth > MAX_CALLERS:
-            found.add(keyword.arg or "**")
-            continue
-        own = parameters(function)
-        for where, site in sites:
-            found |= _keywords(facts, where, site, depth + 1) - own
-    return found
-
-
-def _classes(facts: Facts) -> Iterator[tuple[Names, ast.expr]]:
-    """Where torch's class or apex's is used, or given to a name."""
-    for names, node, qualified, _ in mentions(facts, LAYERS):
-        if qualified in LAYERS:
-            yield names, node
-    for names in facts.files:
-        for node in names.attributes.get("SyncBatchNorm", ()):
-            parent = names.parents[node]
-            if isinstance(parent, ast.Assign) and parent.value is node:
-                if set(names.qualified(node)) & set(LAYERS):
-                    yield names, node
-
-
 def _class_tests(facts: Facts) -> Iterator[tuple[Names, ast.expr]]:
     """The classes in `isinstance(layer, SyncBatchNorm)`, in files that run where layers become Horovod's."""
     made = {site.names for site in facts.calls(*words.SYNC_BATCH_NORM)}
-    made |= {names for names, _ in _classes(facts)}
+    made |= {names for names, _ in layer_classes(facts)}
     programs = [
         program for program in programs_of(facts) if program.kind in TRAINING and program.files & made
     ]

@@ -11,8 +11,7 @@ from hvdkit.migrate.facts.data.samplers_of_hosts import of_one_host
 from hvdkit.migrate.facts.data.training_loaders import SEEDS
 from hvdkit.migrate.facts.files.writers import handed
 from hvdkit.migrate.facts.init.init_order import has_rank
-from hvdkit.migrate.facts.launch.launch import launch_of
-from hvdkit.migrate.facts.launch.rank_kinds import CONSTANT, UNKNOWN, rank_kinds
+from hvdkit.migrate.facts.launch.local_numbers import is_local_rank_alone, may_be_local_rank
 from hvdkit.migrate.facts.programs.horovod_import import horovod_name
 from hvdkit.migrate.facts.programs.reached_code import trained_by
 from hvdkit.migrate.finding import manual, needed
@@ -22,7 +21,6 @@ from hvdkit.migrate.rule import Change, Keep, Rule
 from hvdkit.migrate.values.arguments import given
 from hvdkit.migrate.values.vocabulary import ASKING_SAMPLERS
 
-LOCAL = "local_rank"
 MAX_CALLERS = 3
 SHARE = "this is the number of a process on its host: on several hosts, ranks would read the same share of the data"
 SEED = (
@@ -36,7 +34,7 @@ def check(facts: Facts) -> Iterator[Finding]:
         rank = given(site.node, first + 1, "rank")
         if (
             rank is None
-            or not _is_local(facts, site.names, rank)
+            or not may_be_local_rank(facts, site.names, rank)
             or not _trains(facts, site.names, site.node)
         ):
             continue
@@ -52,7 +50,7 @@ def check(facts: Facts) -> Iterator[Finding]:
             for names, part in _local_parts(facts, site.names, argument):
                 if part not in seen and _trains(facts, names, part):
                     seen.add(part)
-                    found = _suggested if _is_nothing_else(facts, names, part) else _told
+                    found = _suggested if is_local_rank_alone(facts, names, part) else _told
                     yield found(facts, names, part, SEED)
 
 
@@ -73,28 +71,6 @@ def _trains(facts: Facts, names: Names, node: ast.AST) -> bool:
     return in_jobs and has_rank(facts, names, names.statement(node))
 
 
-def _is_local(facts: Facts, names: Names, node: ast.expr) -> bool:
-    if _by_launcher(facts, names, node):
-        return True
-    kinds = rank_kinds(facts).of(names, node)
-    known = LOCAL in kinds and kinds <= {LOCAL, UNKNOWN, CONSTANT}
-    return known and "rank" not in launch_of(facts).meaning(names, node)
-
-
-def _is_nothing_else(facts: Facts, names: Names, node: ast.expr) -> bool:
-    """Whether a number that may be the local rank is it in every case."""
-    bindings = names.bindings(node.id, node) if isinstance(node, ast.Name) else []
-    values = [binding.value for binding in bindings if binding.value is not None]
-    if any(not _is_local(facts, names, value) for value in values):
-        return False  # `seed = args.seed` without a job
-    return _by_launcher(facts, names, node) or UNKNOWN not in rank_kinds(facts).of(names, node)
-
-
-def _by_launcher(facts: Facts, names: Names, node: ast.expr) -> bool:
-    """Whether a number is the option that torch.distributed.launch gives each process its local rank by."""
-    return launch_of(facts).meaning(names, node) == {LOCAL}
-
-
 def _local_parts(
     facts: Facts, names: Names, seed: ast.expr, depth: int = 0
 ) -> Iterator[tuple[Names, ast.expr]]:
@@ -102,7 +78,7 @@ def _local_parts(
 
     What was added to a variable before is not looked for: another place may take it away again.
     """
-    if _is_local(facts, names, seed):
+    if may_be_local_rank(facts, names, seed):
         yield names, seed
     elif isinstance(seed, ast.BinOp) and isinstance(seed.op, ast.Add):
         for side in (seed.left, seed.right):

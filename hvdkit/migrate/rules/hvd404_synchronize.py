@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Iterator
 
 from hvdkit.migrate import edits
@@ -11,12 +10,9 @@ from hvdkit.migrate.facts.code.engines import more_than_steps
 from hvdkit.migrate.facts.models.repeated_passes import runs_repeatedly
 from hvdkit.migrate.facts.models.step_groups import Group, Step
 from hvdkit.migrate.facts.models.syncing import steps_unreduced
-from hvdkit.migrate.facts.optimizers.averaging_optimizers import averaging_optimizers
 from hvdkit.migrate.facts.optimizers.gradient_waits import (
-    if_there,
     is_awaited,
     looked_at_before,
-    made_under_test,
     reduced_above,
     reduced_below,
     skips,
@@ -25,12 +21,12 @@ from hvdkit.migrate.facts.optimizers.gradient_waits import (
 from hvdkit.migrate.facts.optimizers.one_of_several_steps import steps_one_of_several
 from hvdkit.migrate.facts.optimizers.steps import steps_of
 from hvdkit.migrate.facts.optimizers.unfollowed_steps import unfollowed_steps
-from hvdkit.migrate.facts.optimizers.written_optimizers import optimizer_names, plain_target
+from hvdkit.migrate.facts.optimizers.written_optimizers import plain_target
 from hvdkit.migrate.facts.programs.programs import kinds_of, migrates
 from hvdkit.migrate.finding import manual, refused, required
-from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rule import AverageAfter, Change, Keep, Rule
+from hvdkit.migrate.waiting_edits import wait_after, wait_before
 
 UNFOLLOWED = (
     "gradients are looked at before this step of something unknown, and where the program's optimizer steps was not "
@@ -104,11 +100,11 @@ def _awaited(facts: Facts, group: Group) -> Iterator[Finding]:
                 yield tell("HVD404", backward.names, backward.call, AGAIN, WAIT_THERE)
             if not reduced_below(facts, names, call, group):
                 message = f"{group.reason}: every rank waits here until they are averaged, as DDP does"
-                yield required(facts, "HVD404", names, call, message, _after_call, facts, names, call, group)
+                yield required(facts, "HVD404", names, call, message, wait_after, facts, names, call, group)
     for names, statement in group.reduce_before:
         if migrates(facts, names) and not reduced_above(facts, names, statement, group):
             message = f"{group.reason}: every rank waits here until they are averaged"
-            make = (_before_statement, facts, names, statement, group)
+            make = (wait_before, facts, names, statement, group)
             yield required(facts, "HVD404", names, statement, message, *make)
     for step in group.steps if facts.options.target == "horovod" else ():
         if migrates(facts, step.names) and not skips(step.names, step.call):
@@ -119,37 +115,6 @@ def _awaited(facts: Facts, group: Group) -> Iterator[Finding]:
 def _waits_beside(facts: Facts, group: Group) -> bool:
     """Whether another pass for these steps is waited for beside it: the rest belongs to an option."""
     return any(waiting_place(facts, other, group)[1] is other.call for other in group.reduce_after)
-
-
-def _after_call(facts: Facts, names: Names, call: ast.Call, group: Group) -> Edit:
-    optimizers = optimizer_names(facts, names, call, [group])
-    if not optimizers:
-        raise edits.CannotEdit(f"{_which(facts, group)} has no name where backward() is called")
-    if any(made_under_test(names, name, call, group) for name in optimizers):
-        raise edits.CannotEdit("the optimizer is made and steps under a test, and backward() runs without it")
-    return edits.after(names.source, names.statement(call), _waiting(facts, optimizers, call, group))
-
-
-def _waiting(facts: Facts, optimizers: list[str], at: ast.AST, group: Group) -> list[str]:
-    """The lines that wait for optimizers; of one that may be None, under the test that its step stands under."""
-    lines: list[str] = []
-    for name in optimizers:
-        test = if_there(facts, name, at, group)
-        lines += [f"if {test}:", f"\t{name}.synchronize()"] if test else [f"{name}.synchronize()"]
-    return lines
-
-
-def _which(facts: Facts, group: Group) -> str:
-    """The first of a group's optimizers, by the place where it is made."""
-    made = next(optimizer for optimizer in averaging_optimizers(facts) if optimizer.value in group.optimizers)
-    return f"the optimizer of {made.names.place(made.node)}"
-
-
-def _before_statement(facts: Facts, names: Names, statement: ast.stmt, group: Group) -> Edit:
-    optimizers = optimizer_names(facts, names, statement, [group])
-    if not optimizers:
-        raise edits.CannotEdit(f"{_which(facts, group)} has no name where its gradients are used")
-    return edits.before(names.source, statement, _waiting(facts, optimizers, statement, group))
 
 
 def _skip(step: Step) -> list[Edit]:

@@ -8,13 +8,14 @@ from collections.abc import Iterator
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.code.loops import Path, training_loops
+from hvdkit.migrate.facts.code.ways_out import skips_gradients, tests_out_of
 from hvdkit.migrate.facts.collectives.different_on_every_rank import of_own_numbers
 from hvdkit.migrate.facts.data.reinforcement_learning import ends_episode
 from hvdkit.migrate.facts.launch.which_processes import Where, caught, where_runs
 from hvdkit.migrate.facts.programs.horovod_import import horovod_name
 from hvdkit.migrate.facts.programs.reached_code import only_single
 from hvdkit.migrate.finding import manual, safe
-from hvdkit.migrate.names import FUNCTIONS, LOOPS, Names
+from hvdkit.migrate.names import FUNCTIONS, Names
 from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
 
@@ -55,13 +56,13 @@ def check(facts: Facts) -> Iterator[Finding]:
             if loop in loops and of_own_numbers(facts, names, loop.test):
                 yield _leaves(facts, names, loop.test, where_runs(facts, names, loop) is Where.ALL)
         for way_out in names.of_kind(ast.Break, ast.Return):
-            for test, once_a_pass in _tests(names, way_out, loops):
+            for test, once_a_pass in tests_out_of(names, way_out, loops):
                 if test not in asked and of_own_numbers(facts, names, test):
                     asked.add(test)
                     on_all = once_a_pass and where_runs(facts, names, way_out) is Where.ALL
                     yield _leaves(facts, names, test, on_all)
         for skip in names.of_kind(ast.Continue):
-            for test, _ in _tests(names, skip, loops) if _skips_gradients(facts, names, skip) else ():
+            for test, _ in tests_out_of(names, skip, loops) if skips_gradients(facts, names, skip) else ():
                 if test not in asked and of_own_numbers(facts, names, test):
                     asked.add(test)
                     yield _skips(facts, names, test)
@@ -97,33 +98,6 @@ def _around_passes(facts: Facts) -> Iterator[tuple[Names, ast.expr]]:
 def _ends_the_job(path: Path, names: Names, last: ast.stmt) -> bool:
     """Whether a rank that comes to a statement fails, and the launcher ends the others, too."""
     return isinstance(last, ast.Raise) and not any(caught(*at) for at in ((names, last), *path.calls))
-
-
-def _tests(names: Names, way_out: ast.AST, loops: set[ast.AST]) -> list[tuple[ast.expr, bool]]:
-    """The tests between a way out of a training loop and that loop, and whether each pass comes to them once."""
-    found: list[tuple[ast.expr, bool]] = []
-    for parent in names.ancestors(way_out):
-        if isinstance(parent, FUNCTIONS):
-            return []
-        if isinstance(parent, ast.If):
-            found.append((parent.test, True))
-        elif parent in loops:
-            return found
-        elif isinstance(parent, LOOPS):
-            if not isinstance(way_out, ast.Return):
-                return []
-            found = [(test, False) for test, _ in found]
-    return []
-
-
-def _skips_gradients(facts: Facts, names: Names, skip: ast.Continue) -> bool:
-    """Whether a backward pass stands below a `continue` in its loop."""
-    loop = next(parent for parent in names.ancestors(skip) if isinstance(parent, LOOPS))
-    return any(
-        where is names and loop in names.ancestors(call) and call.lineno > skip.lineno
-        for path in training_loops(facts).paths
-        for where, call in ((path.names, path.backward), *path.calls)
-    )
 
 
 def _skips(facts: Facts, names: Names, test: ast.expr) -> Finding:

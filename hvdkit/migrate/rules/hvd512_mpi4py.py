@@ -10,6 +10,7 @@ from hvdkit.migrate.collective_edits import Part, same_again
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.launch.device_numbers import ranks_for_devices
 from hvdkit.migrate.facts.launch.mpi import LIBRARY, REDUCTIONS, Handed, Talk, mpi, translated
+from hvdkit.migrate.facts.launch.readers import only_root_reads
 from hvdkit.migrate.facts.launch.which_processes import Where, where_runs
 from hvdkit.migrate.facts.programs.horovod_import import horovod_name
 from hvdkit.migrate.finding import required, safe
@@ -88,7 +89,7 @@ def _left_out(facts: Facts, talk: Talk) -> list[Edit]:
     plain = isinstance(statement, ast.Assign) and statement.value is talk.node and len(statement.targets) == 1
     if target is None or not plain or not same_again(target) or not (root is None or _is_number(root)):
         raise edits.CannotEdit("only the root gets what mpi4py gathers, and it is not put into one variable")
-    if (root is None or root.value == 0) and _root_reads(facts, names, target):  # type: ignore[attr-defined]
+    if (root is None or root.value == 0) and only_root_reads(facts, names, target):  # type: ignore[attr-defined]
         return []
     lines = [
         f"if {horovod_name(facts, names)}.rank() != {names.source.segment(root) if root else 0}:",
@@ -99,16 +100,6 @@ def _left_out(facts: Facts, talk: Talk) -> list[Edit]:
 
 def _is_number(node: ast.expr) -> bool:
     return isinstance(node, ast.Constant) and isinstance(node.value, int)
-
-
-def _root_reads(facts: Facts, names: Names, target: ast.expr) -> bool:
-    """Whether only rank 0 reads a variable of a function."""
-    owner = names.scope(target).owner(target.id) if isinstance(target, ast.Name) else None
-    if not isinstance(target, ast.Name) or owner is None or owner is names.module:
-        return False
-    uses = (use for use in names.uses[target.id] if names.scope(use).owner(target.id) is owner)
-    reads = [use for use in uses if isinstance(use.ctx, ast.Load)]
-    return all(where_runs(facts, names, use) is Where.RANK_0 for use in reads)
 
 
 def _handed(facts: Facts, handed: Handed) -> Edit:

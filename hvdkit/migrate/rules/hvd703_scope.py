@@ -12,6 +12,7 @@ from hvdkit.migrate.facts.programs.tensorflow_programs import mirrored_strategie
 from hvdkit.migrate.finding import required
 from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
+from hvdkit.migrate.unnesting import drop_item
 
 
 def check(facts: Facts) -> Iterator[Finding]:
@@ -26,7 +27,7 @@ def _edit(use: Use) -> list[Edit]:
     statement = names.parents[item] if isinstance(item, ast.withitem) else None
     if not isinstance(item, ast.withitem) or not isinstance(statement, ast.With) or item.optional_vars:
         raise edits.CannotEdit("the scope is not entered by a plain `with` statement")
-    return edits.drop_item(names, statement, item)
+    return drop_item(names, statement, item)
 
 
 RULE = Rule(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
@@ -18,15 +18,16 @@ from hvdkit.migrate.facts.programs.tensorflow_programs import (
     migrating_fits,
     training_step_loops,
 )
-from hvdkit.migrate.facts.tensorflow.datasets import Chain, Point, countless, dataset_chains, run_over
-from hvdkit.migrate.facts.tensorflow.iterators import drawn_steps, own_order
+from hvdkit.migrate.facts.tensorflow.datasets import Chain, dataset_chains
+from hvdkit.migrate.facts.tensorflow.iterators import drawn_steps, draws_from, own_order
 from hvdkit.migrate.facts.tensorflow.own_shares import is_cut, is_own_part
-from hvdkit.migrate.facts.tensorflow.shardable import cut_at, endless, several_inputs, why_not_cut
+from hvdkit.migrate.facts.tensorflow.shardable import cut_at, several_inputs, why_not_cut
 from hvdkit.migrate.finding import manual, needed, safe
 from hvdkit.migrate.names import Names
-from hvdkit.migrate.plan import Edit, Finding
+from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rule import Change, Keep, Rule
 from hvdkit.migrate.tensorflow_edits import divided, is_divided
+from hvdkit.migrate.tensorflow_shares import shard, slices
 
 MESSAGE = "each rank trains on its own share, as many elements on every rank"
 STEPS = "each rank takes its share of the steps, from data in an order of its own"
@@ -62,15 +63,9 @@ def _loop(facts: Facts, loop: StepLoop, followed: set[ast.expr]) -> Iterator[Fin
     if steps is not None:
         if not is_divided(facts, loop.names, steps):
             yield needed(facts, "HVD710", loop.names, steps, STEPS, divided, facts, loop.names, steps)
-    elif not _draws_from(loop, followed):
+    elif not draws_from(loop, followed):
         why = "no dataset was found that this training loop draws from"
         yield _left_whole(facts, loop.names, loop.node, why)
-
-
-def _draws_from(loop: StepLoop, datasets: set[ast.expr]) -> bool:
-    if isinstance(loop.node, ast.While):
-        return False
-    return any(part in datasets for each in run_over(loop.names, loop.node.iter) for part in ast.walk(each))
 
 
 def _left_whole(facts: Facts, names: Names, node: ast.AST, why: str, whole: str = WHOLE) -> Finding:
@@ -99,18 +94,7 @@ def _dataset(
         )
         yield manual("HVD710", names, node, message, advice)
         return
-    yield safe(facts, "HVD710", point.names, point.node, MESSAGE, _shard, facts, chain, point)
-
-
-def _shard(facts: Facts, chain: Chain, point: Point) -> list[Edit]:
-    names, hvd = point.names, horovod_name(facts, point.names)
-    if facts.options.target == "hvdkit":
-        return edits.appended(names.source, point.node, f".apply({hvd}.shard_dataset)")
-    share = f".shard({hvd}.size(), {hvd}.rank())"
-    if endless(chain) and countless(facts, chain, point.before):
-        return edits.appended(names.source, point.node, share)  # nothing to fill up
-    full = f"data.concatenate(data.repeat().take(-data.cardinality() % {hvd}.size()))"
-    return edits.appended(names.source, point.node, f".apply(lambda data: {full}{share})")
+    yield safe(facts, "HVD710", point.names, point.node, MESSAGE, shard, facts, chain, point)
 
 
 def _arrays(facts: Facts, call: ModelCall) -> Iterator[Finding]:
@@ -135,7 +119,7 @@ def _arrays(facts: Facts, call: ModelCall) -> Iterator[Finding]:
             and not is_own_part(facts, names, array)
         ]
         if whole:
-            yield safe(facts, "HVD710", names, whole[0], MESSAGE, _slices, facts, names, whole)
+            yield safe(facts, "HVD710", names, whole[0], MESSAGE, slices, facts, names, whole)
 
 
 def _iterator(facts: Facts, call: ModelCall, x: ast.expr) -> Iterator[Finding]:
@@ -144,23 +128,6 @@ def _iterator(facts: Facts, call: ModelCall, x: ast.expr) -> Iterator[Finding]:
     if call.argument("steps_per_epoch") is None:
         share = f", steps_per_epoch=len({names.source.segment(x)}) // {horovod_name(facts, names)}.size()"
         yield needed(facts, "HVD710", names, x, STEPS, edits.wrap, names.source, last, "", share)
-
-
-def _slices(facts: Facts, names: Names, arrays: Sequence[ast.expr]) -> list[Edit]:
-    """All of what fit is given, or nothing: rows of inputs and targets belong together."""
-    return [one for array in arrays for one in _slice(facts, names, array)]
-
-
-def _slice(facts: Facts, names: Names, array: ast.expr) -> list[Edit]:
-    hvd, text = horovod_name(facts, names), names.source.segment(array)
-    if facts.options.target == "hvdkit":
-        return edits.wrap(names.source, array, f"{hvd}.shard_arrays(", ")")
-    if not isinstance(array, (ast.Name, ast.Attribute, ast.Subscript)):
-        raise edits.CannotEdit(
-            "it is computed in the call, and its length would be asked for by computing it twice"
-        )
-    even = f"len({text}) // {hvd}.size() * {hvd}.size()"
-    return edits.appended(names.source, array, f"[{hvd}.rank() : {even} : {hvd}.size()]")
 
 
 RULE = Rule(

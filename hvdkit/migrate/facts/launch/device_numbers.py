@@ -159,3 +159,12 @@ def in_text(
 
 def _is_cuda(node: ast.expr) -> bool:
     return isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value.startswith("cuda:")
+
+
+def is_taken_by_number(facts: Facts, value: Value) -> bool:
+    """Whether something that has to know a device's number is given it."""
+    for site in facts.calls(*sorted(BY_NUMBER)):
+        chosen = {o.node for part in site.node.args[:1] for o in facts.flow.values(site.names, part)}
+        if value.node in {node for made in chosen for node in ast.walk(made)}:
+            return True
+    return False

@@ -63,3 +63,10 @@ def drawn_steps(facts: Facts, loop: StepLoop) -> ast.expr | None:
     ]
     drawn = bool(taken) and all(own_order(facts, loop.names, iterator) for iterator in taken)
     return steps.args[0] if drawn else None
+
+
+def draws_from(loop: StepLoop, datasets: set[ast.expr]) -> bool:
+    """Whether a loop runs over one of some datasets."""
+    if isinstance(loop.node, ast.While):
+        return False
+    return any(part in datasets for each in run_over(loop.names, loop.node.iter) for part in ast.walk(each))

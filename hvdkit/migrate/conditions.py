@@ -248,10 +248,10 @@ def _reductions(facts: Facts, program: ProgramFacts) -> Answer:
     silent = [site for site in sites if not {"op", "average"} & {k.arg for k in site.node.keywords}]
     if lost:
         return open_at("the result is thrown away at {}: allreduce_ works in place", lost)
-    if silent:
-        return open_at("no op, which means the average, at {}", silent)
     if not sites:
         return Answer(State.NONE, "nothing is reduced by hand")
+    if silent:
+        return Answer(State.PROVEN, f"Horovod's average, where no op is given: {places(silent)}")
     return Answer(State.PROVEN, f"op at {places(sites)}")
 
 

@@ -15,14 +15,21 @@ from hvdkit.migrate.facts.launch.which_processes import Where, where_runs
 from hvdkit.migrate.facts.programs.programs import ProgramFacts
 from hvdkit.migrate.facts.programs.tensorflow_programs import loopless_steps, training_step_loops
 from hvdkit.migrate.facts.tensorflow.datasets import dataset_chains
-from hvdkit.migrate.facts.tensorflow.own_shares import is_cut, is_own_part
+from hvdkit.migrate.facts.tensorflow.iterators import drawn_steps, own_order, shuffles_apart
+from hvdkit.migrate.facts.tensorflow.own_shares import by_size, is_cut, is_own_part, takes_share
 from hvdkit.migrate.facts.tensorflow.saving_calls import saves, summaries
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.plan import Condition, State
 
 FileNode = tuple[Names, ast.AST]
 VISIBLE = ("tensorflow.config.set_visible_devices", "tensorflow.config.experimental.set_visible_devices")
-BROADCASTS = (*words.BROADCASTS, "hvdkit.tensorflow.broadcast", "hvdkit.tensorflow.keras.broadcast")
+OF_GRAPHS = ("BroadcastGlobalVariablesHook", "broadcast_global_variables")  # TensorFlow 1's
+BROADCASTS = (
+    *words.BROADCASTS,
+    *(f"horovod.tensorflow.{name}" for name in OF_GRAPHS),
+    "hvdkit.tensorflow.broadcast",
+    "hvdkit.tensorflow.keras.broadcast",
+)
 
 
 def tensorflow_conditions(facts: Facts, program: ProgramFacts) -> tuple[Condition, ...]:
@@ -53,29 +60,41 @@ def _device(facts: Facts, program: ProgramFacts) -> Answer:
     for site in facts.calls(*VISIBLE):
         if site.names in program.files and rank_kinds(facts).inside(site.names, site.node, "local_rank"):
             return Answer(State.PROVEN, f"by local_rank at {places([(site.names, site.node)])}")
+    for names in program.files:
+        for use in names.attributes.get("visible_device_list", ()):
+            if rank_kinds(facts).inside(names, names.statement(use), "local_rank"):
+                return Answer(State.PROVEN, f"by local_rank at {places([(names, use)])}")
     return Answer(State.OPEN, "no tf.config.set_visible_devices by local_rank was found")
 
 
 def _sharded(facts: Facts, program: ProgramFacts) -> Answer:
     drawn = [dataset for dataset in dataset_chains(facts).training if dataset.names in program.files]
-    whole: list[FileNode] = [(d.names, d.node) for d in drawn if not all(is_cut(facts, c) for c in d.chains)]
+    fitted = {x: call for call in _fits(facts, program) if (x := call.argument("x")) is not None}
+    few = {x for x, call in fitted.items() if by_size(facts, call.names, call.argument("steps_per_epoch"))}
+    whole: list[FileNode] = [
+        (dataset.names, dataset.node)
+        for dataset in drawn
+        for chain in dataset.chains
+        if not is_cut(facts, chain)
+        if not shuffles_apart(facts, chain) or not (dataset.node in few or takes_share(facts, chain))
+    ]
     followed = {dataset.node for dataset in drawn}
-    for call in _fits(facts, program):
-        x = call.argument("x")
-        if x is not None and x not in followed and not is_own_part(facts, call.names, x):
+    for x, call in fitted.items():
+        own = is_own_part(facts, call.names, x) or (x in few and own_order(facts, call.names, x))
+        if x not in followed and not own:
             whole.append((call.names, x))
-        if x is not None:
-            followed.add(x)
+        followed.add(x)
     for loop in (loop for loop in training_step_loops(facts) if loop.names in program.files):
         over = set() if isinstance(loop.node, ast.While) else set(ast.walk(loop.node.iter))
-        if not over & {dataset.node for dataset in drawn}:
+        steps = drawn_steps(facts, loop)
+        if not over & {dataset.node for dataset in drawn} and not by_size(facts, loop.names, steps):
             whole.append((loop.names, loop.node))
     whole += [(step.names, step.node) for step in loopless_steps(facts) if step.names in program.files]
     if whole:
         return open_at("every rank may see all of the data at {}", whole)
     if not followed:
         return Answer(State.NONE, "nothing was found that draws data")
-    return Answer(State.PROVEN, "each rank has its own share")
+    return Answer(State.PROVEN, "each rank has its own share, or its share of the steps in its own order")
 
 
 def _fits(facts: Facts, program: ProgramFacts) -> list[ModelCall]:
@@ -101,6 +120,10 @@ def _optimizer(facts: Facts, program: ProgramFacts) -> Answer:
     bare += unseen_training(facts, program)
     if bare:
         return open_at("gradients are not averaged at {}", bare)
+    # A graph of TensorFlow 1 has no tape: its optimizer is Horovod's where it computes the gradients.
+    done += [
+        (site.names, site.node) for site in facts.calls(*words.OPTIMIZERS) if site.names in program.files
+    ]
     if not done:
         return Answer(State.OPEN, "no optimizer was found")
     return Answer(State.PROVEN, f"DistributedOptimizer or DistributedGradientTape at {places(done)}")

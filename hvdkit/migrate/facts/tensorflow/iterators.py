@@ -7,13 +7,14 @@ import ast
 from hvdkit.migrate.facts.facts import Facts
 from hvdkit.migrate.facts.keras.tapes import StepLoop
 from hvdkit.migrate.facts.programs.programs import programs_of
-from hvdkit.migrate.facts.tensorflow.datasets import operation, run_over
+from hvdkit.migrate.facts.tensorflow.datasets import Chain, operation, run_over
 from hvdkit.migrate.names import Names
 from hvdkit.migrate.values.arguments import keyword
 
 GENERATOR = "keras.preprocessing.image.ImageDataGenerator"
 FLOWS = ("flow", "flow_from_directory", "flow_from_dataframe")
 SEEDS = ("numpy.random.seed", "keras.utils.set_random_seed")
+SEEDS_OF_DATASETS = ("tensorflow.random.set_seed", "keras.utils.set_random_seed")
 
 
 def own_order(facts: Facts, names: Names, node: ast.expr) -> bool:
@@ -21,7 +22,7 @@ def own_order(facts: Facts, names: Names, node: ast.expr) -> bool:
     values = facts.flow.values(names, node)
     if not values or not all(isinstance(value.node, ast.Call) for value in values):
         return False
-    if any(_seeded(facts, value.names) for value in values):
+    if any(_seeded(facts, value.names, SEEDS) for value in values):
         return False
     return all(
         isinstance(value.node, ast.Call) and _shuffles(facts, value.names, value.node) for value in values
@@ -42,10 +43,21 @@ def _shuffles(facts: Facts, names: Names, call: ast.Call) -> bool:
     )
 
 
-def _seeded(facts: Facts, names: Names) -> bool:
-    """Whether a program of this file seeds what the iterators shuffle with."""
+def _seeded(facts: Facts, names: Names, seeds: tuple[str, ...]) -> bool:
+    """Whether a program of this file seeds what the iterators, or datasets, shuffle with."""
     files = {file for program in programs_of(facts) if names in program.files for file in program.files}
-    return any(site.names in files for site in facts.calls(*SEEDS))
+    return any(site.names in files for site in facts.calls(*seeds))
+
+
+def shuffles_apart(facts: Facts, chain: Chain) -> bool:
+    """Whether a dataset gives each rank its elements in an order of its own: shuffled, and by no seed."""
+    return any(
+        operation(call) == "shuffle"
+        and keyword(call, "seed") is None
+        and len(call.args) < 2
+        and not _seeded(facts, names, SEEDS_OF_DATASETS)
+        for names, call in chain.ops
+    )
 
 
 def drawn_steps(facts: Facts, loop: StepLoop) -> ast.expr | None:

@@ -38,6 +38,16 @@ def _made_by_rank(facts: Facts, chain: Chain) -> bool:
     )
 
 
+def takes_share(facts: Facts, chain: Chain) -> bool:
+    """Whether a dataset ends after a number of elements that is divided by the number of ranks."""
+    return any(operation(call) == "take" and by_size(facts, names, call) for names, call in chain.ops)
+
+
+def by_size(facts: Facts, names: Names, number: ast.expr | None) -> bool:
+    """Whether a number, or what it is passed to, is made from the number of ranks."""
+    return number is not None and rank_kinds(facts).inside(names, number, "size")
+
+
 def is_own_part(facts: Facts, names: Names, array: ast.expr) -> bool:
     """Whether an array is this rank's rows: a slice that begins at the rank, or hvd.shard_arrays(...)."""
     if any(name.partition("[")[0].endswith(".shard_arrays") for name in facts.flow.made(names, array)):

@@ -1,4 +1,8 @@
-"""What a row of the post-condition table answers: a state, a sentence, and the code that it is about."""
+"""What a row of the post-condition table answers: a state, a sentence, and the code that it is about.
+
+Rows are answered from the rewritten text. An open one names lines of the file as it is, as findings do, and a
+proven one those of the migrated file, since what proves it may have been written there.
+"""
 
 from __future__ import annotations
 
@@ -6,9 +10,13 @@ import ast
 from collections.abc import Iterable
 from typing import NamedTuple, Protocol, Union, runtime_checkable
 
+from hvdkit.migrate.facts import Facts
+from hvdkit.migrate.facts.once import once
 from hvdkit.migrate.names import Names
-from hvdkit.migrate.plan import Condition, State
-from hvdkit.migrate.report.locations import spot
+from hvdkit.migrate.plan import Condition, Spot, State, address
+from hvdkit.migrate.report.locations import lines_before, spot
+
+MOST = 3  # places that a sentence names
 
 
 @runtime_checkable
@@ -28,33 +36,56 @@ Code = Union[Located, tuple[Names, ast.AST], tuple[Names, ast.Call]]
 
 
 class Answer(NamedTuple):
-    """at: what an open row is about; the code that trains where that is not known, or where it is missing."""
+    """at: what an open row is about, whose places take the place of {} in its sentence."""
 
     state: State
     detail: str
-    at: Iterable[Code] = ()
+    at: tuple[Code, ...] = ()
 
 
 def open_at(detail: str, at: Iterable[Code]) -> Answer:
     """What does not hold, or could not be shown to, with {} in the sentence for its places."""
-    found = list(at)
-    return Answer(State.OPEN, detail.format(places(found)), found)
+    return Answer(State.OPEN, detail, tuple(at))
 
 
-def row(name: str, answer: Answer, otherwise: Iterable[Code]) -> Condition:
-    """The row of an answer. otherwise: where an open one is to be looked at that names no code."""
+def row(before: Facts, name: str, answer: Answer, otherwise: Iterable[Code]) -> Condition:
+    """The row of an answer. otherwise: where an open one is to be looked at that names no code.
+
+    before: the facts of the files as they are.
+    """
     if answer.state is not State.OPEN:
         return Condition(name, answer.state, answer.detail)
-    asked = [_at(code) for code in answer.at] or [_at(code) for code in otherwise]
-    spots = [spot(names.source, node) for names, node in asked]
-    return Condition(name, answer.state, answer.detail, tuple(dict.fromkeys(spots)))
+    spots = tuple(dict.fromkeys(_spot(before, *_at(code)) for code in answer.at or otherwise))
+    named = _few(address(spot.path.name, spot.line, spot.cell) for spot in spots)
+    return Condition(name, answer.state, answer.detail.replace("{}", named), spots)
 
 
-def places(found: Iterable[Code], most: int = 3) -> str:
-    """`train.py:12, util.py:3 and 2 more`."""
-    unique = list(dict.fromkeys(names.place(node) for names, node in map(_at, found)))
-    more = f" and {len(unique) - most} more" if len(unique) > most else ""
-    return ", ".join(unique[:most]) + more
+def places(found: Iterable[Code]) -> str:
+    """`train.py:12, util.py:3 and 2 more`, in the migrated files."""
+    return _few(names.place(node) for names, node in map(_at, found))
+
+
+def _few(found: Iterable[str]) -> str:
+    unique = list(dict.fromkeys(found))
+    more = f" and {len(unique) - MOST} more" if len(unique) > MOST else ""
+    return ", ".join(unique[:MOST]) + more
+
+
+def _spot(before: Facts, after: Names, node: ast.AST) -> Spot:
+    """Where code of the rewritten text is in the file as it is; what was written, where it was put."""
+    names = before.project.files.get(after.source.path, after)
+    if names is after:
+        return spot(after.source, node)
+    known = _lines(before)
+    if after not in known:
+        known[after] = lines_before(names.source, after.source)
+    return spot(names.source, node, known[after])
+
+
+@once
+def _lines(before: Facts) -> dict[Names, list[int]]:
+    """For rewritten files, the line that each of their lines was."""
+    return {}
 
 
 def _at(code: Code) -> tuple[Names, ast.AST]:

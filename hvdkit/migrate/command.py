@@ -196,5 +196,5 @@ def _stdin(options: Options) -> int:
         print(f"line {finding.line}: {finding.rule} {finding.message}", file=sys.stderr)
     for condition in plan.open:
         line = condition.spots[0].line
-        print(f"line {line} after migration: open: {condition.name}: {condition.detail}", file=sys.stderr)
+        print(f"line {line}: open: {condition.name}: {condition.detail}", file=sys.stderr)
     return int(plan.leaves)

@@ -13,6 +13,7 @@ from hvdkit.migrate.devices import initialised, own_device
 from hvdkit.migrate.facts import Facts, Site
 from hvdkit.migrate.facts.coverage.unseen_training import unseen_training
 from hvdkit.migrate.facts.data.random_batches import drawn_apart, made_apart
+from hvdkit.migrate.facts.data.random_splits import unseeded_orders, unseeded_shuffles, unseeded_splits
 from hvdkit.migrate.facts.data.samplers_of_hosts import same_on_hosts
 from hvdkit.migrate.facts.data.sharding import epoch_calls, in_order, orders_itself, picked_by_rank, share
 from hvdkit.migrate.facts.data.training_loaders import (
@@ -41,22 +42,23 @@ from hvdkit.migrate.values import vocabulary as words
 from hvdkit.migrate.values.arguments import keyword
 
 UNDERSTOOD = "what trains is understood"
-NOT_UNDERSTOOD = "hvdkit does not know how to rewrite what trains at {}: each rank would train its own model"
+NOT_UNDERSTOOD = "nothing that hvdkit knows would average the gradients of what trains at {}"
+DIVIDED = "each rank divides the data its own way, and trains on what another validates on: {}"
 NOT_TRAINED = "nothing is trained here"
 ONE_PROCESS = "nothing is trained: it stays a program of one process"
 SCALES = "Parts of it would be divided: those of a NeighborLoader with a DistributedSampler over the nodes"
 
 
-def conditions(facts: Facts, entry: Path) -> tuple[Condition, ...]:
-    """The table for the program that starts with a file."""
+def conditions(facts: Facts, entry: Path, before: Facts) -> tuple[Condition, ...]:
+    """The table for the program that starts with a file. before: the facts of the files as they are."""
     program = next((p for p in programs_of(facts) if p.entry.source.path == entry), None)
     if program is None:
         return ()
     if program.kind == "none":
         unseen = unseen_training(facts, program)
-        return (row(UNDERSTOOD, open_at(NOT_UNDERSTOOD, unseen), ()),) if unseen else ()
+        return (row(before, UNDERSTOOD, open_at(NOT_UNDERSTOOD, unseen), ()),) if unseen else ()
     if program.kind.startswith("tf-"):
-        return tensorflow_conditions(facts, program)
+        return tensorflow_conditions(facts, program, before)
     training = bool(training_paths(facts, program)) or passes_by_name(facts, program)
     if not training and not _uses_horovod(facts, program):
         return tuple(Condition(name, State.NONE, ONE_PROCESS) for name in (STARTS, *TRAINING, *ALWAYS))
@@ -65,7 +67,7 @@ def conditions(facts: Facts, entry: Path) -> tuple[Condition, ...]:
         answers[name] = check(facts, program) if training else Answer(State.NONE, NOT_TRAINED)
     answers.update({name: check(facts, program) for name, check in ALWAYS.items()})
     otherwise = _trains(facts, program)
-    return tuple(row(name, answer, otherwise) for name, answer in answers.items())
+    return tuple(row(before, name, answer, otherwise) for name, answer in answers.items())
 
 
 def _trains(facts: Facts, program: ProgramFacts) -> list[Code]:
@@ -81,6 +83,10 @@ def _uses_horovod(facts: Facts, program: ProgramFacts) -> bool:
 
 
 def _sharded(facts: Facts, program: ProgramFacts) -> Answer:
+    apart: list[Code] = [site for site, _ in unseeded_splits(facts, program)]
+    apart += [*unseeded_shuffles(facts, program), *unseeded_orders(facts, program)]
+    if apart:
+        return open_at(DIVIDED, apart)
     loaders = training_loaders(facts, program)
     if not loaders:
         own = own_loaders(facts, program)
@@ -97,10 +103,9 @@ def _sharded(facts: Facts, program: ProgramFacts) -> Answer:
         return open_at("every rank may draw all of the data of the loader at {}", whole)
     alike = [loader for loader in loaders if same_on_hosts(facts, loader)]
     if alike:
-        return Answer(
-            State.OPEN,
+        return open_at(
             "the sampler divides by the rank within a host, and on several hosts ranks draw the same data: "
-            f"loader at {places(alike)} (--suggested gives it hvd.rank())",
+            "loader at {} (--suggested gives it hvd.rank())",
             alike,
         )
     by = " and ".join(sorted({by or "a data set that the rank picks from" for _, by in shares}))
@@ -260,7 +265,7 @@ def _leftovers(facts: Facts, program: ProgramFacts) -> Answer:
     sites = [s for s in calls if s.names in program.files and s.name not in words.ASK_NO_GROUP]
     if sites:
         called = ", ".join(sorted({site.name.rpartition(".")[2] for site in sites}))
-        return Answer(State.OPEN, f"{called} at {places(sites)}", sites)
+        return open_at(f"{called} at {{}}", sites)
     chosen = [(names, call) for names, call in chosen_wraps(facts) if names in program.files]
     if chosen:
         return open_at("DistributedDataParallel, if it is what is chosen, at {}", chosen)

@@ -32,10 +32,10 @@ BROADCASTS = (
 )
 
 
-def tensorflow_conditions(facts: Facts, program: ProgramFacts) -> tuple[Condition, ...]:
+def tensorflow_conditions(facts: Facts, program: ProgramFacts, before: Facts) -> tuple[Condition, ...]:
     """The table for a TensorFlow program."""
     otherwise = _trains(facts, program)
-    return tuple(row(name, check(facts, program), otherwise) for name, check in ROWS.items())
+    return tuple(row(before, name, check(facts, program), otherwise) for name, check in ROWS.items())
 
 
 def _trains(facts: Facts, program: ProgramFacts) -> list[Code]:

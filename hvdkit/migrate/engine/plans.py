@@ -58,7 +58,7 @@ def _programs(done: Pass) -> tuple[Program, ...]:
             program.entry.source.path,
             program.kind,
             tuple(sorted(names.source.path for names in program.files)),
-            conditions(done.after, program.entry.source.path),
+            conditions(done.after, program.entry.source.path, done.facts),
             told(done.facts, done.refused, program),
         )
         for program in programs_of(done.facts)

@@ -94,7 +94,7 @@ def _result(finding: Reported, root: Path, levels: dict[Applicability, str]) -> 
 
 
 def _open(condition: Condition, root: Path) -> dict[str, Any]:
-    """A condition that does not hold, or could not be shown to; its lines are those of the migrated files."""
+    """A condition that does not hold, or could not be shown to."""
     return {
         "ruleId": OPEN["id"],
         "level": "warning",

@@ -142,7 +142,7 @@ RULE = Rule(
     ),
     safety=(
         "Safe: on one host rank and local rank are the same, for one process 0; on several hosts only the local rank "
-        "is a device. Suggested where an option says which device a process takes, or sees: all processes of a "
+        "is a device. Needed where an option says which device a process takes, or sees: all processes of a "
         "host are told the same one."
     ),
     check=check,

@@ -145,7 +145,7 @@ RULE = Rule(
         "names that are not there, which load_state_dict(strict=False) or a filter of parameters never tells."
     ),
     safety=(
-        "Suggested where a function loads the checkpoint whose names it looks for, or that it gives to the model: it "
+        "Needed where a function loads the checkpoint whose names it looks for, or that it gives to the model: it "
         "then reads old checkpoints, to go on from them, and new ones. Otherwise nothing is edited: whether old ones "
         "still have to be read is for the person to say."
     ),

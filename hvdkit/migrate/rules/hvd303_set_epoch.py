@@ -127,7 +127,7 @@ RULE = Rule(
     why="DistributedSampler shuffles by its seed and the epoch it was told: untold, all epochs are in one order.",
     safety=(
         "Safe on a script that was single-process, where the loader's own shuffle drew a new order each epoch. "
-        "Suggested on a DDP script that never called it: its data order would change, for the better."
+        "Needed on a DDP script that never called it: its data order would change, for the better."
     ),
     check=check,
     changes=(

@@ -144,7 +144,7 @@ RULE = Rule(
     ),
     why="N ranks with the same seed compute the same gradients N times: no error, and nothing is gained.",
     safety=(
-        "Suggested for environments, since each rank then collects its own experience: N times as much in a step. "
+        "Needed for environments, since each rank then collects its own experience: N times as much in a step. "
         "Nothing else is rewritten: how the batches are made only the author knows. Batches that the loop itself "
         "chooses by random numbers which nothing seeds are other ones on every rank."
     ),

@@ -62,7 +62,7 @@ RULE = Rule(
         "and the validation score would be that of data the model has seen."
     ),
     safety=(
-        "Suggested: the split was another one in each run, and is the same in all of them then. A program that "
+        "Needed: the split was another one in each run, and is the same in all of them then. A program that "
         "sets any seed is left alone."
     ),
     check=check,

@@ -101,7 +101,7 @@ RULE = Rule(
         "same share of the data, and nobody reads the second half, or all of it is read twice in an epoch."
     ),
     safety=(
-        "Suggested: on one host nothing changes, and on several the ranks do what one host's did. A number that may "
+        "Needed: on one host nothing changes, and on several the ranks do what one host's did. A number that may "
         "be something else is told. Seeds that are put together over several statements stay."
     ),
     check=check,

@@ -113,7 +113,7 @@ RULE = Rule(
     ),
     why="N processes writing one file at once leave a broken one.",
     safety=(
-        "Safe in a script that was single-process: the weights are the same on all ranks. Suggested in a DDP "
+        "Safe in a script that was single-process: the weights are the same on all ranks. Needed in a DDP "
         "script, where every rank wrote already, and for copies, sounds, pictures and tables. Where an argument runs the script's own functions, and not such "
         "that only compute what they return, all ranks go on computing it; several such arguments are left to the "
         "person, and so is a sound, a picture or a table whose folder may be read, and a file of h5py's."

@@ -98,7 +98,7 @@ RULE = Rule(
     what="Adds exist_ok=True where every rank makes a folder.",
     why="All ranks see that it is missing, one makes it, and the others stop with FileExistsError.",
     safety=(
-        "Safe where the script asks first: it takes an existing folder. Suggested elsewhere, where an existing "
+        "Safe where the script asks first: it takes an existing folder. Needed elsewhere, where an existing "
         "folder was an error."
     ),
     check=check,

@@ -46,7 +46,7 @@ RULE = Rule(
     ),
     why="N processes open the same log: each empties it, or their lines come N times and mixed.",
     safety=(
-        "Suggested: the log then tells what rank 0 has seen. Not touched: a block that calls what other ranks may "
+        "Needed: the log then tells what rank 0 has seen. Not touched: a block that calls what other ranks may "
         "have to run, too, or whose names are used below, and a file whose name stands where it may be read."
     ),
     check=check,

@@ -48,7 +48,7 @@ RULE = Rule(
     ),
     why="N processes open the same file: each empties it, or their lines come N times and mixed.",
     safety=(
-        "Suggested: the file then tells what rank 0 has seen, and hosts that share no disk find it on rank 0's alone. "
+        "Needed: the file then tells what rank 0 has seen, and hosts that share no disk find it on rank 0's alone. "
         "Only where the file is written to and nothing else. A file that is read is touched only where all ranks come "
         "by as often as each other: no test around it asks for losses, the clock or what lies on a disk."
     ),

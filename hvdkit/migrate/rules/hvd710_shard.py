@@ -146,7 +146,7 @@ RULE = Rule(
     safety=(
         "Safe where all ranks see the elements in the same order before the cut. A shuffle without a seed before it, "
         "a generator, a length that nothing tells, or a pipeline that evaluation shares are left to the person. "
-        "Suggested for Keras' own shuffled iterators over images: ranks draw in orders of their own, so that of one "
+        "Needed for Keras' own shuffled iterators over images: ranks draw in orders of their own, so that of one "
         "epoch some images come twice and some not at all, as in Horovod's own examples."
     ),
     check=check,

@@ -68,7 +68,8 @@ def own_device(facts: Facts, program: ProgramFacts) -> Answer:
             return Answer(State.PROVEN, detail)
     if not any(_names_cuda(names) for names in program.files):
         return Answer(State.NONE, "the program does not use CUDA")
-    return Answer(State.OPEN, "no torch.cuda.set_device(hvd.local_rank()) was found")
+    used = (*chosen, *moves)[:1]
+    return Answer(State.OPEN, "no torch.cuda.set_device(hvd.local_rank()) was found", used)
 
 
 def _is_run(facts: Facts, program: ProgramFacts, site: Site) -> bool:

@@ -83,6 +83,13 @@ def test_an_open_condition_of_standard_input(
     assert f"line {BACKWARD}: open: {OPEN}\n" in capsys.readouterr().err
 
 
+def test_a_missing_device_is_asked_for_where_one_is_chosen(folder: Path, capsys: Capture) -> None:
+    (folder / "train.py").write_text(GOOD.replace("hvd.local_rank()", "given.device"))
+    line = 1 + next(n for n, text in enumerate(GOOD.splitlines()) if "set_device" in text)
+    assert main(["migrate", "train.py"]) == 1
+    assert f"\ntrain.py:{line}: open: each process has its own device: " in capsys.readouterr().out
+
+
 def test_a_right_program_of_horovod_leaves_nothing(folder: Path, capsys: Capture) -> None:
     (folder / "train.py").write_text(GOOD)
     assert main(["migrate", "train.py", "--check"]) == 0

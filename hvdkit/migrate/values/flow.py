@@ -25,7 +25,6 @@ from hvdkit.migrate.values.callers import Callers
 from hvdkit.migrate.values.calls import Calls
 from hvdkit.migrate.values.containers import Containers
 from hvdkit.migrate.values.handed_out import innermost_variable
-from hvdkit.migrate.values.import_resolver import ImportResolver, imported
 from hvdkit.migrate.values.memo import Memo
 from hvdkit.migrate.values.overrides import Overrides, is_parent
 from hvdkit.migrate.values.stores import Stores
@@ -57,7 +56,6 @@ class Flow:
         self._containers = Containers(self, self._stores)
         self._calls = Calls(self, self._containers, self._memo)
         self._overrides = Overrides(self, self._memo)
-        self._resolver = ImportResolver(project)
         self._names: set[str] = set()
         self._read = 0
         self._own: dict[tuple[Names, str], bool] = {}
@@ -93,9 +91,6 @@ class Flow:
         if direct and not any(name.startswith(".") for name in direct):
             if not any(self.is_own(names, name.partition(".")[0]) for name in direct):
                 return frozenset(direct)
-        resolved = self._resolver.qualified(names, node)
-        if resolved is not None:
-            return resolved
         return frozenset(value.name for value in self.values(names, node) if value.kind == "name")
 
     def is_own(self, names: Names, top: str) -> bool:
@@ -218,12 +213,22 @@ class Flow:
 
     def _imported(self, names: Names, binding: Binding) -> frozenset[Value]:
         name = binding.qualified
-        kind, module = imported(self.project, names, binding)
-        if module is None:
-            return frozenset([Value("name", canonical(name), binding.node, names)] if kind == "name" else ())
-        if kind == "module":
+        path = names.source.path
+        module = self.project.module(name, path)
+        head, _, member = name.rpartition(".")
+        if name.startswith(".") and not head.strip("."):
+            head = "." * (len(name) - len(name.lstrip(".")))
+        parent = self.project.module(head, path) if head else None
+        # In Unet/train.py `from Unet import Unet` is a name in Unet/Unet.py, not that file in a package Unet;
+        # where core/__init__.py has `from .launch import launch`, `from core import launch` is that function.
+        given = parent is not None and parent is not names and bool(parent.module.names.get(member))
+        if module is not None and module is not parent and not given:
             return frozenset([Value("module", name, module.source.tree, module)])
-        return self._member(module, name.rpartition(".")[2])
+        if parent is not None and parent is not names:
+            return self._member(parent, member)
+        if name.startswith("."):
+            return frozenset()
+        return frozenset([Value("name", canonical(name), binding.node, names)])
 
     def _member(self, module: Names, name: str) -> frozenset[Value]:
         """A module-level name of a project file."""

@@ -76,16 +76,13 @@ def _spot(before: Facts, after: Names, node: ast.AST) -> Spot:
     names = before.project.files.get(after.source.path, after)
     if names is after:
         return spot(after.source, node)
-    known = _lines(before)
-    if after not in known:
-        known[after] = lines_before(names.source, after.source)
-    return spot(names.source, node, known[after])
+    return spot(names.source, node, _lines(before, names, after))
 
 
 @once
-def _lines(before: Facts) -> dict[Names, list[int]]:
-    """For rewritten files, the line that each of their lines was."""
-    return {}
+def _lines(before: Facts, names: Names, after: Names) -> list[int]:
+    """For each line of a rewritten file, the line that it was."""
+    return lines_before(names.source, after.source)
 
 
 def _at(code: Code) -> tuple[Names, ast.AST]:

@@ -46,9 +46,8 @@ def _run(work: Callable[[], T]) -> T:
         except BaseException as error:  # raised again in the caller's thread
             failures.append(error)
 
-    thread = threading.Thread(
-        target=run, name="hvdkit", daemon=True
-    )  # a daemon: Ctrl-C ends the command at once
+    # A daemon: Ctrl-C ends the command at once.
+    thread = threading.Thread(target=run, name="hvdkit", daemon=True)
     limit, size = sys.getrecursionlimit(), threading.stack_size(STACK)
     sys.setrecursionlimit(FRAMES)
     try:

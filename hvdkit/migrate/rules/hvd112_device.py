@@ -66,7 +66,7 @@ def check(facts: Facts) -> Iterator[Finding]:
 
 
 def _alike(facts: Facts) -> Iterator[Finding]:
-    """Devices that a script of one process is told, and that all processes of a job would be told alike."""
+    """Devices that a script of one process is given, and that all processes of a job would get."""
     for names, node in visible_devices(facts):
         message = "every process of a host would see these devices alone"
         advice = (
@@ -143,7 +143,7 @@ RULE = Rule(
     safety=(
         "Safe: on one host rank and local rank are the same, for one process 0; on several hosts only the local rank "
         "is a device. Needed where an option says which device a process takes, or sees: all processes of a "
-        "host are told the same one."
+        "host are given the same one."
     ),
     check=check,
     changes=(

@@ -65,7 +65,7 @@ RULE = Rule(
     safety=(
         "Safe: the batch size per process stays, shuffling stays on or off as it was. Loaders that only "
         "evaluate are left alone: every rank sees all of their data and gets the same result. A loop that adds up "
-        "something of the training data itself, such as class weights, is told. In a script that is "
+        "something of the training data itself, such as class weights, is reported. In a script that is "
         "distributed already, and shares nothing out by rank, it waits for --suggested: an epoch is N times shorter."
     ),
     check=check,

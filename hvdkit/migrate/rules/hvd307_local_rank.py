@@ -102,7 +102,7 @@ RULE = Rule(
     ),
     safety=(
         "Needed: on one host nothing changes, and on several the ranks do what one host's did. A number that may "
-        "be something else is told. Seeds that are put together over several statements stay."
+        "be something else is reported. Seeds that are put together over several statements stay."
     ),
     check=check,
     changes=(

@@ -99,7 +99,7 @@ RULE = Rule(
     why="All ranks see that an old checkpoint is there; one deletes it, and the others stop with FileNotFoundError.",
     safety=(
         "Safe in a script that was single-process. Needed in a DDP script, where every rank deleted already. Not "
-        "touched: a file of one rank, what stands in a `try` that deals with the error, and what runs before Horovod. "
+        "touched: a file of one rank, what is in a `try` that deals with the error, and what runs before Horovod. "
         "What goes into a folder after it was deleted has to wait for rank 0, so that is left to the person."
     ),
     check=check,

@@ -27,7 +27,7 @@ def tests_out_of(names: Names, way_out: ast.AST, loops: set[ast.AST]) -> list[tu
 
 
 def skips_gradients(facts: Facts, names: Names, skip: ast.Continue) -> bool:
-    """Whether a backward pass stands below a `continue` in its loop."""
+    """Whether a backward pass is below a `continue` in its loop."""
     loop = next(parent for parent in names.ancestors(skip) if isinstance(parent, LOOPS))
     return any(
         where is names and loop in names.ancestors(call) and call.lineno > skip.lineno

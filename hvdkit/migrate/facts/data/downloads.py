@@ -58,7 +58,7 @@ def downloads_by_hand(facts: Facts) -> Iterator[tuple[Names, ast.Call]]:
 
 
 def _derived(facts: Facts) -> Iterator[Site]:
-    """Calls of the project's own classes that derive from a library's data sets, and are told to download."""
+    """Calls of the project's own classes that derive from a library's data sets and are asked to download."""
     for names in (names for names in facts.files if "download" in names.source.text):
         for call in (call for call in names.of_kind(ast.Call) if keyword(call, "download")):
             for value in facts.flow.values(names, call.func):
@@ -79,7 +79,7 @@ def _looked_up(facts: Facts) -> Iterator[Site]:
 
 
 def _preparing(facts: Facts) -> Iterator[Site]:
-    """Calls of the project's own data sets that process what they do not find, or are told to download."""
+    """Calls of the project's own data sets that process what they do not find, or are asked to download."""
     classes = [
         owner
         for names in facts.files

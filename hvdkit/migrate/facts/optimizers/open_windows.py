@@ -39,7 +39,7 @@ def _closed(facts: Facts, names: Names, call: ast.Call, group: Group) -> bool:
 
 
 def _taken_there(facts: Facts, names: Names, known: set[Variable], step: Step) -> bool:
-    """Whether a step stands beside its backward pass, under tests that are all known to be true."""
+    """Whether a step is beside its backward pass, under tests that are all known to be true."""
     function = step.names.function(step.call)
     if function is None or not step_calls(facts).runs_backward(function):
         return False  # what decides about it may stand around a call of its function

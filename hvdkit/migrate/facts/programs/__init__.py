@@ -1,1 +1,1 @@
-"""The programs of a project: their files, their kind, and what each of them comes to."""
+"""The programs of a project: their files, their kind, and which code each of them reaches."""

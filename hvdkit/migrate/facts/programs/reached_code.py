@@ -1,4 +1,4 @@
-"""Whether a program comes to the call that starts Horovod: importing its file is not enough."""
+"""Whether a program reaches the call that starts Horovod: importing its file is not enough."""
 
 from __future__ import annotations
 

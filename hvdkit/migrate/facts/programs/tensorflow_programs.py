@@ -62,7 +62,7 @@ def migrating_compiles(facts: Facts) -> list[ModelCall]:
 
 
 def is_migrating(facts: Facts, call: ModelCall) -> bool:
-    """Whether a call stands in a program to rewrite."""
+    """Whether a call is in a program to rewrite."""
     return call.names in migrating_files(facts)
 
 

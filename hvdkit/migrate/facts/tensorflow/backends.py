@@ -1,4 +1,4 @@
-"""Which framework Keras 3 runs on, where a program or what stands beside it says so."""
+"""Which framework Keras 3 runs on, where a program or a file beside it says so."""
 
 from __future__ import annotations
 

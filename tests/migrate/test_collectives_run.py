@@ -30,7 +30,8 @@ def run(command: list[str], results: Path) -> list[dict[str, Any]]:
 def test_same_values_on_every_rank(tmp_path: Path) -> None:
     script = tmp_path / "collectives.py"
     script.write_text(PROGRAM.read_text())
-    assert migrate(["migrate", str(script), "--write", "--allow-no-vcs", "--no-diff"]) == 0
+    # It calls backward() for the gradients of collectives, and trains nothing: rows of a training stay open.
+    assert migrate(["migrate", str(script), "--write", "--allow-no-vcs", "--no-diff"]) == 1
     assert "torch.distributed" not in script.read_text()
 
     torchrun = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc_per_node", "2"]

@@ -1,6 +1,6 @@
-"""What docs/architecture.md says of the house: its storeys, its invariants, and that all it names is there.
+"""What docs/architecture.md says holds: its layers and invariants, and everything it names exists.
 
-The import graph of the whole of hvdkit is drawn from its files: no circle, and no arrow that points up.
+The import graph of the whole of hvdkit is built from its files: no cycle, and no arrow that points up.
 """
 
 from __future__ import annotations
@@ -53,8 +53,8 @@ def import_graph() -> Graph:
     return {name: imported & {*found} - {name} for name, imported in found.items()}
 
 
-def circle(graph: Graph) -> list[str]:
-    """Modules that import each other in a circle, in that order; none where there is no circle."""
+def cycle(graph: Graph) -> list[str]:
+    """Modules that import each other in a cycle, in that order; none where there is no cycle."""
     done: set[str] = set()
 
     def walk(name: str, way: list[str]) -> list[str]:
@@ -70,31 +70,31 @@ def circle(graph: Graph) -> list[str]:
     return next((found for name in sorted(graph) if (found := walk(name, []))), [])
 
 
-def test_a_circle_is_seen() -> None:
-    assert circle({"a": {"b"}, "b": {"c"}, "c": {"b"}}) == ["b", "c"]
+def test_a_cycle_is_seen() -> None:
+    assert cycle({"a": {"b"}, "b": {"c"}, "c": {"b"}}) == ["b", "c"]
 
 
-def test_no_circle_of_files() -> None:
-    assert circle(import_graph()) == []
+def test_no_import_cycles() -> None:
+    assert cycle(import_graph()) == []
 
 
-def storeys() -> list[str]:
+def layers() -> list[str]:
     """The folders of hvdkit/migrate in the order in which docs/architecture.md names them, lowest first."""
     text = PAGE.read_text(encoding="utf-8")
     return [f"hvdkit.migrate.{row.replace('/', '.')}" for row in re.findall(r"(?m)^\| `([\w/]+)` \|", text)]
 
 
-def storey_of(module: str, order: list[str]) -> str | None:
+def layer_of(module: str, order: list[str]) -> str | None:
     """The folder that a module lies in, the innermost of those that are named."""
     return max((s for s in order if f"{module}.".startswith(f"{s}.")), key=len, default=None)
 
 
 def upward(graph: Graph, order: list[str]) -> Iterator[tuple[str, str]]:
-    """The imports of what lies in a storey above."""
+    """The imports of what lies in a layer above."""
     for module, imported in graph.items():
-        own = storey_of(module, order)
+        own = layer_of(module, order)
         for other in imported if own is not None else ():
-            above = storey_of(other, order)
+            above = layer_of(other, order)
             if above is not None and own is not None and order.index(above) > order.index(own):
                 yield module, other
 
@@ -105,11 +105,11 @@ def test_an_arrow_that_points_up_is_seen() -> None:
 
 
 def test_imports_point_down() -> None:
-    assert [*upward(import_graph(), storeys())] == []
+    assert [*upward(import_graph(), layers())] == []
 
 
-def test_every_storey_is_a_folder_and_every_folder_of_facts_a_storey() -> None:
-    order = storeys()
+def test_every_layer_is_a_folder_and_every_folder_of_facts_a_layer() -> None:
+    order = layers()
     assert [s for s in order if not (ROOT.parent / s.replace(".", "/") / "__init__.py").exists()] == []
     facts = {path.parent for path in (ROOT / "migrate" / "facts").rglob("*.py")}
     assert {name_of(folder / "__init__.py") for folder in facts} <= {*order}

@@ -37,7 +37,7 @@ def test_what_is_read_of_a_rule_is_what_the_rule_says() -> None:
 
 
 @pytest.mark.parametrize("command", [["rules"], ["explain", "HVD404"]])
-def test_no_rule_is_loaded_to_tell_of_it(command: list[str]) -> None:
+def test_listing_and_explaining_load_no_rule(command: list[str]) -> None:
     code = f"import sys, hvdkit.cli as c; c.main({command}); print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     loaded = done.stdout.splitlines()[-1].split()
@@ -45,7 +45,7 @@ def test_no_rule_is_loaded_to_tell_of_it(command: list[str]) -> None:
     assert not [name for name in loaded if ".rules" in name or ".facts" in name or name.startswith("rich")]
 
 
-def test_the_committed_pages_are_todays() -> None:
+def test_the_committed_pages_are_up_to_date() -> None:
     committed = {path.name: path.read_text(encoding="utf-8") for path in DOCS.iterdir()}
     assert committed == pages(ROOT), "run scripts/docs"
 

@@ -197,9 +197,7 @@ REPORTING = [
 
 
 @pytest.mark.parametrize(("rule", "example"), REPORTING)
-def test_rules_say_of_two_cells_what_they_say_of_the_script(
-    rule: str, example: Change | Keep, tmp_path: Path
-) -> None:
+def test_two_cells_are_reported_as_the_same_script(rule: str, example: Change | Keep, tmp_path: Path) -> None:
     text = program_of(example)
     written, cut = in_two_cells(text)
     options = Options(getattr(example, "target", "horovod"), example.suggested, (rule,))

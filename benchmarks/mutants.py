@@ -2,10 +2,11 @@
 
     python benchmarks/mutants.py [NAME...]      those whose PROGRAM/NAME holds one of the texts; default: all
 
-`migrations/PROGRAM` has an original, right migrations of it, and `mutants.toml`: right variants and mistakes, each as
-replacements in a right migration, with what verify should name. They are run one after another, and each result is
-written to `mutants.json` at once: what is there for the same scripts is not run again without --again.
-docs/mutants.md is made from that file. Exit code 1 when a wrong one was accepted or a right one refused.
+`migrations/PROGRAM` has an original, right migrations of it, and `mutants.toml`: right variants and mistakes,
+each as replacements in a right migration, with what verify should name. They are run one after another, and
+each result is written to `mutants.json` at once: what is there for the same scripts is not run again without
+--again. docs/mutants.md is made from that file. Exit code 1 when a wrong one was accepted or a right one
+refused.
 """
 
 from __future__ import annotations
@@ -37,31 +38,36 @@ PAGE = HERE.parent / "docs" / "mutants.md"
 
 NAMED, OTHER, FALSE_YES = "refused and named", "refused, not named", "false yes"
 RIGHT, FALSE_NO = "agrees", "false no"
+NOT_RUN = "not run"
 OUTCOMES = {
     NAMED: "a wrong migration, refused with its cause",
     OTHER: "a wrong migration, refused without its cause or with a different one",
     FALSE_YES: "a wrong migration, accepted",
     RIGHT: "a right migration, accepted",
     FALSE_NO: "a right migration, refused",
+    NOT_RUN: "no result yet, or one of other scripts",
 }
+# A job whose ranks wait for each other is over after a minute without a step.
+OPTIONS = ("--np", "2", "--timeout", "60")
 # What verify prints of why it refuses.
 REASONS = re.compile(r"likely cause: |fails  |first difference: |differ: |does not hold: |hvdkit verify: ")
 
 HEAD = """\
 # Wrong migrations, and whether verify refuses them
 
-Each program below was migrated by hand, then broken by one mistake at a time, as people and codemods make them. Every
-script went through `hvdkit verify ORIGINAL MIGRATED --np 2`, and what it said is here as it came out: a wrong migration
-that is accepted (a *false yes*) or a right one that is refused (a *false no*) is a fault of verify. Made by
-`python benchmarks/mutants.py`; the programs are in [benchmarks/migrations](../benchmarks/migrations).
+Each program below was migrated by hand, then broken by one mistake at a time, as people and codemods make
+them. Every script went through `hvdkit verify ORIGINAL MIGRATED --np 2`, and the result is printed here as it
+is: a wrong migration that is accepted (a *false yes*) or a right one that is refused (a *false no*) is a
+fault of verify. Made by `python benchmarks/mutants.py`; the programs are in
+[benchmarks/migrations](../benchmarks/migrations).
 
 """
 
 
 @dataclass(frozen=True)
 class Trial:
-    """One migration to judge. name: PROGRAM/NAME. what: the mistake, or what is special about a right one. cause:
-    what the reason for refusing it must match; none where it is right. text: the migrated script."""
+    """One migration to judge. name: PROGRAM/NAME. what: the mistake, or what is special about a right one.
+    cause: what the reason for refusing it must match; none where it is right. text: the migrated script."""
 
     name: str
     what: str
@@ -71,20 +77,27 @@ class Trial:
     tensorflow: bool
 
     @property
-    def folder(self) -> Path:
-        """Where the original lies."""
-        return MIGRATIONS / self.name.partition("/")[0]
+    def program(self) -> str:
+        """The original's folder."""
+        return self.name.partition("/")[0]
+
+    @property
+    def given(self) -> list[Path]:
+        """The original, and the script that makes what both scripts read, if there is one."""
+        paths = [MIGRATIONS / self.program / name for name in ("original.py", "prepare.py")]
+        return [path for path in paths if path.exists()]
 
     @property
     def digest(self) -> str:
         """Of everything that a result depends on, hvdkit and its environment aside."""
-        originals = [path.read_text("utf-8") for path in sorted(self.folder.glob("*.py"))]
+        originals = [path.read_text("utf-8") for path in self.given]
         return hashlib.sha256(json.dumps([*originals, self.text, self.options]).encode()).hexdigest()[:16]
 
 
 @dataclass(frozen=True)
 class Result:
-    """What came of a trial. said: the lines that say why it was refused, or the verdict of what was accepted."""
+    """What came of a trial. said: the lines that say why it was refused, or the verdict on what was accepted.
+    digest: the trial's."""
 
     outcome: str
     said: str
@@ -109,7 +122,7 @@ def trials() -> Iterator[Trial]:
                 if text.count(old) != 1:
                     raise PatchError(f"{name}: {text.count(old)} times in the script: {old!r}")
                 text = text.replace(old, new)
-            options = ("--np", "2", "--steps", str(table["steps"]), *table.get("options", ()), *entry.get("options", ()))
+            options = (*OPTIONS, "--steps", str(table["steps"]), *table.get("options", ()))
             what = entry["mistake"] if "mistake" in entry else entry["what"]
             yield Trial(name, what, entry.get("cause"), text, options, tensorflow)
 
@@ -118,7 +131,9 @@ def run(trial: Trial, python: str, scratch: Path) -> Result:
     """Run verify on one trial in a folder of its own."""
     folder = scratch / trial.name.replace("/", "-")
     shutil.rmtree(folder, ignore_errors=True)
-    shutil.copytree(trial.folder, folder, ignore=shutil.ignore_patterns("right*.py", "mutants.toml", "__pycache__"))
+    folder.mkdir(parents=True)
+    for path in trial.given:
+        shutil.copy(path, folder)
     (folder / "migrated.py").write_text(trial.text, "utf-8")
     environment = {**os.environ, "PYTHONPATH": str(HERE.parent), "NO_COLOR": "1", "TF_CPP_MIN_LOG_LEVEL": "3"}
     if (folder / "prepare.py").exists():
@@ -128,6 +143,8 @@ def run(trial: Trial, python: str, scratch: Path) -> Result:
     done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
     seconds = round(time.perf_counter() - began, 1)
     (folder / "output").write_text(done.stdout + done.stderr, "utf-8")
+    if done.returncode not in (0, 1, 2):
+        raise SystemExit(f"{trial.name}: verify was ended, exit code {done.returncode}")
     if done.returncode == 0:
         said = done.stdout.splitlines()[-1]
     elif done.returncode == 1:
@@ -147,82 +164,100 @@ def judged(trial: Trial, code: int, said: str) -> str:
     return NAMED if re.search(trial.cause, said, re.IGNORECASE) else OTHER
 
 
-def matrix(outcomes: dict[str, str]) -> str:
+def matrix(tried: dict[Trial, Result]) -> str:
     """A row for each program and one for all: how many trials had each outcome."""
-    programs = dict.fromkeys(name.partition("/")[0] for name in outcomes)
-    rows = [(program, [o for name, o in outcomes.items() if name.startswith(f"{program}/")]) for program in programs]
-    rows.append(("all", list(outcomes.values())))
     lines = [f"| program | {' | '.join(OUTCOMES)} |", "| --- |" + " ---: |" * len(OUTCOMES)]
-    for program, found in rows:
-        counts = Counter(found)
-        lines.append(f"| {program} | {' | '.join(str(counts[outcome]) for outcome in OUTCOMES)} |")
+    for program in (*dict.fromkeys(trial.program for trial in tried), ""):
+        counts = Counter(result.outcome for trial, result in tried.items() if program in ("", trial.program))
+        cells = (program or "all", *(str(counts[outcome]) for outcome in OUTCOMES))
+        lines.append(f"| {' | '.join(cells)} |")
     return "\n".join(lines) + "\n"
 
 
 def page(tried: dict[Trial, Result]) -> str:
     """The page in docs: the matrix, what its columns mean, and a table of every trial for each program."""
-    text = HEAD + matrix({trial.name: result.outcome for trial, result in tried.items()})
-    text += "\n" + "".join(f"- **{outcome}**: {meaning}\n" for outcome, meaning in OUTCOMES.items())
+    text = HEAD + matrix(tried) + "\n"
+    text += "".join(f"- **{outcome}**: {meaning}\n" for outcome, meaning in OUTCOMES.items())
     program = ""
     for trial, result in tried.items():
-        if trial.folder.name != program:
-            program = trial.folder.name
-            text += f"\n## {program}\n\n| migration | what it is | outcome | what verify says |\n| --- | --- | --- | --- |\n"
-        cells = (trial.name.partition("/")[2], trial.what, result.outcome, shown(result.said))
-        text += f"| {' | '.join(cells)} |\n"
+        if trial.program != program:
+            program = trial.program
+            text += f"\n## {program}\n\n| migration | what it is | outcome | what verify says |\n"
+            text += "| --- | --- | --- | --- |\n"
+        cells = (trial.name.partition("/")[2], trial.what, result.outcome, reason(result))
+        text += f"| {' | '.join(cell.replace('|', '&#124;') for cell in cells)} |\n"
     return text
 
 
-def shown(said: str) -> str:
-    """One line of it: the cause where one is named."""
-    lines = said.splitlines() or [""]
-    line = next((line for line in lines if line.startswith("likely cause: ")), lines[-1 if len(lines) < 4 else 0])
-    line = line.removeprefix("likely cause: ").replace("|", "\\|")
-    return line if len(line) <= 160 else line[:157] + "..."
+def reason(result: Result) -> str:
+    """One line of what verify said: the cause where one is named, else the verdict or the error."""
+    lines = result.said.splitlines() or [""]
+    causes = [line.removeprefix("likely cause: ") for line in lines if line.startswith("likely cause: ")]
+    verdicts = [line for line in lines if line.startswith(("differ: ", "does not hold: "))]
+    line = [*causes, *verdicts, lines[0].removeprefix("hvdkit verify: ")][0]
+    return line if len(line) <= 200 else f"{line[:197]}..."
 
 
-def kept() -> dict[str, Result]:
-    """Results of earlier runs, by name."""
-    if not RESULTS.exists():
-        return {}
-    return {name: Result(**fields) for name, fields in json.loads(RESULTS.read_text("utf-8")).items()}
+def results_of(listed: list[Trial]) -> dict[Trial, Result]:
+    """What earlier runs kept; NOT_RUN for a trial without a result, or with one of other scripts."""
+    raw = json.loads(RESULTS.read_text("utf-8")) if RESULTS.exists() else {}
+    results = {name: Result(**fields) for name, fields in raw.items()}
+    nothing = Result(NOT_RUN, "", 0.0, "")
+    found = {trial: results.get(trial.name, nothing) for trial in listed}
+    return {trial: found[trial] if found[trial].digest == trial.digest else nothing for trial in listed}
+
+
+def keep(tried: dict[Trial, Result]) -> None:
+    """Write the results of all trials, and the page of them."""
+    RESULTS.write_text(as_json(tried), "utf-8")
+    PAGE.write_text(page(tried), "utf-8")
+
+
+def as_json(tried: dict[Trial, Result]) -> str:
+    """As `results_of` reads them."""
+    known = {trial.name: asdict(result) for trial, result in tried.items() if result.outcome != NOT_RUN}
+    return json.dumps(known, indent=1) + "\n"
+
+
+def arguments() -> argparse.Namespace:
+    """Of the command line."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("names", nargs="*")
+    parser.add_argument("--again", action="store_true", help="run those that have a result, too")
+    parser.add_argument("--work", type=Path, metavar="DIR", help="keep scripts and verify's output here")
+    parser.add_argument("--tensorflow-python", metavar="PYTHON", help="of an environment with TensorFlow")
+    parser.add_argument("--json", action="store_true", help="print the results instead of the matrix")
+    return parser.parse_args()
 
 
 def main() -> int:
-    """Run what is asked for, keep the results, print the matrix, write the page."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("names", nargs="*")
-    parser.add_argument("--again", action="store_true", help="run those that have a result, too")
-    parser.add_argument("--work", type=Path, help="a folder for the scripts and what verify printed, which is kept")
-    parser.add_argument("--tensorflow-python", metavar="PYTHON", help="of an environment with TensorFlow and Horovod")
-    parser.add_argument("--json", action="store_true", help="print the results instead of the matrix")
-    asked = parser.parse_args()
-    wanted = [trial for trial in trials() if not asked.names or any(name in trial.name for name in asked.names)]
+    """Run what is asked for, keep the results and the page, print the matrix."""
+    asked = arguments()
+    listed = list(trials())
+    wanted = [trial for trial in listed if not asked.names or any(name in trial.name for name in asked.names)]
     with tempfile.TemporaryDirectory() as temporary:
         for trial in wanted:
             python = asked.tensorflow_python if trial.tensorflow else sys.executable
-            before = kept().get(trial.name)
-            if python is None or (before and before.digest == trial.digest and not asked.again):
+            if python is None or (results_of([trial])[trial].outcome != NOT_RUN and not asked.again):
                 continue
             result = run(trial, python, asked.work or Path(temporary))
-            # Read again: a run of other names may have written.
-            results = {**kept(), trial.name: result}
-            RESULTS.write_text(json.dumps({n: asdict(r) for n, r in results.items()}, indent=1) + "\n", "utf-8")
-            counts = Counter(results[t.name].outcome for t in wanted if t.name in results)
-            sofar = ", ".join(f"{count} {outcome}" for outcome, count in counts.items())
-            print(f"{trial.name}: {result.outcome} ({result.seconds:.0f} s). {sofar}", file=sys.stderr)
-    results = kept()
-    known = {trial: results[trial.name] for trial in trials() if trial.name in results}
-    PAGE.write_text(page(known), "utf-8")
-    chosen = {trial.name: known[trial] for trial in wanted if trial in known}
+            keep({**results_of(listed), trial: result})  # read again: another may be at work
+            counts = Counter(result.outcome for result in results_of(wanted).values())
+            so_far = ", ".join(f"{outcome} {counts[outcome]}" for outcome in OUTCOMES)
+            print(f"{trial.name}: {result.outcome}, {result.seconds:.0f} s ({so_far})", file=sys.stderr)
+    keep(results_of(listed))
+    chosen = results_of(wanted)
     if asked.json:
-        print(json.dumps({name: asdict(result) for name, result in chosen.items()}, indent=1))
+        print(as_json(chosen), end="")
     else:
-        print(matrix({name: result.outcome for name, result in chosen.items()}), end="")
-        print("".join(f"{n}: {r.outcome}: {shown(r.said)}\n" for n, r in chosen.items() if r.outcome in (OTHER, FALSE_YES, FALSE_NO)), end="")
-        missing = len(wanted) - len(chosen)
-        if missing:
-            print(f"{missing} were not run: they need --tensorflow-python")
+        print(matrix(chosen), end="")
+        for trial, result in chosen.items():
+            if result.outcome in (OTHER, FALSE_YES, FALSE_NO):
+                print(f"{trial.name}: {result.outcome}: {reason(result)}")
+    if asked.tensorflow_python is None and any(trial.tensorflow for trial in wanted):
+        print("those of TensorFlow need --tensorflow-python to be run", file=sys.stderr)
     return int(any(result.outcome in (FALSE_YES, FALSE_NO) for result in chosen.values()))
 
 

@@ -1,4 +1,4 @@
-"""Two batches a step with Horovod, in bfloat16, with a loss scaler that meets an overflow on one rank, and clipping."""
+"""Two batches a step with Horovod: bfloat16, a loss scaler that meets an overflow on one rank, clipping."""
 
 import horovod.torch as hvd
 import torch

@@ -1,4 +1,4 @@
-"""Small images in two classes, with DDP: a pretrained, partly frozen network, dropout, a running average of the weights."""
+"""Small images, with DDP: pretrained, partly frozen, dropout, a running average of the weights."""
 
 import copy
 

@@ -1,4 +1,4 @@
-"""Small images in two classes, with Horovod: a pretrained, partly frozen network, dropout, a running average of the weights."""
+"""Small images, with Horovod: pretrained, partly frozen, dropout, a running average of the weights."""
 
 import copy
 

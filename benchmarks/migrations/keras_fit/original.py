@@ -1,4 +1,4 @@
-"""A network with Keras' compile and fit: a rate that warms up, a validation, an early end, the best model kept."""
+"""Keras' compile and fit: a rate that warms up, a validation, an early end, the best model kept."""
 
 import numpy as np
 import tensorflow as tf

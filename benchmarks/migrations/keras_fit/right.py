@@ -1,4 +1,4 @@
-"""A network with Keras' compile and fit, and Horovod: a rate that warms up, a validation, an early end, the best model kept."""
+"""Keras' fit, with Horovod: a rate that warms up, a validation, an early end, the best model kept."""
 
 import horovod.tensorflow.keras as hvd
 import numpy as np
@@ -22,7 +22,8 @@ class WarmUp(tf.keras.callbacks.Callback):
 hvd.init()
 x = np.random.default_rng(0).normal(size=(64, 8)).astype("float32")
 y = (x.sum(axis=1) > 0).astype("int32")
-train = tf.data.Dataset.from_tensor_slices((x[:48], y[:48])).shard(hvd.size(), hvd.rank()).shuffle(48).batch(BATCH).repeat()
+train = tf.data.Dataset.from_tensor_slices((x[:48], y[:48])).shard(hvd.size(), hvd.rank())
+train = train.shuffle(48).batch(BATCH).repeat()
 valid = tf.data.Dataset.from_tensor_slices((x[48:], y[48:])).batch(BATCH)
 
 model = tf.keras.Sequential(

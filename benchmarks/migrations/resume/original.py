@@ -1,4 +1,4 @@
-"""Fine-tuning with DDP that goes on from a checkpoint: two groups of parameters, Adam, a schedule that counts steps."""
+"""Fine-tuning with DDP that goes on from a checkpoint: two groups of parameters, a schedule of steps."""
 
 import torch
 import torch.distributed as dist

@@ -12,5 +12,5 @@ for _ in range(3):
     model(torch.randn(16, 8)).square().mean().backward()
     optimizer.step()
     scheduler.step()
-state = {"model": model.state_dict(), "optimizer": optimizer.state_dict(), "scheduler": scheduler.state_dict()}
-torch.save({**state, "epoch": 4}, "start.pt")
+state = {"model": model.state_dict(), "optimizer": optimizer.state_dict(), "epoch": 4}
+torch.save({**state, "scheduler": scheduler.state_dict()}, "start.pt")

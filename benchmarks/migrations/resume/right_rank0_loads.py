@@ -1,4 +1,4 @@
-"""Fine-tuning with Horovod that goes on from a checkpoint: two groups of parameters, Adam, a schedule that counts steps."""
+"""Fine-tuning with Horovod that goes on from a checkpoint: two groups of parameters, a schedule."""
 
 import horovod.torch as hvd
 import torch

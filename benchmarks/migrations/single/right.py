@@ -1,4 +1,4 @@
-"""On several ranks: a random split, dropout, a schedule of epochs, clipping, the best model kept, an early end."""
+"""On several ranks: a random split, dropout, a schedule, clipping, the best model kept, an early end."""
 
 import horovod.torch as hvd
 import torch
@@ -7,7 +7,7 @@ from torch import nn
 from torch.utils.data import DataLoader, TensorDataset, random_split
 from torch.utils.data.distributed import DistributedSampler
 
-EPOCHS = 4
+EPOCHS = 3
 PATIENCE = 1
 
 
@@ -23,9 +23,9 @@ def evaluate(model, loader):
 
 def main():
     hvd.init()
-    inputs = torch.randn(48, 8, generator=torch.Generator().manual_seed(1))
+    inputs = torch.randn(36, 8, generator=torch.Generator().manual_seed(1))
     data = TensorDataset(inputs, inputs[:, :3].argmax(1))
-    train_set, valid_set = random_split(data, [32, 16], generator=torch.Generator().manual_seed(0))
+    train_set, valid_set = random_split(data, [24, 12], generator=torch.Generator().manual_seed(0))
     train_sampler = DistributedSampler(train_set, num_replicas=hvd.size(), rank=hvd.rank())
     train_loader = DataLoader(train_set, batch_size=4, sampler=train_sampler)
     valid_sampler = DistributedSampler(valid_set, num_replicas=hvd.size(), rank=hvd.rank(), shuffle=False)

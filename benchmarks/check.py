@@ -23,8 +23,8 @@ from hvdkit.check.command import make_plan
 from hvdkit.check.horovod import programs
 from hvdkit.check.rules import all_rules
 from hvdkit.migrate.facts import Facts, Options
-from hvdkit.migrate.opening import open_project
 from hvdkit.migrate.plan import WAITING, Applicability, Plan
+from hvdkit.migrate.project.opening import open_project
 
 
 @dataclass(frozen=True)

@@ -27,7 +27,7 @@ from typing import Callable
 
 from hvdkit.migrate.engine import make_plan
 from hvdkit.migrate.facts import Options
-from hvdkit.migrate.opening import python_files
+from hvdkit.migrate.project.opening import python_files
 
 
 def cpu_seconds(work: Callable[[], object]) -> float:

@@ -32,8 +32,8 @@ from hvdkit.check.command import make_plan as make_check_plan
 from hvdkit.check.horovod import called
 from hvdkit.migrate.engine import make_plan
 from hvdkit.migrate.facts import Facts, Options
-from hvdkit.migrate.opening import open_project
 from hvdkit.migrate.plan import Plan, Program, Reported, State
+from hvdkit.migrate.project.opening import open_project
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "migrate": ("hvdkit.migrate.command", "rewrite a script or a project to Horovod"),
     "check": ("hvdkit.check.command", "find what is silently wrong in a script that uses Horovod"),
     "verify": ("hvdkit.verify.command", "show that a migrated script computes what the original did"),
-    "rules": ("hvdkit.migrate.catalog", "list the rules of migrate and check"),
+    "rules": ("hvdkit.migrate.catalog.pages", "list the rules of migrate and check"),
     "explain": ("hvdkit.explain.command", "say what a rule does, or why a job failed: --log FILE"),
     "run": ("hvdkit.launch.command", "look at the hosts, start the ranks, stay with them to the end"),
     "setup-ssh": ("hvdkit.launch.setup_ssh", "say what to copy where until ssh asks nothing any more"),

@@ -12,8 +12,8 @@ from pathlib import Path
 
 from hvdkit.errors import HvdkitError
 from hvdkit.files import read_file
-from hvdkit.migrate.notebook import Notebook, blanked
-from hvdkit.migrate.source import Unreadable, parse
+from hvdkit.migrate.read.notebook import Notebook, blanked
+from hvdkit.migrate.read.source import Unreadable, parse
 
 NOTEBOOK = ".ipynb"  # how the file name of a notebook ends
 

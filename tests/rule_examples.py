@@ -21,7 +21,7 @@ from pathlib import Path
 
 import pytest
 
-from hvdkit.migrate.rule import Change, Keep, Rule
+from hvdkit.migrate.catalog.rule import Change, Keep, Rule
 
 TESTS = Path(__file__).parent
 KINDS = ("Changed", "Kept", "Reported")

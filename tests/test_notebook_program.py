@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from hvdkit.errors import HvdkitError
-from hvdkit.migrate.notebook import parse_notebook
+from hvdkit.migrate.read.notebook import parse_notebook
 from hvdkit.notebook import magics, main
 from tests.docker.golden import PROJECTS
 

@@ -13,15 +13,15 @@ from hvdkit.check.report import FIXABLE, SARIF_LEVELS, show
 from hvdkit.check.rules import all_rules
 from hvdkit.errors import UsageError
 from hvdkit.files import read_file
-from hvdkit.migrate.apply import check_tree, root_of
 from hvdkit.migrate.config import chosen
 from hvdkit.migrate.engine import run_pass, uncollected, unreadable
 from hvdkit.migrate.facts import Options
 from hvdkit.migrate.plan import Plan
-from hvdkit.migrate.project import Reader
+from hvdkit.migrate.project.files import Reader
+from hvdkit.migrate.read.room import roomy
 from hvdkit.migrate.report.places import add_reports, check_places, put_reports, talk
-from hvdkit.migrate.room import roomy
-from hvdkit.migrate.writing import add_gate, undo_last, write_in_place
+from hvdkit.migrate.write.apply import check_tree, root_of
+from hvdkit.migrate.write.reports import add_gate, undo_last, write_in_place
 
 EXAMPLES = """\
 examples:

@@ -8,7 +8,7 @@ from hvdkit.check.horovod import calls_in, programs
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.facts import Site
 from hvdkit.migrate.facts.programs.programs import ProgramFacts
-from hvdkit.migrate.names import Names
+from hvdkit.migrate.index.names import Names
 from hvdkit.migrate.values import vocabulary as words
 
 KERAS = ("tensorflow.keras", "keras", "tensorflow.python.keras", "tf_keras")

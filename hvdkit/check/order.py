@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import ast
 
-from hvdkit.migrate import statements
-from hvdkit.migrate.names import FUNCTIONS, Names
+from hvdkit.migrate.index import statements
+from hvdkit.migrate.index.names import FUNCTIONS, Names
 
 
 def block_of(names: Names, node: ast.AST) -> list[ast.stmt]:

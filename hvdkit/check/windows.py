@@ -16,9 +16,9 @@ from hvdkit.migrate.facts.once import once
 from hvdkit.migrate.facts.optimizers.averaged_by_hand import averages_by_hand
 from hvdkit.migrate.facts.optimizers.step_calls import step_calls
 from hvdkit.migrate.facts.optimizers.written_optimizers import plain_target
-from hvdkit.migrate.names import FUNCTIONS, Names
+from hvdkit.migrate.index.names import FUNCTIONS, Names
+from hvdkit.migrate.index.statements import statements_above
 from hvdkit.migrate.plan import Edit
-from hvdkit.migrate.statements import statements_above
 
 MAX_CALLS = 4
 

@@ -20,7 +20,7 @@ from hvdkit.docker.report import Outcome, as_json, show
 from hvdkit.docker.requirements import Requirements, find_requirements
 from hvdkit.docker.script import Script, read_script
 from hvdkit.errors import UsageError
-from hvdkit.migrate.writing import put
+from hvdkit.migrate.write.reports import put
 from hvdkit.verify.options import split_arguments
 
 EXAMPLES = """\

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from hvdkit.errors import HvdkitError
 from hvdkit.files import replace_file
-from hvdkit.migrate.writing import make_folder, to_write
+from hvdkit.migrate.write.reports import make_folder, to_write
 
 
 def write_files(texts: Mapping[Path, str], context: Path, force: bool) -> list[Path]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from hvdkit.docker.script import Script
-from hvdkit.migrate.names import Names
+from hvdkit.migrate.index.names import Names
 from hvdkit.notebook import NOTEBOOK, program_beside
 
 _ROOTS = (".", "src")  # of a project, where a package that is imported from elsewhere in it may lie

@@ -12,10 +12,10 @@ from hvdkit.launch.preflight import UnfinishedError, refuse_unfinished
 from hvdkit.migrate.engine import make_plan, run_pass
 from hvdkit.migrate.facts import Options
 from hvdkit.migrate.facts.programs.programs import programs_of
-from hvdkit.migrate.names import Names
+from hvdkit.migrate.index.names import Names
 from hvdkit.migrate.plan import Reported
-from hvdkit.migrate.project import Project
-from hvdkit.migrate.room import roomy
+from hvdkit.migrate.project.files import Project
+from hvdkit.migrate.read.room import roomy
 from hvdkit.notebook import magics
 
 _HOROVOD = ("horovod", "tf-horovod")

@@ -47,7 +47,7 @@ def main(argv: Sequence[str]) -> int:
         return _explain_log(options.log, options.json)
     if options.json:
         raise UsageError("--json goes with --log", fix="hvdkit rules --json lists the rules")
-    from hvdkit.migrate.catalog import page_of
+    from hvdkit.migrate.catalog.pages import page_of
 
     print(page_of(options.rule), end="")
     return 0

@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Any
 from hvdkit.arguments import parsed
 from hvdkit.errors import HvdkitError, UsageError
 from hvdkit.files import read_file
-from hvdkit.migrate.apply import check_tree, root_of
 from hvdkit.migrate.config import chosen
 from hvdkit.migrate.engine import make_plan
 from hvdkit.migrate.facts import Options
 from hvdkit.migrate.plan import Plan
 from hvdkit.migrate.report.places import add_reports, check_places, put_reports, talk
-from hvdkit.migrate.writing import add_gate, undo_last, write_elsewhere, write_in_place
+from hvdkit.migrate.write.apply import check_tree, root_of
+from hvdkit.migrate.write.reports import add_gate, undo_last, write_elsewhere, write_in_place
 from hvdkit.verify.options import add_run_options, request_fields, split_arguments
 
 if TYPE_CHECKING:

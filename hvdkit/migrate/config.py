@@ -12,8 +12,8 @@ from typing import Any
 from hvdkit.arguments import nearest
 from hvdkit.errors import HvdkitError
 from hvdkit.files import read_file
+from hvdkit.migrate.catalog.selection import rules_named
 from hvdkit.migrate.facts import Options
-from hvdkit.migrate.selection import rules_named
 
 KEYS: dict[str, type] = {"target": str, "suggested": bool, "select": list, "ignore": list}
 COMMANDS = ("migrate", "check")

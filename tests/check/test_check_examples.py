@@ -8,9 +8,9 @@ import pytest
 
 from hvdkit.check.command import make_plan
 from hvdkit.check.rules import all_rules
+from hvdkit.migrate.catalog.rule import Change, Keep, Rule
 from hvdkit.migrate.facts import Options
 from hvdkit.migrate.plan import FilePlan
-from hvdkit.migrate.rule import Change, Keep, Rule
 from tests.files import write_files
 from tests.rule_examples import changes, examples, keeps
 

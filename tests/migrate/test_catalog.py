@@ -13,9 +13,9 @@ import pytest
 
 from hvdkit.check.rules import all_rules as all_check_rules
 from hvdkit.cli import main
-from hvdkit.migrate.catalog import pages
-from hvdkit.migrate.rule import Page, Rule
-from hvdkit.migrate.rule_files import read, rule_files, title_in
+from hvdkit.migrate.catalog.pages import pages
+from hvdkit.migrate.catalog.rule import Page, Rule
+from hvdkit.migrate.catalog.rule_files import read, rule_files, title_in
 from hvdkit.migrate.rules import all_rules
 
 ROOT = Path(__file__).parents[2]
@@ -41,7 +41,7 @@ def test_listing_and_explaining_load_no_rule(command: list[str]) -> None:
     code = f"import sys, hvdkit.cli as c; c.main({command}); print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     loaded = done.stdout.splitlines()[-1].split()
-    assert "hvdkit.migrate.catalog" in loaded
+    assert "hvdkit.migrate.catalog.pages" in loaded
     assert not [name for name in loaded if ".rules" in name or ".facts" in name or name.startswith("rich")]
 
 

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from hvdkit.check.command import make_plan as make_check_plan
-from hvdkit.migrate import room
 from hvdkit.migrate.engine import make_plan
 from hvdkit.migrate.facts import Options
+from hvdkit.migrate.read import room
 
 LINKS = 400
 KERAS = """\

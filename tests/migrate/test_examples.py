@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from hvdkit.migrate.catalog.rule import Change, Keep, Rule
 from hvdkit.migrate.engine import make_plan
 from hvdkit.migrate.facts import Options
 from hvdkit.migrate.plan import FilePlan
-from hvdkit.migrate.rule import Change, Keep, Rule
 from hvdkit.migrate.rules import all_rules
 from tests.files import write_files
 from tests.rule_examples import changes, examples, keeps

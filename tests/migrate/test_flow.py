@@ -8,8 +8,8 @@ from textwrap import dedent, indent
 
 import pytest
 
-from hvdkit.migrate.names import Names
-from hvdkit.migrate.opening import open_project
+from hvdkit.migrate.index.names import Names
+from hvdkit.migrate.project.opening import open_project
 from hvdkit.migrate.values.flow import Flow
 from hvdkit.migrate.values.value import Value
 

@@ -13,10 +13,10 @@ from pathlib import Path
 
 import pytest
 
-from hvdkit.migrate import apply
 from hvdkit.migrate.engine import make_plan
 from hvdkit.migrate.facts import Options
-from hvdkit.migrate.undo import undo
+from hvdkit.migrate.write import apply
+from hvdkit.migrate.write.undo import undo
 
 BEFORE = "import torch.distributed as dist\n\ndist.init_process_group('gloo')\n"
 AFTER = "import horovod.torch as hvd\n\nhvd.init()\n"

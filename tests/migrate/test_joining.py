@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from hvdkit.migrate import edits
-from hvdkit.migrate.joining import joined
+from hvdkit.migrate.edits.joining import joined
 from hvdkit.migrate.plan import Edit
-from hvdkit.migrate.source import Source, parse
+from hvdkit.migrate.read.source import Source, parse
 
 ON_0, LOCALLY = "hvd.rank() == 0", "hvd.local_rank() == 0"
 

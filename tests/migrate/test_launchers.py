@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from hvdkit.migrate.engine import make_plan
+from hvdkit.migrate.engine.launchers import launch_lines
 from hvdkit.migrate.facts import Options
-from hvdkit.migrate.launchers import launch_lines
 
 DDP = "import torch.distributed as dist\n\ndist.init_process_group('gloo')\n"
 

@@ -8,7 +8,7 @@ from textwrap import indent
 
 import pytest
 
-from hvdkit.migrate.opening import open_project
+from hvdkit.migrate.project.opening import open_project
 from hvdkit.migrate.values.flow import Flow
 from hvdkit.migrate.values.loader_classes import is_loader
 

@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 
+from hvdkit.migrate.catalog.rule import Change, Keep
 from hvdkit.migrate.engine import make_plan
 from hvdkit.migrate.facts import Options
-from hvdkit.migrate.notebook import NotANotebook, blanked, parse_notebook
 from hvdkit.migrate.plan import Edit
-from hvdkit.migrate.rule import Change, Keep
+from hvdkit.migrate.read.notebook import NotANotebook, blanked, parse_notebook
 from hvdkit.migrate.rules import all_rules
 from tests.files import write_files
 from tests.rule_examples import examples

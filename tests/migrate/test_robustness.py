@@ -15,11 +15,11 @@ from pathlib import Path
 import pytest
 
 from hvdkit.migrate import edits
+from hvdkit.migrate.catalog.finding import safe
+from hvdkit.migrate.catalog.rule import Rule
 from hvdkit.migrate.engine import RuleFailed, make_plan, plans, run_pass
 from hvdkit.migrate.facts import Facts, Options
-from hvdkit.migrate.finding import safe
 from hvdkit.migrate.plan import Finding
-from hvdkit.migrate.rule import Rule
 from hvdkit.migrate.rules import all_rules
 
 STDLIB, PACKAGES = (Path(sysconfig.get_path(key)) for key in ("stdlib", "purelib"))

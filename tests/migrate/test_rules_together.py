@@ -7,10 +7,10 @@ from textwrap import dedent
 
 import pytest
 
+from hvdkit.migrate.catalog.rule import Change, Keep, Rule
 from hvdkit.migrate.engine import make_plan
 from hvdkit.migrate.facts import Options
 from hvdkit.migrate.plan import Applicability, Plan
-from hvdkit.migrate.rule import Change, Keep, Rule
 from hvdkit.migrate.rules import all_rules
 from tests.rule_examples import changes, keeps
 

@@ -9,7 +9,7 @@ import pytest
 from hvdkit.check import rules as check
 from hvdkit.cli import main
 from hvdkit.migrate import rules as migrate
-from hvdkit.migrate.rule_files import rule_files
+from hvdkit.migrate.catalog.rule_files import rule_files
 
 FAULTY = """\
 import horovod.torch as hvd

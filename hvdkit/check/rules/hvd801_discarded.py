@@ -6,11 +6,11 @@ import ast
 from collections.abc import Iterator
 
 from hvdkit.check.horovod import called, discarded, short, target
+from hvdkit.migrate.catalog.finding import manual, safe
+from hvdkit.migrate.catalog.rule import Change, Keep, Rule
 from hvdkit.migrate.facts import Facts
-from hvdkit.migrate.finding import manual, safe
-from hvdkit.migrate.names import FUNCTIONS, Names
+from hvdkit.migrate.index.names import FUNCTIONS, Names
 from hvdkit.migrate.plan import Edit, Finding, Slot
-from hvdkit.migrate.rule import Change, Keep, Rule
 
 KEEPS_SHAPE = ("allreduce", "broadcast", "broadcast_object")
 OTHERS = ("allgather", "allgather_object", "alltoall", "reducescatter")

@@ -8,10 +8,10 @@ from collections.abc import Iterator
 from hvdkit.check.dtypes import is_integer
 from hvdkit.check.horovod import averages, called, short
 from hvdkit.migrate import edits
+from hvdkit.migrate.catalog.finding import manual, suggested
+from hvdkit.migrate.catalog.rule import Change, Keep, Rule
 from hvdkit.migrate.facts import Facts
-from hvdkit.migrate.finding import manual, suggested
 from hvdkit.migrate.plan import Finding
-from hvdkit.migrate.rule import Change, Keep, Rule
 from hvdkit.migrate.values import vocabulary as words
 
 

@@ -7,11 +7,11 @@ from collections.abc import Iterator
 
 from hvdkit.check.horovod import called
 from hvdkit.migrate import edits
+from hvdkit.migrate.catalog.finding import manual, safe
+from hvdkit.migrate.catalog.rule import Change, Keep, Rule
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.facts import Site
-from hvdkit.migrate.finding import manual, safe
 from hvdkit.migrate.plan import Finding
-from hvdkit.migrate.rule import Change, Keep, Rule
 
 FUNCTIONS = ("allreduce", "allreduce_", "allreduce_async", "allreduce_async_", "grouped_allreduce")
 

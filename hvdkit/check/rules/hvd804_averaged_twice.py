@@ -7,13 +7,13 @@ from collections.abc import Iterator
 
 from hvdkit.check.horovod import averages, horovod_files
 from hvdkit.migrate import edits
+from hvdkit.migrate.catalog.finding import safe
+from hvdkit.migrate.catalog.rule import Change, Keep, Rule
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.facts import Site
 from hvdkit.migrate.facts.launch.rank_kinds import rank_kinds
-from hvdkit.migrate.finding import safe
-from hvdkit.migrate.names import Names
+from hvdkit.migrate.index.names import Names
 from hvdkit.migrate.plan import Finding
-from hvdkit.migrate.rule import Change, Keep, Rule
 from hvdkit.migrate.values import vocabulary as words
 
 ALLREDUCE = frozenset(f"{module}.allreduce" for module in words.EVERY_HOROVOD)

@@ -8,13 +8,13 @@ from collections.abc import Iterator
 from typing import Any, Callable
 
 from hvdkit.check.horovod import COLLECTIVES, MAX_CALLERS, called, short
+from hvdkit.migrate.catalog.finding import manual
+from hvdkit.migrate.catalog.rule import Keep, Rule
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.launch.which_processes import Where, processes_of_test, where_runs
-from hvdkit.migrate.finding import manual
-from hvdkit.migrate.names import FUNCTIONS, Names
+from hvdkit.migrate.index.names import FUNCTIONS, Names
+from hvdkit.migrate.index.statements import block_of
 from hvdkit.migrate.plan import Finding
-from hvdkit.migrate.rule import Keep, Rule
-from hvdkit.migrate.statements import block_of
 from hvdkit.migrate.values import vocabulary as words
 
 COMPARED: dict[type[ast.cmpop], Callable[[Any, Any], bool]] = {

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from hvdkit.check.horovod import programs
+from hvdkit.migrate.catalog.finding import manual
+from hvdkit.migrate.catalog.rule import Keep, Rule
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.data.loaders import Loader
 from hvdkit.migrate.facts.data.sharding import ITERABLE, is_sharded
 from hvdkit.migrate.facts.data.shares_by_hand import shares_by_hand
 from hvdkit.migrate.facts.data.training_loaders import training_loaders
-from hvdkit.migrate.finding import manual
 from hvdkit.migrate.plan import Finding
-from hvdkit.migrate.rule import Keep, Rule
 from hvdkit.migrate.values.arguments import unpacks
 
 

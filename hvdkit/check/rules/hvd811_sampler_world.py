@@ -6,11 +6,11 @@ from collections.abc import Iterator
 
 from hvdkit.check.horovod import horovod_files
 from hvdkit.migrate import edits
+from hvdkit.migrate.catalog.finding import safe
+from hvdkit.migrate.catalog.rule import Change, Keep, Rule
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.programs.horovod_import import horovod_name
-from hvdkit.migrate.finding import safe
 from hvdkit.migrate.plan import Finding
-from hvdkit.migrate.rule import Change, Keep, Rule
 from hvdkit.migrate.values import vocabulary as words
 from hvdkit.migrate.values.arguments import unpacks
 

@@ -6,12 +6,12 @@ from collections.abc import Iterator
 
 from hvdkit.check.horovod import argument, horovod_files
 from hvdkit.migrate import edits
+from hvdkit.migrate.catalog.finding import safe
+from hvdkit.migrate.catalog.rule import Change, Keep, Rule
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.launch.rank_kinds import rank_kinds
 from hvdkit.migrate.facts.programs.horovod_import import horovod_name
-from hvdkit.migrate.finding import safe
 from hvdkit.migrate.plan import Finding
-from hvdkit.migrate.rule import Change, Keep, Rule
 
 WRONG = {"num_replicas": (1, "local_size", "size"), "rank": (2, "local_rank", "rank")}
 

@@ -7,15 +7,15 @@ from collections.abc import Iterator
 
 from hvdkit.check.horovod import horovod_files
 from hvdkit.migrate import edits
+from hvdkit.migrate.catalog.finding import manual, safe
+from hvdkit.migrate.catalog.rule import Change, Keep, Rule
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.code.loops import Loop
 from hvdkit.migrate.facts.data.epochs import epoch_loops, epoch_number, told_epoch
 from hvdkit.migrate.facts.data.loaders import Loader, every_loader
 from hvdkit.migrate.facts.data.sharding import epoch_calls, in_order
 from hvdkit.migrate.facts.data.training_loaders import is_trained_on
-from hvdkit.migrate.finding import manual, safe
 from hvdkit.migrate.plan import Finding
-from hvdkit.migrate.rule import Change, Keep, Rule
 from hvdkit.migrate.values import vocabulary as words
 from hvdkit.migrate.values.spelling import spelled
 

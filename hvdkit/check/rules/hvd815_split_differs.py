@@ -6,11 +6,11 @@ from collections.abc import Iterator
 
 from hvdkit.check.horovod import calls_in, programs
 from hvdkit.migrate import edits
+from hvdkit.migrate.catalog.finding import manual, suggested
+from hvdkit.migrate.catalog.rule import Change, Keep, Rule
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.data.random_splits import can_write, unseeded_splits
-from hvdkit.migrate.finding import manual, suggested
 from hvdkit.migrate.plan import Finding
-from hvdkit.migrate.rule import Change, Keep, Rule
 
 
 def check(facts: Facts) -> Iterator[Finding]:

@@ -6,15 +6,15 @@ import ast
 from collections.abc import Iterator
 
 from hvdkit.check.horovod import argument, horovod_files
+from hvdkit.migrate.catalog.finding import manual
+from hvdkit.migrate.catalog.rule import Keep, Rule
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.data.loaders import every_loader
 from hvdkit.migrate.facts.data.sharding import is_sharded
 from hvdkit.migrate.facts.data.training_loaders import is_trained_on
 from hvdkit.migrate.facts.launch.rank_kinds import rank_kinds
-from hvdkit.migrate.finding import manual
-from hvdkit.migrate.names import Names
+from hvdkit.migrate.index.names import Names
 from hvdkit.migrate.plan import Finding
-from hvdkit.migrate.rule import Keep, Rule
 
 MAX_STEPS = 4
 

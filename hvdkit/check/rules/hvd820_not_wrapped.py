@@ -6,13 +6,13 @@ import ast
 from collections.abc import Iterator
 
 from hvdkit.check.horovod import MAX_CALLERS, calls_in, horovod_files, programs, short, wraps
+from hvdkit.migrate.catalog.finding import manual
+from hvdkit.migrate.catalog.rule import Keep, Rule
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.optimizers.step_calls import step_calls
 from hvdkit.migrate.facts.programs.programs import ProgramFacts
-from hvdkit.migrate.finding import manual
-from hvdkit.migrate.names import FUNCTIONS, Names
+from hvdkit.migrate.index.names import FUNCTIONS, Names
 from hvdkit.migrate.plan import Finding
-from hvdkit.migrate.rule import Keep, Rule
 
 REDUCES = ("allreduce", "allreduce_", "allreduce_async_", "allreduce_async", "grouped_allreduce")
 REDUCES_MORE = ("grouped_allreduce_", "grouped_allreduce_async_", "sparse_allreduce_async", "reducescatter")

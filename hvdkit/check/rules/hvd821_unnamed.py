@@ -6,11 +6,11 @@ from collections.abc import Iterator
 
 from hvdkit.check.horovod import Wrapped, argument, programs, wraps
 from hvdkit.check.order import block_of
+from hvdkit.migrate.catalog.finding import manual
+from hvdkit.migrate.catalog.rule import Keep, Rule
 from hvdkit.migrate.facts import Facts
-from hvdkit.migrate.finding import manual
-from hvdkit.migrate.names import Names
+from hvdkit.migrate.index.names import Names
 from hvdkit.migrate.plan import Finding
-from hvdkit.migrate.rule import Keep, Rule
 from hvdkit.migrate.values.arguments import unpacks
 
 

@@ -7,11 +7,11 @@ from collections.abc import Iterable, Iterator
 
 from hvdkit.check.horovod import MAX_CALLERS
 from hvdkit.check.windows import first_reader, skips, synchronized, wait_before, windows, windows_under
+from hvdkit.migrate.catalog.finding import manual, safe
+from hvdkit.migrate.catalog.rule import Change, Keep, Rule
 from hvdkit.migrate.facts import Facts
-from hvdkit.migrate.finding import manual, safe
-from hvdkit.migrate.names import FUNCTIONS, Names
+from hvdkit.migrate.index.names import FUNCTIONS, Names
 from hvdkit.migrate.plan import Finding
-from hvdkit.migrate.rule import Change, Keep, Rule
 
 
 def check(facts: Facts) -> Iterator[Finding]:

@@ -6,12 +6,12 @@ from collections.abc import Iterator
 
 from hvdkit.check.windows import Window, skips, synchronized, windows
 from hvdkit.migrate import edits
+from hvdkit.migrate.catalog.finding import safe
+from hvdkit.migrate.catalog.rule import Change, Keep, Rule
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.optimizers.written_optimizers import plain_target
-from hvdkit.migrate.finding import safe
-from hvdkit.migrate.names import Names
+from hvdkit.migrate.index.names import Names
 from hvdkit.migrate.plan import Edit, Finding
-from hvdkit.migrate.rule import Change, Keep, Rule
 
 
 def check(facts: Facts) -> Iterator[Finding]:

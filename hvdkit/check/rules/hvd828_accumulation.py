@@ -8,11 +8,11 @@ from collections.abc import Iterator
 from hvdkit.check.horovod import argument, number, wraps
 from hvdkit.check.windows import Window, synchronized, windows
 from hvdkit.migrate import edits
+from hvdkit.migrate.catalog.finding import manual, safe
+from hvdkit.migrate.catalog.rule import Change, Keep, Rule
 from hvdkit.migrate.facts import Facts
-from hvdkit.migrate.finding import manual, safe
-from hvdkit.migrate.names import FUNCTIONS
+from hvdkit.migrate.index.names import FUNCTIONS
 from hvdkit.migrate.plan import Finding
-from hvdkit.migrate.rule import Change, Keep, Rule
 from hvdkit.migrate.values.arguments import unpacks
 
 

@@ -6,12 +6,12 @@ from collections.abc import Iterator
 
 from hvdkit.check.horovod import Wrapped, wrapped_models, wraps
 from hvdkit.check.order import always_before, maybe_before
+from hvdkit.migrate.catalog.finding import manual
+from hvdkit.migrate.catalog.rule import Keep, Rule
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.models.freezing import Switch, switches
 from hvdkit.migrate.facts.models.wraps import STAND_STILL
-from hvdkit.migrate.finding import manual
 from hvdkit.migrate.plan import Finding
-from hvdkit.migrate.rule import Keep, Rule
 
 
 def check(facts: Facts) -> Iterator[Finding]:

@@ -7,12 +7,12 @@ from collections.abc import Iterator
 
 from hvdkit.check.horovod import WRAPPED, argument, called, discarded, target, wraps
 from hvdkit.check.order import always_before
+from hvdkit.migrate.catalog.finding import manual, safe
+from hvdkit.migrate.catalog.rule import Change, Keep, Rule
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.optimizers.step_calls import step_calls
-from hvdkit.migrate.finding import manual, safe
-from hvdkit.migrate.names import Names
+from hvdkit.migrate.index.names import Names
 from hvdkit.migrate.plan import Edit, Finding, Slot
-from hvdkit.migrate.rule import Change, Keep, Rule
 
 MESSAGE = "hvd.DistributedOptimizer() gives a new optimizer, and this one is thrown away"
 

@@ -7,13 +7,13 @@ from collections.abc import Iterator
 
 from hvdkit.check.horovod import BROADCASTS, calls_in, mentioned, model_loads, programs, wraps
 from hvdkit.check.order import maybe_before
+from hvdkit.migrate.catalog.finding import manual
+from hvdkit.migrate.catalog.rule import Keep, Rule
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.launch.which_processes import Where, where_runs
 from hvdkit.migrate.facts.programs.programs import ProgramFacts
-from hvdkit.migrate.finding import manual
-from hvdkit.migrate.names import Names
+from hvdkit.migrate.index.names import Names
 from hvdkit.migrate.plan import Finding
-from hvdkit.migrate.rule import Keep, Rule
 
 
 def check(facts: Facts) -> Iterator[Finding]:

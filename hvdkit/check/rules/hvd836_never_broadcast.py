@@ -6,13 +6,13 @@ from collections.abc import Iterator
 
 from hvdkit.check.horovod import BROADCASTS, Wrapped, calls_in, mentioned, programs, target, wraps
 from hvdkit.migrate import edits
+from hvdkit.migrate.catalog.finding import safe
+from hvdkit.migrate.catalog.rule import Change, Keep, Rule
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.data.training_loaders import seeds
 from hvdkit.migrate.facts.optimizers.averaging_optimizers import averaging_optimizers
 from hvdkit.migrate.facts.programs.horovod_import import horovod_name
-from hvdkit.migrate.finding import safe
 from hvdkit.migrate.plan import Edit, Finding
-from hvdkit.migrate.rule import Change, Keep, Rule
 
 # What gives every rank the same weights without a broadcast, or may.
 LOADS = (

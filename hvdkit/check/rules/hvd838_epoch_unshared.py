@@ -7,14 +7,14 @@ from collections.abc import Iterator
 
 from hvdkit.check.horovod import COLLECTIVES, horovod_files
 from hvdkit.migrate import edits
+from hvdkit.migrate.catalog.finding import safe
+from hvdkit.migrate.catalog.rule import Change, Keep, Rule
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.code.loops import training_loops
 from hvdkit.migrate.facts.launch.which_processes import Where, where_runs
 from hvdkit.migrate.facts.programs.horovod_import import horovod_name
-from hvdkit.migrate.finding import safe
-from hvdkit.migrate.names import Binding, Names
+from hvdkit.migrate.index.names import Binding, Names
 from hvdkit.migrate.plan import Edit, Finding
-from hvdkit.migrate.rule import Change, Keep, Rule
 from hvdkit.migrate.values import vocabulary as words
 
 EVERY = frozenset(f"{module}.{name}" for module in words.EVERY_HOROVOD for name in COLLECTIVES)

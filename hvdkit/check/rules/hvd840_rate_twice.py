@@ -6,13 +6,13 @@ import ast
 from collections.abc import Iterator
 
 from hvdkit.check.horovod import horovod_files
+from hvdkit.migrate.catalog.finding import manual
+from hvdkit.migrate.catalog.rule import Keep, Rule
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.launch.rank_kinds import rank_kinds
 from hvdkit.migrate.facts.optimizers.averaging_optimizers import averaging_optimizers
-from hvdkit.migrate.finding import manual
-from hvdkit.migrate.names import Binding, Names
+from hvdkit.migrate.index.names import Binding, Names
 from hvdkit.migrate.plan import Finding
-from hvdkit.migrate.rule import Keep, Rule
 from hvdkit.migrate.values.arguments import keyword
 
 MAX_STEPS = 6

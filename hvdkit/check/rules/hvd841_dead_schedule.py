@@ -6,10 +6,10 @@ from collections.abc import Iterator
 
 from hvdkit.check.horovod import WRAPPED, Wrapped, argument, is_wrapped, wraps
 from hvdkit.check.order import maybe_before
+from hvdkit.migrate.catalog.finding import manual
+from hvdkit.migrate.catalog.rule import Keep, Rule
 from hvdkit.migrate.facts import Facts
-from hvdkit.migrate.finding import manual
 from hvdkit.migrate.plan import Finding
-from hvdkit.migrate.rule import Keep, Rule
 from hvdkit.migrate.values.vocabulary import is_scheduler
 
 

@@ -7,12 +7,12 @@ from collections.abc import Iterator
 
 from hvdkit.check.horovod import horovod_files
 from hvdkit.migrate import edits
+from hvdkit.migrate.catalog.finding import manual, safe
+from hvdkit.migrate.catalog.rule import Change, Keep, Rule
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.launch.rank_kinds import rank_kinds
-from hvdkit.migrate.finding import manual, safe
-from hvdkit.migrate.names import Names
+from hvdkit.migrate.index.names import Names
 from hvdkit.migrate.plan import Edit, Finding
-from hvdkit.migrate.rule import Change, Keep, Rule
 
 DEVICES = ("torch.cuda.set_device", "torch.cuda.device", "torch.device")
 MESSAGE = "devices are counted per node: on the second node this one does not exist"

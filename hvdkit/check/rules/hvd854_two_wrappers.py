@@ -6,11 +6,11 @@ from collections.abc import Iterator
 
 from hvdkit.check.horovod import Wrapped, called, horovod_files, wrapped_models, wraps
 from hvdkit.check.order import always_before
+from hvdkit.migrate.catalog.finding import manual
+from hvdkit.migrate.catalog.rule import Keep, Rule
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.models.wraps import Wrap, find_wraps
-from hvdkit.migrate.finding import manual
 from hvdkit.migrate.plan import Finding
-from hvdkit.migrate.rule import Keep, Rule
 
 STRATEGIES = ("MirroredStrategy", "MultiWorkerMirroredStrategy", "experimental.MultiWorkerMirroredStrategy")
 

@@ -7,13 +7,13 @@ from collections.abc import Iterator
 
 from hvdkit.check.horovod import horovod_files
 from hvdkit.migrate import edits
+from hvdkit.migrate.catalog.finding import suggested
+from hvdkit.migrate.catalog.rule import Change, Keep, Rule
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.files.writers import Writer, writers
 from hvdkit.migrate.facts.launch.rank_kinds import rank_kinds
 from hvdkit.migrate.facts.launch.which_processes import Where
-from hvdkit.migrate.finding import suggested
 from hvdkit.migrate.plan import Edit, Finding
-from hvdkit.migrate.rule import Change, Keep, Rule
 
 NAMES = ("torch.save", "torch.utils.tensorboard.SummaryWriter", "wandb.init")
 

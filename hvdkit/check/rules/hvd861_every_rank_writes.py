@@ -7,14 +7,14 @@ from collections.abc import Iterator
 
 from hvdkit.check.horovod import every_rank_certainly, horovod_files, wraps
 from hvdkit.migrate import edits
+from hvdkit.migrate.catalog.finding import safe
+from hvdkit.migrate.catalog.rule import Change, Keep, Rule
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.files.writers import Writer, needed_everywhere, writers
 from hvdkit.migrate.facts.launch.which_processes import Where
 from hvdkit.migrate.facts.programs.horovod_import import horovod_name
 from hvdkit.migrate.facts.programs.programs import programs_of
-from hvdkit.migrate.finding import safe
 from hvdkit.migrate.plan import Edit, Finding
-from hvdkit.migrate.rule import Change, Keep, Rule
 
 
 def check(facts: Facts) -> Iterator[Finding]:

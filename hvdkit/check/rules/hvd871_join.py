@@ -7,13 +7,13 @@ from collections.abc import Iterator
 
 from hvdkit.check.horovod import BROADCASTS, called, calls_in, discarded, programs, wraps
 from hvdkit.check.order import block_of
+from hvdkit.migrate.catalog.finding import manual
+from hvdkit.migrate.catalog.rule import Keep, Rule
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.facts import Site
 from hvdkit.migrate.facts.optimizers.step_calls import step_calls
 from hvdkit.migrate.facts.programs.programs import ProgramFacts
-from hvdkit.migrate.finding import manual
 from hvdkit.migrate.plan import Finding
-from hvdkit.migrate.rule import Keep, Rule
 from hvdkit.migrate.values import vocabulary as words
 
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from hvdkit.check.horovod import programs, wraps
+from hvdkit.migrate.catalog.finding import manual
+from hvdkit.migrate.catalog.rule import Keep, Rule
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.data.loaders import every_loader
 from hvdkit.migrate.facts.data.sharding import is_sharded
 from hvdkit.migrate.facts.programs.programs import ProgramFacts
-from hvdkit.migrate.finding import manual
 from hvdkit.migrate.plan import Finding
-from hvdkit.migrate.rule import Keep, Rule
 
 PLATEAU = "torch.optim.lr_scheduler.ReduceLROnPlateau"
 SHARES = ("allreduce", "allgather", "all_reduce", "all_gather", "broadcast_object", "broadcast(", "Metric")

@@ -8,11 +8,11 @@ from pathlib import Path
 
 from hvdkit.check.horovod import calls_in, mentioned
 from hvdkit.check.keras import keras_programs
+from hvdkit.migrate.catalog.finding import manual
+from hvdkit.migrate.catalog.rule import Keep, Rule
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.programs.programs import ProgramFacts
-from hvdkit.migrate.finding import manual
 from hvdkit.migrate.plan import Finding
-from hvdkit.migrate.rule import Keep, Rule
 
 # What only Keras 3 has, in the source ...
 NEW = ("keras.ops.", "keras.random.", "keras.distribution.", "tensorflow.keras.ops.")

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 
 from hvdkit.check.horovod import calls_in, mentioned
 from hvdkit.check.keras import keras_programs
+from hvdkit.migrate.catalog.finding import manual
+from hvdkit.migrate.catalog.rule import Keep, Rule
 from hvdkit.migrate.facts import Facts
-from hvdkit.migrate.finding import manual
 from hvdkit.migrate.plan import Finding
-from hvdkit.migrate.rule import Keep, Rule
 
 # What gives every rank the same weights, or may.
 SHARES = ("roadcast", "load_weights", "load_model", "set_seed", "set_random_seed", "weights=", "elastic")

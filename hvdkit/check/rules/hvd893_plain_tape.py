@@ -7,12 +7,12 @@ from collections.abc import Iterator
 
 from hvdkit.check.horovod import called, mentioned, programs
 from hvdkit.migrate import edits
+from hvdkit.migrate.catalog.finding import safe
+from hvdkit.migrate.catalog.rule import Change, Keep, Rule
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.programs.programs import ProgramFacts
-from hvdkit.migrate.finding import safe
-from hvdkit.migrate.names import Names
+from hvdkit.migrate.index.names import Names
 from hvdkit.migrate.plan import Edit, Finding
-from hvdkit.migrate.rule import Change, Keep, Rule
 
 REDUCES = ("DistributedGradientTape", "DistributedOptimizer", "allreduce", "mpi4py", "distribute.")
 

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 
 from hvdkit.check.horovod import called
 from hvdkit.check.keras import callbacks, keras_programs
+from hvdkit.migrate.catalog.finding import manual
+from hvdkit.migrate.catalog.rule import Keep, Rule
 from hvdkit.migrate.facts import Facts
-from hvdkit.migrate.finding import manual
 from hvdkit.migrate.plan import Finding
-from hvdkit.migrate.rule import Keep, Rule
 from hvdkit.migrate.values import vocabulary as words
 
 

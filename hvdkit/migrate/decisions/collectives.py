@@ -11,7 +11,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from hvdkit.migrate import edits
-from hvdkit.migrate.collective_edits import reduced, reduced_copy, same_again, scattered
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.collectives.collectives import (
     Collective,
@@ -21,8 +20,9 @@ from hvdkit.migrate.facts.collectives.collectives import (
 )
 from hvdkit.migrate.facts.collectives.narrow_tensors import is_narrow
 from hvdkit.migrate.facts.once import once
-from hvdkit.migrate.gather_edits import INTO, gathered
 from hvdkit.migrate.plan import Made, Obstacle
+from hvdkit.migrate.rewrites.collectives import reduced, reduced_copy, same_again, scattered
+from hvdkit.migrate.rewrites.gathers import INTO, gathered
 
 NO_REDUCTION = "Horovod has no such reduction, or it is decided where it cannot be followed"
 NARROW = "Horovod reduces no tensor of bytes, 16-bit integers or truth values, and this may be one"

@@ -15,15 +15,7 @@ from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.launch.other_parallelism import other_parallelism
 from hvdkit.migrate.facts.once import once
-from hvdkit.migrate.facts.optimizers.shared_parameters import shares_parameters
-from hvdkit.migrate.facts.optimizers.was_averaged import never_averaged, was_averaged
-from hvdkit.migrate.facts.optimizers.wrap_places import WrapPlace, wrap_places
-from hvdkit.migrate.facts.programs.horovod_import import horovod_name
-from hvdkit.migrate.facts.programs.programs import migrates, programs_of
-from hvdkit.migrate.facts.programs.reached_code import runs_in
-from hvdkit.migrate.names import Names
-from hvdkit.migrate.plan import Edit, Made, Obstacle
-from hvdkit.migrate.reduction_names import (
+from hvdkit.migrate.facts.optimizers.reduction_names import (
     made_again,
     may_share_names,
     name_prefix,
@@ -31,6 +23,14 @@ from hvdkit.migrate.reduction_names import (
     numbered,
     prefix,
 )
+from hvdkit.migrate.facts.optimizers.shared_parameters import shares_parameters
+from hvdkit.migrate.facts.optimizers.was_averaged import never_averaged, was_averaged
+from hvdkit.migrate.facts.optimizers.wrap_places import WrapPlace, wrap_places
+from hvdkit.migrate.facts.programs.horovod_import import horovod_name
+from hvdkit.migrate.facts.programs.programs import migrates, programs_of
+from hvdkit.migrate.facts.programs.reached_code import runs_in
+from hvdkit.migrate.index.names import Names
+from hvdkit.migrate.plan import Edit, Made, Obstacle
 from hvdkit.migrate.values import vocabulary as words
 
 APART = (

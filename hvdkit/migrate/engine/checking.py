@@ -10,10 +10,10 @@ from itertools import chain
 from pathlib import Path
 
 from hvdkit.errors import HvdkitError
+from hvdkit.migrate.catalog.rule import Last, Rule
 from hvdkit.migrate.decisions.rank_questions import rank_questions
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.plan import Finding
-from hvdkit.migrate.rule import Last, Rule
 
 
 class RuleFailed(HvdkitError):

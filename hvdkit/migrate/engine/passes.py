@@ -8,20 +8,20 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from hvdkit.files import is_inside, read_file
-from hvdkit.migrate.apply import root_of
+from hvdkit.migrate.catalog.refusals import Refusal, applied, refused_files, stays
+from hvdkit.migrate.catalog.rule import Rule
 from hvdkit.migrate.engine.checking import run_rules
 from hvdkit.migrate.engine.rewriting import Rewritten, Unwritable, rewrite
 from hvdkit.migrate.engine.stages import Run, prepared
 from hvdkit.migrate.facts import Facts, Options
-from hvdkit.migrate.indexing import index
-from hvdkit.migrate.names import Names
-from hvdkit.migrate.opening import open_project, reopen
+from hvdkit.migrate.index.indexing import index
+from hvdkit.migrate.index.names import Names
 from hvdkit.migrate.plan import FilePlan, Finding
-from hvdkit.migrate.project import Project, Reader
-from hvdkit.migrate.refusals import Refusal, applied, refused_files, stays
+from hvdkit.migrate.project.files import Project, Reader
+from hvdkit.migrate.project.opening import open_project, reopen
+from hvdkit.migrate.read.room import roomy
 from hvdkit.migrate.report.locations import reported
-from hvdkit.migrate.room import roomy
-from hvdkit.migrate.rule import Rule
+from hvdkit.migrate.write.apply import root_of
 
 
 @dataclass(frozen=True)

@@ -8,15 +8,15 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from hvdkit.files import read_file
-from hvdkit.migrate.conditions import conditions
+from hvdkit.migrate.catalog.refusals import told
+from hvdkit.migrate.conditions.table import conditions
+from hvdkit.migrate.engine.launchers import launch_calls, launch_lines
 from hvdkit.migrate.engine.passes import Pass, run_pass
 from hvdkit.migrate.facts import Options
 from hvdkit.migrate.facts.programs.programs import programs_of
-from hvdkit.migrate.launchers import launch_calls, launch_lines
 from hvdkit.migrate.plan import Plan, Program
-from hvdkit.migrate.project import Project, Reader
-from hvdkit.migrate.refusals import told
-from hvdkit.migrate.room import roomy
+from hvdkit.migrate.project.files import Project, Reader
+from hvdkit.migrate.read.room import roomy
 from hvdkit.migrate.rules import all_rules
 
 

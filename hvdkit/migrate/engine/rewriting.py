@@ -5,16 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from hvdkit.migrate import edits, tensorflow_edits
-from hvdkit.migrate.blocks import fill
+from hvdkit.migrate import edits
+from hvdkit.migrate.catalog.refusals import applied
+from hvdkit.migrate.edits.blocks import fill
+from hvdkit.migrate.edits.joining import joined
 from hvdkit.migrate.facts import Facts
-from hvdkit.migrate.imports import import_edits
-from hvdkit.migrate.joining import joined
-from hvdkit.migrate.names import Names
-from hvdkit.migrate.notebook import NotANotebook
+from hvdkit.migrate.index.names import Names
 from hvdkit.migrate.plan import HEADERS, Applicability, Edit, EditConflict, Finding, Slot
-from hvdkit.migrate.refusals import applied
-from hvdkit.migrate.source import Source, Unreadable, does_not_compile, parse
+from hvdkit.migrate.read.notebook import NotANotebook
+from hvdkit.migrate.read.source import Source, Unreadable, does_not_compile, parse
+from hvdkit.migrate.rewrites import tensorflow as tensorflow_edits
+from hvdkit.migrate.rewrites.imports import import_edits
 
 LEFT = (Applicability.MANUAL, Applicability.REFUSED)
 

@@ -9,16 +9,16 @@ from itertools import chain
 from pathlib import Path
 from typing import Callable
 
+from hvdkit.migrate.catalog.rule import AverageAfter, Rule
+from hvdkit.migrate.edits.unfolding import unfolded_files
+from hvdkit.migrate.engine.after_backward import AVERAGING, said_literally
 from hvdkit.migrate.engine.checking import by_file, found_by
 from hvdkit.migrate.facts import Facts
-from hvdkit.migrate.literally import AVERAGING, said_literally
-from hvdkit.migrate.names import Names
-from hvdkit.migrate.opening import reopen
+from hvdkit.migrate.index.names import Names
 from hvdkit.migrate.plan import Finding
-from hvdkit.migrate.project import Reader
-from hvdkit.migrate.rule import AverageAfter, Rule
-from hvdkit.migrate.stopping import stopped_files
-from hvdkit.migrate.unfolding import unfolded_files
+from hvdkit.migrate.project.files import Reader
+from hvdkit.migrate.project.opening import reopen
+from hvdkit.migrate.rewrites.stopping import stopped_files
 
 STOPPING = "HVD901"
 

@@ -14,9 +14,9 @@ from functools import cached_property
 from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, Callable, TypeVar, cast
 
-from hvdkit.migrate.names import Names
-from hvdkit.migrate.options import Options
-from hvdkit.migrate.project import Project
+from hvdkit.migrate.index.names import Names
+from hvdkit.migrate.project.files import Project
+from hvdkit.migrate.project.options import Options
 from hvdkit.migrate.values import vocabulary as words
 from hvdkit.migrate.values.arguments import keyword
 from hvdkit.migrate.values.flow import Flow

@@ -7,7 +7,7 @@ import os
 import re
 
 from hvdkit.migrate.plan import FilePlan, Plan
-from hvdkit.migrate.source import NEWLINE
+from hvdkit.migrate.read.source import NEWLINE
 
 
 def file_diff(file: FilePlan) -> list[str]:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Callable, TextIO
 
 from hvdkit.errors import UsageError
-from hvdkit.migrate.writing import put
+from hvdkit.migrate.write.reports import put
 from hvdkit.printable import printable
 
 STDOUT = Path("-")

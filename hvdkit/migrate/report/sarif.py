@@ -9,8 +9,8 @@ from typing import Any
 from urllib.parse import quote
 
 from hvdkit import __version__
+from hvdkit.migrate.catalog.rule import Rule
 from hvdkit.migrate.plan import Applicability, Condition, Plan, Reported
-from hvdkit.migrate.rule import Rule
 from hvdkit.migrate.rules import all_rules
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from hvdkit.migrate.rule import Rule
-from hvdkit.migrate.rule_files import load
+from hvdkit.migrate.catalog.rule import Rule
+from hvdkit.migrate.catalog.rule_files import load
 
 
 def all_rules() -> tuple[Rule, ...]:

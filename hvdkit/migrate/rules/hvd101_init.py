@@ -6,6 +6,8 @@ import ast
 from collections.abc import Iterator
 
 from hvdkit.migrate import edits
+from hvdkit.migrate.catalog.finding import manual, refused, safe
+from hvdkit.migrate.catalog.rule import Change, Keep, Rule
 from hvdkit.migrate.facts import Facts, Site
 from hvdkit.migrate.facts.init.init_order import init_order
 from hvdkit.migrate.facts.launch.launch import INIT_ARGUMENTS, launch_of
@@ -16,11 +18,9 @@ from hvdkit.migrate.facts.programs.horovod_import import horovod_name
 from hvdkit.migrate.facts.programs.programs import programs_of
 from hvdkit.migrate.facts.programs.reached_code import runs_in, starting_sites
 from hvdkit.migrate.facts.programs.training_paths import training_paths
-from hvdkit.migrate.finding import manual, refused, safe
-from hvdkit.migrate.names import Names
+from hvdkit.migrate.index.names import Names
 from hvdkit.migrate.plan import Edit, Finding
-from hvdkit.migrate.rule import Change, Keep, Rule
-from hvdkit.migrate.starting import device_lines
+from hvdkit.migrate.rewrites.starting import device_lines
 
 # Arguments that asked for something that Horovod has elsewhere, or not at all.
 SAID = {

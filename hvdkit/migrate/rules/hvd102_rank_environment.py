@@ -6,6 +6,8 @@ import ast
 from collections.abc import Iterator
 
 from hvdkit.migrate import edits
+from hvdkit.migrate.catalog.finding import manual, safe
+from hvdkit.migrate.catalog.rule import Change, Keep, Rule
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.code.environment import DEFAULTS, ENVIRONMENT, gathered
 from hvdkit.migrate.facts.launch.launch import launch_of
@@ -13,10 +15,8 @@ from hvdkit.migrate.facts.launch.ranks import RankRead, environment_reads, envir
 from hvdkit.migrate.facts.launch.which_processes import caught
 from hvdkit.migrate.facts.programs.horovod_import import horovod_name
 from hvdkit.migrate.facts.programs.programs import kinds_of
-from hvdkit.migrate.finding import manual, safe
-from hvdkit.migrate.names import Names
+from hvdkit.migrate.index.names import Names
 from hvdkit.migrate.plan import Edit, Finding
-from hvdkit.migrate.rule import Change, Keep, Rule
 
 ONE_HOST = (
     "init_process_group takes this number for the rank, as on one host. With several, write hvd.rank() where it "

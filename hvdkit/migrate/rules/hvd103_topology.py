@@ -6,6 +6,8 @@ import ast
 from collections.abc import Iterator
 
 from hvdkit.migrate import edits
+from hvdkit.migrate.catalog.finding import manual, safe
+from hvdkit.migrate.catalog.rule import Change, Keep, Rule
 from hvdkit.migrate.facts import Facts, Site
 from hvdkit.migrate.facts.collectives.collectives import is_world
 from hvdkit.migrate.facts.launch.device_numbers import ranks_for_devices
@@ -14,10 +16,8 @@ from hvdkit.migrate.facts.launch.library_groups import decides_group
 from hvdkit.migrate.facts.launch.which_processes import in_jobs_only
 from hvdkit.migrate.facts.once import once
 from hvdkit.migrate.facts.programs.horovod_import import horovod_name
-from hvdkit.migrate.finding import manual, safe
-from hvdkit.migrate.names import Names
+from hvdkit.migrate.index.names import Names
 from hvdkit.migrate.plan import Finding
-from hvdkit.migrate.rule import Change, Keep, Rule
 from hvdkit.migrate.values import vocabulary as words
 
 DESTROY = "torch.distributed.destroy_process_group"

@@ -6,6 +6,8 @@ import ast
 from collections.abc import Iterator
 
 from hvdkit.migrate import edits
+from hvdkit.migrate.catalog.finding import manual, safe
+from hvdkit.migrate.catalog.rule import Change, Keep, Rule
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.launch.launch import Origin, launch_of
 from hvdkit.migrate.facts.launch.rank_definitions import (
@@ -16,10 +18,8 @@ from hvdkit.migrate.facts.launch.rank_definitions import (
 )
 from hvdkit.migrate.facts.launch.worker_numbers import numbers_for_rank
 from hvdkit.migrate.facts.programs.horovod_import import horovod_name
-from hvdkit.migrate.finding import manual, safe
-from hvdkit.migrate.names import Names
+from hvdkit.migrate.index.names import Names
 from hvdkit.migrate.plan import Edit, Finding
-from hvdkit.migrate.rule import Change, Keep, Rule
 
 ABOUT = {
     "rank": "goes to init_process_group as the rank",

@@ -6,6 +6,8 @@ import ast
 from collections.abc import Iterator
 
 from hvdkit.migrate import edits
+from hvdkit.migrate.catalog.finding import manual, safe
+from hvdkit.migrate.catalog.rule import Change, Keep, Rule
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.code.environment import DEFAULTS
 from hvdkit.migrate.facts.launch.mpi import mpi, translated
@@ -19,10 +21,8 @@ from hvdkit.migrate.facts.launch.ranks import (
 )
 from hvdkit.migrate.facts.launch.which_processes import caught
 from hvdkit.migrate.facts.programs.programs import kinds_of
-from hvdkit.migrate.finding import manual, safe
-from hvdkit.migrate.names import Names
+from hvdkit.migrate.index.names import Names
 from hvdkit.migrate.plan import Edit, Finding
-from hvdkit.migrate.rule import Change, Keep, Rule
 
 STRICT = ("check_output", "check_call", "run", "Popen")  # they raise where there is no scontrol
 

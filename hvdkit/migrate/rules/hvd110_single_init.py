@@ -6,6 +6,8 @@ import ast
 from collections.abc import Iterator, Sequence
 
 from hvdkit.migrate import edits
+from hvdkit.migrate.catalog.finding import manual, refused, safe
+from hvdkit.migrate.catalog.rule import Change, Keep, Last, Rule
 from hvdkit.migrate.decisions.rank_questions import RankQuestion
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.code.console_scripts import commands, console_script
@@ -21,11 +23,9 @@ from hvdkit.migrate.facts.programs.reached_code import (
     runs_project,
     start_below,
 )
-from hvdkit.migrate.finding import manual, refused, safe
-from hvdkit.migrate.names import Names
+from hvdkit.migrate.index.names import Names
 from hvdkit.migrate.plan import Edit, Finding
-from hvdkit.migrate.rule import Change, Keep, Last, Rule
-from hvdkit.migrate.starting import below_imports, start_lines
+from hvdkit.migrate.rewrites.starting import below_imports, start_lines
 
 FIRST = "Horovod starts first, and each process takes the GPU of its local rank"
 SHARES = "it shares functions with a program that trains, and they ask for their rank now"

@@ -6,15 +6,15 @@ import ast
 from collections.abc import Iterator
 
 from hvdkit.migrate import edits
+from hvdkit.migrate.catalog.finding import manual, safe
+from hvdkit.migrate.catalog.rule import Change, Keep, Rule
+from hvdkit.migrate.edits.unnesting import open_up
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.launch.process_loops import Starting, kept_in, python_again, starting_loop
 from hvdkit.migrate.facts.programs.horovod_import import horovod_name
 from hvdkit.migrate.facts.programs.launched_processes import processes
-from hvdkit.migrate.finding import manual, safe
-from hvdkit.migrate.names import Names
+from hvdkit.migrate.index.names import Names
 from hvdkit.migrate.plan import Edit, Finding
-from hvdkit.migrate.rule import Change, Keep, Rule
-from hvdkit.migrate.unnesting import open_up
 
 
 def check(facts: Facts) -> Iterator[Finding]:

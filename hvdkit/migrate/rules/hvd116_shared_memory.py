@@ -5,14 +5,14 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from hvdkit.migrate.catalog.finding import manual
+from hvdkit.migrate.catalog.rule import Keep, Rule
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.launch.launch import launch_of
 from hvdkit.migrate.facts.programs.launched_processes import functions_below, leads_to_init, processes
 from hvdkit.migrate.facts.programs.programs import programs_of
-from hvdkit.migrate.finding import manual
-from hvdkit.migrate.names import Names
+from hvdkit.migrate.index.names import Names
 from hvdkit.migrate.plan import Finding
-from hvdkit.migrate.rule import Keep, Rule
 from hvdkit.migrate.values.arguments import keyword
 from hvdkit.migrate.values.value import Value
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from hvdkit.migrate.catalog.finding import manual
+from hvdkit.migrate.catalog.rule import Keep, Rule
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.programs.own_launchers import ranks_by_hand
-from hvdkit.migrate.finding import manual
 from hvdkit.migrate.plan import Finding
-from hvdkit.migrate.rule import Keep, Rule
 
 MESSAGE = "processes get RANK in their environment here, and plain Horovod takes each for a job of its own"
 ADVICE = (

@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from hvdkit.migrate.catalog.finding import manual, refused, safe
+from hvdkit.migrate.catalog.rule import Change, Keep, Rule
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.models.wraps import (
     MAY_BE_UNUSED,
@@ -18,12 +20,10 @@ from hvdkit.migrate.facts.models.wraps import (
 from hvdkit.migrate.facts.optimizers.after_backward import after_backward
 from hvdkit.migrate.facts.optimizers.averaging_optimizers import averaging_optimizers
 from hvdkit.migrate.facts.programs.programs import programs_of
-from hvdkit.migrate.finding import manual, refused, safe
 from hvdkit.migrate.plan import Edit, Finding
-from hvdkit.migrate.rule import Change, Keep, Rule
+from hvdkit.migrate.rewrites.wrapping import broadcast_line, take_away
 from hvdkit.migrate.values import vocabulary as words
 from hvdkit.migrate.values.arguments import is_on, keyword
-from hvdkit.migrate.wrapping import broadcast_line, take_away
 
 # What a person writes in place of an argument that says what is averaged.
 INSTEAD = {

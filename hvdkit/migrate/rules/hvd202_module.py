@@ -7,6 +7,8 @@ import re
 from collections.abc import Iterator
 
 from hvdkit.migrate import edits
+from hvdkit.migrate.catalog.finding import manual, safe
+from hvdkit.migrate.catalog.rule import Change, Keep, Rule
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.checkpoints.unwrapping import (
     asked_first,
@@ -25,10 +27,8 @@ from hvdkit.migrate.facts.checkpoints.unwrapping import (
     wrapped,
 )
 from hvdkit.migrate.facts.programs.programs import kinds_of
-from hvdkit.migrate.finding import manual, safe
-from hvdkit.migrate.names import Names
+from hvdkit.migrate.index.names import Names
 from hvdkit.migrate.plan import Edit, Finding
-from hvdkit.migrate.rule import Change, Keep, Rule
 
 GONE = "the model is not wrapped any more, so .module goes"
 ADVICE = "drop .module here if this is the model that was wrapped: it is the model itself now"

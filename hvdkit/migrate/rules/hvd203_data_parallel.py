@@ -6,6 +6,8 @@ import ast
 from collections.abc import Iterator
 
 from hvdkit.migrate import edits
+from hvdkit.migrate.catalog.finding import manual, safe
+from hvdkit.migrate.catalog.rule import Change, Keep, Rule
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.coverage.trained_wraps import may_train
 from hvdkit.migrate.facts.models.wraps import Wrap, core, find_wraps, own_data_parallel
@@ -13,12 +15,10 @@ from hvdkit.migrate.facts.optimizers.averaging_optimizers import averaging_optim
 from hvdkit.migrate.facts.programs.horovod_import import horovod_name
 from hvdkit.migrate.facts.programs.programs import kinds_of, migrates, programs_of
 from hvdkit.migrate.facts.programs.reached_code import started, trained_by
-from hvdkit.migrate.finding import manual, safe
-from hvdkit.migrate.names import Names
+from hvdkit.migrate.index.names import Names
 from hvdkit.migrate.plan import Edit, Finding
-from hvdkit.migrate.rule import Change, Keep, Rule
+from hvdkit.migrate.rewrites.wrapping import broadcast_line, take_away
 from hvdkit.migrate.values import vocabulary as words
-from hvdkit.migrate.wrapping import broadcast_line, take_away
 
 CALLS = ("torch.nn.parallel.data_parallel", "torch.nn.data_parallel")
 # What DataParallel is made of: functions that do the same for one call.

@@ -6,18 +6,18 @@ import ast
 from collections.abc import Iterator
 
 from hvdkit.migrate import edits
+from hvdkit.migrate.catalog.finding import manual, safe
+from hvdkit.migrate.catalog.rule import Change, Keep, Rule
 from hvdkit.migrate.facts import Facts, Site
 from hvdkit.migrate.facts.collectives.collectives import is_world
 from hvdkit.migrate.facts.models.sync_batch_norms import LAYERS, keywords_given, layer_classes
 from hvdkit.migrate.facts.models.wraps import core
 from hvdkit.migrate.facts.programs.horovod_import import horovod_name
 from hvdkit.migrate.facts.programs.programs import kinds_of, programs_of
-from hvdkit.migrate.finding import manual, safe
-from hvdkit.migrate.names import Names
+from hvdkit.migrate.index.names import Names
 from hvdkit.migrate.plan import Edit, Finding
-from hvdkit.migrate.rule import Change, Keep, Rule
+from hvdkit.migrate.rewrites.wrapping import take_away
 from hvdkit.migrate.values import vocabulary as words
-from hvdkit.migrate.wrapping import take_away
 
 PLAIN = {"num_features", "eps", "momentum", "affine", "track_running_stats"}
 BASE = "modules.batchnorm._BatchNorm"

@@ -6,6 +6,8 @@ import ast
 from collections.abc import Iterator
 
 from hvdkit.migrate import edits
+from hvdkit.migrate.catalog.finding import manual, needed
+from hvdkit.migrate.catalog.rule import Change, Keep, Rule
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.checkpoints.checkpoint_names import (
     holds_wrapped,
@@ -30,10 +32,8 @@ from hvdkit.migrate.facts.checkpoints.module_prefix import (
 )
 from hvdkit.migrate.facts.models.wraps import find_wraps
 from hvdkit.migrate.facts.programs.programs import programs_of
-from hvdkit.migrate.finding import manual, needed
-from hvdkit.migrate.names import Names
+from hvdkit.migrate.index.names import Names
 from hvdkit.migrate.plan import Edit, Finding
-from hvdkit.migrate.rule import Change, Keep, Rule
 from hvdkit.migrate.values.arguments import given
 
 PUTS_ON = "names of the model's parameters do not begin with module. any more"

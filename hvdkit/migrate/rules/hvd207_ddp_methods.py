@@ -6,14 +6,14 @@ import ast
 from collections.abc import Iterator
 
 from hvdkit.migrate import edits
+from hvdkit.migrate.catalog.finding import manual, safe
+from hvdkit.migrate.catalog.rule import Change, Keep, Rule
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.checkpoints.unwrapping import wrapped
 from hvdkit.migrate.facts.code.library_uses import mentions
 from hvdkit.migrate.facts.optimizers.after_backward import averaged_literally
-from hvdkit.migrate.finding import manual, safe
-from hvdkit.migrate.names import Names
+from hvdkit.migrate.index.names import Names
 from hvdkit.migrate.plan import Finding
-from hvdkit.migrate.rule import Change, Keep, Rule
 
 HOOKS = "torch.distributed.algorithms.ddp_comm_hooks.default_hooks."
 COMPRESSION = (

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from hvdkit.migrate import edits
+from hvdkit.migrate.catalog.finding import required, safe
+from hvdkit.migrate.catalog.rule import Change, Rule
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.models.wraps import Wrap, core
 from hvdkit.migrate.facts.optimizers.averaged_by_hand import averages_by_hand
-from hvdkit.migrate.finding import required, safe
 from hvdkit.migrate.plan import Edit, Finding
-from hvdkit.migrate.rule import Change, Rule
-from hvdkit.migrate.wrapping import broadcast_line, take_away
+from hvdkit.migrate.rewrites.wrapping import broadcast_line, take_away
 
 
 def check(facts: Facts) -> Iterator[Finding]:

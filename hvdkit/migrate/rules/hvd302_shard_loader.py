@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from hvdkit.migrate.catalog.finding import manual, needed, safe
+from hvdkit.migrate.catalog.rule import Change, Keep, Rule
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.data.computed_over_data import counting_loops
 from hvdkit.migrate.facts.data.loaders import every_loader
@@ -11,11 +13,9 @@ from hvdkit.migrate.facts.data.sharding import is_sharded
 from hvdkit.migrate.facts.data.shares_by_hand import drawn_whole
 from hvdkit.migrate.facts.data.training_loaders import is_trained_on
 from hvdkit.migrate.facts.programs.reached_code import only_single
-from hvdkit.migrate.finding import manual, needed, safe
-from hvdkit.migrate.graph_samples import is_of_graph
 from hvdkit.migrate.plan import Finding
-from hvdkit.migrate.rule import Change, Keep, Rule
-from hvdkit.migrate.sampler_edits import in_groups, sampler_edits, unshardable
+from hvdkit.migrate.rewrites.graph_samples import is_of_graph
+from hvdkit.migrate.rewrites.samplers import in_groups, sampler_edits, unshardable
 
 ADVICE = (
     "give each rank its own share of the data that it trains on, by hvd.rank() and hvd.size(), and leave whole what "

@@ -6,6 +6,8 @@ import ast
 from collections.abc import Iterator
 
 from hvdkit.migrate import edits
+from hvdkit.migrate.catalog.finding import manual, needed, safe
+from hvdkit.migrate.catalog.rule import Change, Keep, Rule
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.code.loops import Loop, training_loops
 from hvdkit.migrate.facts.data.epochs import counts_again, epoch_loops, epoch_number, run_once, told_epoch
@@ -16,10 +18,8 @@ from hvdkit.migrate.facts.data.training_loaders import is_trained_on
 from hvdkit.migrate.facts.data.written_loaders import in_its_place, loader_name_at, made_in, may_be_none
 from hvdkit.migrate.facts.programs.programs import kinds_of
 from hvdkit.migrate.facts.programs.reached_code import only_single
-from hvdkit.migrate.finding import manual, needed, safe
 from hvdkit.migrate.plan import Finding
-from hvdkit.migrate.rule import Change, Keep, Rule
-from hvdkit.migrate.sampler_edits import in_groups, unshardable
+from hvdkit.migrate.rewrites.samplers import in_groups, unshardable
 from hvdkit.migrate.values import vocabulary as words
 
 BY_ENGINE = "ignite's engine counts the epochs over this loader"

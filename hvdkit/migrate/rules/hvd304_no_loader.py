@@ -6,6 +6,8 @@ import ast
 from collections.abc import Iterator
 
 from hvdkit.migrate import edits
+from hvdkit.migrate.catalog.finding import manual, needed
+from hvdkit.migrate.catalog.rule import Change, Keep, Rule
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.code.loops import Path
 from hvdkit.migrate.facts.data.random_batches import drawn_apart, draws_unseeded, made_apart
@@ -15,10 +17,8 @@ from hvdkit.migrate.facts.data.whole_graph import one_batch, whole_graph
 from hvdkit.migrate.facts.programs.horovod_import import horovod_name
 from hvdkit.migrate.facts.programs.programs import programs_of
 from hvdkit.migrate.facts.programs.training_paths import training_paths
-from hvdkit.migrate.finding import manual, needed
-from hvdkit.migrate.names import Names
+from hvdkit.migrate.index.names import Names
 from hvdkit.migrate.plan import Edit, Finding
-from hvdkit.migrate.rule import Change, Keep, Rule
 
 ADVICE = (
     "let each rank draw its own batches: add hvd.rank() to the seed of what is drawn at random, or take every "

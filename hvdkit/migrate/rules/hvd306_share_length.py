@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from hvdkit.migrate import edits
+from hvdkit.migrate.catalog.finding import safe
+from hvdkit.migrate.catalog.rule import Change, Keep, Rule
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.data.loaders import every_loader
 from hvdkit.migrate.facts.data.means_over_batches import whole_counts
-from hvdkit.migrate.finding import safe
 from hvdkit.migrate.plan import Finding
-from hvdkit.migrate.rule import Change, Keep, Rule
-from hvdkit.migrate.sampler_edits import gets_share
+from hvdkit.migrate.rewrites.samplers import gets_share
 
 MESSAGE = "the loop goes through this rank's share of the data now, and this counted all of it"
 

@@ -6,6 +6,8 @@ import ast
 from collections.abc import Iterator
 
 from hvdkit.migrate import edits
+from hvdkit.migrate.catalog.finding import manual, needed
+from hvdkit.migrate.catalog.rule import Change, Keep, Rule
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.data.samplers_of_hosts import of_one_host
 from hvdkit.migrate.facts.data.training_loaders import SEEDS
@@ -14,10 +16,8 @@ from hvdkit.migrate.facts.init.init_order import has_rank
 from hvdkit.migrate.facts.launch.local_numbers import is_local_rank_alone, may_be_local_rank
 from hvdkit.migrate.facts.programs.horovod_import import horovod_name
 from hvdkit.migrate.facts.programs.reached_code import trained_by
-from hvdkit.migrate.finding import manual, needed
-from hvdkit.migrate.names import Names
+from hvdkit.migrate.index.names import Names
 from hvdkit.migrate.plan import Finding
-from hvdkit.migrate.rule import Change, Keep, Rule
 from hvdkit.migrate.values.arguments import given
 from hvdkit.migrate.values.vocabulary import ASKING_SAMPLERS
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from hvdkit.migrate import edits
+from hvdkit.migrate.catalog.finding import manual, safe
+from hvdkit.migrate.catalog.rule import Change, Keep, Rule
 from hvdkit.migrate.facts import Facts, Site
 from hvdkit.migrate.facts.programs.horovod_import import horovod_name
 from hvdkit.migrate.facts.programs.programs import kinds_of
 from hvdkit.migrate.facts.programs.reached_code import started
-from hvdkit.migrate.finding import manual, safe
 from hvdkit.migrate.plan import Finding
-from hvdkit.migrate.rule import Change, Keep, Rule
 
 # Lhotse's classes that take world_size and rank, where each stands; BucketingSampler hands them on.
 CLASSES = {

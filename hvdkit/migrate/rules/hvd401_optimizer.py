@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from hvdkit.migrate.catalog.finding import manual, refused, required
+from hvdkit.migrate.catalog.rule import AverageAfter, Change, Keep, Rule
 from hvdkit.migrate.decisions.optimizer_wraps import Verdict, optimizer_wraps
 from hvdkit.migrate.facts import Facts
-from hvdkit.migrate.finding import manual, refused, required
 from hvdkit.migrate.plan import Finding
-from hvdkit.migrate.rule import AverageAfter, Change, Keep, Rule
 
 
 def check(facts: Facts) -> Iterator[Finding]:

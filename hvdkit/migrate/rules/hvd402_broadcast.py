@@ -6,20 +6,20 @@ import ast
 from collections.abc import Iterable, Iterator, Sequence
 
 from hvdkit.migrate import edits
+from hvdkit.migrate.catalog.finding import manual, required
+from hvdkit.migrate.catalog.rule import Change, Keep, Rule
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.coverage.redrawn_weights import drawn_below
 from hvdkit.migrate.facts.models.copied_weights import copies_above
 from hvdkit.migrate.facts.optimizers.after_backward import after_backward
 from hvdkit.migrate.facts.optimizers.averaged_by_hand import averages_by_hand
 from hvdkit.migrate.facts.optimizers.hand_starts import Start
+from hvdkit.migrate.facts.optimizers.reduction_names import prefix
 from hvdkit.migrate.facts.optimizers.start_values import plain_tensors, whole_models, with_the_rest
 from hvdkit.migrate.facts.optimizers.wrap_places import WrapPlace, wrap_places
 from hvdkit.migrate.facts.programs.horovod_import import horovod_name
 from hvdkit.migrate.facts.programs.reached_code import only_single
-from hvdkit.migrate.finding import manual, required
 from hvdkit.migrate.plan import Edit, Finding
-from hvdkit.migrate.reduction_names import prefix
-from hvdkit.migrate.rule import Change, Keep, Rule
 from hvdkit.migrate.values import vocabulary as words
 
 BUFFERS = (

@@ -6,6 +6,8 @@ import ast
 from collections.abc import Iterator
 
 from hvdkit.migrate import edits
+from hvdkit.migrate.catalog.finding import manual, suggested
+from hvdkit.migrate.catalog.rule import Change, Keep, Rule
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.data.whole_graph import trains_on_whole_graph
 from hvdkit.migrate.facts.models.optimizers import Optimizer
@@ -22,10 +24,8 @@ from hvdkit.migrate.facts.optimizers.learning_rates import (
 from hvdkit.migrate.facts.programs.horovod_import import horovod_name
 from hvdkit.migrate.facts.programs.programs import programs_of
 from hvdkit.migrate.facts.programs.reached_code import only_single, runs_in
-from hvdkit.migrate.finding import manual, suggested
-from hvdkit.migrate.names import Names
+from hvdkit.migrate.index.names import Names
 from hvdkit.migrate.plan import Edit, Finding
-from hvdkit.migrate.rule import Change, Keep, Rule
 
 MESSAGE = "N ranks make a step of N times the samples: scale the learning rate by hvd.size(), with warm-up"
 SET_AGAIN = "the learning rate is set again here, and may come from the one that is scaled, or not"

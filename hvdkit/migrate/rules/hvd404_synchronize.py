@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from hvdkit.migrate import edits
+from hvdkit.migrate.catalog.finding import manual, refused, required
+from hvdkit.migrate.catalog.rule import AverageAfter, Change, Keep, Rule
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.code.engines import more_than_steps
 from hvdkit.migrate.facts.models.repeated_passes import runs_repeatedly
@@ -23,10 +25,8 @@ from hvdkit.migrate.facts.optimizers.steps import steps_of
 from hvdkit.migrate.facts.optimizers.unfollowed_steps import unfollowed_steps
 from hvdkit.migrate.facts.optimizers.written_optimizers import plain_target
 from hvdkit.migrate.facts.programs.programs import kinds_of, migrates
-from hvdkit.migrate.finding import manual, refused, required
 from hvdkit.migrate.plan import Edit, Finding
-from hvdkit.migrate.rule import AverageAfter, Change, Keep, Rule
-from hvdkit.migrate.waiting_edits import wait_after, wait_before
+from hvdkit.migrate.rewrites.waiting import wait_after, wait_before
 
 UNFOLLOWED = (
     "gradients are looked at before this step of something unknown, and where the program's optimizer steps was not "

@@ -6,6 +6,8 @@ import ast
 from collections.abc import Iterator
 
 from hvdkit.migrate import edits
+from hvdkit.migrate.catalog.finding import required
+from hvdkit.migrate.catalog.rule import AverageAfter, Change, Keep, Rule
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.checkpoints.unwrapping import wrapped
 from hvdkit.migrate.facts.models.syncing import (
@@ -20,11 +22,9 @@ from hvdkit.migrate.facts.models.syncing import (
 from hvdkit.migrate.facts.optimizers.after_backward import averaged_literally
 from hvdkit.migrate.facts.optimizers.averaging_optimizers import averaging_optimizers
 from hvdkit.migrate.facts.programs.programs import kinds_of, programs_of
-from hvdkit.migrate.finding import required
-from hvdkit.migrate.names import Names
-from hvdkit.migrate.pass_counts import by_context, by_switch, several
+from hvdkit.migrate.index.names import Names
 from hvdkit.migrate.plan import Finding
-from hvdkit.migrate.rule import AverageAfter, Change, Keep, Rule
+from hvdkit.migrate.rewrites.pass_counts import by_context, by_switch, several
 from hvdkit.migrate.values import vocabulary as words
 
 WHY = "this backward adds its gradients up on each rank; a later one reduces them, as no_sync() had it"

@@ -6,15 +6,15 @@ import ast
 from collections.abc import Iterator
 
 from hvdkit.migrate import edits
+from hvdkit.migrate.catalog.finding import required
+from hvdkit.migrate.catalog.rule import AverageAfter, Change, Keep, Rule
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.optimizers.averaging_optimizers import averaging_optimizers
 from hvdkit.migrate.facts.optimizers.open_windows import may_be_pending
 from hvdkit.migrate.facts.optimizers.steps import steps_of
 from hvdkit.migrate.facts.programs.programs import migrates
-from hvdkit.migrate.finding import required
-from hvdkit.migrate.names import Names
+from hvdkit.migrate.index.names import Names
 from hvdkit.migrate.plan import Edit, Finding
-from hvdkit.migrate.rule import AverageAfter, Change, Keep, Rule
 
 
 def check(facts: Facts) -> Iterator[Finding]:

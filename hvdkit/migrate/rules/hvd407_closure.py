@@ -6,6 +6,8 @@ import ast
 from collections.abc import Iterator
 
 from hvdkit.migrate import edits
+from hvdkit.migrate.catalog.finding import refused, required
+from hvdkit.migrate.catalog.rule import Change, Keep, Rule
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.models.optimizers import Optimizer
 from hvdkit.migrate.facts.models.step_groups import Step
@@ -13,9 +15,7 @@ from hvdkit.migrate.facts.optimizers.averaging_optimizers import constructions
 from hvdkit.migrate.facts.optimizers.gradient_readers import names_reader
 from hvdkit.migrate.facts.optimizers.step_calls import closure_of, step_calls
 from hvdkit.migrate.facts.programs.programs import migrates
-from hvdkit.migrate.finding import refused, required
 from hvdkit.migrate.plan import Edit, Finding
-from hvdkit.migrate.rule import Change, Keep, Rule
 from hvdkit.migrate.values.arguments import collected, keyword, received, unpacks
 
 LBFGS = "torch.optim.LBFGS"

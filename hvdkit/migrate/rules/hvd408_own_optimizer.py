@@ -6,6 +6,8 @@ import ast
 from collections.abc import Iterator
 
 from hvdkit.migrate import edits
+from hvdkit.migrate.catalog.finding import manual, refused, required
+from hvdkit.migrate.catalog.rule import Change, Keep, Rule
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.models.optimizers import Optimizer
 from hvdkit.migrate.facts.models.own_constructors import (
@@ -17,10 +19,8 @@ from hvdkit.migrate.facts.models.own_constructors import (
 from hvdkit.migrate.facts.optimizers.averaging_optimizers import averaging_optimizers
 from hvdkit.migrate.facts.optimizers.wrap_places import wrap_places
 from hvdkit.migrate.facts.programs.programs import migrates
-from hvdkit.migrate.finding import manual, refused, required
-from hvdkit.migrate.names import FunctionNode, Names
+from hvdkit.migrate.index.names import FunctionNode, Names
 from hvdkit.migrate.plan import Edit, Finding, Slot
-from hvdkit.migrate.rule import Change, Keep, Rule
 
 KEEPS_IT = "use --target hvdkit, which keeps the object instead of making a new one"
 

@@ -6,14 +6,14 @@ import ast
 from collections.abc import Iterator
 
 from hvdkit.migrate import edits
+from hvdkit.migrate.catalog.finding import required
+from hvdkit.migrate.catalog.rule import AverageAfter, Change, Keep, Rule
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.optimizers.optimizer_wrappers import OptimizerWrapper, optimizer_wrappers
 from hvdkit.migrate.facts.optimizers.was_averaged import was_averaged
 from hvdkit.migrate.facts.optimizers.wrap_places import wrap_places
 from hvdkit.migrate.facts.programs.programs import migrates
-from hvdkit.migrate.finding import required
 from hvdkit.migrate.plan import Edit, Finding
-from hvdkit.migrate.rule import AverageAfter, Change, Keep, Rule
 
 # The optimizer of hvdkit.torch remembers that it has reduced: nobody has to tell its step() not to.
 HANDED_ON = {"horovod": ("synchronize", "skip_synchronize"), "hvdkit": ("synchronize",)}

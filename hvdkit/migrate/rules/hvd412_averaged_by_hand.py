@@ -6,13 +6,13 @@ import ast
 from collections.abc import Iterator
 
 from hvdkit.migrate import edits
+from hvdkit.migrate.catalog.finding import required, safe, suggested
+from hvdkit.migrate.catalog.rule import Change, Keep, Rule
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.averages.averaging_statements import without_gradients
 from hvdkit.migrate.facts.models.gradient_expressions import NEVER
 from hvdkit.migrate.facts.optimizers.averaged_by_hand import Averaging, averages_by_hand, guarded
-from hvdkit.migrate.finding import required, safe, suggested
 from hvdkit.migrate.plan import Edit, Finding
-from hvdkit.migrate.rule import Change, Keep, Rule
 
 
 def check(facts: Facts) -> Iterator[Finding]:

@@ -6,6 +6,8 @@ import ast
 from collections.abc import Iterator
 
 from hvdkit.migrate import edits
+from hvdkit.migrate.catalog.finding import manual, safe
+from hvdkit.migrate.catalog.rule import Change, Keep, Rule
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.code.loops import Path, training_loops
 from hvdkit.migrate.facts.code.ways_out import skips_gradients, tests_out_of
@@ -14,10 +16,8 @@ from hvdkit.migrate.facts.data.reinforcement_learning import ends_episode
 from hvdkit.migrate.facts.launch.which_processes import Where, caught, where_runs
 from hvdkit.migrate.facts.programs.horovod_import import horovod_name
 from hvdkit.migrate.facts.programs.reached_code import only_single
-from hvdkit.migrate.finding import manual, safe
-from hvdkit.migrate.names import FUNCTIONS, Names
+from hvdkit.migrate.index.names import FUNCTIONS, Names
 from hvdkit.migrate.plan import Edit, Finding
-from hvdkit.migrate.rule import Change, Keep, Rule
 
 # Ignite's handlers that end a training: by a score, by a loss, by the clock.
 STOPPERS = tuple(

@@ -6,15 +6,15 @@ import ast
 from collections.abc import Iterator
 
 from hvdkit.migrate import edits
+from hvdkit.migrate.catalog.finding import manual, safe
+from hvdkit.migrate.catalog.rule import Change, Keep, Rule
 from hvdkit.migrate.decisions.optimizer_wraps import optimizer_wraps
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.models.syncing import REST, RESTING, SETTER
 from hvdkit.migrate.facts.optimizers.remade_optimizers import Again, made_again
 from hvdkit.migrate.facts.optimizers.wrap_places import WrapPlace
-from hvdkit.migrate.finding import manual, safe
-from hvdkit.migrate.names import FUNCTIONS, LOOPS, Names
+from hvdkit.migrate.index.names import FUNCTIONS, LOOPS, Names
 from hvdkit.migrate.plan import Edit, Finding, Obstacle
-from hvdkit.migrate.rule import Change, Keep, Rule
 
 ENDS = (ast.Return, ast.Raise, ast.Break, ast.Continue)
 

@@ -7,14 +7,14 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from hvdkit.migrate import edits
-from hvdkit.migrate.collective_edits import fresh
+from hvdkit.migrate.catalog.finding import required
+from hvdkit.migrate.catalog.rule import Change, Keep, Rule
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.optimizers.after_backward import Pass, after_backward, averaged_below
 from hvdkit.migrate.facts.programs.horovod_import import horovod_name
-from hvdkit.migrate.finding import required
-from hvdkit.migrate.names import Names
+from hvdkit.migrate.index.names import Names
 from hvdkit.migrate.plan import Edit, Finding
-from hvdkit.migrate.rule import Change, Keep, Rule
+from hvdkit.migrate.rewrites.collectives import fresh
 
 MESSAGE = "the gradients are averaged here, after backward(), as DDP does: the optimizer is left as it is"
 BY_HAND = "the gradients are averaged here, after backward(), before the script's own steps use them"

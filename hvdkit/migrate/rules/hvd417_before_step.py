@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from hvdkit.migrate import edits
-from hvdkit.migrate.collective_edits import fresh
+from hvdkit.migrate.catalog.finding import required
+from hvdkit.migrate.catalog.rule import Change, Keep, Rule
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.coverage.trained_wraps import trained_wraps
 from hvdkit.migrate.facts.optimizers.after_backward import after_backward
 from hvdkit.migrate.facts.optimizers.before_steps import Average, before_steps
 from hvdkit.migrate.facts.programs.horovod_import import horovod_name
-from hvdkit.migrate.finding import required
 from hvdkit.migrate.plan import Edit, Finding
-from hvdkit.migrate.rule import Change, Keep, Rule
+from hvdkit.migrate.rewrites.collectives import fresh
 from hvdkit.migrate.values import vocabulary as words
 
 GROUPED = frozenset(f"{module}.grouped_allreduce_" for module in words.HOROVOD)

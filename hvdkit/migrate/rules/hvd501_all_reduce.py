@@ -6,13 +6,13 @@ import ast
 from collections.abc import Iterator
 
 from hvdkit.migrate import edits
+from hvdkit.migrate.catalog.finding import manual, safe
+from hvdkit.migrate.catalog.rule import Change, Keep, Rule
 from hvdkit.migrate.decisions.collectives import all_reduces
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.collectives.collectives import collectives, reduction_constants
 from hvdkit.migrate.facts.programs.horovod_import import horovod_name
-from hvdkit.migrate.finding import manual, safe
 from hvdkit.migrate.plan import Finding
-from hvdkit.migrate.rule import Change, Keep, Rule
 
 NARROW = "write tensor.copy_(hvd.allreduce(tensor.int(), op=hvd.Sum)) where it is one"
 ADVICE = "write hvd.allreduce_(tensor, op=hvd.Sum) (in place; Horovod's default is Average)"

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from hvdkit.migrate.catalog.finding import manual, safe
+from hvdkit.migrate.catalog.rule import Change, Keep, Rule
 from hvdkit.migrate.decisions.collectives import gathers
 from hvdkit.migrate.facts import Facts
-from hvdkit.migrate.finding import manual, safe
 from hvdkit.migrate.plan import Finding
-from hvdkit.migrate.rule import Change, Keep, Rule
 
 ADVICE = "hvd.allgather(tensor.unsqueeze(0)) gives a tensor with one row for each rank"
 

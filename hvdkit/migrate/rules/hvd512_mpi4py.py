@@ -6,17 +6,17 @@ import ast
 from collections.abc import Iterator
 
 from hvdkit.migrate import edits
-from hvdkit.migrate.collective_edits import Part, same_again
+from hvdkit.migrate.catalog.finding import required, safe
+from hvdkit.migrate.catalog.rule import Change, Keep, Rule
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.launch.device_numbers import ranks_for_devices
 from hvdkit.migrate.facts.launch.mpi import LIBRARY, REDUCTIONS, Handed, Talk, mpi, translated
 from hvdkit.migrate.facts.launch.readers import only_root_reads
 from hvdkit.migrate.facts.launch.which_processes import Where, where_runs
 from hvdkit.migrate.facts.programs.horovod_import import horovod_name
-from hvdkit.migrate.finding import required, safe
-from hvdkit.migrate.names import Names
+from hvdkit.migrate.index.names import Names
 from hvdkit.migrate.plan import Edit, Finding
-from hvdkit.migrate.rule import Change, Keep, Rule
+from hvdkit.migrate.rewrites.collectives import Part, same_again
 
 ALONE = (
     "only rank 0 comes here from {place}, and all ranks have to: mpi4py waits there for ever, too, where what it sends "

@@ -6,7 +6,8 @@ import ast
 from collections.abc import Iterator
 
 from hvdkit.migrate import edits
-from hvdkit.migrate.collective_edits import fresh
+from hvdkit.migrate.catalog.finding import manual, needed, safe
+from hvdkit.migrate.catalog.rule import Change, Keep, Rule
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.files.vocabulary import DUMPS, OPEN
 from hvdkit.migrate.facts.files.writers import (
@@ -22,10 +23,9 @@ from hvdkit.migrate.facts.programs.reached_code import only_single, started, tra
 from hvdkit.migrate.facts.write_only.kept_files import kept_statement
 from hvdkit.migrate.facts.write_only.opened_everywhere import opened_everywhere
 from hvdkit.migrate.facts.write_only.texts import text_block
-from hvdkit.migrate.finding import manual, needed, safe
-from hvdkit.migrate.names import Names
+from hvdkit.migrate.index.names import Names
 from hvdkit.migrate.plan import Edit, Finding
-from hvdkit.migrate.rule import Change, Keep, Rule
+from hvdkit.migrate.rewrites.collectives import fresh
 
 
 def check(facts: Facts) -> Iterator[Finding]:

@@ -6,6 +6,8 @@ import ast
 from collections.abc import Iterator
 
 from hvdkit.migrate import edits
+from hvdkit.migrate.catalog.finding import manual, needed, safe
+from hvdkit.migrate.catalog.rule import Change, Keep, Rule
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.data.sample_code import reads_sample
 from hvdkit.migrate.facts.files.writers import needed_everywhere, own_file
@@ -14,10 +16,8 @@ from hvdkit.migrate.facts.launch.which_processes import Where, caught, where_run
 from hvdkit.migrate.facts.programs.horovod_import import horovod_name
 from hvdkit.migrate.facts.programs.programs import kinds_of
 from hvdkit.migrate.facts.programs.reached_code import only_single, trained_by
-from hvdkit.migrate.finding import manual, needed, safe
-from hvdkit.migrate.names import Names
+from hvdkit.migrate.index.names import Names
 from hvdkit.migrate.plan import Finding
-from hvdkit.migrate.rule import Change, Keep, Rule
 from hvdkit.migrate.values.arguments import given
 
 DELETES = ("os.remove", "os.unlink")

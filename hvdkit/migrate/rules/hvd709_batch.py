@@ -6,6 +6,8 @@ import ast
 from collections.abc import Iterator
 
 from hvdkit.migrate import edits
+from hvdkit.migrate.catalog.finding import safe
+from hvdkit.migrate.catalog.rule import Change, Keep, Rule
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.keras import vocabulary as words
 from hvdkit.migrate.facts.programs.horovod_import import horovod_name
@@ -15,11 +17,9 @@ from hvdkit.migrate.facts.programs.tensorflow_programs import (
     only_with_strategy,
 )
 from hvdkit.migrate.facts.tensorflow.datasets import Point, dataset_chains, operation
-from hvdkit.migrate.finding import safe
-from hvdkit.migrate.names import Names
+from hvdkit.migrate.index.names import Names
 from hvdkit.migrate.plan import Finding
-from hvdkit.migrate.rule import Change, Keep, Rule
-from hvdkit.migrate.tensorflow_edits import divided, is_divided
+from hvdkit.migrate.rewrites.tensorflow import divided, is_divided
 from hvdkit.migrate.values.arguments import keyword
 
 MESSAGE = "a strategy deals one batch to all replicas: a rank draws its part of it"

@@ -6,6 +6,8 @@ import ast
 from collections.abc import Iterator
 
 from hvdkit.migrate import edits
+from hvdkit.migrate.catalog.finding import manual, needed, safe
+from hvdkit.migrate.catalog.rule import Change, Keep, Rule
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.keras.model_calls import ModelCall
 from hvdkit.migrate.facts.keras.tapes import StepLoop
@@ -22,12 +24,10 @@ from hvdkit.migrate.facts.tensorflow.datasets import Chain, dataset_chains
 from hvdkit.migrate.facts.tensorflow.iterators import drawn_steps, draws_from, own_order
 from hvdkit.migrate.facts.tensorflow.own_shares import is_cut, is_own_part
 from hvdkit.migrate.facts.tensorflow.shardable import cut_at, several_inputs, why_not_cut
-from hvdkit.migrate.finding import manual, needed, safe
-from hvdkit.migrate.names import Names
+from hvdkit.migrate.index.names import Names
 from hvdkit.migrate.plan import Finding
-from hvdkit.migrate.rule import Change, Keep, Rule
-from hvdkit.migrate.tensorflow_edits import divided, is_divided
-from hvdkit.migrate.tensorflow_shares import shard, slices
+from hvdkit.migrate.rewrites.tensorflow import divided, is_divided
+from hvdkit.migrate.rewrites.tensorflow_shares import shard, slices
 
 MESSAGE = "each rank trains on its own share, as many elements on every rank"
 STEPS = "each rank takes its share of the steps, from data in an order of its own"

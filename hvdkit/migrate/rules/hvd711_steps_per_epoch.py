@@ -6,15 +6,15 @@ import ast
 from collections.abc import Iterator
 
 from hvdkit.migrate import edits
+from hvdkit.migrate.catalog.finding import manual, safe
+from hvdkit.migrate.catalog.rule import Change, Keep, Rule
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.programs.horovod_import import horovod_name
 from hvdkit.migrate.facts.programs.tensorflow_programs import migrating_fits, only_with_strategy
 from hvdkit.migrate.facts.tensorflow.datasets import dataset_chains
-from hvdkit.migrate.finding import manual, safe
-from hvdkit.migrate.names import Names
+from hvdkit.migrate.index.names import Names
 from hvdkit.migrate.plan import Edit, Finding
-from hvdkit.migrate.rule import Change, Keep, Rule
-from hvdkit.migrate.tensorflow_edits import divided, is_divided
+from hvdkit.migrate.rewrites.tensorflow import divided, is_divided
 
 
 def check(facts: Facts) -> Iterator[Finding]:

@@ -6,6 +6,8 @@ import ast
 from collections.abc import Iterator
 
 from hvdkit.migrate import edits
+from hvdkit.migrate.catalog.finding import refused, required
+from hvdkit.migrate.catalog.rule import Change, Keep, Rule
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.keras import vocabulary as words
 from hvdkit.migrate.facts.keras.keras_version import pinned
@@ -14,11 +16,9 @@ from hvdkit.migrate.facts.keras.tapes import applied_gradients
 from hvdkit.migrate.facts.programs.horovod_import import horovod_name
 from hvdkit.migrate.facts.programs.programs import programs_of
 from hvdkit.migrate.facts.programs.tensorflow_programs import migrating_compiles
-from hvdkit.migrate.finding import refused, required
-from hvdkit.migrate.names import Names
+from hvdkit.migrate.index.names import Names
 from hvdkit.migrate.plan import Applicability, Edit, Finding
-from hvdkit.migrate.rule import Change, Keep, Rule
-from hvdkit.migrate.tensorflow_edits import keras, scaled_by_name
+from hvdkit.migrate.rewrites.tensorflow import keras, scaled_by_name
 from hvdkit.migrate.values.value import Value
 
 MESSAGE = "the gradients are averaged over the ranks before they are applied"

@@ -6,6 +6,8 @@ import ast
 from collections.abc import Iterator
 
 from hvdkit.migrate import edits
+from hvdkit.migrate.catalog.finding import refused, required
+from hvdkit.migrate.catalog.rule import Change, Keep, Rule
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.keras.tapes import Applied, applied_gradients, is_distributed
 from hvdkit.migrate.facts.programs.horovod_import import horovod_name
@@ -14,11 +16,9 @@ from hvdkit.migrate.facts.programs.tensorflow_programs import (
     only_with_strategy,
     replicated_functions,
 )
-from hvdkit.migrate.finding import refused, required
-from hvdkit.migrate.names import Binding, Names
+from hvdkit.migrate.index.names import Binding, Names
 from hvdkit.migrate.plan import Edit, Finding
-from hvdkit.migrate.rule import Change, Keep, Rule
-from hvdkit.migrate.tensorflow_edits import before
+from hvdkit.migrate.rewrites.tensorflow import before
 from hvdkit.migrate.values.arguments import given
 from hvdkit.migrate.values.binding_order import last_binding
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from hvdkit.migrate.catalog.finding import manual, required
+from hvdkit.migrate.catalog.rule import Change, Keep, Rule
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.keras import vocabulary as words
 from hvdkit.migrate.facts.keras.tapes import StepLoop
@@ -15,11 +17,9 @@ from hvdkit.migrate.facts.programs.tensorflow_programs import (
     migrating_files,
     training_step_loops,
 )
-from hvdkit.migrate.finding import manual, required
-from hvdkit.migrate.names import Names
+from hvdkit.migrate.index.names import Names
 from hvdkit.migrate.plan import Finding
-from hvdkit.migrate.rule import Change, Keep, Rule
-from hvdkit.migrate.tensorflow_edits import after
+from hvdkit.migrate.rewrites.tensorflow import after
 
 
 def check(facts: Facts) -> Iterator[Finding]:

@@ -6,17 +6,17 @@ import ast
 from collections.abc import Iterator
 
 from hvdkit.migrate import edits
+from hvdkit.migrate.catalog.finding import refused, required
+from hvdkit.migrate.catalog.rule import Change, Keep, Rule
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.keras import vocabulary as words
 from hvdkit.migrate.facts.keras.model_calls import ModelCall
 from hvdkit.migrate.facts.launch.which_processes import Where, where_runs
 from hvdkit.migrate.facts.programs.horovod_import import horovod_module, horovod_name
 from hvdkit.migrate.facts.programs.tensorflow_programs import migrating_fits
-from hvdkit.migrate.finding import refused, required
-from hvdkit.migrate.names import Names
+from hvdkit.migrate.index.names import Names
 from hvdkit.migrate.plan import Edit, Finding, Slot
-from hvdkit.migrate.rule import Change, Keep, Rule
-from hvdkit.migrate.tensorflow_edits import callbacks
+from hvdkit.migrate.rewrites.tensorflow import callbacks
 
 WRITERS_RULE = "HVD716"
 MESSAGE = "rank 0's first weights go to all ranks, and metrics are averaged over them"

@@ -6,6 +6,8 @@ import ast
 from collections.abc import Iterable, Iterator
 
 from hvdkit.migrate import edits
+from hvdkit.migrate.catalog.finding import manual, safe
+from hvdkit.migrate.catalog.rule import Change, Keep, Rule
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.files.writers import needed_everywhere, writers
 from hvdkit.migrate.facts.keras.downloads import downloads, whole
@@ -14,11 +16,9 @@ from hvdkit.migrate.facts.launch.which_processes import Where
 from hvdkit.migrate.facts.programs.horovod_import import horovod_name
 from hvdkit.migrate.facts.programs.tensorflow_programs import migrating_files, only_started
 from hvdkit.migrate.facts.tensorflow.saving_calls import DELETED, Saved, deletions, saves, summaries
-from hvdkit.migrate.finding import manual, safe
-from hvdkit.migrate.names import Names
+from hvdkit.migrate.index.names import Names
 from hvdkit.migrate.plan import Edit, Finding
-from hvdkit.migrate.rule import Change, Keep, Rule
-from hvdkit.migrate.tensorflow_edits import guard, meeting, tf
+from hvdkit.migrate.rewrites.tensorflow import guard, meeting, tf
 
 MESSAGE = "every rank would write this file; rank 0 writes it"
 

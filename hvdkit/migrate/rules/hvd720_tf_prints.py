@@ -6,6 +6,8 @@ import ast
 from collections.abc import Iterator
 
 from hvdkit.migrate import edits
+from hvdkit.migrate.catalog.finding import safe
+from hvdkit.migrate.catalog.rule import Change, Keep, Rule
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.files.writers import needed_everywhere
 from hvdkit.migrate.facts.keras.vocabulary import KINDS
@@ -13,12 +15,10 @@ from hvdkit.migrate.facts.launch.which_processes import Where, where_runs
 from hvdkit.migrate.facts.programs.horovod_import import horovod_name
 from hvdkit.migrate.facts.programs.programs import programs_of
 from hvdkit.migrate.facts.programs.tensorflow_programs import migrating_files, only_started
-from hvdkit.migrate.finding import safe
-from hvdkit.migrate.names import Names
+from hvdkit.migrate.index.names import Names
 from hvdkit.migrate.plan import Finding
-from hvdkit.migrate.rule import Change, Keep, Rule
-from hvdkit.migrate.starting import started
-from hvdkit.migrate.tensorflow_edits import guard
+from hvdkit.migrate.rewrites.starting import started
+from hvdkit.migrate.rewrites.tensorflow import guard
 
 # Methods that all ranks have to run together.
 TOGETHER = frozenset(("fit", "fit_generator", "train_on_batch", "run", "reduce", "gather", "apply_gradients"))

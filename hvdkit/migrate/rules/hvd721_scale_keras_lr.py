@@ -6,6 +6,8 @@ import ast
 from collections.abc import Iterator
 
 from hvdkit.migrate import edits
+from hvdkit.migrate.catalog.finding import suggested
+from hvdkit.migrate.catalog.rule import Change, Keep, Rule
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.launch.rank_kinds import rank_kinds
 from hvdkit.migrate.facts.programs.horovod_import import horovod_name
@@ -14,11 +16,9 @@ from hvdkit.migrate.facts.programs.tensorflow_programs import (
     migrating_files,
     only_with_strategy,
 )
-from hvdkit.migrate.finding import suggested
-from hvdkit.migrate.names import Names
+from hvdkit.migrate.index.names import Names
 from hvdkit.migrate.plan import Edit, Finding
-from hvdkit.migrate.rule import Change, Keep, Rule
-from hvdkit.migrate.tensorflow_edits import ASKED, RATES, own_rate, scaled, scaled_by_name
+from hvdkit.migrate.rewrites.tensorflow import ASKED, RATES, own_rate, scaled, scaled_by_name
 from hvdkit.migrate.values.arguments import keyword, unpacks
 from hvdkit.migrate.values.value import Value
 

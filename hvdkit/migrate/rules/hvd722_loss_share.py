@@ -6,13 +6,13 @@ import ast
 from collections.abc import Iterator
 
 from hvdkit.migrate import edits
+from hvdkit.migrate.catalog.finding import required
+from hvdkit.migrate.catalog.rule import Change, Keep, Rule
 from hvdkit.migrate.facts import Facts, Site
 from hvdkit.migrate.facts.programs.horovod_import import horovod_name
 from hvdkit.migrate.facts.programs.tensorflow_programs import only_with_strategy
-from hvdkit.migrate.finding import required
 from hvdkit.migrate.plan import Edit, Finding
-from hvdkit.migrate.rule import Change, Keep, Rule
-from hvdkit.migrate.tensorflow_edits import is_divided
+from hvdkit.migrate.rewrites.tensorflow import is_divided
 from hvdkit.migrate.values.arguments import keyword
 
 AVERAGE = "tensorflow.nn.compute_average_loss"

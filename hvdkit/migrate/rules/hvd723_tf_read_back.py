@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from hvdkit.migrate.catalog.finding import manual, safe
+from hvdkit.migrate.catalog.rule import Change, Keep, Rule
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.programs.tensorflow_programs import only_started
 from hvdkit.migrate.facts.tensorflow.read_back import read_back
-from hvdkit.migrate.finding import manual, safe
 from hvdkit.migrate.plan import Finding
-from hvdkit.migrate.rule import Change, Keep, Rule
-from hvdkit.migrate.tensorflow_edits import before, meeting
+from hvdkit.migrate.rewrites.tensorflow import before, meeting
 from hvdkit.migrate.values.binding_order import passed_once
 
 

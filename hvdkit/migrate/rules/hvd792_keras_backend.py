@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from hvdkit.migrate.catalog.finding import refused
+from hvdkit.migrate.catalog.rule import Keep, Rule
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.keras import vocabulary as words
 from hvdkit.migrate.facts.programs.programs import programs_of
 from hvdkit.migrate.facts.tensorflow.backends import BACKEND, TENSORFLOW, other_backends
-from hvdkit.migrate.finding import refused
 from hvdkit.migrate.plan import Finding
-from hvdkit.migrate.rule import Keep, Rule
 
 BY_HAND = (
     "write it by hand with `import hvdkit.keras as hvd`: hvd.init(), optimizer=hvd.DistributedOptimizer(...), "

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from hvdkit.migrate.catalog.finding import refused, suggested
+from hvdkit.migrate.catalog.rule import Change, Keep, Rule
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.launch.other_parallelism import RESTARTS, other_parallelism
 from hvdkit.migrate.facts.launch.stop_at_option import find_stops, outermost_stop, passed_by
-from hvdkit.migrate.finding import refused, suggested
 from hvdkit.migrate.plan import Finding
-from hvdkit.migrate.rule import Change, Keep, Rule
 
 FITS = "if the model fits on one device, write it with DistributedDataParallel and run hvdkit migrate again"
 ELASTIC = "move to hvd.elastic by hand"

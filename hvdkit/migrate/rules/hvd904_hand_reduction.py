@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from hvdkit.migrate.catalog.finding import refused, safe
+from hvdkit.migrate.catalog.rule import AverageAfter, Keep, Rule
 from hvdkit.migrate.decisions.collectives import left_as_they_are
 from hvdkit.migrate.facts import Facts, Site
 from hvdkit.migrate.facts.averages.kept_averages import stays
@@ -14,10 +16,8 @@ from hvdkit.migrate.facts.models.gradient_expressions import NotAveraged
 from hvdkit.migrate.facts.optimizers.after_backward import after_backward
 from hvdkit.migrate.facts.optimizers.averaged_by_hand import averages_by_hand
 from hvdkit.migrate.facts.programs.programs import kinds_of
-from hvdkit.migrate.finding import refused, safe
-from hvdkit.migrate.names import Names
+from hvdkit.migrate.index.names import Names
 from hvdkit.migrate.plan import Finding
-from hvdkit.migrate.rule import AverageAfter, Keep, Rule
 
 ADVICE = (
     "write its calls with torch.distributed or Horovod (bcast is hvd.broadcast_object, gather is "

@@ -6,6 +6,8 @@ import ast
 from collections.abc import Iterator
 from dataclasses import replace
 
+from hvdkit.migrate.catalog.finding import refused
+from hvdkit.migrate.catalog.rule import AverageAfter, Keep, Rule
 from hvdkit.migrate.decisions.optimizer_wraps import optimizer_wraps
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.coverage.trained_wraps import others_beside, trained_wraps, without_optimizer
@@ -19,9 +21,7 @@ from hvdkit.migrate.facts.optimizers.mixed_steps import stepped_by_hand_too
 from hvdkit.migrate.facts.optimizers.unknown_steps import unknown_steps
 from hvdkit.migrate.facts.programs.programs import migrates, programs_of
 from hvdkit.migrate.facts.programs.reached_code import runs_in
-from hvdkit.migrate.finding import refused
 from hvdkit.migrate.plan import Finding
-from hvdkit.migrate.rule import AverageAfter, Keep, Rule
 
 ADVICE = (
     "make the optimizer where hvdkit can see it, from model.parameters() and a class of torch.optim "

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from hvdkit.migrate.catalog.finding import refused
+from hvdkit.migrate.catalog.rule import Keep, Rule
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.code.loops import backward_calls
 from hvdkit.migrate.facts.programs.programs import programs_of
-from hvdkit.migrate.finding import refused
 from hvdkit.migrate.plan import Finding
-from hvdkit.migrate.rule import Keep, Rule
 from hvdkit.migrate.values import vocabulary as words
 
 ADVICE = (

@@ -5,16 +5,16 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from hvdkit.migrate.catalog.finding import refused
+from hvdkit.migrate.catalog.rule import Keep, Rule
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.code.pools import in_pool, in_search
 from hvdkit.migrate.facts.keras.tapes import applied_gradients
 from hvdkit.migrate.facts.optimizers.averaging_optimizers import averaging_optimizers
 from hvdkit.migrate.facts.programs.programs import migrates
 from hvdkit.migrate.facts.programs.tensorflow_programs import migrating_files, migrating_fits
-from hvdkit.migrate.finding import refused
-from hvdkit.migrate.names import Names
+from hvdkit.migrate.index.names import Names
 from hvdkit.migrate.plan import Finding
-from hvdkit.migrate.rule import Keep, Rule
 
 IN_POOL = "this model is trained in a process of a pool or a task engine, where Horovod has no rank"
 APART = (

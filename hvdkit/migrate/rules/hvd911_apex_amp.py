@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from hvdkit.migrate.catalog.finding import manual
+from hvdkit.migrate.catalog.rule import AverageAfter, Keep, Rule
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.optimizers.after_backward import after_backward
 from hvdkit.migrate.facts.programs.programs import programs_of
-from hvdkit.migrate.finding import manual
 from hvdkit.migrate.plan import Finding
-from hvdkit.migrate.rule import AverageAfter, Keep, Rule
 
 AMP = ("apex.amp.initialize", "timm.utils.ApexScaler")
 MESSAGE = "apex amp is no longer maintained, and what it does to Horovod's optimizer was not proven"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from hvdkit.migrate.names import FUNCTIONS, LOOPS, Binding, Names
+from hvdkit.migrate.index.names import FUNCTIONS, LOOPS, Binding, Names
 
 
 def reaching(names: Names, name: str, use: ast.AST) -> tuple[Binding, ...]:

@@ -6,7 +6,7 @@ import ast
 from collections import defaultdict
 from functools import cached_property
 
-from hvdkit.migrate.names import FunctionNode, Names
+from hvdkit.migrate.index.names import FunctionNode, Names
 from hvdkit.migrate.values.arguments import is_property, starting_calls
 from hvdkit.migrate.values.flow_questions import Asking
 from hvdkit.migrate.values.memo import Memo

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from hvdkit.migrate.names import ANY_KEY, Binding, Names
+from hvdkit.migrate.index.names import ANY_KEY, Binding, Names
 from hvdkit.migrate.values.arguments import collected, keyword, parameters
 from hvdkit.migrate.values.flow_questions import Asking
 from hvdkit.migrate.values.stores import Stores

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import ast
 
-from hvdkit.migrate.names import Binding, Names
+from hvdkit.migrate.index.names import Binding, Names
 
 _LOOKS = ("zip", "enumerate", "len", "reversed", "iter")
 

@@ -14,11 +14,11 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
-from hvdkit.migrate.canonical import canonical
-from hvdkit.migrate.indexing import index
-from hvdkit.migrate.names import FUNCTIONS, Binding, FunctionNode, Names, Scope
-from hvdkit.migrate.project import Project
-from hvdkit.migrate.source import Source
+from hvdkit.migrate.index.canonical import canonical
+from hvdkit.migrate.index.indexing import index
+from hvdkit.migrate.index.names import FUNCTIONS, Binding, FunctionNode, Names, Scope
+from hvdkit.migrate.project.files import Project
+from hvdkit.migrate.read.source import Source
 from hvdkit.migrate.values.arguments import default, is_property, passed
 from hvdkit.migrate.values.binding_order import reaching
 from hvdkit.migrate.values.callers import Callers

@@ -6,8 +6,8 @@ import ast
 from collections.abc import Iterable
 from typing import Protocol
 
-from hvdkit.migrate.names import Binding, FunctionNode, Names
-from hvdkit.migrate.project import Project
+from hvdkit.migrate.index.names import Binding, FunctionNode, Names
+from hvdkit.migrate.project.files import Project
 from hvdkit.migrate.values.value import CallSite, Value
 
 

@@ -10,7 +10,7 @@ import ast
 from collections import defaultdict
 from functools import partial
 
-from hvdkit.migrate.names import FunctionNode, Names
+from hvdkit.migrate.index.names import FunctionNode, Names
 from hvdkit.migrate.values.flow_questions import Asking
 from hvdkit.migrate.values.memo import Memo
 from hvdkit.migrate.values.value import Value

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable
 
-from hvdkit.migrate.names import Names, Scope
+from hvdkit.migrate.index.names import Names, Scope
 from hvdkit.migrate.values.flow import Flow
 from hvdkit.migrate.values.value import Value
 

@@ -11,7 +11,7 @@ from collections import defaultdict
 from collections.abc import Iterable
 from typing import Union
 
-from hvdkit.migrate.names import Binding, Names
+from hvdkit.migrate.index.names import Binding, Names
 from hvdkit.migrate.values.flow_questions import Asking
 from hvdkit.migrate.values.memo import Memo
 from hvdkit.migrate.values.value import Value

@@ -12,7 +12,7 @@ from hvdkit.migrate.facts.averages.averaging_statements import Averaged, average
 from hvdkit.migrate.facts.facts import Facts
 from hvdkit.migrate.facts.launch.inert import is_inert, read_nowhere_else
 from hvdkit.migrate.facts.models.gradient_expressions import NotAveraged
-from hvdkit.migrate.names import Names
+from hvdkit.migrate.index.names import Names
 from hvdkit.migrate.values.arguments import is_constant
 
 _QUEUE = "_execution_engine.queue_callback"

@@ -34,7 +34,7 @@ from hvdkit.migrate.facts.models.gradient_expressions import (
     NotAveraged,
     Things,
 )
-from hvdkit.migrate.names import FUNCTIONS, Names
+from hvdkit.migrate.index.names import FUNCTIONS, Names
 
 
 @dataclass(frozen=True)

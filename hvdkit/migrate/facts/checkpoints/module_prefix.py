@@ -7,7 +7,7 @@ import ast
 from hvdkit.migrate.facts.checkpoints.unwrapping import question
 from hvdkit.migrate.facts.facts import Facts
 from hvdkit.migrate.facts.once import once
-from hvdkit.migrate.names import COMPREHENSIONS, Names
+from hvdkit.migrate.index.names import COMPREHENSIONS, Names
 from hvdkit.migrate.values.arguments import passed, positional
 
 PREFIX = "module."

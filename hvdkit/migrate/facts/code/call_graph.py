@@ -11,8 +11,8 @@ from functools import cached_property
 from hvdkit.migrate.facts.code.main_guards import main_guard
 from hvdkit.migrate.facts.facts import Facts
 from hvdkit.migrate.facts.once import once
-from hvdkit.migrate.names import FunctionNode, Names
-from hvdkit.migrate.project import does_more_than_define
+from hvdkit.migrate.index.names import FunctionNode, Names
+from hvdkit.migrate.project.files import does_more_than_define
 from hvdkit.migrate.values.value import Value
 
 Way = tuple[Names, ast.AST]

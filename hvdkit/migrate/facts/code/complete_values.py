@@ -6,7 +6,7 @@ import ast
 from typing import Callable
 
 from hvdkit.migrate.facts.facts import Facts
-from hvdkit.migrate.names import FUNCTIONS, Binding, Names
+from hvdkit.migrate.index.names import FUNCTIONS, Binding, Names
 from hvdkit.migrate.values.arguments import default, is_constant, passed
 from hvdkit.migrate.values.value import Value
 

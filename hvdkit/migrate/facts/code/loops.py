@@ -11,7 +11,7 @@ from typing import Union
 from hvdkit.migrate.facts.code.engines import data_of, runs_of, trainer_runs
 from hvdkit.migrate.facts.facts import Facts
 from hvdkit.migrate.facts.once import once
-from hvdkit.migrate.names import FUNCTIONS, LOOPS, FunctionNode, Names
+from hvdkit.migrate.index.names import FUNCTIONS, LOOPS, FunctionNode, Names
 from hvdkit.migrate.values import vocabulary as words
 from hvdkit.migrate.values.arguments import default, passed, spawned, unpacks
 from hvdkit.migrate.values.overrides import is_parent

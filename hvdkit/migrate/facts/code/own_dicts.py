@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from hvdkit.migrate.facts.facts import Facts
-from hvdkit.migrate.names import Binding, Names
+from hvdkit.migrate.index.names import Binding, Names
 from hvdkit.migrate.values.arguments import keyword
 from hvdkit.migrate.values.flow import Flow
 from hvdkit.migrate.values.value import Value

@@ -11,7 +11,7 @@ import ast
 from hvdkit.migrate.facts.code.call_graph import call_graph
 from hvdkit.migrate.facts.facts import Facts
 from hvdkit.migrate.facts.once import once
-from hvdkit.migrate.names import FUNCTIONS, Names
+from hvdkit.migrate.index.names import FUNCTIONS, Names
 from hvdkit.migrate.values.arguments import given
 
 # Methods that hand a function to a pool: no other library's have the first ones' names.

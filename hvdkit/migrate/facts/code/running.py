@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from hvdkit.migrate.names import FUNCTIONS, children
+from hvdkit.migrate.index.names import FUNCTIONS, children
 
 
 def walk_here(node: ast.AST, apart: frozenset[ast.AST] = frozenset()) -> Iterator[ast.AST]:

@@ -6,7 +6,7 @@ import ast
 
 from hvdkit.migrate.facts.code.loops import training_loops
 from hvdkit.migrate.facts.facts import Facts
-from hvdkit.migrate.names import FUNCTIONS, LOOPS, Names
+from hvdkit.migrate.index.names import FUNCTIONS, LOOPS, Names
 
 
 def tests_out_of(names: Names, way_out: ast.AST, loops: set[ast.AST]) -> list[tuple[ast.expr, bool]]:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from hvdkit.migrate.facts.code.loops import training_loops
 from hvdkit.migrate.facts.facts import Facts
-from hvdkit.migrate.names import FUNCTIONS, Binding, Names
+from hvdkit.migrate.index.names import FUNCTIONS, Binding, Names
 from hvdkit.migrate.values import vocabulary as words
 from hvdkit.migrate.values.arguments import passed
 

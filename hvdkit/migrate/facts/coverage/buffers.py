@@ -13,7 +13,7 @@ from hvdkit.migrate.facts.facts import Facts
 from hvdkit.migrate.facts.models.wraps import Wrap
 from hvdkit.migrate.facts.programs.programs import kinds_of, programs_of
 from hvdkit.migrate.facts.programs.reached_code import only_single, runs_in, trained_by
-from hvdkit.migrate.names import FUNCTIONS, FunctionNode, Names
+from hvdkit.migrate.index.names import FUNCTIONS, FunctionNode, Names
 from hvdkit.migrate.values.arguments import keyword, positional
 from hvdkit.migrate.values.value import Value
 

@@ -10,7 +10,7 @@ from hvdkit.migrate.facts.coverage.buffers import FORWARD
 from hvdkit.migrate.facts.facts import Facts
 from hvdkit.migrate.facts.programs.programs import ProgramFacts
 from hvdkit.migrate.facts.programs.reached_code import runs_in
-from hvdkit.migrate.names import Names
+from hvdkit.migrate.index.names import Names
 from hvdkit.migrate.values import vocabulary as words
 
 SETTING = ("copy_", "set_")

@@ -7,7 +7,7 @@ import ast
 from hvdkit.migrate.facts.data.loaders import Loader
 from hvdkit.migrate.facts.data.sharding import BATCH_SAMPLER
 from hvdkit.migrate.facts.facts import Facts
-from hvdkit.migrate.names import FunctionNode, Names
+from hvdkit.migrate.index.names import FunctionNode, Names
 from hvdkit.migrate.values.arguments import passed
 
 _KEPT = "sampler"  # where torch's own BatchSampler has it

@@ -7,7 +7,7 @@ import ast
 from hvdkit.migrate.facts.code.loops import drawn_from, training_loops
 from hvdkit.migrate.facts.facts import Facts
 from hvdkit.migrate.facts.launch.which_processes import caught
-from hvdkit.migrate.names import FUNCTIONS, LOOPS, Names
+from hvdkit.migrate.index.names import FUNCTIONS, LOOPS, Names
 from hvdkit.migrate.values.value import Value
 
 MAX_STEPS = 4  # through variables

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 
 from hvdkit.migrate.facts.code.loops import training_loops
 from hvdkit.migrate.facts.facts import Facts
-from hvdkit.migrate.names import Names
+from hvdkit.migrate.index.names import Names
 from hvdkit.migrate.values.value import Value
 
 COLLECTS = frozenset(("add", "append", "extend", "update"))

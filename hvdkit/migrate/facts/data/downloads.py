@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from hvdkit.migrate.facts.data.sample_code import DOWNLOAD, asked_to_download, prepared
 from hvdkit.migrate.facts.facts import Facts, Site
-from hvdkit.migrate.names import Names
+from hvdkit.migrate.index.names import Names
 from hvdkit.migrate.values.arguments import is_on, keyword
 from hvdkit.migrate.values.lookups import looked_up_in
 

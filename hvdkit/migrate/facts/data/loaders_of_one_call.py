@@ -9,7 +9,7 @@ from hvdkit.migrate.facts.data.loaders import Loader
 from hvdkit.migrate.facts.facts import Facts
 from hvdkit.migrate.facts.once import once
 from hvdkit.migrate.facts.programs.programs import programs_of
-from hvdkit.migrate.names import LOOPS
+from hvdkit.migrate.index.names import LOOPS
 
 MAX_CALLERS = 4
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from hvdkit.migrate.facts.facts import Facts, Site
 from hvdkit.migrate.facts.programs.programs import ProgramFacts
-from hvdkit.migrate.names import Names
+from hvdkit.migrate.index.names import Names
 from hvdkit.migrate.values.arguments import given, unpacks
 
 GENERATOR = "generator=torch.Generator().manual_seed(0)"

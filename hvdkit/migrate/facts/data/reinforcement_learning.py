@@ -12,7 +12,7 @@ from hvdkit.migrate.facts.data.random_batches import above
 from hvdkit.migrate.facts.data.training_loaders import SEEDS
 from hvdkit.migrate.facts.facts import Facts
 from hvdkit.migrate.facts.programs.programs import ProgramFacts
-from hvdkit.migrate.names import LOOPS, Names
+from hvdkit.migrate.index.names import LOOPS, Names
 from hvdkit.migrate.values.binding_order import is_parsed
 
 _LIBRARIES = ("gym.", "gymnasium.", "gym3.", "procgen.", "envpool.", "supersuit.", "pettingzoo.")

@@ -7,7 +7,7 @@ import ast
 from hvdkit.migrate.facts.data.cut_by_rank import is_rank_share
 from hvdkit.migrate.facts.facts import Facts
 from hvdkit.migrate.facts.once import once
-from hvdkit.migrate.names import FUNCTIONS, Names
+from hvdkit.migrate.index.names import FUNCTIONS, Names
 from hvdkit.migrate.values import vocabulary as words
 from hvdkit.migrate.values.arguments import keyword, passed
 from hvdkit.migrate.values.value import Value

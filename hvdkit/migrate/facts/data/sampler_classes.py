@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from hvdkit.migrate.facts.facts import Facts
-from hvdkit.migrate.names import Names
+from hvdkit.migrate.index.names import Names
 from hvdkit.migrate.values import vocabulary as words
 from hvdkit.migrate.values.calls import PARTIAL
 

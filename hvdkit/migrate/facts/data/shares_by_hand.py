@@ -10,7 +10,7 @@ from hvdkit.migrate.facts.facts import Facts
 from hvdkit.migrate.facts.launch.rank_kinds import rank_kinds
 from hvdkit.migrate.facts.once import once
 from hvdkit.migrate.facts.programs.programs import ProgramFacts, programs_of
-from hvdkit.migrate.names import Names
+from hvdkit.migrate.index.names import Names
 
 # Calls that may be given a rank and share no data out by it.
 HARMLESS = frozenset(

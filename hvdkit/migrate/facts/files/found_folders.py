@@ -5,8 +5,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from hvdkit.migrate.names import FUNCTIONS, FunctionNode, Names
-from hvdkit.migrate.statements import statements_below
+from hvdkit.migrate.index.names import FUNCTIONS, FunctionNode, Names
+from hvdkit.migrate.index.statements import statements_below
 
 LISTS = frozenset(("os.listdir", "os.scandir", "glob.glob", "glob.iglob"))
 METHODS = frozenset(("iterdir", "glob", "rglob"))

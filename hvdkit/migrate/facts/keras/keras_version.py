@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from hvdkit.migrate.names import Names
+from hvdkit.migrate.index.names import Names
 
 PINS = re.compile(r"^\s*(tensorflow(?:-cpu|-gpu)?|keras)\s*(==|>=|~=)\s*(\d+)\.(\d+)", re.M)
 KERAS_2_PACKAGE = re.compile(r"^\s*tf[-_]keras\b", re.M)

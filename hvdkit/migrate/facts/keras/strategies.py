@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from hvdkit.migrate.facts.facts import Facts, Site
 from hvdkit.migrate.facts.keras import vocabulary as words
-from hvdkit.migrate.names import Names
+from hvdkit.migrate.index.names import Names
 
 KNOWN = frozenset(
     (

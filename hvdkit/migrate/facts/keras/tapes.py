@@ -10,7 +10,7 @@ from hvdkit.migrate.facts.facts import Facts
 from hvdkit.migrate.facts.keras import vocabulary as words
 from hvdkit.migrate.facts.keras.mentions import tensorflow_callers, tensorflow_files
 from hvdkit.migrate.facts.once import once
-from hvdkit.migrate.names import FUNCTIONS, LOOPS, Names
+from hvdkit.migrate.index.names import FUNCTIONS, LOOPS, Names
 from hvdkit.migrate.values.binding_order import last_binding
 
 MAX_STEPS = 5

@@ -6,7 +6,7 @@ import ast
 
 from hvdkit.migrate.facts.facts import Facts
 from hvdkit.migrate.facts.keras.tapes import StepLoop
-from hvdkit.migrate.names import Names
+from hvdkit.migrate.index.names import Names
 from hvdkit.migrate.values.spelling import spelled
 
 VARIABLES = ("trainable_variables", "trainable_weights", "variables", "weights")

@@ -7,7 +7,7 @@ import ast
 from hvdkit.migrate.facts.code.unused import unused
 from hvdkit.migrate.facts.facts import Facts
 from hvdkit.migrate.facts.launch.rank_kinds import rank_kinds
-from hvdkit.migrate.names import Names
+from hvdkit.migrate.index.names import Names
 
 _ASKING = {"hasattr", "getattr", "len", "float", "int", "bool", "type", "isinstance", "dir"}
 _HARMLESS = {

@@ -20,7 +20,7 @@ from hvdkit.migrate.facts.launch.ranks import QUESTIONS, constant, environment_r
 from hvdkit.migrate.facts.once import once
 from hvdkit.migrate.facts.programs.launched_processes import leads_to_init, processes, repeats
 from hvdkit.migrate.facts.programs.programs import programs_of
-from hvdkit.migrate.names import FUNCTIONS, Binding, Names
+from hvdkit.migrate.index.names import FUNCTIONS, Binding, Names
 from hvdkit.migrate.values import vocabulary as words
 from hvdkit.migrate.values.arguments import keyword, passed, received, spawned, spawns, starting_calls
 from hvdkit.migrate.values.memo import Memo

@@ -19,8 +19,8 @@ from hvdkit.migrate.facts.facts import Facts
 from hvdkit.migrate.facts.launch.ranks import environment_stores
 from hvdkit.migrate.facts.programs.programs import kinds_of, programs_of
 from hvdkit.migrate.facts.programs.reached_code import runs_in, starting_sites
-from hvdkit.migrate.names import FUNCTIONS, FunctionNode, Names
-from hvdkit.migrate.statements import block_of
+from hvdkit.migrate.index.names import FUNCTIONS, FunctionNode, Names
+from hvdkit.migrate.index.statements import block_of
 from hvdkit.migrate.values import vocabulary as words
 
 MAX_CALLERS = 8

@@ -15,7 +15,7 @@ from hvdkit.migrate.facts.facts import Facts
 from hvdkit.migrate.facts.launch.launch import Launch, Origin, launch_of
 from hvdkit.migrate.facts.launch.ranks import constant
 from hvdkit.migrate.facts.once import once
-from hvdkit.migrate.names import FUNCTIONS, Names
+from hvdkit.migrate.index.names import FUNCTIONS, Names
 from hvdkit.migrate.values.arguments import keyword
 
 TRUE_CALLS = frozenset(

@@ -12,7 +12,7 @@ from hvdkit.migrate.facts.facts import Facts, Site
 from hvdkit.migrate.facts.once import once
 from hvdkit.migrate.facts.programs.programs import programs_of
 from hvdkit.migrate.facts.programs.reached_code import runs_in
-from hvdkit.migrate.names import Names
+from hvdkit.migrate.index.names import Names
 from hvdkit.migrate.values import vocabulary as words
 from hvdkit.migrate.values.arguments import is_on, keyword
 

@@ -14,7 +14,7 @@ from hvdkit.migrate.facts.code.complete_values import is_complete, left_at_none,
 from hvdkit.migrate.facts.facts import Facts
 from hvdkit.migrate.facts.once import once
 from hvdkit.migrate.facts.programs.programs import kinds_of, programs_of
-from hvdkit.migrate.names import FUNCTIONS, Binding, FunctionNode, Names, Scope
+from hvdkit.migrate.index.names import FUNCTIONS, Binding, FunctionNode, Names, Scope
 from hvdkit.migrate.values.arguments import default, passed, unpacks
 from hvdkit.migrate.values.value import Value
 

@@ -6,7 +6,7 @@ import ast
 
 from hvdkit.migrate.facts.facts import Facts
 from hvdkit.migrate.facts.launch.which_processes import Where, where_runs
-from hvdkit.migrate.names import Names
+from hvdkit.migrate.index.names import Names
 
 
 def only_root_reads(facts: Facts, names: Names, target: ast.expr) -> bool:

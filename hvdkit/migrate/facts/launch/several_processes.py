@@ -8,7 +8,7 @@ from hvdkit.migrate.facts.facts import Facts
 from hvdkit.migrate.facts.launch.launch import launch_of
 from hvdkit.migrate.facts.launch.rank_kinds import CONSTANT, rank_kinds
 from hvdkit.migrate.facts.launch.which_processes import Where, processes_of_test, says_distributed
-from hvdkit.migrate.names import Names
+from hvdkit.migrate.index.names import Names
 from hvdkit.migrate.values.arguments import passed
 
 _SIZES = {ast.Gt: 1, ast.GtE: 2, ast.NotEq: 1}  # true of every size above one

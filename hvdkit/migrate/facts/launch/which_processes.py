@@ -11,8 +11,8 @@ from hvdkit.migrate.facts.launch.launch import launch_of
 from hvdkit.migrate.facts.launch.rank_kinds import CONSTANT, UNKNOWN, rank_kinds
 from hvdkit.migrate.facts.once import once
 from hvdkit.migrate.facts.programs.reached_code import trained_by
-from hvdkit.migrate.names import FUNCTIONS, Binding, FunctionNode, Names
-from hvdkit.migrate.statements import statements_above, statements_below
+from hvdkit.migrate.index.names import FUNCTIONS, Binding, FunctionNode, Names
+from hvdkit.migrate.index.statements import statements_above, statements_below
 from hvdkit.migrate.values.arguments import passed
 from hvdkit.migrate.values.vocabulary import EVERY_HOROVOD
 

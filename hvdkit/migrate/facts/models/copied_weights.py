@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts.facts import Facts
 from hvdkit.migrate.facts.once import once
-from hvdkit.migrate.names import FUNCTIONS, LOOPS, FunctionNode, Names
+from hvdkit.migrate.index.names import FUNCTIONS, LOOPS, FunctionNode, Names
 from hvdkit.migrate.values.arguments import argument, passes_self
 from hvdkit.migrate.values.handed_out import assigned_to
 

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Sequence
 
 from hvdkit.migrate.facts.facts import Facts
-from hvdkit.migrate.names import Names
+from hvdkit.migrate.index.names import Names
 
 FileNode = tuple[Names, ast.AST]
 

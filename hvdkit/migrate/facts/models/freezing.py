@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from hvdkit.migrate.facts.code.loops import training_loops
 from hvdkit.migrate.facts.facts import Facts
 from hvdkit.migrate.facts.models.parameter_roots import PARAMETERS
-from hvdkit.migrate.names import FUNCTIONS, Names
+from hvdkit.migrate.index.names import FUNCTIONS, Names
 from hvdkit.migrate.values.arguments import passed
 from hvdkit.migrate.values.value import Value
 

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterable, Iterator
 
 from hvdkit.migrate.facts.facts import Facts, Site
-from hvdkit.migrate.names import Names
+from hvdkit.migrate.index.names import Names
 from hvdkit.migrate.values import vocabulary as words
 from hvdkit.migrate.values.arguments import passed
 

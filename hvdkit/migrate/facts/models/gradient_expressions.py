@@ -11,7 +11,7 @@ import ast
 from hvdkit.migrate.facts.facts import Facts
 from hvdkit.migrate.facts.models.laid_end_to_end import FLATTEN, IN_FLOAT32, UNFLATTEN, copies
 from hvdkit.migrate.facts.models.wraps import STAND_STILL
-from hvdkit.migrate.names import Names
+from hvdkit.migrate.index.names import Names
 
 PARAMETERS, NAMED, PARAMETER = "parameters", "parameters with names", "a parameter"
 GRADIENT, GRADIENTS, FLAT, PARTS, PART = "a gradient", "gradients", "flat", "parts", "a part"

@@ -6,7 +6,7 @@ import ast
 import hashlib
 
 from hvdkit.migrate.facts.facts import Facts
-from hvdkit.migrate.names import Names
+from hvdkit.migrate.index.names import Names
 
 FLATTEN, UNFLATTEN = "_flatten_dense_tensors", "_unflatten_dense_tensors"
 IN_FLOAT32 = "_flatten_dense_tensors in float32"

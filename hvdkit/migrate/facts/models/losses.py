@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from hvdkit.migrate.facts.facts import Facts
 from hvdkit.migrate.facts.models.optimizers import every_optimizer
-from hvdkit.migrate.names import FUNCTIONS, Binding, Names, children
+from hvdkit.migrate.index.names import FUNCTIONS, Binding, Names, children
 from hvdkit.migrate.values.value import Value
 
 CUTS = frozenset(("detach", "item", "numpy", "tolist"))

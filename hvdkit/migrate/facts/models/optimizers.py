@@ -17,7 +17,7 @@ from hvdkit.migrate.facts.models.parameter_roots import (
     put_together_with,
 )
 from hvdkit.migrate.facts.once import once
-from hvdkit.migrate.names import Names
+from hvdkit.migrate.index.names import Names
 from hvdkit.migrate.values import vocabulary as words
 from hvdkit.migrate.values.arguments import given
 from hvdkit.migrate.values.binding_order import last_binding

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Union
 
 from hvdkit.migrate.facts.models.syncing import Sync
-from hvdkit.migrate.names import FUNCTIONS, FunctionNode, Names
+from hvdkit.migrate.index.names import FUNCTIONS, FunctionNode, Names
 from hvdkit.migrate.values.value import Value
 
 Region = Union[FunctionNode, ast.Module]

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from hvdkit.migrate.facts.code.library_uses import mentions
 from hvdkit.migrate.facts.facts import Facts
-from hvdkit.migrate.names import Names
+from hvdkit.migrate.index.names import Names
 from hvdkit.migrate.values.arguments import collected, parameters
 
 # apex's takes the same arguments, and some of its own.

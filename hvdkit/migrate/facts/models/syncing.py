@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from hvdkit.migrate.edits import CannotEdit
-from hvdkit.migrate.names import FUNCTIONS, Names
+from hvdkit.migrate.index.names import FUNCTIONS, Names
 from hvdkit.migrate.values import vocabulary as words
 
 NO_SYNC = "no_sync"

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from hvdkit.migrate.facts.facts import Facts
 from hvdkit.migrate.facts.models.optimizers import every_optimizer
 from hvdkit.migrate.facts.once import once
-from hvdkit.migrate.names import Names
+from hvdkit.migrate.index.names import Names
 
 OF_SCHEDULES = ("epoch", "metrics")  # parameters of step() in torch.optim.lr_scheduler, and of no optimizer's
 COUNTERS = ("torch.profiler.", "torch.optim.lr_scheduler.")

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from hvdkit.migrate.facts.facts import Facts
 from hvdkit.migrate.facts.models.wraps import Wrap
-from hvdkit.migrate.names import Names
+from hvdkit.migrate.index.names import Names
 from hvdkit.migrate.values.spelling import spelled
 from hvdkit.migrate.values.value import Value
 

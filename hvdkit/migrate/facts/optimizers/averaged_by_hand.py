@@ -30,8 +30,8 @@ from hvdkit.migrate.facts.once import once
 from hvdkit.migrate.facts.optimizers.after_backward import after_backward
 from hvdkit.migrate.facts.optimizers.step_calls import step_calls
 from hvdkit.migrate.facts.programs.programs import programs_of
-from hvdkit.migrate.names import FUNCTIONS, LOOPS, FunctionNode, Names
-from hvdkit.migrate.statements import statements_above
+from hvdkit.migrate.index.names import FUNCTIONS, LOOPS, FunctionNode, Names
+from hvdkit.migrate.index.statements import statements_above
 from hvdkit.migrate.values.arguments import passed
 from hvdkit.migrate.values.binding_order import last_binding
 from hvdkit.migrate.values.value import Value

@@ -24,7 +24,7 @@ from hvdkit.migrate.facts.optimizers.sparse_gradients import sparse_gradients
 from hvdkit.migrate.facts.optimizers.unknown_steps import unknown_steps, unseen_steps
 from hvdkit.migrate.facts.programs.programs import ProgramFacts
 from hvdkit.migrate.facts.programs.reached_code import runs_in
-from hvdkit.migrate.names import FUNCTIONS, LOOPS, Names
+from hvdkit.migrate.index.names import FUNCTIONS, LOOPS, Names
 from hvdkit.migrate.values import vocabulary as words
 from hvdkit.migrate.values.arguments import is_on, keyword
 from hvdkit.migrate.values.binding_order import last_binding

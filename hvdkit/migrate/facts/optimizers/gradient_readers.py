@@ -8,7 +8,7 @@ from hvdkit.migrate.facts.facts import Facts
 from hvdkit.migrate.facts.models.gradient_reads import GradientUse
 from hvdkit.migrate.facts.once import once
 from hvdkit.migrate.facts.optimizers.averaged_by_hand import averages_by_hand
-from hvdkit.migrate.names import Names
+from hvdkit.migrate.index.names import Names
 
 
 @once

@@ -12,8 +12,8 @@ from hvdkit.migrate.facts.models.step_groups import Backward, Group, Step
 from hvdkit.migrate.facts.optimizers.averaged_by_hand import averages_by_hand
 from hvdkit.migrate.facts.optimizers.steps import steps_of
 from hvdkit.migrate.facts.optimizers.written_optimizers import optimizer_names
-from hvdkit.migrate.names import FUNCTIONS, Names
-from hvdkit.migrate.statements import statements_above, statements_below
+from hvdkit.migrate.index.names import FUNCTIONS, Names
+from hvdkit.migrate.index.statements import statements_above, statements_below
 
 SKIP = "skip_synchronize"
 

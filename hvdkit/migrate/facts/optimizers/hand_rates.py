@@ -18,7 +18,7 @@ from hvdkit.migrate.facts.collectives.different_on_every_rank import (
     tests_above,
 )
 from hvdkit.migrate.facts.facts import Facts
-from hvdkit.migrate.names import Binding, Names
+from hvdkit.migrate.index.names import Binding, Names
 
 
 @dataclass(frozen=True)

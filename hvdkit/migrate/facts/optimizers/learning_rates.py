@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from hvdkit.migrate.facts.facts import Facts
 from hvdkit.migrate.facts.models.optimizers import Optimizer
 from hvdkit.migrate.facts.programs.programs import programs_of
-from hvdkit.migrate.names import Names
+from hvdkit.migrate.index.names import Names
 from hvdkit.migrate.values.arguments import given, keyword, unpacks
 from hvdkit.migrate.values.lookups import OPTIMIZER
 

@@ -11,7 +11,7 @@ from hvdkit.migrate.facts.models.written_models import NotShown
 from hvdkit.migrate.facts.optimizers.averaging_optimizers import averaging_optimizers
 from hvdkit.migrate.facts.optimizers.hand_steps import MODEL, stepped_models, steps_by_hand
 from hvdkit.migrate.facts.programs.programs import ProgramFacts, programs_of
-from hvdkit.migrate.names import Names
+from hvdkit.migrate.index.names import Names
 
 
 def stepped_by_hand_too(facts: Facts) -> Iterator[tuple[ProgramFacts, Names, ast.stmt]]:

@@ -10,8 +10,8 @@ from hvdkit.migrate.facts.models.step_groups import Group, Step
 from hvdkit.migrate.facts.optimizers.gradient_waits import reduced_above
 from hvdkit.migrate.facts.optimizers.step_calls import step_calls
 from hvdkit.migrate.facts.programs.programs import programs_of
-from hvdkit.migrate.names import FUNCTIONS, Names, Scope
-from hvdkit.migrate.statements import block_of, statements_above
+from hvdkit.migrate.index.names import FUNCTIONS, Names, Scope
+from hvdkit.migrate.index.statements import block_of, statements_above
 from hvdkit.migrate.values.arguments import passed
 
 Variable = Optional[tuple[Optional[Scope], str]]

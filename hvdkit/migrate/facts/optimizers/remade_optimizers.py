@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from hvdkit.migrate.facts.facts import Facts
 from hvdkit.migrate.facts.optimizers.wrap_places import WrapPlace, wrap_places
-from hvdkit.migrate.names import FUNCTIONS, LOOPS, Names
+from hvdkit.migrate.index.names import FUNCTIONS, LOOPS, Names
 from hvdkit.migrate.values.arguments import passed, spawned
 
 MAX_CALLERS = 3

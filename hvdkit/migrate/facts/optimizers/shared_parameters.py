@@ -13,7 +13,7 @@ from itertools import permutations
 
 from hvdkit.migrate.facts.facts import Facts
 from hvdkit.migrate.facts.optimizers.wrap_places import WrapPlace, wrap_places
-from hvdkit.migrate.names import COMPREHENSIONS, FUNCTIONS, Names
+from hvdkit.migrate.index.names import COMPREHENSIONS, FUNCTIONS, Names
 from hvdkit.migrate.values.arguments import head_of
 
 

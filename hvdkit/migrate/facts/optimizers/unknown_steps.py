@@ -9,7 +9,7 @@ from hvdkit.migrate.facts.facts import Facts
 from hvdkit.migrate.facts.models.optimizers import Optimizer
 from hvdkit.migrate.facts.models.weight_updates import may_step_weights
 from hvdkit.migrate.facts.programs.programs import ProgramFacts
-from hvdkit.migrate.names import Names
+from hvdkit.migrate.index.names import Names
 from hvdkit.migrate.values import vocabulary as words
 from hvdkit.migrate.values.arguments import head_of
 from hvdkit.migrate.values.value import Value

@@ -10,7 +10,7 @@ from hvdkit.migrate.facts.models.freezing import switches
 from hvdkit.migrate.facts.models.parameter_roots import parameter_roots
 from hvdkit.migrate.facts.optimizers.averaging_optimizers import averaging_optimizers
 from hvdkit.migrate.facts.optimizers.start_values import is_module
-from hvdkit.migrate.names import Names
+from hvdkit.migrate.index.names import Names
 from hvdkit.migrate.values.value import Value
 
 NORMS = ("torch.nn.utils.clip_grad_norm_", "torch.nn.utils.clip_grad_norm", "torch.nn.utils.get_total_norm")

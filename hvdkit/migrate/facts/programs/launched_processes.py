@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from hvdkit.migrate.facts.facts import Facts
 from hvdkit.migrate.facts.programs.programs import kinds_of
-from hvdkit.migrate.names import FunctionNode, Names
+from hvdkit.migrate.index.names import FunctionNode, Names
 from hvdkit.migrate.values import vocabulary as words
 from hvdkit.migrate.values.arguments import spawned
 

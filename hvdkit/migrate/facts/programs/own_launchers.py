@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from hvdkit.migrate.facts.facts import Facts, Site
 from hvdkit.migrate.facts.programs.programs import programs_of
-from hvdkit.migrate.names import Names
+from hvdkit.migrate.index.names import Names
 from hvdkit.migrate.values.arguments import keyword
 
 STARTS = tuple(f"subprocess.{name}" for name in ("Popen", "run", "call", "check_call", "check_output"))

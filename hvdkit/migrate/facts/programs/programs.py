@@ -11,7 +11,7 @@ from hvdkit.migrate.facts.facts import Facts
 from hvdkit.migrate.facts.keras.evidence import tensorflow_evidence
 from hvdkit.migrate.facts.models.weight_updates import weight_updates
 from hvdkit.migrate.facts.once import once
-from hvdkit.migrate.names import Names
+from hvdkit.migrate.index.names import Names
 from hvdkit.migrate.values import vocabulary as words
 
 TALKS = ("torch.distributed.", *words.DDP)

@@ -9,7 +9,7 @@ from hvdkit.migrate.facts.code.main_guards import main_guard, module_imports
 from hvdkit.migrate.facts.code.pools import in_pool
 from hvdkit.migrate.facts.facts import Facts, Site
 from hvdkit.migrate.facts.programs.programs import ProgramFacts, kinds_of, programs_of
-from hvdkit.migrate.names import FUNCTIONS, LOOPS, Names
+from hvdkit.migrate.index.names import FUNCTIONS, LOOPS, Names
 from hvdkit.migrate.values import vocabulary as words
 
 MAX_CALLERS = 4

@@ -12,7 +12,7 @@ from hvdkit.migrate.facts.keras.strategies import Strategies, find_strategies
 from hvdkit.migrate.facts.keras.tapes import Applied, StepLoop, applied_gradients, step_loops
 from hvdkit.migrate.facts.once import once
 from hvdkit.migrate.facts.programs.programs import kinds_of, programs_of
-from hvdkit.migrate.names import FUNCTIONS, FunctionNode, Names
+from hvdkit.migrate.index.names import FUNCTIONS, FunctionNode, Names
 
 
 @once

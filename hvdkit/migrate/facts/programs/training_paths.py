@@ -8,7 +8,7 @@ from hvdkit.migrate.facts.code.call_graph import begins_in
 from hvdkit.migrate.facts.code.loops import Path, training_loops
 from hvdkit.migrate.facts.facts import Facts
 from hvdkit.migrate.facts.programs.programs import ProgramFacts
-from hvdkit.migrate.names import Names
+from hvdkit.migrate.index.names import Names
 
 
 def training_paths(facts: Facts, program: ProgramFacts) -> list[Path]:

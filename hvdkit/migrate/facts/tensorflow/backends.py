@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from hvdkit.migrate.facts.code.environment import is_environment
 from hvdkit.migrate.facts.facts import Facts
 from hvdkit.migrate.facts.programs.programs import ProgramFacts
-from hvdkit.migrate.names import Names
+from hvdkit.migrate.index.names import Names
 
 BACKEND = "KERAS_BACKEND"
 SET_BACKEND = ("keras.config.set_backend", "keras.backend.set_backend")

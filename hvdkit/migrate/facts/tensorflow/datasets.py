@@ -13,7 +13,7 @@ from hvdkit.migrate.facts.keras.model_calls import keras_calls
 from hvdkit.migrate.facts.once import once
 from hvdkit.migrate.facts.programs.programs import programs_of
 from hvdkit.migrate.facts.programs.tensorflow_programs import training_files, training_step_loops
-from hvdkit.migrate.names import FUNCTIONS, Binding, FunctionNode, Names
+from hvdkit.migrate.index.names import FUNCTIONS, Binding, FunctionNode, Names
 from hvdkit.migrate.values.arguments import keyword, passed
 from hvdkit.migrate.values.binding_order import last_binding, reaching
 from hvdkit.migrate.values.value import Value

@@ -8,7 +8,7 @@ from hvdkit.migrate.facts.facts import Facts
 from hvdkit.migrate.facts.keras.tapes import StepLoop
 from hvdkit.migrate.facts.programs.programs import programs_of
 from hvdkit.migrate.facts.tensorflow.datasets import Chain, operation, run_over
-from hvdkit.migrate.names import Names
+from hvdkit.migrate.index.names import Names
 from hvdkit.migrate.values.arguments import keyword
 
 GENERATOR = "keras.preprocessing.image.ImageDataGenerator"

@@ -7,7 +7,7 @@ import ast
 from hvdkit.migrate.facts.facts import Facts
 from hvdkit.migrate.facts.launch.rank_kinds import rank_kinds
 from hvdkit.migrate.facts.tensorflow.datasets import Chain, dataset_chains, operation
-from hvdkit.migrate.names import Names
+from hvdkit.migrate.index.names import Names
 
 
 def is_cut(facts: Facts, chain: Chain) -> bool:

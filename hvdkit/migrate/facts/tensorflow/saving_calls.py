@@ -12,7 +12,7 @@ from hvdkit.migrate.facts.files.writers import own_file
 from hvdkit.migrate.facts.keras.mentions import tensorflow_files
 from hvdkit.migrate.facts.keras.model_calls import is_model, keras_models
 from hvdkit.migrate.facts.launch.which_processes import Where, where_runs
-from hvdkit.migrate.names import Names
+from hvdkit.migrate.index.names import Names
 from hvdkit.migrate.values.arguments import given
 
 # Library functions that write a file -> position and name of the argument that says where.

@@ -14,7 +14,7 @@ from hvdkit.migrate.facts.tensorflow.datasets import (
     disorder,
     operation,
 )
-from hvdkit.migrate.names import Names
+from hvdkit.migrate.index.names import Names
 from hvdkit.migrate.values.value import Value
 
 

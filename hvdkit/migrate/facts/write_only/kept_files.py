@@ -11,7 +11,7 @@ from hvdkit.migrate.facts.files.vocabulary import ARCHIVES
 from hvdkit.migrate.facts.files.writers import Writer, handed, is_target, needed_everywhere
 from hvdkit.migrate.facts.programs.reached_code import only_single, trained_by
 from hvdkit.migrate.facts.write_only.texts import is_named, is_read
-from hvdkit.migrate.names import FunctionNode, Names
+from hvdkit.migrate.index.names import FunctionNode, Names
 from hvdkit.migrate.values.arguments import positional, received
 
 MAX_STEPS = 4

@@ -18,8 +18,8 @@ from hvdkit.migrate.facts.files.writers import Writer
 from hvdkit.migrate.facts.init.init_order import has_rank
 from hvdkit.migrate.facts.programs.reached_code import only_single, trained_by
 from hvdkit.migrate.facts.write_only.texts import is_read, opened_to_closed
-from hvdkit.migrate.names import FUNCTIONS, Names
-from hvdkit.migrate.statements import statements_above
+from hvdkit.migrate.index.names import FUNCTIONS, Names
+from hvdkit.migrate.index.statements import statements_above
 from hvdkit.migrate.values.arguments import given
 
 MAX_CALLERS = 4

@@ -16,8 +16,8 @@ from hvdkit.migrate.facts.files.writers import Writer, handed, is_target, path_a
 from hvdkit.migrate.facts.init.init_order import has_rank
 from hvdkit.migrate.facts.once import once
 from hvdkit.migrate.facts.programs.reached_code import trained_by
-from hvdkit.migrate.names import Names
-from hvdkit.migrate.statements import statements_above
+from hvdkit.migrate.index.names import Names
+from hvdkit.migrate.index.statements import statements_above
 
 MAX_CALLEES = 3
 MAX_CALLERS = 3

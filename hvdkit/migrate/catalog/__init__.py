@@ -1,0 +1,1 @@
+"""What a rule and a finding are, and which rules there are."""

@@ -1,0 +1,105 @@
+"""`hvdkit rules` and the pages of the rules, made of what their files say. No rule is loaded."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from hvdkit.arguments import parsed
+from hvdkit.errors import UsageError
+from hvdkit.migrate.catalog.rule import Page
+from hvdkit.migrate.catalog.rule_files import COMMANDS, read, rule_files, title_in
+
+
+def main(argv: Sequence[str]) -> int:
+    """Run `hvdkit rules`."""
+    parser = argparse.ArgumentParser(
+        prog="hvdkit rules",
+        description="List the rules of hvdkit migrate and hvdkit check.",
+        epilog="example: hvdkit rules --json",
+    )
+    parser.add_argument("--json", action="store_true", help="as JSON")
+    args = parsed(parser, argv[1:])
+    files = rule_files(*COMMANDS)
+    if args.json:
+        rows = [
+            {"id": p.id, "title": p.title, "what": p.what, "why": p.why, "safety": p.safety}
+            for p in map(read, files.values())
+        ]
+        json.dump(rows, sys.stdout, indent=2)
+        print()
+        return 0
+    for name, path in files.items():
+        print(f"{name}  {title_in(path)}")
+    return 0
+
+
+def page_of(name: str) -> str:
+    """The page of the rule with this id, in any case. Raises UsageError when there is none."""
+    files = rule_files(*COMMANDS)
+    if file := files.get(name.upper()):
+        return text_of(read(file))
+    from hvdkit.migrate.catalog.selection import nearest_rule
+
+    near = nearest_rule(name, [*files])
+    hint = f"did you mean {near}? " if near else ""
+    raise UsageError(f"there is no rule {name!r}", "", f"{hint}hvdkit rules lists them")
+
+
+def pages(repository: Path) -> dict[str, str]:
+    """The Markdown pages of all rules by file name, with an index; the repository's docs/rules."""
+    made = {}
+    parts = ["# The rules\n\nMade from the rules by `scripts/docs`."]
+    for command in COMMANDS:
+        own = [read(path) for path in rule_files(command).values()]
+        rows = [f"- [{page.id}]({page.id}.md) {page.title}" for page in own]
+        parts.append(f"## hvdkit {command}\n\n" + "\n".join(rows))
+        for page in own:
+            made[f"{page.id}.md"] = text_of(page) + _link(
+                Path("tests", command, "examples", page.id), repository
+            )
+    return {"README.md": "\n\n".join(parts) + "\n", **made}
+
+
+def _link(folder: Path, repository: Path) -> str:
+    """Where a page in docs/rules leads to the rule's other examples."""
+    if not (repository / folder).exists():
+        return ""
+    return f"\n[More examples](../../{folder.as_posix()}), each a test of this rule.\n"
+
+
+def text_of(page: Page) -> str:
+    """A rule's page in Markdown: text, then each example as a diff, then what it leaves alone."""
+    import difflib
+
+    parts = [
+        f"# {page.id}: {page.title}\n",
+        page.what,
+        f"\n**Why.** {page.why}",
+        f"\n**{_split(page.safety)}",
+    ]
+    if page.changes:
+        parts.append("\n## What it changes")
+    for change in page.changes:
+        old, new = change.texts()
+        lines = difflib.unified_diff(old.splitlines(), new.splitlines(), lineterm="", n=30)
+        parts.append("\n" + (f"{change.note}\n\n" if change.note else "") + "```diff")
+        parts += list(lines)[3:]
+        parts.append("```")
+    if page.keeps:
+        parts.append("\n## What it leaves alone")
+    for keep in page.keeps:
+        said = " (reported)" if keep.reported else ""
+        parts.append(
+            f"\n{keep.reason[:1].upper()}{keep.reason[1:]}{said}:\n\n```python\n{keep.text().rstrip()}\n```"
+        )
+    return "\n".join(parts) + "\n"
+
+
+def _split(safety: str) -> str:
+    """`Safe: because` with the first word in bold."""
+    head, _, tail = safety.partition(":")
+    return f"{head}:** {tail.strip()}" if tail else f"Safety.** {safety}"

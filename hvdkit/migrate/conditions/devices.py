@@ -1,0 +1,98 @@
+"""Two post-conditions: Horovod is initialised before CUDA is used, and each process has its own device."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from hvdkit.migrate.conditions.answers import Answer, open_at
+from hvdkit.migrate.facts import Facts, Site
+from hvdkit.migrate.facts.launch.launch_order import Order
+from hvdkit.migrate.facts.launch.rank_kinds import rank_kinds
+from hvdkit.migrate.facts.programs.programs import ProgramFacts
+from hvdkit.migrate.facts.programs.reached_code import runs_in, starting_sites
+from hvdkit.migrate.index.names import Names
+from hvdkit.migrate.plan import State
+from hvdkit.migrate.values import vocabulary as words
+
+# Questions that make no CUDA context, and settings that are kept until there is one.
+HARMLESS = (
+    "torch.cuda.is_available",
+    "torch.cuda.device_count",
+    "torch.cuda.manual_seed",
+    "torch.cuda.manual_seed_all",
+    "torch.cuda.is_bf16_supported",
+    "torch.cuda.amp.",
+)
+SET_DEVICE = ("torch.cuda.set_device", "torch.accelerator.set_device_index")
+
+
+def initialised(facts: Facts, program: ProgramFacts) -> Answer:
+    """Whether hvd.init() is there, and stands above the first use of CUDA in its function."""
+    sites = [site for site in starting_sites(facts, program) if site.name in words.HVD_INIT]
+    if not sites:
+        return Answer(State.OPEN, "no hvd.init() was found")
+    early = [
+        use
+        for use in (*facts.calls("torch.cuda."), *_moves(facts))
+        if not use.name.startswith(HARMLESS) and any(_above(use, site) for site in sites)
+    ]
+    order = Order(facts)
+    early = [use for use in early if not order.covers(use.names, use.node)]  # in its callers, it may be
+    if early and not any(_above(site, early[0]) for site in sites):
+        return open_at("CUDA is used above it at {}", early[:1])
+    where = ", ".join(site.names.place(site.node) for site in sites[:3])
+    return Answer(State.PROVEN, f"hvd.init() at {where}")
+
+
+def own_device(facts: Facts, program: ProgramFacts) -> Answer:
+    """Whether each process of a host works on a device of its own."""
+    chosen = [site for site in facts.calls(*SET_DEVICE) if _is_run(facts, program, site)]
+    moves = [site for site in _moves(facts) if site.node.args and site.names in program.files]
+    for site in chosen:
+        kinds = rank_kinds(facts).of(site.names, site.node.args[0]) if site.node.args else frozenset()
+        if "rank" in kinds and "local_rank" not in kinds:
+            return open_at("set_device takes the rank among all hosts at {}", [site])
+    for site in (*chosen, *moves, *facts.calls("torch.device")):
+        inside = any(
+            rank_kinds(facts).inside(site.names, argument, "local_rank") for argument in site.node.args
+        )
+        if inside and _is_run(facts, program, site):
+            return Answer(State.PROVEN, f"by local_rank at {site.names.place(site.node)}")
+    for site in facts.calls("hvdkit.torch.init"):
+        if site.names in program.files:
+            return Answer(State.PROVEN, f"hvd.init() chooses it at {site.names.place(site.node)}")
+    for site in facts.calls(words.OWN_GROUP):
+        if site.name in words.LIBRARY_STARTS and site.names in program.files:
+            detail = f"{site.name} chooses it by LOCAL_RANK at {site.names.place(site.node)}"
+            return Answer(State.PROVEN, detail)
+    if not any(_names_cuda(names) for names in program.files):
+        return Answer(State.NONE, "the program does not use CUDA")
+    used = (*chosen, *moves)[:1]
+    return Answer(State.OPEN, "no torch.cuda.set_device(hvd.local_rank()) was found", used)
+
+
+def _is_run(facts: Facts, program: ProgramFacts, site: Site) -> bool:
+    """Whether a program comes to a call: the main guard of a file that it imports is another's."""
+    return site.names in program.files and runs_in(facts, program, site.names, site.node)
+
+
+def _moves(facts: Facts) -> Iterator[Site]:
+    """`x.cuda(...)`, `x.to(...)`."""
+    for method in ("cuda", "to"):
+        for names, call, _ in facts.methods(method):
+            yield Site(names, call, f"?.{method}")
+
+
+def _above(first: Site, second: Site) -> bool:
+    """Whether one call stands above another in the same function."""
+    names = first.names
+    same = names is second.names and names.function(first.node) is names.function(second.node)
+    return same and first.node.lineno < second.node.lineno
+
+
+def _names_cuda(names: Names) -> bool:
+    constants = names.of_kind(ast.Constant)
+    return any(name in names.attributes for name in ("cuda", "accelerator")) or any(
+        isinstance(node.value, str) and "cuda" in node.value and len(node.value) < 20 for node in constants
+    )

@@ -1,0 +1,293 @@
+"""The post-conditions of a migrated program, each proven from the facts of the rewritten text, or open.
+
+A row that does not apply is "not needed", with the reason. What could not be followed is open.
+"""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+from hvdkit.migrate.conditions.answers import Answer, Code, open_at, places, row
+from hvdkit.migrate.conditions.devices import initialised, own_device
+from hvdkit.migrate.conditions.tensorflow_table import tensorflow_conditions
+from hvdkit.migrate.facts import Facts, Site
+from hvdkit.migrate.facts.coverage.unseen_training import unseen_training
+from hvdkit.migrate.facts.data.random_batches import drawn_apart, made_apart
+from hvdkit.migrate.facts.data.random_splits import unseeded_orders, unseeded_shuffles, unseeded_splits
+from hvdkit.migrate.facts.data.samplers_of_hosts import same_on_hosts
+from hvdkit.migrate.facts.data.sharding import epoch_calls, in_order, orders_itself, picked_by_rank, share
+from hvdkit.migrate.facts.data.training_loaders import (
+    own_loaders,
+    seeds,
+    training_loaders,
+    unfollowed_loaders,
+)
+from hvdkit.migrate.facts.data.whole_graph import whole_graph
+from hvdkit.migrate.facts.files.writers import writers
+from hvdkit.migrate.facts.launch.rank_kinds import rank_kinds
+from hvdkit.migrate.facts.launch.which_processes import Where, where_runs, without_job
+from hvdkit.migrate.facts.models.gradient_collectives import BY_HOROVOD, Gradients, hand_reductions
+from hvdkit.migrate.facts.models.wraps import chosen_wraps
+from hvdkit.migrate.facts.optimizers.after_backward import averaged_passes
+from hvdkit.migrate.facts.optimizers.averaging_optimizers import averaging_optimizers
+from hvdkit.migrate.facts.optimizers.named_passes import passes_by_name
+from hvdkit.migrate.facts.optimizers.unknown_steps import unknown_steps
+from hvdkit.migrate.facts.programs.programs import ProgramFacts, programs_of
+from hvdkit.migrate.facts.programs.reached_code import run_by_nobody, runs_in
+from hvdkit.migrate.facts.programs.training_paths import training_paths
+from hvdkit.migrate.index.names import Names
+from hvdkit.migrate.plan import Condition, State
+from hvdkit.migrate.values import vocabulary as words
+from hvdkit.migrate.values.arguments import keyword
+
+UNDERSTOOD = "what trains is understood"
+NOT_UNDERSTOOD = "nothing that hvdkit knows would average the gradients of what trains at {}"
+DIVIDED = "each rank divides the data its own way, and trains on what another validates on: {}"
+NOT_TRAINED = "nothing is trained here"
+ONE_PROCESS = "nothing is trained: it stays a program of one process"
+SCALES = "Parts of it would be divided: those of a NeighborLoader with a DistributedSampler over the nodes"
+
+
+def conditions(facts: Facts, entry: Path, before: Facts) -> tuple[Condition, ...]:
+    """The table for the program that starts with a file. before: the facts of the files as they are."""
+    program = next((p for p in programs_of(facts) if p.entry.source.path == entry), None)
+    if program is None:
+        return ()
+    if program.kind == "none":
+        unseen = unseen_training(facts, program)
+        return (row(before, UNDERSTOOD, open_at(NOT_UNDERSTOOD, unseen), ()),) if unseen else ()
+    if program.kind.startswith("tf-"):
+        return tensorflow_conditions(facts, program, before)
+    training = bool(training_paths(facts, program)) or passes_by_name(facts, program)
+    if not training and not _uses_horovod(facts, program):
+        return tuple(Condition(name, State.NONE, ONE_PROCESS) for name in (STARTS, *TRAINING, *ALWAYS))
+    answers = {name: check(facts, program) for name, check in STARTED.items()}
+    for name, check in TRAINING.items():
+        answers[name] = check(facts, program) if training else Answer(State.NONE, NOT_TRAINED)
+    answers.update({name: check(facts, program) for name, check in ALWAYS.items()})
+    otherwise = _trains(facts, program)
+    return tuple(row(before, name, answer, otherwise) for name, answer in answers.items())
+
+
+def _trains(facts: Facts, program: ProgramFacts) -> list[Code]:
+    """What trains in a program, to which a person goes where something is missing; else where it begins."""
+    found: list[Code] = [(path.names, path.backward) for path in training_paths(facts, program)]
+    return found[:1] or [(program.entry, program.entry.source.tree)]
+
+
+def _uses_horovod(facts: Facts, program: ProgramFacts) -> bool:
+    """Whether a program may come to a call of Horovod or torch.distributed."""
+    called = facts.calls(*(f"{module}." for module in words.HOROVOD), "torch.distributed.")
+    return any(runs_in(facts, program, site.names, site.node) for site in called)
+
+
+def _sharded(facts: Facts, program: ProgramFacts) -> Answer:
+    apart: list[Code] = [site for site, _ in unseeded_splits(facts, program)]
+    apart += [*unseeded_shuffles(facts, program), *unseeded_orders(facts, program)]
+    if apart:
+        return open_at(DIVIDED, apart)
+    loaders = training_loaders(facts, program)
+    if not loaders:
+        own = own_loaders(facts, program)
+        if own and all(rank_kinds(facts).inside(value.names, value.node) for value in own):
+            return Answer(State.PROVEN, f"by the project's own DataLoader class at {places(own)}")
+        if own:
+            return open_at("how the project's own DataLoader class divides the data at {}", own)
+        return _without_loader(facts, program)
+    # One that is made where there is one process may have all of the data.
+    loaders = [o for o in loaders if not without_job(facts, o.names, o.node)] or loaders
+    shares = [(loader, share(facts, loader)) for loader in loaders]
+    whole = [loader for loader, by in shares if not by and not picked_by_rank(facts, loader)]
+    if whole:
+        return open_at("every rank may draw all of the data of the loader at {}", whole)
+    alike = [loader for loader in loaders if same_on_hosts(facts, loader)]
+    if alike:
+        return open_at(
+            "the sampler divides by the rank within a host, and on several hosts ranks draw the same data: "
+            "loader at {} (--suggested gives it hvd.rank())",
+            alike,
+        )
+    by = " and ".join(sorted({by or "a data set that the rank picks from" for _, by in shares}))
+    return Answer(State.PROVEN, f"by {by}: loader at {places(loaders)}")
+
+
+def _without_loader(facts: Facts, program: ProgramFacts) -> Answer:
+    """Batches that are drawn by hand: seeded by the rank, every rank draws others."""
+    made = unfollowed_loaders(facts, program)
+    if made:
+        return open_at("which loader feeds the training could not be followed: {}", made)
+    graph = whole_graph(facts, program)
+    if graph is not None:
+        data, loop = graph
+        return Answer(
+            State.NONE,
+            f"no batches to divide: each step at {places([loop])} computes the whole graph of "
+            f"{places([data])}, on every rank alike, and N ranks take as long as one. {SCALES}",
+        )
+    found = seeds(facts, program)
+    own = [(names, call) for names, call, by_rank in found if by_rank]
+    if own:
+        where = places(own)
+        return Answer(
+            State.PROVEN, f"no DataLoader; random numbers, seeded by the rank at {where}, draw the batches"
+        )
+    apart = [site for path in training_paths(facts, program) for site in drawn_apart(facts, program, path)]
+    if apart:
+        return Answer(
+            State.PROVEN,
+            f"no DataLoader; random numbers that nothing seeds draw the batches at {places(apart)}",
+        )
+    made_by = [site for path in training_paths(facts, program) for site in made_apart(facts, program, path)]
+    if made_by:
+        return Answer(
+            State.PROVEN,
+            f"no DataLoader; the data are random numbers, which nothing seeds: {places(made_by)}",
+        )
+    same = [(names, call) for names, call, _ in found]
+    if same:
+        return open_at("no DataLoader, and the seed at {} is the same on all ranks", same)
+    return Answer(State.OPEN, "no DataLoader was found in a loop with a backward pass")
+
+
+def _set_epoch(facts: Facts, program: ProgramFacts) -> Answer:
+    loaders = [loader for loader in training_loaders(facts, program) if share(facts, loader)]
+    shuffling = [o for o in loaders if not in_order(facts, o) and not orders_itself(facts, o)]
+    if not shuffling:
+        return Answer(State.NONE, "no sampler asks for the epoch" if loaders else "no sampler was found")
+    calls = {
+        loader.node: [call for call in epoch_calls(facts, loader) if runs_in(facts, program, *call)]
+        for loader in shuffling
+    }
+    untold = [loader for loader in shuffling if not calls[loader.node]]
+    if untold:
+        return open_at("no set_epoch was found for the loader at {}", untold)
+    return Answer(State.PROVEN, f"set_epoch at {places(call for found in calls.values() for call in found)}")
+
+
+def _optimizer(facts: Facts, program: ProgramFacts) -> Answer:
+    unseen = unseen_training(facts, program)
+    if unseen:
+        return open_at("a library trains here, by itself: {}", unseen)
+    mine = [
+        optimizer
+        for optimizer in averaging_optimizers(facts)
+        if optimizer.names in program.files
+        if runs_in(facts, program, optimizer.names, optimizer.node)
+        or run_by_nobody(facts, optimizer.names, optimizer.node)
+    ]
+    bare = [optimizer for optimizer in mine if not optimizer.wrapped]
+    if (bare or not mine) and (passes := averaged_passes(facts, program)):
+        return Answer(State.PROVEN, f"averaged after backward() at {places(passes)}")
+    if (bare or not mine) and (reduced := _reduced(facts, program)):
+        return Answer(State.PROVEN, f"averaged before the step at {places(reduced)}")
+    summed = [site for site in hand_reductions(facts, BY_HOROVOD) if site.names in program.files]
+    if summed and (bare or not mine):
+        return open_at("the script sums gradients itself, as before, at {}", summed)
+    if not mine:
+        return Answer(State.OPEN, "no optimizer was found")
+    if bare:
+        return open_at("not in a DistributedOptimizer: {}", bare)
+    return Answer(State.PROVEN, f"DistributedOptimizer around {places(mine)}")
+
+
+def _reduced(facts: Facts, program: ProgramFacts) -> list[tuple[Names, ast.Call]]:
+    """The calls that average gradients, where no other optimizer steps than those that are unknown."""
+    steps = [
+        at
+        for at in unknown_steps(facts, program, averaging_optimizers(facts))
+        if runs_in(facts, program, *at)
+    ]
+    calls = facts.calls(*words.HVD_IN_PLACE) if steps or passes_by_name(facts, program) else []
+    return [
+        (site.names, site.node)
+        for site in calls
+        if site.names in program.files and runs_in(facts, program, site.names, site.node)
+        if words.HVD_AVERAGE & set(site.names.qualified(keyword(site.node, "op") or site.node.func))
+        if Gradients(facts).among(site.names, site.node.args[0] if site.node.args else None)
+    ]
+
+
+def _broadcast(facts: Facts, program: ProgramFacts) -> Answer:
+    sites = [site for site in facts.calls(*words.HVD_BROADCAST) if site.names in program.files]
+    if not sites:
+        return Answer(State.OPEN, "no broadcast of the model was found")
+    late = [
+        (names, call)
+        for names, call, _ in facts.methods("load_state_dict")
+        if names in program.files
+        and where_runs(facts, names, call) is not Where.ALL
+        and not any(_follows(site, names, call) for site in sites)
+    ]
+    if late:
+        return open_at("rank 0 alone loads a state at {}, after the broadcast", late)
+    return Answer(State.PROVEN, f"broadcast at {places(sites)}")
+
+
+def _follows(site: Site, names: Names, call: ast.Call) -> bool:
+    """Whether a broadcast stands below a load, or in another function, which may run later."""
+    same = site.names is names and names.function(site.node) is names.function(call)
+    return not same or site.node.lineno > call.lineno
+
+
+def _writers(facts: Facts, program: ProgramFacts) -> Answer:
+    mine = [writer for writer in writers(facts) if runs_in(facts, program, writer.names, writer.node)]
+    every = [writer for writer in mine if writer.where is Where.ALL]
+    nodes = [writer for writer in mine if writer.where is Where.ONE_PER_NODE]
+    if every:
+        return open_at("every rank writes at {}", every)
+    if nodes:
+        return open_at("one rank of each host writes (local_rank, not rank) at {}", nodes)
+    if not mine:
+        return Answer(State.NONE, "no call was found that writes a file")
+    return Answer(State.PROVEN, f"rank 0 writes at {places(mine)}")
+
+
+def _reductions(facts: Facts, program: ProgramFacts) -> Answer:
+    sites = [site for site in facts.calls(*BY_HOROVOD) if site.names in program.files]
+    lost = [
+        site
+        for site in sites
+        if not site.name.endswith("_") and isinstance(site.names.parents[site.node], ast.Expr)
+    ]
+    silent = [site for site in sites if not {"op", "average"} & {k.arg for k in site.node.keywords}]
+    if lost:
+        return open_at("the result is thrown away at {}: allreduce_ works in place", lost)
+    if not sites:
+        return Answer(State.NONE, "nothing is reduced by hand")
+    if silent:
+        return Answer(State.PROVEN, f"Horovod's average, where no op is given: {places(silent)}")
+    return Answer(State.PROVEN, f"op at {places(sites)}")
+
+
+def _leftovers(facts: Facts, program: ProgramFacts) -> Answer:
+    calls = facts.calls("torch.distributed.", *words.WRAPS)
+    sites = [s for s in calls if s.names in program.files and s.name not in words.ASK_NO_GROUP]
+    if sites:
+        called = ", ".join(sorted({site.name.rpartition(".")[2] for site in sites}))
+        return open_at(f"{called} at {{}}", sites)
+    chosen = [(names, call) for names, call in chosen_wraps(facts) if names in program.files]
+    if chosen:
+        return open_at("DistributedDataParallel, if it is what is chosen, at {}", chosen)
+    kept = [site for site in facts.calls(words.OWN_GROUP) if site.names in program.files]
+    if kept:
+        return Answer(
+            State.PROVEN,
+            f"only the process group of Horovod's ranks that libraries ask at {places(kept)}",
+        )
+    return Answer(State.PROVEN, "no call of torch.distributed, DDP or DataParallel")
+
+
+STARTS = "Horovod is initialised before CUDA"
+STARTED = {STARTS: initialised, "each process has its own device": own_device}
+TRAINING = {
+    "training data is sharded by rank": _sharded,
+    "each epoch has an order of its own": _set_epoch,
+    "every optimizer averages gradients": _optimizer,
+    "ranks start from the same weights": _broadcast,
+}
+ALWAYS = {
+    "files are written by rank 0 only": _writers,
+    "reductions say what they compute": _reductions,
+    "no DDP or process group is left": _leftovers,
+}

@@ -1,0 +1,74 @@
+"""Blocks that deletions of several rules empty: the last becomes `pass`.
+
+No blank line is left on top of a block, or at the end of the file.
+"""
+
+from __future__ import annotations
+
+import ast
+import itertools
+import re
+from collections.abc import Sequence
+
+from hvdkit.migrate import edits
+from hvdkit.migrate.index.names import Names
+from hvdkit.migrate.plan import Edit
+
+
+def fill(names: Names, changes: Sequence[Edit]) -> list[Edit]:
+    """The changes, with a `pass` in every block that they would empty. Module level may be empty."""
+    source = names.source
+    deleted = {(edit.start, edit.end): edit for edit in changes if not edit.text and edit.end > edit.start}
+    result = list(changes)
+    for node in (node for node in names.parents if "body" in node._fields):
+        for field in ("body", "orelse", "finalbody"):
+            body = getattr(node, field, None)
+            if not isinstance(body, list) or len(body) < 2 or not isinstance(body[0], ast.stmt):
+                continue
+            gone = [_deletion(names, statement, deleted) for statement in body]
+            first, last = gone[0], gone[-1]
+            if None in gone or first is None or last is None:
+                _close_up(names, node, gone, result)
+                _end_file(names, gone, result)
+                continue
+            if any(edit.text and first.start <= edit.start <= last.end for edit in changes):
+                continue
+            result.remove(last)
+            result.append(Edit(source.start(body[-1]), source.end(body[-1]), "pass"))
+    return result
+
+
+def _close_up(names: Names, node: ast.AST, gone: list[Edit | None], result: list[Edit]) -> None:
+    """Let the blank lines go that a deletion on top of a block would leave there."""
+    source = names.source
+    leading = list(itertools.takewhile(lambda edit: edit is not None, gone))
+    if not leading or isinstance(node, ast.Module) or source.notebook is not None:
+        return
+    first, last = leading[0], leading[-1]
+    assert first is not None and last is not None
+    blank = re.compile(r"(?:[ \t]*\r?\n)+").match(source.text, last.end)
+    if blank and not any(edit.text and first.start <= edit.start <= blank.end() for edit in result):
+        result[result.index(last)] = Edit(last.start, blank.end(), "")
+
+
+def _end_file(names: Names, gone: list[Edit | None], result: list[Edit]) -> None:
+    """Let the blank lines go that deletions would leave at the end of the file."""
+    source = names.source
+    trailing = list(itertools.takewhile(lambda edit: edit is not None, reversed(gone)))
+    if not trailing or source.notebook is not None:
+        return
+    first, last = trailing[-1], trailing[0]
+    assert first is not None and last is not None
+    start = len(source.text[: first.start].rstrip()) + len(source.newline)
+    if source.text[last.end :].strip() or start >= first.start:
+        return
+    if not any(edit.text and start <= edit.start <= last.end for edit in result):
+        result[result.index(first)] = Edit(start, first.end, "")
+
+
+def _deletion(names: Names, statement: ast.stmt, deleted: dict[tuple[int, int], Edit]) -> Edit | None:
+    """The edit that deletes exactly a statement's lines."""
+    try:
+        return deleted.get(edits.own_lines(names.source, statement))
+    except edits.CannotEdit:
+        return None

@@ -1,0 +1,1 @@
+"""What one file says by itself: scopes, imports, calls and what names mean."""

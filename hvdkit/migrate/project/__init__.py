@@ -1,0 +1,1 @@
+"""Files and who imports whom; no values."""

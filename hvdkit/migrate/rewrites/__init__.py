@@ -1,0 +1,1 @@
+"""What replaces the constructs that several rules rewrite, as edits made from facts."""

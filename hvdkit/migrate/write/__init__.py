@@ -1,0 +1,1 @@
+"""Plans to disk: the gate, the undo record, atomic replacement, and taking it back."""

@@ -1,0 +1,102 @@
+"""Writing a plan: the gate, the undo record first, then each file atomically."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from hvdkit.errors import HvdkitError
+from hvdkit.files import is_inside, replace_file
+from hvdkit.migrate.plan import FilePlan
+
+
+class DirtyTree(HvdkitError):
+    """The tree has uncommitted changes, so that a person could not tell them from hvdkit's."""
+
+
+class NoVersionControl(HvdkitError):
+    """The files are under no version control."""
+
+
+class OutsideTree(HvdkitError):
+    """A file to be written leads out of the folder that was named."""
+
+
+def root_of(paths: Sequence[Path]) -> Path:
+    """The version-controlled folder that holds the paths, else their common folder: what may be written.
+
+    A folder that is named by a link is what the link leads to; a file belongs to the folder that names it.
+    """
+    folders = [os.path.realpath(path if path.is_dir() else path.parent) for path in paths]
+    folder = Path(os.path.commonpath(folders))
+    for candidate in (folder, *folder.parents):
+        if (candidate / ".git").exists():
+            return candidate
+    return folder
+
+
+def check_tree(root: Path, allow_dirty: bool, allow_no_vcs: bool) -> None:
+    """Refuse to write where the person could not see or take back what was done."""
+    if not (root / ".git").exists():
+        if not allow_no_vcs:
+            raise NoVersionControl(
+                f"{root} is not under version control",
+                "the diff could not be looked at or taken back with git",
+                "git init, git add and git commit it, or add --allow-no-vcs (--undo works either way)",
+            )
+        return
+    if allow_dirty:
+        return
+    import subprocess
+
+    command = ["git", "-C", str(root), "status", "--porcelain"]
+    status = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)
+    if status.returncode != 0:
+        raise NoVersionControl(
+            f"git status failed in {root}: {status.stderr.strip()}", "", "add --allow-dirty"
+        )
+    if status.stdout.strip():
+        count = len(status.stdout.splitlines())
+        raise DirtyTree(
+            f"{root} has {count} uncommitted change(s)",
+            "hvdkit's edits would be mixed with yours",
+            "git commit or git stash them, or add --allow-dirty",
+        )
+
+
+@dataclass(frozen=True)
+class Written:
+    """What one write did."""
+
+    files: tuple[Path, ...]
+    record: Path
+
+
+def write(files: Sequence[FilePlan], root: Path) -> Written:
+    """Replace each changed file, after a record from which `undo` restores every byte."""
+    return write_all({file.path: file.after.encode(file.encoding) for file in files if file.changed}, root)
+
+
+def write_all(wanted: Mapping[Path, bytes], root: Path) -> Written:
+    """Write files below root, after a record. Raises: OSError; OutsideTree with nothing written."""
+    from hvdkit.migrate.write.undo import record
+
+    check_inside(wanted, root)
+    made = record(wanted, root)
+    for path, data in wanted.items():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        replace_file(path, data)
+    return Written(tuple(wanted), made)
+
+
+def check_inside(wanted: Iterable[Path], root: Path) -> None:
+    """Raises: OutsideTree where a file leads out of a folder."""
+    outside = next((path for path in wanted if not is_inside(path, root)), None)
+    if outside is not None:
+        raise OutsideTree(
+            f"{outside} leads to {os.path.realpath(outside)}, outside {root}",
+            "what lies there belongs to others, and could not be taken back; nothing was written",
+            f"replace the link with a copy: cp --remove-destination {os.path.realpath(outside)} {outside}",
+        )

@@ -1,0 +1,105 @@
+"""What commands write: a plan in place, files elsewhere, a report; and how it is taken back."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TextIO
+
+from hvdkit.errors import HvdkitError
+from hvdkit.files import read_file, replace_file
+from hvdkit.migrate.plan import Plan
+from hvdkit.migrate.write.apply import check_inside, root_of, write, write_all
+
+
+class ExistsError(HvdkitError):
+    """A file to be written is there, with other contents."""
+
+
+def add_gate(parser: argparse.ArgumentParser) -> None:
+    """The options that let a command write where what it changes could not be seen or taken back."""
+    gate = parser.add_argument_group("where to write")
+    gate.add_argument("--allow-dirty", action="store_true", help="write into a tree with uncommitted changes")
+    gate.add_argument("--allow-no-vcs", action="store_true", help="write where there is no version control")
+
+
+def write_in_place(plan: Plan, paths: Sequence[Path], command: str, said: TextIO) -> None:
+    """Write the changed files and say so; `command` is the command line that takes them back."""
+    if not plan.changed:
+        return
+    back = f"{command} --undo {os.path.relpath(paths[0])}"
+    with _failing(f"{back} restores those that were written"):
+        written = write(plan.files, root_of(paths))
+    print(f"wrote {len(written.files)} file(s); {back} restores them", file=said)
+
+
+def write_elsewhere(
+    wanted: Mapping[Path, bytes], folder: Path, force: bool, command: str, said: TextIO
+) -> None:
+    """Write files under a folder and say so. Raises: ExistsError; OutsideTree; HvdkitError."""
+    different = to_write(wanted, folder, force, "another --output keeps both")
+    back = f"{command} --undo {os.path.relpath(folder)}"
+    make_folder(folder)
+    if different:
+        with _failing(f"{back} takes back those that were written"):
+            write_all(different, root_of([folder]))
+    print(f"wrote {len(wanted)} file(s) under {os.path.relpath(folder)}; {back} takes them back", file=said)
+
+
+def to_write(wanted: Mapping[Path, bytes], root: Path, force: bool, instead: str) -> dict[Path, bytes]:
+    """Those of the files that are not there as they should be. instead: what to do other than --force.
+
+    Raises: ExistsError where one of them has other contents; OutsideTree where one leads out of root.
+    """
+    check_inside(wanted, root)
+    with _failing(""):
+        same = {path for path, data in wanted.items() if path.is_file() and read_file(path) == data}
+    different = {path: data for path, data in wanted.items() if path not in same}
+    there = [str(path) for path in different if os.path.lexists(path)]
+    if there and not force:
+        raise ExistsError(
+            f"already there: {', '.join(there)}",
+            "what is in them would be lost; nothing was written",
+            f"--force replaces them; {instead}",
+        )
+    return different
+
+
+def make_folder(folder: Path) -> None:
+    """A folder, and those around it. Raises: HvdkitError."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise HvdkitError(f"{folder} cannot be made: {error.strerror}") from error
+
+
+def put(path: Path, data: bytes) -> None:
+    """Write a report: a file as a whole, or into a device or a pipe. Raises: HvdkitError when it cannot."""
+    with _failing(""):
+        if path.exists() and not path.is_file():
+            path.write_bytes(data)
+        else:
+            replace_file(path, data)
+
+
+def undo_last(paths: Sequence[str]) -> None:
+    """Take back what the last write around the paths, or here, did, and name the files."""
+    from hvdkit.migrate.write.undo import undo
+
+    for path in undo(root_of([Path(os.path.abspath(path)) for path in paths] or [Path.cwd()])):
+        print(f"{'restored' if path.exists() else 'removed'} {os.path.relpath(path)}")
+
+
+@contextmanager
+def _failing(fix: str) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise HvdkitError(
+            f"{error.filename or 'a file'} cannot be written: {error.strerror}",
+            "each file is either as it was or as it should be" if fix else "",
+            fix,
+        ) from error

@@ -89,7 +89,41 @@ def _samples(comparison: Comparison, first: Difference) -> Cause | None:
         == [draw.indices for draw in other.draws if draw.epoch == epoch][:1]
     ):
         return Cause("HVD303", f"epoch {epoch} has the order of epoch 0: call sampler.set_epoch(epoch)")
-    return Cause("HVD301", "the ranks draw other samples than the original's did")
+    return _different_draws(one, other)
+
+
+def _different_draws(one: Step, other: Step) -> Cause:
+    """Samples that are neither another loader's nor an earlier epoch's: by what they have in common."""
+    pairs = [(a, b) for a, b in zip(one.draws, other.draws) if a != b]
+    if pairs:
+        before, now = pairs[0]
+        if before.loader == now.loader and before.epoch != now.epoch:
+            more = "more" if now.epoch < before.epoch else "fewer"
+            return Cause(
+                "HVD301",
+                f"a pass over the data has {more} batches than the original's: its batch size, drop_last or "
+                "the number of replicas is different",
+            )
+        if before.epoch == now.epoch and len(before.indices) != len(now.indices):
+            return Cause(
+                "HVD301",
+                f"a batch of one rank has {len(now.indices)} samples, and the original's "
+                f"{len(before.indices)}: batch sizes are those of a rank, as DDP's are",
+            )
+        if _is_row(now.indices) and not _is_row(before.indices):
+            return Cause("HVD301", "the samples come unshuffled: give the sampler shuffle=True")
+    return Cause(
+        "HVD301",
+        "the ranks draw different samples from the original's: the sampler's seed, its rank, or the number "
+        "that set_epoch is given is different",
+    )
+
+
+def _is_row(indices: tuple[object, ...]) -> bool:
+    """Whether samples are taken at equal distances, as a sampler that does not shuffle takes them."""
+    numbers = [index for index in indices if isinstance(index, int)]
+    gaps = {later - earlier for earlier, later in zip(numbers, numbers[1:])}
+    return len(numbers) == len(indices) > 2 and len(gaps) == 1 and min(gaps) > 0
 
 
 def _repeats(comparison: Comparison, first: Difference) -> Cause | None:
@@ -124,6 +158,15 @@ def _scale(comparison: Comparison, first: Difference) -> Cause | None:
     else:
         return None
     if first.stage is Stage.RATE:
+        rates = [
+            {step.rates for step in _steps(run, first)} for run in (comparison.original, comparison.migrated)
+        ]
+        if len(rates[0]) == 1 < len(rates[1]):
+            return Cause(
+                "HVD403",
+                "the learning rate differs between the ranks: it is set, or its scheduler stepped or loaded, "
+                "on some ranks only",
+            )
         return Cause(
             "HVD403",
             f"the learning rate is multiplied by the {world} ranks, and the original's is not"
@@ -134,7 +177,61 @@ def _scale(comparison: Comparison, first: Difference) -> Cause | None:
         return Cause("HVD401", "gradients are summed, not averaged: op=hvd.Average")
     if _is(ratio, 1 / world):
         return Cause("HVD401", "gradients are divided by the number of ranks twice: Horovod averages already")
-    return None
+    return _one_factor(comparison, first) if first.stage is Stage.GRADIENT else None
+
+
+def _one_factor(comparison: Comparison, first: Difference) -> Cause | None:
+    """All gradients of a step are the original's times one number, which is not that of the ranks."""
+    steps = [_step(run, first.rank, first) for run in (comparison.original, comparison.migrated)]
+    norms = [{tensor.name: tensor.norm for tensor in step.gradients} if step else {} for step in steps]
+    ratios = [_ratio(norm, norms[1].get(name, 0.0)) for name, norm in norms[0].items() if norm]
+    if len(ratios) < 2 or _is(ratios[0], 1.0) or not all(_is(ratio, ratios[0]) for ratio in ratios):
+        return None
+    return Cause(
+        "HVD404",
+        f"every gradient is {ratios[0]:.3g} times the original's: clipping, unscaling or a division of the "
+        "loss is missing, or is done at a different place",
+    )
+
+
+def _forward(comparison: Comparison, first: Difference) -> Cause | None:
+    """The same weights and the same batch give a different loss."""
+    if first.stage is not Stage.LOSS or first.largest is None:
+        return None
+    step = _step(comparison.migrated, first.rank, first)
+    if step is None or not step.batches:
+        return None  # data that no loader returned are not compared
+    if first.rank:
+        return Cause(
+            "HVD307",
+            f"on rank {first.rank}, but not on rank 0, the same weights and batch give a different loss: its "
+            "random numbers (dropout) are seeded differently; give each rank the seed that it had",
+        )
+    statistics = (
+        "; batch statistics of one rank, where SyncBatchNorm took those of all" if step.buffers else ""
+    )
+    return Cause(
+        "HVD204" if step.buffers else "HVD307",
+        "the same weights and the same batch give a different loss: a different mode (train or eval), random "
+        f"numbers drawn in a different order{statistics}",
+    )
+
+
+def _update(comparison: Comparison, first: Difference) -> Cause | None:
+    """The same gradients at the same rate make a different update."""
+    if first.stage is not Stage.PARAMETER or not first.step or first.largest is None:
+        return None
+    if _alike(comparison.original, first) and not _alike(comparison.migrated, first):
+        return Cause(
+            "HVD402",
+            f"the ranks make different updates of the same gradient: the optimizer's state differs on rank "
+            f"{first.rank}; send rank 0's by hvd.broadcast_object(optimizer.state_dict()) after it is loaded",
+        )
+    return Cause(
+        "HVD402",
+        "the same gradients make a different update: the optimizer's state is not the original's (one that "
+        "was loaded before the optimizer was wrapped is lost), or its settings are different",
+    )
 
 
 def _ratio(one: float, other: float) -> float:
@@ -176,7 +273,17 @@ def _files(_: Comparison, first: Difference) -> Cause | None:
     return Cause("HVD601", f"{first.name} is {first.migrated}: guard it with `if hvd.rank() == 0:`")
 
 
-TESTS: tuple[Test, ...] = (_order, _no_broadcast, _phantom, _repeats, _samples, _not_reduced, _scale)
+TESTS: tuple[Test, ...] = (
+    _order,
+    _no_broadcast,
+    _phantom,
+    _repeats,
+    _samples,
+    _not_reduced,
+    _scale,
+    _forward,
+    _update,
+)
 
 
 def _is(ratio: float, wanted: float) -> bool:

@@ -47,8 +47,7 @@ OUTCOMES = {
     FALSE_NO: "a right migration, refused",
     NOT_RUN: "no result yet, or one of other scripts",
 }
-# A job whose ranks wait for each other is over after a minute without a step.
-OPTIONS = ("--np", "2", "--timeout", "60")
+OPTIONS = ("--np", "2")
 # What verify prints of why it refuses.
 REASONS = re.compile(r"likely cause: |fails  |first difference: |differ: |does not hold: |hvdkit verify: ")
 
@@ -127,8 +126,9 @@ def trials() -> Iterator[Trial]:
             yield Trial(name, what, entry.get("cause"), text, options, tensorflow)
 
 
-def run(trial: Trial, python: str, scratch: Path) -> Result:
-    """Run verify on one trial in a folder of its own."""
+def run(trial: Trial, python: str, scratch: Path, timeout: str) -> Result:
+    """Run verify on one trial in a folder of its own. timeout: seconds without a step, after which ranks that
+    wait for each other are given up."""
     folder = scratch / trial.name.replace("/", "-")
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
@@ -138,7 +138,17 @@ def run(trial: Trial, python: str, scratch: Path) -> Result:
     environment = {**os.environ, "PYTHONPATH": str(HERE.parent), "NO_COLOR": "1", "TF_CPP_MIN_LOG_LEVEL": "3"}
     if (folder / "prepare.py").exists():
         subprocess.run([python, "prepare.py"], cwd=folder, env=environment, check=True)
-    command = [python, "-m", "hvdkit", "verify", "original.py", "migrated.py", *trial.options]
+    command = [
+        python,
+        "-m",
+        "hvdkit",
+        "verify",
+        "original.py",
+        "migrated.py",
+        "--timeout",
+        timeout,
+        *trial.options,
+    ]
     began = time.perf_counter()
     done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
     seconds = round(time.perf_counter() - began, 1)
@@ -156,7 +166,10 @@ def run(trial: Trial, python: str, scratch: Path) -> Result:
 
 
 def judged(trial: Trial, code: int, said: str) -> str:
-    """The outcome. What could not be run was refused, too, and has to be named as well."""
+    """The outcome. A migration that could not be run was refused, too, and has to be named as well; an
+    original that could not be run says nothing of it."""
+    if code == 2 and "the original script" in said:
+        return NOT_RUN
     if trial.cause is None:
         return RIGHT if code == 0 else FALSE_NO
     if code == 0:
@@ -228,6 +241,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--again", action="store_true", help="run those that have a result, too")
     parser.add_argument("--work", type=Path, metavar="DIR", help="keep scripts and verify's output here")
     parser.add_argument("--tensorflow-python", metavar="PYTHON", help="of an environment with TensorFlow")
+    parser.add_argument("--timeout", default="120", metavar="S", help="of verify; more on a busy machine")
     parser.add_argument("--json", action="store_true", help="print the results instead of the matrix")
     return parser.parse_args()
 
@@ -242,7 +256,7 @@ def main() -> int:
             python = asked.tensorflow_python if trial.tensorflow else sys.executable
             if python is None or (results_of([trial])[trial].outcome != NOT_RUN and not asked.again):
                 continue
-            result = run(trial, python, asked.work or Path(temporary))
+            result = run(trial, python, asked.work or Path(temporary), asked.timeout)
             keep({**results_of(listed), trial: result})  # read again: another may be at work
             counts = Counter(result.outcome for result in results_of(wanted).values())
             so_far = ", ".join(f"{outcome} {counts[outcome]}" for outcome in OUTCOMES)

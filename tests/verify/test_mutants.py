@@ -56,6 +56,7 @@ def test_a_patch_that_does_not_match_is_an_error(mutants, tmp_path, monkeypatch)
         ("summed", 1, "likely cause: the learning rate", "refused, not named"),
         ("summed", 2, "hvdkit verify: a script failed", "refused, not named"),
         ("summed", 0, "agree", "false yes"),
+        ("summed", 2, "hvdkit verify: the original script took no step for 60 s", "not run"),
         (None, 0, "agree", "agrees"),
         (None, 1, "differ: loss", "false no"),
         (None, 2, "hvdkit verify: a script failed", "false no"),

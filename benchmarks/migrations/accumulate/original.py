@@ -1,4 +1,4 @@
-"""Two batches a step with DDP: bfloat16, a loss scaler that meets an overflow on one rank, clipping."""
+"""Three batches a step with DDP: bfloat16, a loss scaler that meets an overflow on one rank, clipping."""
 
 from contextlib import nullcontext
 
@@ -8,7 +8,7 @@ import torch.nn.functional as F
 from torch import nn
 from torch.nn.parallel import DistributedDataParallel
 
-WINDOW = 2
+WINDOW = 3
 
 
 def main():
@@ -19,7 +19,7 @@ def main():
     model = DistributedDataParallel(nn.Sequential(nn.Linear(8, 16), nn.Tanh(), nn.Linear(16, 2)))
     optimizer = torch.optim.AdamW(model.parameters(), lr=0.01)
     scaler = torch.amp.GradScaler("cpu", init_scale=1024.0)
-    for batch in range(16):
+    for batch in range(21):
         inputs = torch.randn(8, 8, generator=generator)
         if rank == 1 and batch == 4:
             inputs[0, 0] = float("inf")
@@ -30,7 +30,7 @@ def main():
             scaler.scale(loss / WINDOW).backward()
         if last:
             scaler.unscale_(optimizer)
-            nn.utils.clip_grad_norm_(model.parameters(), 0.1)
+            nn.utils.clip_grad_norm_(model.parameters(), 0.3)
             scaler.step(optimizer)
             scaler.update()
             optimizer.zero_grad()

@@ -57,7 +57,7 @@ def main():
             optimizer.zero_grad()
             loss = F.cross_entropy(model(x), y)
             loss.backward()
-            nn.utils.clip_grad_norm_(model.parameters(), 0.5)
+            nn.utils.clip_grad_norm_(model.parameters(), 0.6)
             optimizer.step()
             with torch.no_grad():
                 for slow, fast in zip(average.parameters(), model.parameters()):

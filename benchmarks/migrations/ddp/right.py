@@ -58,7 +58,7 @@ def main():
             loss = F.cross_entropy(model(x), y)
             loss.backward()
             optimizer.synchronize()
-            nn.utils.clip_grad_norm_(model.parameters(), 0.5)
+            nn.utils.clip_grad_norm_(model.parameters(), 0.6)
             with optimizer.skip_synchronize():
                 optimizer.step()
             with torch.no_grad():

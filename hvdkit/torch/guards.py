@@ -32,6 +32,7 @@ __all__ = [
     "NotDistributedError",
     "NotInitializedError",
     "PatchedStepError",
+    "SecondBackwardError",
     "UncoveredParametersError",
     "UnreducedGradientsError",
     "WrappedModelError",
@@ -50,8 +51,12 @@ class PatchedStepError(HvdkitError):
     """Somebody replaced `step` on the optimizer object, which would go past the reduction."""
 
 
+class SecondBackwardError(HvdkitError):
+    """backward() ran again before step(), and the gradients of the first were already being reduced."""
+
+
 class UnreducedGradientsError(HvdkitError):
-    """Gradients were about to be used while their reduction is still under way."""
+    """Gradients were changed, or about to be used, while their reduction is still under way."""
 
 
 def check_initialized() -> None:

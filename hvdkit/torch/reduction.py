@@ -21,7 +21,7 @@ from torch import Tensor
 from torch.optim import Optimizer
 
 from hvdkit.torch import registry
-from hvdkit.torch.guards import UnreducedGradientsError
+from hvdkit.torch.guards import SecondBackwardError, UnreducedGradientsError
 
 __all__ = ["KEPT", "AdasumUpdates", "Averaging", "is_adasum"]
 
@@ -46,6 +46,7 @@ class _State(Optimizer):
     _should_synchronize: bool
     _make_hook: Callable[[Tensor], Callable[..., None]]
     _reduces: bool
+    _sent: dict[Tensor, tuple[Tensor, int]]
 
 
 # Everything that goes when the optimizer is an ordinary one again.
@@ -58,15 +59,21 @@ class Averaging(_State):
     _reduces = False  # True once hooks are registered: more than one rank, and this one takes part
 
     def synchronize(self) -> None:
-        """Wait until every gradient is reduced. A second call, and the step() after it, reduce nothing."""
+        """Wait until every gradient is reduced. A second call, and the step() after it, reduce nothing.
+
+        Raises UnreducedGradientsError where a gradient was changed while it was being reduced.
+        """
         if self._synchronized and not self._handles:
             return
         if self._reduces:
+            _check_unchanged(self)
             # Horovod fixes this set when it wraps; parameters are frozen and unfrozen later. It is read
             # only to find those that no hook has seen: in most steps, none.
             every_hook_ran = len(self._handles) == len(self._allreduce_delay)
             self._requires_update = set() if every_hook_ran else _trainable(self)
         _DistributedOptimizer.synchronize(self)
+        if self._reduces:
+            self._sent.clear()
 
     def step(self, closure: Closure = None) -> Any:
         """Reduce what is not reduced yet, then step. Returns the closure's loss, averaged over ranks.
@@ -93,6 +100,9 @@ class Averaging(_State):
                 "requires_grad_(False): it saves the reduction.",
                 stacklevel=2,
             )
+            for parameter, (grad, _) in self._sent.items():
+                parameter.grad = grad  # Horovod writes to it, though somebody has set it to None
+            self._sent.clear()
             self.synchronize()
         self._synchronized = False
         super(type(self), self).zero_grad(*args, **kwargs)
@@ -103,9 +113,23 @@ class Averaging(_State):
         _adopt(self)
 
     def _register_hooks(self) -> None:
+        self._sent = {}
         _DistributedOptimizer._register_hooks(self)
         self._reduces = True
         _watch_frozen(self)
+
+    def _make_hook(self, p: Tensor) -> Callable[..., None]:  # type: ignore[override]
+        return _once_a_step(self, p, _DistributedOptimizer._make_hook(self, p))
+
+    def _allreduce_grad_async(self, p: Tensor) -> Any:
+        handle = _DistributedOptimizer._allreduce_grad_async(self, p)
+        _note_sent(self, (p,))
+        return handle
+
+    def _grouped_allreduce_grad_async(self, ps: tuple[Tensor, ...]) -> Any:
+        handle = _DistributedOptimizer._grouped_allreduce_grad_async(self, ps)
+        _note_sent(self, ps)
+        return handle
 
     @property
     def _step_supports_amp_scaling(self) -> bool:
@@ -151,6 +175,9 @@ class AdasumUpdates(_State):
         self._reduces = True
         _watch_frozen(self)
 
+    def _make_hook(self, p: Tensor) -> Callable[..., None]:  # type: ignore[override]
+        return _once_a_step(self, p, _DistributedAdasumOptimizer._make_hook(self, p))
+
 
 def is_adasum(optimizer: Optimizer) -> bool:
     """Whether Horovod, wrapped here or plain, combines this optimizer's updates by Adasum."""
@@ -163,6 +190,49 @@ for _step in _STEPS:
     # step inside, after the reduction; AdasumUpdates, with many steps inside, has them around the whole.
     _step.hooked = True
     _step._wrapped_by_lr_sched = True  # schedulers need no counter of their own: step sets _opt_called
+
+
+def _once_a_step(optimizer: _State, parameter: Tensor, hook: Callable[..., None]) -> Callable[..., None]:
+    """Horovod's hook, which from the moment the gradient is sent waits for step(): it asserts that alone."""
+
+    def checked(*arguments: Any) -> None:
+        if optimizer._allreduce_delay[parameter] <= 0:
+            raise SecondBackwardError(
+                f"backward() reached {optimizer._parameter_names[parameter]} again before step(), while its "
+                "gradient was being reduced",
+                why="what this backward() adds would reach the other ranks in part, or not at all",
+                fix="(loss_1 + loss_2).backward() once, or `with hvd.accumulate(optimizer):` around each "
+                "backward() but the last, or DistributedOptimizer(..., backward_passes_per_step=2)",
+            )
+        hook(*arguments)
+
+    return checked
+
+
+def _note_sent(optimizer: Averaging, parameters: Iterable[Tensor]) -> None:
+    for parameter in parameters:
+        grad = parameter.grad
+        assert grad is not None
+        # On ROCm, and on a GPU without GPU operations, Horovod itself writes the average with torch.
+        if not grad.is_cuda or (hvd.nccl_built() and not hvd.rocm_built()):
+            optimizer._sent[parameter] = grad, grad._version
+
+
+def _check_unchanged(optimizer: Averaging) -> None:
+    """torch counts each change of a tensor; Horovod's own writes, straight to the memory, it does not see."""
+    changed = [
+        optimizer._parameter_names[parameter]
+        for parameter, (grad, version) in optimizer._sent.items()
+        if parameter.grad is not grad or grad._version != version
+    ]
+    if changed:
+        raise UnreducedGradientsError(
+            f"{', '.join(changed[:3])}{', ...' if len(changed) > 3 else ''}: the gradient was clipped or "
+            "changed after backward(), while it was being reduced",
+            why="each rank would change another part of the average, and the ranks would part",
+            fix="hvd.clip_grad_norm_(optimizer, model.parameters(), max_norm), which waits first; before "
+            "any other change, optimizer.synchronize()",
+        )
 
 
 def _trainable(optimizer: Optimizer) -> set[Tensor]:
@@ -188,7 +258,11 @@ def _watch_frozen(optimizer: _State) -> None:
     """Horovod leaves frozen parameters out for good; they are reduced once somebody unfreezes them."""
     _watch(
         optimizer,
-        [p for p in registry.parameters_of(optimizer) if not p.requires_grad and p.is_floating_point()],
+        [
+            p
+            for p in registry.parameters_of(optimizer)
+            if not p.requires_grad and (p.is_floating_point() or p.is_complex())
+        ],
     )
 
 

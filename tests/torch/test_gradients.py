@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import nullcontext
 from typing import Any
 
@@ -15,7 +15,7 @@ from torch.nn.parallel import DistributedDataParallel
 from training import Optimizers, equal_on_all_ranks, gathered, loss_of, mlp, process_group, raised, values
 
 import hvdkit.torch as hvd
-from hvdkit.torch.guards import NotDistributedError, UnreducedGradientsError
+from hvdkit.torch.guards import NotDistributedError, SecondBackwardError, UnreducedGradientsError
 
 pytestmark = pytest.mark.ranks
 
@@ -130,6 +130,48 @@ def test_scaler_step_without_reduction_is_refused_on_all_ranks() -> None:
     error = raised(lambda: scaler.step(optimizer))
     optimizer.synchronize()
     assert gathered(type(error)) == [UnreducedGradientsError] * hvd.size()
+
+
+CHANGES: dict[str, Callable[[nn.Module], object]] = {
+    "norm": lambda model: nn.utils.clip_grad_norm_(model.parameters(), MAX_NORM),
+    "nothing to clip": lambda model: nn.utils.clip_grad_norm_(model.parameters(), 1e9),
+    "value": lambda model: nn.utils.clip_grad_value_(model.parameters(), MAX_VALUE),
+    "by hand": lambda model: model[2].bias.grad.mul_(0.5),  # type: ignore[index]
+    "replaced": lambda model: setattr(model[2].bias, "grad", torch.ones(1)),  # type: ignore[index]
+}
+
+
+@pytest.mark.parametrize("arguments", [{}, {"groups": 2}, {"fp16_allreduce": True}])
+@pytest.mark.parametrize("how", CHANGES)
+def test_gradients_changed_while_they_are_reduced_are_refused(how: str, arguments: dict[str, Any]) -> None:
+    """Clipped by torch or by hand: the next thing that needs the average says so, on all ranks."""
+    model = mlp()
+    optimizer = hvd.DistributedOptimizer(OPTIMIZERS["sgd"](model), model, **arguments)
+    loss_of(model, 0).backward()
+    CHANGES[how](model)
+    error = raised(optimizer.step)
+    assert gathered(type(error)) == [UnreducedGradientsError] * hvd.size()
+    assert "2.bias" in str(error) and "fix: hvd.clip_grad_norm_(" in str(error)
+    with pytest.warns(UserWarning, match="throws away"):
+        optimizer.zero_grad()  # and the optimizer is as good as new
+    loss_of(model, 1).backward()
+    optimizer.synchronize()
+    CHANGES[how](model)  # in its place
+    optimizer.step()
+    assert equal_on_all_ranks(values(model))
+
+
+@pytest.mark.parametrize("arguments", [{}, {"groups": 2}, {"backward_passes_per_step": 2}])
+def test_a_second_backward_is_refused_with_what_to_write(arguments: dict[str, Any]) -> None:
+    model = mlp()
+    optimizer = hvd.DistributedOptimizer(OPTIMIZERS["sgd"](model), model, **arguments)
+    for step in range(optimizer.backward_passes_per_step):
+        loss_of(model, step).backward()
+    error = raised(lambda: loss_of(model, 5).backward())
+    assert gathered(type(error)) == [SecondBackwardError] * hvd.size()
+    assert "why: " in str(error) and "hvd.accumulate(optimizer)" in str(error)
+    with pytest.warns(UserWarning, match="throws away"):
+        optimizer.zero_grad()
 
 
 def test_own_order_with_the_scaler() -> None:

@@ -197,6 +197,38 @@ def test_any_layout_and_dtype(layout: str, compression: str) -> None:
     assert equal_on_all_ranks(values(model))
 
 
+@pytest.mark.parametrize("arguments", [{}, {"groups": 2}, {"fp16_allreduce": True}])
+def test_complex_parameters_as_pairs_of_real_numbers(arguments: dict[str, Any]) -> None:
+    """One of them unfrozen after the wrap, one without a gradient on rank 1, which groups do not allow."""
+    torch.manual_seed(hvd.rank())
+    model = nn.ModuleList(nn.Linear(3, 2, bias=False, dtype=torch.cfloat) for _ in range(3))
+    model[1].requires_grad_(False)
+    optimizer = hvd.DistributedOptimizer(torch.optim.Adam(model.parameters(), lr=0.1), model, **arguments)
+    hvd.broadcast(model, optimizer)
+    model[1].requires_grad_(True)
+    lacking = 0 if "groups" in arguments else hvd.rank()
+    sums = []
+    for step in range(3):
+        optimizer.zero_grad()
+        x = torch.complex(batch(step, 4, 3), batch(step + 9, 4, 3))
+        loss = sum(part(x).abs().square().mean() for part in list(model)[: 3 - lacking])
+        (local,) = torch.autograd.grad(loss, [model[0].weight], retain_graph=True)
+        loss.backward()
+        optimizer.synchronize()
+        sums.append((pairs(local), pairs(model[0].weight.grad)))
+        optimizer.step()
+    for of_ranks in zip(*gathered(sums)):
+        locals_, averages = zip(*of_ranks)
+        expected = [sum(values) / hvd.size() for values in zip(*locals_)]
+        assert all(average == pytest.approx(expected, rel=1e-2, abs=1e-3) for average in averages)
+    assert equal_on_all_ranks([pairs(parameter) for parameter in model.parameters()])
+    hvd.check_sync(model, optimizer)
+
+
+def pairs(tensor: Tensor) -> list[float]:
+    return torch.view_as_real(tensor.detach()).flatten().tolist()
+
+
 def test_fp16_is_what_is_sent(monkeypatch: pytest.MonkeyPatch) -> None:
     sent: list[torch.dtype] = []
     reduce = horovod.torch.optimizer.allreduce_async_

@@ -118,7 +118,7 @@ class Averaging(_State):
         self._reduces = True
         _watch_frozen(self)
 
-    def _make_hook(self, p: Tensor) -> Callable[..., None]:  # type: ignore[override]
+    def _make_hook(self, p: Tensor) -> Callable[..., None]:
         return _once_a_step(self, p, _DistributedOptimizer._make_hook(self, p))
 
     def _allreduce_grad_async(self, p: Tensor) -> Any:
@@ -175,7 +175,7 @@ class AdasumUpdates(_State):
         self._reduces = True
         _watch_frozen(self)
 
-    def _make_hook(self, p: Tensor) -> Callable[..., None]:  # type: ignore[override]
+    def _make_hook(self, p: Tensor) -> Callable[..., None]:
         return _once_a_step(self, p, _DistributedAdasumOptimizer._make_hook(self, p))
 
 

@@ -99,6 +99,17 @@ def test_otherwise_waits_until_nothing_can_be_found() -> None:
     assert alone.ask("x", lambda: alone.otherwise(alone.ask("x", frozenset), lambda: frozenset("?"))) == {"?"}
 
 
+def test_what_reads_many_that_grow_waits_for_all_of_them() -> None:
+    # f0 reads f1 reads f2 ... reads the reader, which reads them all: `state = convert(state)` in 40 files.
+    chain = [*(f"f{i}" for i in range(40)), "reader"]
+    graph: Graph = {key: (below,) for key, below in zip(chain, chain[1:])}
+    graph["reader"] = tuple(chain[:-1])
+    asker = Asker(graph)
+    assert asker.ask("f0") == frozenset(chain)
+    # Each once, once more with what the reader found, and the reader a last time.
+    assert asker.computed <= 2 * len(chain) + 1
+
+
 def test_what_grew_outside_the_answers_is_read_again() -> None:
     memo: Memo[str] = Memo()
     table: set[str] = set()

@@ -4,6 +4,9 @@ An answer is a set, united from the answers to other questions (`x = f(x)` makes
 themselves). Questions that depend on each other are answered together: each begins with nothing and is
 computed again when something that it has read has grown, until nothing grows (Tarjan's components, found
 while asking, and a fixed point in each). So an answer never depends on who asked first.
+
+What has grown is computed in sweeps, from the question asked last to the first: a question that reads
+hundreds of others waits for all of them, and is not computed once for each.
 """
 
 from __future__ import annotations
@@ -49,6 +52,8 @@ class Memo(Generic[T]):
         self._stack: list[_Question[T]] = []  # the open ones, in the order in which they were first asked
         self._asking: list[_Question[T]] = []  # those whose computation runs
         self._again: list[int] = []  # heap of -position of the questions to compute again
+        self._later: list[_Question[T]] = []  # those that the running sweep has passed: for the next one
+        self._sweeps: list[tuple[int, int]] = []  # those that run: where each ends, and where it is
         self._guesses = 0  # answers given so far that may still grow
 
     def ask(self, key: object, compute: Callable[..., frozenset[T]], *given: object) -> frozenset[T]:
@@ -107,10 +112,12 @@ class Memo(Generic[T]):
         try:
             self._compute(question)
             while question.first == question.position:
-                if self._again and -self._again[0] >= question.position:
+                if self._waits(question.position):
                     other = self._stack[-heapq.heappop(self._again)]
                     other.waiting = False
+                    self._sweeps.append((question.position, other.position))
                     self._compute(other)
+                    self._sweeps.pop()
                     question.first = min(question.first, other.first)
                 elif not self._give_up(question.position):
                     self._close(question.position)
@@ -120,6 +127,8 @@ class Memo(Generic[T]):
                 self._open.clear()
                 self._stack.clear()
                 self._again.clear()
+                self._later.clear()
+                self._sweeps.clear()
             raise
 
     def _compute(self, question: _Question[T]) -> None:
@@ -135,9 +144,26 @@ class Memo(Generic[T]):
                 self._list(reader)
 
     def _list(self, question: _Question[T]) -> None:
-        if not question.waiting:
-            question.waiting = True
+        """Have a question computed again, in the sweep that runs if that has not passed it."""
+        if question.waiting:
+            return
+        question.waiting = True
+        at = next((at for end, at in reversed(self._sweeps) if end <= question.position), None)
+        if at is not None and at <= question.position:
+            self._later.append(question)
+        else:
             heapq.heappush(self._again, -question.position)
+
+    def _waits(self, position: int) -> bool:
+        """Whether a question from a position on is to be computed again, in this sweep or in the next."""
+        if not self._again or -self._again[0] < position:
+            later, self._later = self._later, []
+            for question in later:
+                if question.position < position:
+                    self._later.append(question)
+                else:
+                    heapq.heappush(self._again, -question.position)
+        return bool(self._again) and -self._again[0] >= position
 
     def _give_up(self, position: int) -> bool:
         """Let the questions that still hope be computed without; False when there are none."""

@@ -26,7 +26,7 @@ Exit code: 0 all ranks ended well; that of the first rank that failed; 2 not sta
 """
 _SHUT_DOWN = (
     "Horovod was shut down while rank {} still used it, and no rank printed an error of its own: another "
-    "rank ended its training first. Give all ranks the same number of steps (DistributedSampler, "
+    "rank ended its training first{}. Give all ranks the same number of steps (DistributedSampler, "
     "drop_last=True) and call hvd.shutdown() only after the last collective"
 )
 
@@ -56,6 +56,7 @@ def parser() -> argparse.ArgumentParser:
     )
     made.add_argument("--log-dir", type=Path, metavar="DIR", help="write rank.N.log files there")
     made.add_argument("--force", action="store_true", help="start in spite of errors and TODO markers")
+    made.add_argument("--no-watch", action="store_true", help="do not compare the ranks (see docs/run.md)")
     made.add_argument("command", nargs=argparse.REMAINDER, metavar="COMMAND ...", help="of each rank")
     return made
 
@@ -74,6 +75,7 @@ def main(argv: list[str]) -> int:
     from hvdkit.doctor.session import Examination, examine
     from hvdkit.launch import job, preflight
     from hvdkit.launch.horovodrun import Start, find_horovodrun
+    from hvdkit.launch.watch import Watch
 
     find_horovodrun()
     script = preflight.script_of(command)
@@ -95,13 +97,17 @@ def main(argv: list[str]) -> int:
             start_timeout=asked.start_timeout,
         ),
     )
-    outcome = job.run(start, command, environ, port, asked.log_dir)
+    watch = None if asked.no_watch or ranks == 1 else Watch(ranks, _say)
+    outcome = job.run(start, command, environ, port, asked.log_dir, watch)
+    if outcome.parted is not None:
+        _say(f"the ranks have parted, and the job was ended: {outcome.parted}")
     if outcome.first is not None:
         if outcome.traceback:
             print(outcome.traceback, file=sys.stderr)
         _say(f"rank {outcome.first.rank} on {outcome.first.host} failed first: {_how(outcome.first.code)}")
         if outcome.shut_down:
-            _say(_SHUT_DOWN.format(outcome.first.rank))
+            where = f" ({outcome.uneven})" if outcome.uneven else ""
+            _say(_SHUT_DOWN.format(outcome.first.rank, where))
     return outcome.code
 
 

@@ -11,7 +11,7 @@ import time
 import uuid
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import FrameType
 
@@ -20,6 +20,8 @@ from hvdkit.launch.horovodrun import Start, command_line
 from hvdkit.launch.lifeline import Lifeline, RankEnd
 from hvdkit.launch.orphans import die_with_parent
 from hvdkit.launch.output import Output, lines
+from hvdkit.launch.watch import Watch
+from hvdkit.sync.folder import VARIABLE
 
 # Seconds for the other ranks to end by themselves, with their own words, once one has failed.
 _FOLLOW_S = 3.0
@@ -35,31 +37,40 @@ class ControlPortError(HvdkitError):
 class Outcome:
     """How a job ended. first: the rank that failed first, None if all ended well or none was started.
     code: what `hvdkit run` ends with. traceback: of `first`. shut_down: it failed because Horovod was shut
-    down, by a rank that is not known to have failed.
+    down, by a rank that is not known to have failed. uneven: where each rank was, if not at the same step.
+    parted: the ranks no longer trained one model, and the job was ended for it.
     """
 
     code: int
     first: RankEnd | None = None
     traceback: str = ""
     shut_down: bool = False
+    uneven: str = ""
+    parted: HvdkitError | None = None
 
 
 def run(
-    start: Start, command: Sequence[str], environ: Mapping[str, str], ctrl_port: int, log_dir: Path | None
+    start: Start,
+    command: Sequence[str],
+    environ: Mapping[str, str],
+    ctrl_port: int,
+    log_dir: Path | None,
+    watch: Watch | None = None,
 ) -> Outcome:
     """Start a job and stay with it. However this is left, no rank runs on any host afterwards.
 
-    environ: all that the ranks are given. ctrl_port: where they report to, 0 for any.
+    environ: all that the ranks are given. ctrl_port: where they report to, 0 for any. watch: what compares
+        the ranks; None for a job that nobody watches.
     Raises: ControlPortError, LauncherError, KeyboardInterrupt.
     """
     token = uuid.uuid4().hex
-    lifeline = _listen(start, ctrl_port, token)
+    lifeline = _listen(start, ctrl_port, token, watch)
     shim = [sys.executable, "-m", "hvdkit.launch.rank", "{}:{}".format(*lifeline.address), "--"]
     full = command_line(start, [*shim, *command])
     with Output(log_dir, lambda: lifeline.has_failure) as output, _interruptible():
         launcher = subprocess.Popen(
             full,
-            env={**environ, "HVDKIT_JOB": token},
+            env={**environ, "HVDKIT_JOB": token, VARIABLE: "1" if watch else ""},
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
@@ -69,19 +80,25 @@ def run(
         reader = threading.Thread(target=_forward, args=(launcher, output), daemon=True)
         reader.start()
         try:
-            _watch(launcher, lifeline)
+            _stay(launcher, lifeline, watch)
         finally:
             lifeline.close()
             lifeline.wait(_END_S)
             _end(launcher)
             reader.join(_LAUNCHER_S)
-        return _outcome(launcher.returncode, (*lifeline.ended, *lifeline.silent), output, start.ranks)
+        outcome = _outcome(launcher.returncode, (*lifeline.ended, *lifeline.silent), output, start.ranks)
+        if watch is None:
+            return outcome
+        watch.look()  # what came last
+        if watch.parted:
+            return Outcome(1, parted=watch.parted)
+        return replace(outcome, uneven=watch.uneven() if outcome.shut_down else "")
 
 
-def _listen(start: Start, ctrl_port: int, token: str) -> Lifeline:
+def _listen(start: Start, ctrl_port: int, token: str, watch: Watch | None) -> Lifeline:
     address = start.route.interfaces[start.launcher].address if start.route else "127.0.0.1"
     try:
-        return Lifeline(address, ctrl_port, token)
+        return Lifeline(address, ctrl_port, token, watch)
     except OSError as error:
         raise ControlPortError(
             f"port {ctrl_port} on {address}: {error.strerror}",
@@ -96,10 +113,16 @@ def _forward(launcher: subprocess.Popen[bytes], output: Output) -> None:
         output.line(line)
 
 
-def _watch(launcher: subprocess.Popen[bytes], lifeline: Lifeline) -> None:
-    """Return when the launcher has ended, or some time after the first rank has failed."""
+def _stay(launcher: subprocess.Popen[bytes], lifeline: Lifeline, watch: Watch | None) -> None:
+    """Return when the launcher has ended, some time after the first rank has failed, or at once where the
+    ranks have parted.
+    """
     failed = None
     while launcher.poll() is None:
+        if watch is not None:
+            watch.look()
+            if watch.parted:
+                return
         if failed is None and lifeline.has_failure:
             failed = time.monotonic()
         if failed is not None and time.monotonic() - failed > _FOLLOW_S:

@@ -15,6 +15,9 @@ import threading
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
+
+from hvdkit.launch.watch import Watch
 
 BEAT_S = 2.0
 # Longer than a machine under full load keeps a small process waiting; the bound that docs/run.md states.
@@ -43,8 +46,9 @@ class RankEnd:
 class Lifeline:
     """A server for the ranks of one job, on one address. Close it and every rank ends."""
 
-    def __init__(self, address: str, port: int, job: str) -> None:
-        """Listen. Raises: OSError if the port is taken."""
+    def __init__(self, address: str, port: int, job: str, watch: Watch | None = None) -> None:
+        """Listen. watch: hears what the ranks record. Raises: OSError if the port is taken."""
+        self._watch = watch
         self._job = job
         self._server = socket.create_server((address, port))
         self.address: tuple[str, int] = self._server.getsockname()[:2]
@@ -125,10 +129,12 @@ class Lifeline:
             try:
                 connection.sendall(b"\n")  # the rank starts when it hears that it is expected
                 for line in lines:
-                    message: Mapping[str, int] = json.loads(line)
+                    message: Mapping[str, Any] = json.loads(line)
                     if "exit" in message:
                         code = int(message["exit"])
                         break
+                    if "watch" in message and self._watch is not None:
+                        self._watch.hear(rank, host, message["watch"])
                     if "stopped" in message:
                         with self._lock:
                             self._stopped.setdefault(rank, time.monotonic())

@@ -7,21 +7,28 @@ ended, and ends it when the launcher is gone. Whatever ends this process ends th
 from __future__ import annotations
 
 import contextlib
+import functools
 import json
 import os
 import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from pathlib import Path
 
+from hvdkit.launch.follower import Follower
 from hvdkit.launch.interfaces import own
 from hvdkit.launch.lifeline import BEAT_S, SILENCE_S
 from hvdkit.launch.orphans import die_with_parent
+from hvdkit.sync.folder import VARIABLE, prepare
+from hvdkit.sync.settings import VARIABLE as CHECK_SYNC
 
 _GRACE_S = 5.0
+_SENDING = threading.Lock()
 _RANKS = ("HOROVOD_RANK", "OMPI_COMM_WORLD_RANK", "PMI_RANK")
 
 
@@ -32,7 +39,10 @@ def main(address: str, command: list[str]) -> int:
     host, _, port = address.rpartition(":")
     try:
         line = socket.create_connection((host, int(port)), timeout=SILENCE_S)
-        _send(line, {"job": os.environ.get("HVDKIT_JOB", ""), "rank": rank, "host": socket.gethostname()})
+        # For sending: what the watch records may take longer than a beat.
+        out = line.dup()
+        out.settimeout(SILENCE_S)
+        _send(out, {"job": os.environ.get("HVDKIT_JOB", ""), "rank": rank, "host": socket.gethostname()})
         if not line.recv(1):
             raise ConnectionError("it does not expect this rank")
     except OSError as error:
@@ -42,15 +52,32 @@ def main(address: str, command: list[str]) -> int:
     asked = threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         signal.signal(number, lambda *_: asked.set())
-    child = subprocess.Popen(command, env=environ, start_new_session=True, preexec_fn=die_with_parent)
-    # Not in the handler: this thread waits for the child, and holds meanwhile what _end asks.
-    threading.Thread(target=_stop_when, args=(asked, line, child), daemon=True).start()
-    threading.Thread(target=_watch, args=(line, child, name), daemon=True).start()
-    code = child.wait()
-    _end(child)  # workers that it left behind
+    with _watched(environ) as folder:
+        child = subprocess.Popen(command, env=environ, start_new_session=True, preexec_fn=die_with_parent)
+        # Not in the handler: this thread waits for the child, and holds meanwhile what _end asks.
+        threading.Thread(target=_stop_when, args=(asked, out, child), daemon=True).start()
+        threading.Thread(target=_stay, args=(line, out, child, name), daemon=True).start()
+        follower = Follower(folder, child.pid, functools.partial(_send, out)) if folder else None
+        code = child.wait()
+        _end(child)  # workers that it left behind
+        if follower is not None:
+            follower.end()
     code = code if code >= 0 else 128 - code
-    _send(line, {"exit": code})
+    _send(out, {"exit": code})
     return code
+
+
+@contextlib.contextmanager
+def _watched(environ: dict[str, str]) -> Iterator[Path | None]:
+    """A folder for what the command records, named in its variables; None where nobody watches."""
+    if not environ.pop(VARIABLE, ""):
+        yield None
+        return
+    with tempfile.TemporaryDirectory(prefix="hvdkit-watch-") as name:
+        prepare(Path(name))
+        environ[VARIABLE] = name
+        environ.setdefault(CHECK_SYNC, "0")  # set to anything, Python starts hvdkit.sync in the command
+        yield Path(name)
 
 
 def _stop_when(asked: threading.Event, line: socket.socket, child: subprocess.Popen[bytes]) -> None:
@@ -75,12 +102,12 @@ def interface_variables(address: str) -> dict[str, str]:
     return {"HOROVOD_GLOO_IFACE": name, "NCCL_SOCKET_IFNAME": name} if name else {}
 
 
-def _watch(line: socket.socket, child: subprocess.Popen[bytes], name: str) -> None:
+def _stay(line: socket.socket, out: socket.socket, child: subprocess.Popen[bytes], name: str) -> None:
     """Show signs of life, and end the child when the launcher shows none."""
     line.settimeout(BEAT_S)
     heard = time.monotonic()
     while time.monotonic() - heard < SILENCE_S:
-        _send(line, {})
+        _send(out, {})
         try:
             if not line.recv(4096):
                 break
@@ -92,7 +119,7 @@ def _watch(line: socket.socket, child: subprocess.Popen[bytes], name: str) -> No
     if child.poll() is None:
         with contextlib.suppress(OSError):  # whoever read this rank's output may be gone, too
             print(f"hvdkit: the launcher is gone or ended the job; {name} ends", file=sys.stderr, flush=True)
-        _stop(line, child)
+        _stop(out, child)
 
 
 def _end(child: subprocess.Popen[bytes]) -> None:
@@ -108,7 +135,7 @@ def _end(child: subprocess.Popen[bytes]) -> None:
 
 
 def _send(line: socket.socket, message: Mapping[str, object]) -> None:
-    with contextlib.suppress(OSError):  # `_watch` sees it too, and acts
+    with contextlib.suppress(OSError), _SENDING:  # `_stay` sees it too, and acts
         line.sendall(json.dumps(message).encode() + b"\n")
 
 

@@ -1,6 +1,7 @@
-"""The check of the ranks that HVDKIT_CHECK_SYNC switches on in any script, without an edit.
+"""The comparison of the ranks of any script, without an edit, for HVDKIT_CHECK_SYNC and for `hvdkit run`.
 
 `hvdkit_check_sync.pth`, which Python reads at its start, calls `start` where the variable is set. Then:
-settings (which steps) -> watch (what the process does, kept in history) -> hvdkit.torch.sync (compares, once
-a step is due) -> evidence (of each rank) -> causes. Nothing here imports torch or Horovod before the script.
+settings (which steps) -> watch (what the process does, kept in history) -> once a step is due,
+hvdkit.torch.sync (the ranks compare themselves) or record and folder (the launcher compares) -> evidence (of
+each rank) -> causes, disagreement. Nothing here imports torch or Horovod before the script.
 """

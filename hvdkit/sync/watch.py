@@ -1,4 +1,4 @@
-"""Hooks into torch and horovod.torch: counts steps, keeps the history, compares the ranks at the steps due.
+"""Hooks into torch and horovod.torch: counts steps, keeps the history, calls back at the steps due.
 
 No hook changes what a call does. None talks to the other ranks but the comparison after a step that is due.
 """
@@ -8,7 +8,7 @@ from __future__ import annotations
 import functools
 import itertools
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 from weakref import WeakKeyDictionary, WeakSet
 
@@ -61,32 +61,40 @@ def watch_functions() -> None:
     hide_state_steps(lambda what, _: HISTORY.note(what))
 
 
-def check_steps(due: frozenset[int]) -> None:
-    """Compare the ranks after these steps of each optimizer. A step that a GradScaler skips counts, too."""
-    if not due:
-        return
+OfStep = Callable[[Optimizer, int], None]
+
+
+def count_steps(each: Callable[[Optimizer], None], due: Sequence[tuple[frozenset[int], OfStep]]) -> None:
+    """Call back after each step, and after some of an optimizer. One that a GradScaler skips counts, too.
+
+    due: numbers of steps, counted for each optimizer, and what to call with it and the number.
+    """
     taken: WeakKeyDictionary[Optimizer, int] = WeakKeyDictionary()
-    places: WeakKeyDictionary[Optimizer, int] = WeakKeyDictionary()
     updated: WeakSet[Optimizer] = WeakSet()
-    # In the order of first steps, which ranks share; how many are still alive, they do not.
-    numbers = itertools.count()
 
     def after(optimizer: Optimizer) -> None:
         updated.clear()
-        if optimizer not in places:
-            places[optimizer] = next(numbers)
-        taken[optimizer] = taken.get(optimizer, 0) + 1
-        if taken[optimizer] in due:
-            _compare(optimizer, places[optimizer], taken[optimizer])
+        taken[optimizer] = step = taken.get(optimizer, 0) + 1
+        each(optimizer)
+        for steps, call in due:
+            if step in steps:
+                call(optimizer, step)
 
     around_steps(lambda _: None, updated.add, after)
     _count_scaled_steps(updated, after)
 
 
-def _compare(optimizer: Optimizer, place: int, step: int) -> None:
+# In the order of first comparisons, which ranks share; how many are still alive, they do not.
+_PLACES: WeakKeyDictionary[Optimizer, int] = WeakKeyDictionary()
+_NUMBERS = itertools.count()
+
+
+def compare(optimizer: Optimizer, step: int) -> None:
     """Raises OutOfSyncError on all ranks where they differ; says so where there is one rank alone."""
     import horovod.torch as hvd
 
+    if optimizer not in _PLACES:
+        _PLACES[optimizer] = next(_NUMBERS)
     if not hvd.is_initialized():
         return
     if hvd.size() == 1:
@@ -95,7 +103,7 @@ def _compare(optimizer: Optimizer, place: int, step: int) -> None:
         return
     from hvdkit.torch.sync import compare_optimizer
 
-    teller, notes = compare_optimizer(optimizer, f"step {step} of optimizer {place}")
+    teller, notes = compare_optimizer(optimizer, f"step {step} of optimizer {_PLACES[optimizer]}")
     if hvd.rank() == teller:
         for note in notes:
             print(f"hvdkit: check_sync: {note}", file=sys.stderr)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import asdict
 from typing import Any
 
@@ -17,9 +17,9 @@ import torch
 from torch import Tensor
 from torch.optim import Optimizer
 
-from hvdkit.errors import HvdkitError
-from hvdkit.sync.causes import likely
-from hvdkit.sync.evidence import Evidence, collect
+from hvdkit.sync.collect import collect
+from hvdkit.sync.disagreement import OutOfSyncError, differing, in_words, out_of_sync
+from hvdkit.sync.evidence import Evidence
 from hvdkit.sync.history import HISTORY
 from hvdkit.torch import guards, registry
 from hvdkit.torch.names import Models, modules_by_prefix, parameter_names, plain
@@ -33,20 +33,10 @@ _NAME = "hvdkit.check_sync"
 _PLAIN = (bool, int, float, complex, str, bytes, type(None))
 _WORDS = 4  # 64-bit words of a SHA-256
 _SHOWN = 3
+_WORD, _CHUNK = 8, 1 << 20  # bytes, words
+_MIX = 0x9E3779B97F4A7C15  # odd
 
 Named = list[tuple[str, Tensor]]
-
-
-class OutOfSyncError(HvdkitError):
-    """Ranks hold different values.
-
-    name: the first tensor or setting that differs. ranks: those whose value is not that of the first rank.
-    cause: one word for the likely cause, "unknown" where nothing speaks for one.
-    """
-
-    name: str
-    ranks: tuple[int, ...]
-    cause: str
 
 
 def check_sync(
@@ -76,14 +66,20 @@ def compare_optimizer(optimizer: Optimizer, when: str) -> tuple[int, tuple[str, 
 
     Returns the rank that should tell of it, and what check_sync returns.
     """
+    named, buffers = trained_by(optimizer)
+    process_set = getattr(optimizer, "process_set", hvd.global_process_set)
+    return _compare(named, buffers, optimizer, False, process_set, when)
+
+
+def trained_by(optimizer: Optimizer) -> tuple[Named, Named]:
+    """Parameters and buffers of the models that an optimizer trains, and what else it trains."""
     modules = models_of(optimizer)
     model: Models = modules[0] if len(modules) == 1 else modules
     named = parameter_names(model)
     known = {id(parameter) for _, parameter in named}
     trained = enumerate(registry.parameters_of(optimizer))
     named += [(f"parameter {place}", tensor) for place, tensor in trained if id(tensor) not in known]
-    process_set = getattr(optimizer, "process_set", hvd.global_process_set)
-    return _compare(named, _buffers(model), optimizer, False, process_set, when)
+    return named, _buffers(model)
 
 
 def _buffers(model: Models) -> Named:
@@ -102,14 +98,14 @@ def _compare(
     process_set: Any,
     when: str,
 ) -> tuple[int, tuple[str, ...]]:
-    values = {name: digest.hex() for name, digest in _digests(named, optimizer)}
+    values = {name: digest.hex() for name, digest in digests(named, optimizer)}
     buffers = {f"buffer {name}": _digest(buffer).hex() for name, buffer in named_buffers}
     rows = _rows(values, buffers, f"{_NAME}.{when}", process_set)
     moment = f"after {when}: " if when else ""
     absent = [rank for rank, row in zip(process_set.ranks, rows) if not row[0]]
     teller = min(set(process_set.ranks) - set(absent))
     if absent:
-        return teller, (f"{moment}not compared: {_ranks(absent)} called hvd.join()",)
+        return teller, (f"{moment}not compared: {in_words(absent)} called hvd.join()",)
     if len(set(rows)) == 1:
         _note_agreement(optimizer)
         return teller, ()
@@ -118,17 +114,13 @@ def _compare(
     mine = {**values, **buffers}, asdict(collect(named, optimizer, covers_all))
     gathered = [json.loads(raw) for raw in _gather(json.dumps(mine).encode(), f"{_NAME}.table", process_set)]
     tables = [table for table, _ in gathered]
-    names = dict.fromkeys(name for table in tables for name in table)
-    differing = [name for name in names if len({table.get(name) for table in tables}) > 1]
-    wrong = differing if strict else [name for name in differing if name not in buffers]
+    names = differing(tables)
+    wrong = names if strict else [name for name in names if name not in buffers]
     if wrong:
-        raise _error(
-            wrong, tables, [Evidence(**evidence) for _, evidence in gathered], process_set.ranks, moment
-        )
+        evidence = [Evidence(**each) for _, each in gathered]
+        raise out_of_sync(wrong, tables, evidence, process_set.ranks, moment)
     _note_agreement(optimizer)
-    shown = ", ".join(differing[:_SHOWN]) + (
-        f" and {len(differing) - _SHOWN} more" if differing[_SHOWN:] else ""
-    )
+    shown = ", ".join(names[:_SHOWN]) + (f" and {len(names) - _SHOWN} more" if names[_SHOWN:] else "")
     return teller, (
         f"{moment}{shown}: the ranks differ; running statistics do so by design, and rank 0's are saved",
     )
@@ -152,33 +144,8 @@ def _rows(
     return [tuple(row) for row in total.tolist()]
 
 
-def _error(
-    names: list[str],
-    tables: list[dict[str, str]],
-    evidence: list[Evidence],
-    ranks: list[int],
-    moment: str,
-) -> OutOfSyncError:
-    """The error for the first of `names`, which not all tables (one per rank) hold with the same digest."""
-    name, first = names[0], tables[0].get(names[0])
-    others = tuple(rank for rank, table in zip(ranks, tables) if table.get(name) != first)
-    cause = likely(evidence, names)
-    error = OutOfSyncError(
-        f"{moment}{name} on {_ranks(others)} differs from rank {ranks[0]}"
-        + (f", and {len(names) - 1} more" if len(names) > 1 else ""),
-        why=cause.text,
-        fix=cause.fix,
-    )
-    error.name, error.ranks, error.cause = name, others, cause.id
-    return error
-
-
-def _ranks(ranks: Iterable[int]) -> str:
-    numbers = list(map(str, ranks))
-    return f"rank{'s' * (len(numbers) > 1)} {', '.join(numbers)}"
-
-
-def _digests(named: Named, optimizer: Optimizer | None) -> Iterator[tuple[str, bytes]]:
+def digests(named: Named, optimizer: Optimizer | None) -> Iterator[tuple[str, bytes]]:
+    """A digest of each parameter, and of what the optimizer keeps that is the same on all ranks by design."""
     for name, parameter in named:
         yield name, _digest(parameter)
     if optimizer is not None:
@@ -202,9 +169,22 @@ def _label(path: tuple[Any, ...], order: list[str]) -> str:
 
 def _digest(leaf: Any) -> bytes:
     if isinstance(leaf, Tensor):
-        raw: Any = as_bytes(leaf.to_dense()).cpu().numpy()
-        return hashlib.sha256(raw).digest()
-    return hashlib.sha256(repr(leaf).encode()).digest()
+        return _fold(as_bytes(leaf.to_dense())).to_bytes(8, "little")
+    return hashlib.sha256(repr(leaf).encode()).digest()[:8]
+
+
+def _fold(raw: Tensor) -> int:
+    """64 bits of some bytes, computed where they are: a GPU is not asked for gigabytes.
+
+    Each word counts by its place with an odd weight modulo 2**64, so that one that differs always shows.
+    """
+    if raw.data_ptr() % _WORD or raw.numel() % _WORD:
+        raw = torch.nn.functional.pad(raw, (0, -raw.numel() % _WORD)).clone()
+    digest = raw.numel()
+    for chunk in raw.view(torch.int64).split(_CHUNK):
+        weights = torch.arange(len(chunk), device=raw.device).mul_(2).add_(1)
+        digest = (digest * _MIX + int((chunk * weights).sum())) % 2**64
+    return digest
 
 
 def _gather(data: bytes, name: str, process_set: Any) -> list[bytes]:

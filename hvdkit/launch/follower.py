@@ -1,0 +1,54 @@
+"""Passes on what the watched command of a rank records (hvdkit.sync.folder), from the rank's host."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from hvdkit.sync.folder import Reader
+
+LOOK_S = 0.5
+_STOPPED = "Tt"  # states of a process that a signal or a debugger has stopped: proc(5)
+
+
+class Follower:
+    """Looks into the folder of one command, now and then and once it has ended."""
+
+    def __init__(self, folder: Path, command: int, send: Callable[[Mapping[str, Any]], None]) -> None:
+        """command: the process that was started, which may not be the one that trains."""
+        self._reader = Reader(folder)
+        self._command, self._send = command, send
+        self._last: list[int] = []
+        self._lock = threading.Lock()
+        self._ended = threading.Event()
+        threading.Thread(target=self._follow, daemon=True).start()
+
+    def end(self) -> None:
+        """The command has ended: pass on the rest."""
+        self._ended.set()
+        self._look()
+
+    def _follow(self) -> None:
+        while not self._ended.wait(LOOK_S):
+            self._look()
+
+    def _look(self) -> None:
+        with self._lock:
+            for event in self._reader.events():
+                self._send({"watch": event})
+            at = self._reader.at()
+            process = at.process or self._command
+            now = [process, at.steps, at.waits, int(_is_stopped(process))]
+            if now != self._last:
+                self._last = now
+                self._send({"watch": {"at": now}})
+
+
+def _is_stopped(process: int) -> bool:
+    try:
+        text = Path(f"/proc/{process}/stat").read_text()
+    except OSError:
+        return False  # ended
+    return text.rpartition(")")[2].split()[0] in _STOPPED

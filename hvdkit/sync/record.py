@@ -1,0 +1,119 @@
+"""What a process under `hvdkit run` records of its training: steps, waits, and its state at a few steps.
+
+It talks to no other rank and is in nobody's way: the launcher compares what the ranks have recorded.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+from collections import Counter
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+from weakref import WeakKeyDictionary, WeakSet
+
+import torch
+from torch.optim import Optimizer
+
+from hvdkit.sync.collect import collect
+from hvdkit.sync.folder import Writer
+from hvdkit.sync.history import HISTORY
+
+_IDLE = 2  # steps without an average under way before that is reported
+
+
+class Record:
+    """One process's record, in a folder made for it."""
+
+    def __init__(self, folder: Path) -> None:
+        self._writer = Writer(folder)
+        self._steps = 0
+        self._keys: WeakKeyDictionary[Optimizer, str] = WeakKeyDictionary()
+        self._alike: Counter[str] = Counter()
+        self._idle: WeakKeyDictionary[Optimizer, int] = WeakKeyDictionary()
+        self._overlapping: WeakSet[Optimizer] = WeakSet()
+
+    def stepped(self, optimizer: Optimizer) -> None:
+        """An optimizer has taken a step. Steps that reduce nothing are no steps of the job."""
+        if hasattr(optimizer, "_requires_update"):
+            self._steps += 1
+            self._writer.at(self._steps, False)
+
+    def watch_waits(self) -> None:
+        """Note when Horovod's optimizer waits for averages, and whether any was under way by then."""
+        from horovod.torch.optimizer import _DistributedOptimizer
+
+        wait = _DistributedOptimizer.synchronize
+
+        @functools.wraps(wait)
+        def synchronize(optimizer: Any) -> Any:
+            self._note_overlap(optimizer)
+            self._writer.at(self._steps, True)
+            result = wait(optimizer)
+            self._writer.at(self._steps, False)  # not after an error: it was waiting when it failed
+            return result
+
+        _DistributedOptimizer.synchronize = synchronize
+
+    def _note_overlap(self, optimizer: Any) -> None:
+        if optimizer in self._overlapping:
+            return
+        if optimizer._handles:
+            self._overlapping.add(optimizer)
+        elif any(parameter.grad is not None for parameter in optimizer._requires_update):
+            self._idle[optimizer] = self._idle.get(optimizer, 0) + 1
+            if self._idle[optimizer] == _IDLE:
+                self._writer.event({"no_overlap": type(optimizer).__name__})
+
+    def state(self, optimizer: Optimizer, step: int) -> None:
+        """Record the state after a step of an optimizer, for the ranks that share it."""
+        import horovod.torch as hvd
+
+        if not hvd.is_initialized():
+            return
+        ranks = getattr(optimizer, "process_set", hvd.global_process_set).ranks
+        # After hvd.join() the ranks' steps have different numbers.
+        if hvd.rank() not in ranks or len(ranks) == 1 or HISTORY.counts["join"]:
+            return
+        from hvdkit.torch import registry
+        from hvdkit.torch.sync import digests, trained_by
+
+        own = {id(parameter) for parameter in registry.parameters_of(optimizer)}
+        named, _ = trained_by(optimizer)
+        # What another optimizer trains is that one's, or belongs to this rank alone.
+        named = [(name, tensor) for name, tensor in named if id(tensor) in own or not tensor.requires_grad]
+        try:
+            table = {name: digest.hex() for name, digest in digests(named, optimizer)}
+        except (RuntimeError, TypeError, ValueError):
+            return  # a kind of tensor that has no bytes to read: what is watched goes on unwatched
+        self._writer.event(
+            {
+                "state": {
+                    "key": self._key(optimizer),
+                    "step": step,
+                    "ranks": list(ranks),
+                    "table": table,
+                    "evidence": asdict(collect(named, optimizer, registry.holds(optimizer))),
+                    "device": _device(optimizer),
+                }
+            }
+        )
+
+    def _key(self, optimizer: Optimizer) -> str:
+        """The same on all ranks for one optimizer of the job, whatever else each rank trains for itself."""
+        if optimizer not in self._keys:
+            shapes = [[tuple(p.shape) for p in group["params"]] for group in optimizer.param_groups]
+            alike = f"{type(optimizer).__name__} {hashlib.sha256(str(shapes).encode()).hexdigest()[:16]}"
+            self._keys[optimizer] = f"{alike} {self._alike[alike]}"
+            self._alike[alike] += 1
+        return self._keys[optimizer]
+
+
+def _device(optimizer: Optimizer) -> str:
+    """The one GPU that an optimizer's parameters are on; "" for the CPU, or several."""
+    devices = {parameter.device for group in optimizer.param_groups for parameter in group["params"]}
+    if len(devices) != 1:
+        return ""
+    (device,) = devices
+    return str(torch.cuda.get_device_properties(device).uuid) if device.type == "cuda" else ""

@@ -1,0 +1,159 @@
+"""The watch of `hvdkit run`: what it says of what the ranks record, when, and what it leaves alone."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from hvdkit.launch.watch import STOPPED_S, WAIT_S, Watch
+from hvdkit.sync.evidence import Evidence
+from hvdkit.sync.folder import Reader, Writer, prepare
+
+EVIDENCE = Evidence(
+    watched=True,
+    wrapped=True,
+    uncovered=[],
+    unsent=[],
+    rates=["0.1"],
+    decays=False,
+    agreed=False,
+    seed=1,
+    skipped=0,
+    counts={"broadcast": 2},
+    last={},
+)
+
+
+class Job:
+    """A watch with a clock of its own, and what it said."""
+
+    def __init__(self, ranks: int = 2) -> None:
+        self.now = 0.0
+        self.said: list[str] = []
+        self.watch = Watch(ranks, self.said.append, lambda: self.now)
+
+    def at(self, rank: int, steps: int, waits: bool = False, stopped: bool = False) -> None:
+        self.hear(rank, {"at": [40 + rank, steps, int(waits), int(stopped)]})
+
+    def state(self, rank: int, weight: str, step: int = 1, device: str = "", **evidence: Any) -> None:
+        self.hear(
+            rank,
+            {
+                "state": {
+                    "key": "SGD 0123 0",
+                    "step": step,
+                    "ranks": [0, 1],
+                    "table": {"weight": weight, "bias": "00"},
+                    "evidence": {**asdict(EVIDENCE), **evidence},
+                    "device": device,
+                }
+            },
+        )
+
+    def hear(self, rank: int, event: dict[str, Any]) -> None:
+        self.watch.hear(rank, "ab"[rank], event)
+        self.watch.look()
+
+
+def test_ranks_that_part_end_the_job_with_rank_and_cause() -> None:
+    job = Job()
+    job.state(0, "aa")
+    assert job.watch.parted is None, "rank 1 has not come to this step"
+    job.state(1, "bb", rates=["0.2"])
+    error = job.watch.parted
+    assert error is not None and job.said == []
+    assert error.seen == "after step 1 of SGD: weight on rank 1 differs from rank 0"
+    assert error.why.startswith("the learning rates differ (rank 0: 0.1; rank 1: 0.2)")
+    equal = Job()
+    for step in (1, 10, 100):
+        equal.state(0, "aa", step)
+        equal.state(1, "aa", step)
+    assert equal.watch.parted is None and equal.said == []
+
+
+def test_weights_that_agreed_before_were_no_phantom_step() -> None:
+    job = Job()
+    for rank, weight in enumerate(("aa", "aa")):
+        job.state(rank, weight)
+    for rank, weight in enumerate(("aa", "bb")):
+        job.state(rank, weight, 10, decays=True, counts={"broadcast": 2, "phantom step": rank})
+    assert job.watch.parted is not None and "took a step of its own" not in job.watch.parted.why
+
+
+def test_models_that_are_each_ranks_own_are_left_alone() -> None:
+    """No average and no broadcast: said once, and the job goes on. So it does where one rank alone trains."""
+    job = Job()
+    for step in (1, 10):
+        for rank, weight in enumerate(("aa", "bb")):
+            job.state(rank, weight, step, wrapped=False, counts={})
+    assert job.watch.parted is None
+    assert len(job.said) == 1 and "each rank trains a model of its own" in job.said[0]
+    alone = Job()
+    alone.state(0, "aa")
+    assert alone.watch.parted is None and alone.said == []
+
+
+def test_the_rank_that_others_wait_for_is_named_once() -> None:
+    job = Job()
+    job.at(0, 3, waits=True)
+    job.at(1, 3)
+    job.now = WAIT_S - 1
+    job.watch.look()
+    assert job.said == []
+    job.now = WAIT_S
+    job.watch.look()
+    job.watch.look()
+    (said,) = job.said
+    assert said.startswith("rank 0 waited 60 s in step 4 for rank 1, which took 3 and did not begin it\n")
+    assert "drop_last=True" in said
+    assert job.watch.uneven() == "rank 0 was in step 4; rank 1 had taken 3 steps"
+    both = Job()
+    for rank in (0, 1):
+        both.at(rank, 3, waits=True)  # a slow network is none of a rank's
+    both.now = 2 * WAIT_S
+    both.watch.look()
+    assert both.said == [] and both.watch.uneven() == ""
+
+
+def test_a_stopped_rank_is_named_with_what_lets_it_go_on() -> None:
+    job = Job()
+    job.at(0, 3, waits=True)
+    job.at(1, 3, stopped=True)
+    job.now = STOPPED_S
+    job.watch.look()
+    (said,) = job.said
+    assert said.startswith("rank 1 on b is stopped, and the others wait for it\n")
+    assert said.endswith("fix: on b, kill -CONT 41")
+    job.now = WAIT_S
+    job.watch.look()
+    assert len(job.said) == 1, "why rank 0 waits has been said"
+
+
+def test_two_ranks_on_one_gpu_and_averages_without_overlap() -> None:
+    job = Job()
+    job.state(0, "aa", device="GPU-1")
+    job.watch.hear(
+        1, "a", {"state": {"key": "k", "step": 1, "ranks": [0, 1], "table": {}, "device": "GPU-1"}}
+    )
+    job.watch.look()
+    job.hear(0, {"no_overlap": "SGD"})
+    job.hear(1, {"no_overlap": "SGD"})
+    gpu, overlap = job.said
+    assert gpu.startswith("ranks 0, 1 on a compute on one GPU, GPU-1\n") and "local_rank()" in gpu
+    assert overlap.startswith("no average is under way when backward() ends (SGD)")
+
+
+def test_what_a_process_writes_is_read_whole(tmp_path: Path) -> None:
+    prepare(tmp_path)
+    reader, writer = Reader(tmp_path), Writer(tmp_path)
+    assert reader.at() == (0, 0, 0) and reader.events() == []
+    writer.event({"a": 1})
+    with (tmp_path / "events").open("a") as file:
+        file.write('{"half')
+    writer.at(7, True)
+    assert reader.events() == [{"a": 1}] and reader.events() == []
+    with (tmp_path / "events").open("a") as file:
+        file.write('": 2}\n')
+    assert reader.events() == [{"half": 2}]
+    assert reader.at()[1:] == (7, 1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import threading
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -35,7 +36,8 @@ class Follower:
             self._look()
 
     def _look(self) -> None:
-        with self._lock:
+        # Whatever the command does to the folder, or leaves half written when it is killed: its end counts.
+        with self._lock, contextlib.suppress(OSError, ValueError):
             for event in self._reader.events():
                 self._send({"watch": event})
             at = self._reader.at()

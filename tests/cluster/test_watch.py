@@ -33,7 +33,7 @@ if how == "moved":
     model.double()
 model[0].requires_grad_(True)
 torch.manual_seed(rank)
-for step in range({"uneven": 4 - rank, "moved": 3}.get(how, 1200)):
+for step in range({"uneven": 4 - rank}.get(how, 1200)):
     optimizer.zero_grad()
     model(torch.randn(8, 4, dtype=model[0].weight.dtype)).square().mean().backward()
     optimizer.step()
@@ -60,14 +60,14 @@ def script(tmp_path: Path) -> Path:
 @pytest.mark.parametrize("how", PARTED)
 def test_ranks_that_part_at_step_1(pair: Cluster, script: Path, how: str) -> None:
     """Each would train for ten minutes; docs/run.md says how soon it ends."""
-    done = pair.run("a", [*RUN, "python", str(script), how])
+    done = pair.run("a", [*RUN, "python", str(script), how], timeout=600, check=False)
     assert done.returncode == 1, done.stdout + done.stderr
     assert "hvdkit: the ranks have parted, and the job was ended: after step 1 of SGD: " in done.stderr
     assert "on rank 1 differs from rank 0" in done.stderr and PARTED[how] in done.stderr
 
 
 def test_the_rank_with_fewer_batches_is_named(pair: Cluster, script: Path) -> None:
-    done = pair.run("a", [*RUN, "python", str(script), "uneven"])
+    done = pair.run("a", [*RUN, "python", str(script), "uneven"], timeout=600, check=False)
     assert done.returncode == 1
     assert (
         "another rank ended its training first (rank 0 was in step 4; rank 1 had taken 3 steps)"
@@ -75,14 +75,8 @@ def test_the_rank_with_fewer_batches_is_named(pair: Cluster, script: Path) -> No
     )
 
 
-def test_lost_hooks_are_reported_and_end_nothing(pair: Cluster, script: Path) -> None:
-    done = pair.run("a", [*RUN, "python", str(script), "moved"])
-    assert done.returncode == 0, done.stderr
-    assert done.stderr.count("no average is under way when backward() ends (SGD)") == 1
-
-
-def test_a_stopped_rank_is_named(pair: Cluster, script: Path) -> None:
-    job = pair.start("a", [*RUN, "python", str(script), "right"])
+def test_lost_hooks_and_a_stopped_rank_are_reported_and_end_nothing(pair: Cluster, script: Path) -> None:
+    job = pair.start("a", [*RUN, "python", str(script), "moved"])
     said: list[str] = []
     assert job.stderr is not None
     threading.Thread(target=lambda: said.extend(iter(job.stderr.readline, "")), daemon=True).start()
@@ -91,12 +85,13 @@ def test_a_stopped_rank_is_named(pair: Cluster, script: Path) -> None:
         commands = [(process, process.cmdline()) for process in pair.processes("b")]
         return [process for process, words in commands if words[1:2] == [str(script)]]
 
-    wait_for(lambda: bool(training()))
+    lost = "no average is under way when backward() ends (SGD)"
+    wait_for(lambda: any(lost in line for line in said))
     (rank,) = training()
     rank.suspend()
-    wait_for(lambda: any("rank 1 on b is stopped" in line for line in said), 120)
-    assert any(f"kill -CONT {rank.pid}" in line or "kill -CONT" in line for line in said)
+    wait_for(lambda: any("fix: on b, kill -CONT " in line for line in said))
     rank.resume()
+    assert job.poll() is None and any("rank 1 on b is stopped" in line for line in said)
     pair.signal(job, signal.SIGINT)
-    job.wait(300)
-    assert job.returncode == 130
+    assert job.wait(300) == 130
+    assert sum(lost in line for line in said) == 1

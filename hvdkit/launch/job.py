@@ -92,7 +92,8 @@ def run(
         watch.look()  # what came last
         if watch.parted:
             return Outcome(1, parted=watch.parted)
-        return replace(outcome, uneven=watch.uneven() if outcome.shut_down else "")
+        left = [end.rank for end in lifeline.ended if not end.failed]
+        return replace(outcome, uneven=watch.uneven(left) if outcome.shut_down else "")
 
 
 def _listen(start: Start, ctrl_port: int, token: str, watch: Watch | None) -> Lifeline:

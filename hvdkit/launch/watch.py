@@ -7,7 +7,7 @@ record is in hvdkit.sync; it arrives over the lifeline.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from queue import SimpleQueue
 from typing import Any
@@ -43,6 +43,7 @@ class Watch:
         self._at: dict[int, _At] = {}
         self._states: dict[tuple[str, int], dict[int, Mapping[str, Any]]] = {}
         self._agreed: set[str] = set()
+        self._ended: set[int] = set()
         self._devices: dict[tuple[str, str], int] = {}
         self._said: set[object] = set()
         self.parted: HvdkitError | None = None
@@ -58,6 +59,8 @@ class Watch:
             if "at" in event:
                 process, steps, waits, stopped = event["at"]
                 self._at[rank] = _At(host, process, steps, bool(waits), bool(stopped), self._clock())
+            if "ended" in event:
+                self._ended.add(rank)
             if "state" in event:
                 self._compare(rank, event["state"])
                 self._note_device(rank, host, event["state"]["device"])
@@ -73,15 +76,22 @@ class Watch:
         self._look_for_stopped()
         self._look_for_waiting()
 
-    def uneven(self) -> str:
-        """Where the ranks were when they did not stand at the same step; "" where that is not known."""
-        shown = {at.steps + at.waits for at in self._at.values()}
-        if len(self._at) < self._ranks or len(shown) == 1:
+    def uneven(self, left: Iterable[int] = ()) -> str:
+        """Which ranks ended their training first, and where each rank was; "" where that is not known.
+
+        left: ranks that ended well, with or without hvd.shutdown().
+        """
+        first = self._ended.union(left)
+        places = {at.steps + at.waits for at in self._at.values()}
+        if len(self._at) < self._ranks or (len(places) == 1 and len(first) in (0, self._ranks)):
             return ""
-        return "; ".join(
-            f"rank {rank} {f'was in step {at.steps + 1}' if at.waits else f'had taken {at.steps} steps'}"
-            for rank, at in sorted(self._at.items())
-        )
+
+        def place(rank: int, at: _At) -> str:
+            if at.waits:
+                return f"rank {rank} was in step {at.steps + 1}"
+            return f"rank {rank} {'ended' if rank in first else 'went on'} after {at.steps} steps"
+
+        return "; ".join(place(rank, at) for rank, at in sorted(self._at.items()))
 
     def _compare(self, rank: int, state: Mapping[str, Any]) -> None:
         key, step, ranks = str(state["key"]), int(state["step"]), list(state["ranks"])

@@ -40,6 +40,19 @@ class Record:
             self._steps += 1
             self._writer.at(self._steps, False)
 
+    def watch_end(self) -> None:
+        """Note hvd.shutdown(): the other ranks' next average fails for it."""
+        import horovod.torch.mpi_ops as operations
+
+        shut_down = operations.shutdown
+
+        @functools.wraps(shut_down)
+        def shutdown() -> None:
+            self._writer.event({"ended": self._steps})
+            shut_down()
+
+        operations.shutdown = shutdown
+
     def watch_waits(self) -> None:
         """Note when Horovod's optimizer waits for averages, and whether any was under way by then."""
         from horovod.torch.optimizer import _DistributedOptimizer

@@ -59,6 +59,8 @@ def _watch_operations() -> None:
 
     watch_operations()
     record = _record()
+    if record:
+        record.watch_end()
     count_steps(
         record.stepped if record else lambda _: None,
         [

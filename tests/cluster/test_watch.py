@@ -68,11 +68,11 @@ def test_ranks_that_part_at_step_1(pair: Cluster, script: Path, how: str) -> Non
 
 def test_the_rank_with_fewer_batches_is_named(pair: Cluster, script: Path) -> None:
     done = pair.run("a", [*RUN, "python", str(script), "uneven"], timeout=600, check=False)
-    assert done.returncode == 1
-    assert (
-        "another rank ended its training first (rank 0 was in step 4; rank 1 had taken 3 steps)"
-        in done.stderr
-    )
+    assert done.returncode == 1, done.stdout + done.stderr
+    (last,) = [line for line in done.stderr.splitlines() if "another rank ended its training first" in line]
+    # Rank 0 fails in the backward() of its fourth step, or where it waits for the averages.
+    assert "first (rank 0 was in step 4; " in last or "first (rank 0 went on after 3 steps; " in last
+    assert "; rank 1 ended after 3 steps)" in last
 
 
 def test_lost_hooks_and_a_stopped_rank_are_reported_and_end_nothing(pair: Cluster, script: Path) -> None:

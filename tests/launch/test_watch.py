@@ -107,7 +107,14 @@ def test_the_rank_that_others_wait_for_is_named_once() -> None:
     (said,) = job.said
     assert said.startswith("rank 0 waited 60 s in step 4 for rank 1, which took 3 and did not begin it\n")
     assert "drop_last=True" in said
-    assert job.watch.uneven() == "rank 0 was in step 4; rank 1 had taken 3 steps"
+    assert job.watch.uneven() == "rank 0 was in step 4; rank 1 went on after 3 steps"
+    job.hear(1, {"ended": 3})
+    assert job.watch.uneven() == "rank 0 was in step 4; rank 1 ended after 3 steps"
+    early = Job()
+    for rank in (0, 1):
+        early.at(rank, 3)  # rank 0 failed in backward(), before it waited
+    assert early.watch.uneven() == ""
+    assert early.watch.uneven([1]) == "rank 0 went on after 3 steps; rank 1 ended after 3 steps"
     both = Job()
     for rank in (0, 1):
         both.at(rank, 3, waits=True)  # a slow network is none of a rank's

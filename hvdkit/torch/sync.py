@@ -181,7 +181,9 @@ def _fold(raw: Tensor) -> int:
     if raw.data_ptr() % _WORD or raw.numel() % _WORD:
         raw = torch.nn.functional.pad(raw, (0, -raw.numel() % _WORD)).clone()
     digest = raw.numel()
-    for chunk in raw.view(torch.int64).split(_CHUNK):
+    words = raw.view(torch.int64)
+    for begin in range(0, len(words), _CHUNK):
+        chunk = words[begin : begin + _CHUNK]
         weights = torch.arange(len(chunk), device=raw.device).mul_(2).add_(1)
         digest = (digest * _MIX + int((chunk * weights).sum())) % 2**64
     return digest

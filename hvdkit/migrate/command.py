@@ -22,7 +22,7 @@ from hvdkit.migrate.write.reports import add_gate, undo_last, write_elsewhere, w
 from hvdkit.verify.options import add_run_options, request_fields, split_arguments
 
 if TYPE_CHECKING:
-    from hvdkit.verify.session import Verification
+    from hvdkit.verify.judge import Verification
 
 EXAMPLES = """\
 examples:

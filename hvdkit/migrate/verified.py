@@ -11,8 +11,10 @@ from hvdkit.errors import HvdkitError, UsageError
 from hvdkit.migrate.plan import Plan
 from hvdkit.notebook import NOTEBOOK
 from hvdkit.verify.detect import Launcher, how_to_start
+from hvdkit.verify.judge import Verification
 from hvdkit.verify.options import show_progress
-from hvdkit.verify.session import Request, Verification, verify
+from hvdkit.verify.scene import Request
+from hvdkit.verify.session import verify
 from hvdkit.verify.workcopy import make_work_copy, put_file
 
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 import argparse
 import json
 import signal
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 from hvdkit.arguments import parsed
 from hvdkit.errors import HvdkitError, UsageError
@@ -13,13 +15,16 @@ from hvdkit.verify.options import add_run_options, request_fields, show_progress
 
 EXAMPLES = """\
 examples:
+  hvdkit verify train_hvd.py                              a Horovod script by itself: what needs no original
   hvdkit verify train_ddp.py train_hvd.py                 both on 2 ranks, 5 steps, compared bit for bit
   hvdkit verify train_ddp.py train_hvd.py -- --epochs 1   arguments for both scripts after `--`
   hvdkit verify train_ddp.py train_hvd.py --device cpu    scripts that ask for CUDA, on a machine without
+  hvdkit verify train.ipynb migrated.ipynb                notebooks: their programs are run
+  hvdkit verify train_ddp.py train_hvd.py --hosts a:1,b:1 on two machines that share this folder
   hvdkit verify train_ddp.py train_hvd.py --json -        the result for a machine
 
-Both run in copies of the current folder; nothing here is changed.
-Exit code: 0 they agree, 1 they differ, 2 one of them could not be run.
+Scripts run in copies of the current folder; nothing here is changed.
+Exit code: 0 they agree (one script: everything holds), 1 they do not, 2 one of them could not be run.
 """
 
 
@@ -27,17 +32,17 @@ def parser() -> argparse.ArgumentParser:
     """The arguments of the command."""
     made = argparse.ArgumentParser(
         prog="hvdkit verify",
-        description="Run a script and its migration to Horovod, and compare what they compute, step by step.",
+        usage="hvdkit verify [options] [ORIGINAL] MIGRATED [-- SCRIPT ARGS]",
+        description="Run a script and its migration to Horovod, and compare what they compute, step by step. "
+        "Or a Horovod script by itself, on two hosts, and check what has to hold without an original.",
         epilog=EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    made.add_argument("original", type=Path, help="the script as it was, DDP or single process")
-    made.add_argument("migrated", type=Path, help="the script that uses Horovod")
+    made.add_argument(
+        "scripts", nargs="+", type=Path, metavar="SCRIPT", help="the original, if there is one; the migrated"
+    )
     add_run_options(made)
     made.add_argument("--json", metavar="FILE", help="write the result here; - is stdout")
-    made.add_argument(
-        "arguments", nargs="*", default=[], metavar="-- SCRIPT ARGS", help="for both scripts"
-    )  # default: optional
     return made
 
 
@@ -45,25 +50,37 @@ def main(argv: list[str]) -> int:
     """Exit code: 0 they agree, 1 they differ. Raises HvdkitError when they could not be compared."""
     options, script_arguments = split_arguments(argv[1:])
     asked = parsed(parser(), options)
-    if asked.arguments:
+    if len(asked.scripts) > 2:
         raise UsageError(
-            f"more than two scripts: {' '.join(asked.arguments)}", fix="put `--` before script arguments"
+            f"more than two scripts: {' '.join(map(str, asked.scripts[2:]))}",
+            fix="put `--` before script arguments",
         )
     _check_writable(asked.json)
     # As Ctrl-C: a runner that is told to stop must not leave two jobs behind.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
-    from hvdkit.verify.report import as_json, print_result
-    from hvdkit.verify.session import Request, verify
+    from hvdkit.verify import report, report_alone
+    from hvdkit.verify.scene import Request
+    from hvdkit.verify.session import verify, verify_alone
 
-    request = Request(asked.original, asked.migrated, script_arguments, **request_fields(asked))
+    original, migrated = asked.scripts[0], asked.scripts[-1]
+    request = Request(original, migrated, script_arguments, **request_fields(asked))
+    if len(asked.scripts) == 1:
+        checked = verify_alone(request, show_progress)
+        _put(asked.json, report_alone.as_json(checked), lambda: report_alone.print_result(checked))
+        return 0 if checked.holds else 1
     result = verify(request, show_progress)
-    if asked.json == "-":
-        print(json.dumps(as_json(result), indent=2))
-    else:
-        print_result(result)
-        if asked.json:
-            Path(asked.json).write_text(json.dumps(as_json(result), indent=2) + "\n", encoding="utf-8")
+    _put(asked.json, report.as_json(result), lambda: report.print_result(result))
     return 0 if result.holds else 1
+
+
+def _put(file: str | None, data: dict[str, Any], show: Callable[[], None]) -> None:
+    text = json.dumps(data, indent=2)
+    if file == "-":
+        print(text)
+        return
+    show()
+    if file:
+        Path(file).write_text(text + "\n", encoding="utf-8")
 
 
 class UnwritableError(HvdkitError):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum
@@ -18,6 +19,8 @@ STRATEGIES = ("MirroredStrategy", "MultiWorkerMirroredStrategy")
 HOROVOD = ("hvdkit.torch", "hvdkit.tensorflow", "hvdkit.tensorflow.keras", "hvdkit.keras")
 PLAIN = {"LARS"}  # of hvdkit.torch: an ordinary optimizer, in a DDP script as well
 LOCAL_RANK_FLAGS = ("--local-rank", "--local_rank")
+# A program with none of these in it does the same on whatever host its ranks are.
+PLACE = re.compile(r"local_?(rank|size)|cross_?(rank|size)|cuda|device|gpu|nccl|hostname", re.IGNORECASE)
 
 
 class ScriptError(HvdkitError):
@@ -66,7 +69,7 @@ def how_to_start(path: Path) -> Start:
     Its own module decides first; when it says nothing, a local module that it imports may (a helper that
     calls init_process_group).
     """
-    trees = [read_tree(path), *_local_modules(path)]
+    trees = [tree for _, tree in modules_of(path)]
     text = set().union(*(set(_traits(tree)) for tree in trees))
     flag = next((flag for flag in LOCAL_RANK_FLAGS if flag in text), "")
     tensorflow = "tensorflow" in text
@@ -81,6 +84,11 @@ def how_to_start(path: Path) -> Start:
     if tensorflow and "strategy" in text:
         return Start(Launcher.STRATEGY, tensorflow=True)
     return Start(Launcher.SINGLE, tensorflow=tensorflow)
+
+
+def reads_place(path: Path) -> bool:
+    """Whether a script or a module beside it may ask for what differs by host: local rank, device, name."""
+    return any(PLACE.search(ast.unparse(tree)) for _, tree in modules_of(path))
 
 
 def imports_own_package(path: Path) -> bool:
@@ -134,11 +142,12 @@ def _last_name(function: ast.expr) -> str:
     return function.id if isinstance(function, ast.Name) else ""
 
 
-def _local_modules(path: Path) -> Iterator[ast.Module]:
-    """Modules next to the script that it imports, directly or through each other.
+def modules_of(path: Path) -> Iterator[tuple[Path, ast.Module]]:
+    """A script, and the modules next to it that it imports, directly or through each other.
 
     Or next to its folder: scripts in a folder of their own import the package of their project.
     """
+    yield path, read_tree(path)
     seen = {path.resolve()}
     todo = [path]
     while todo:
@@ -150,7 +159,7 @@ def _local_modules(path: Path) -> Iterator[ast.Module]:
                 if candidate.is_file() and candidate.resolve() not in seen:
                     seen.add(candidate.resolve())
                     todo.append(candidate)
-                    yield read_tree(candidate)
+                    yield candidate, read_tree(candidate)
 
 
 def _has_module(folder: Path, name: str) -> bool:

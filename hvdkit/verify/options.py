@@ -7,17 +7,31 @@ import sys
 from typing import Any
 
 DEFAULT_STEPS = 5
+DEFAULT_RANKS = 2
 
 
 def add_run_options(parser: argparse.ArgumentParser | argparse._ArgumentGroup) -> None:
     """Add the options to a parser or to a group of one."""
-    parser.add_argument("--np", type=_positive, default=2, metavar="N", help="ranks (default 2)")
     parser.add_argument(
+        "--np", type=_positive, metavar="N", help="ranks (default 2, or all slots of --hosts)"
+    )
+    parser.add_argument(
+        "--hosts",
+        metavar="A:1,B:1",
+        help="hosts and the ranks that each takes (default: this machine, as two hosts)",
+    )
+    extent = parser.add_mutually_exclusive_group()
+    extent.add_argument(
         "--steps",
         type=_positive,
         default=DEFAULT_STEPS,
         metavar="N",
         help=f"optimizer steps (default {DEFAULT_STEPS})",
+    )
+    extent.add_argument(
+        "--to-end",
+        action="store_true",
+        help="run to the natural end: all epochs, evaluations, checkpoints",
     )
     parser.add_argument("--controller", choices=("gloo", "mpi"), default="gloo", help="of horovodrun")
     parser.add_argument(
@@ -36,10 +50,16 @@ def add_run_options(parser: argparse.ArgumentParser | argparse._ArgumentGroup) -
 
 
 def request_fields(asked: argparse.Namespace) -> dict[str, Any]:
-    """What the options say, as the fields of a `session.Request`."""
+    """What the options say, as the fields of a `session.Request`. Raises HostError, UsageError."""
+    from hvdkit.launch.hosts import enough, parse_hosts
+    from hvdkit.verify.records import TO_END
+
+    hosts = parse_hosts(asked.hosts) if asked.hosts is not None else None
+    world = asked.np or (hosts.slots if hosts else DEFAULT_RANKS)
     return {
-        "world": asked.np,
-        "steps": asked.steps,
+        "world": world,
+        "hosts": enough(hosts, world) if hosts else None,
+        "steps": TO_END if asked.to_end else asked.steps,
         "controller": asked.controller,
         "cpu": asked.device == "cpu",
         "tolerance": asked.tolerance,

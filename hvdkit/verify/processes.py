@@ -14,7 +14,6 @@ from hvdkit.verify.hook.settings import launcher_rank
 from hvdkit.verify.hook.stacks import SIGNAL
 
 VARIABLE = "HVDKIT_VERIFY_RUN"
-GRACE = 3.0  # seconds between asking and forcing
 
 
 def processes_of(run: str) -> list[int]:
@@ -31,10 +30,10 @@ def processes_of(run: str) -> list[int]:
     return found
 
 
-def stop(run: str) -> None:
-    """End every process of a run: asked first, so that launchers tidy up, then forced."""
+def stop(run: str, grace: float) -> None:
+    """End every process of a run: asked first, for launchers to tidy up, and forced after `grace` seconds."""
     _signal_all(run, signal.SIGTERM)
-    deadline = time.monotonic() + GRACE
+    deadline = time.monotonic() + grace
     while processes_of(run) and time.monotonic() < deadline:
         time.sleep(0.05)
     while processes_of(run):

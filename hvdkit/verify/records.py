@@ -18,6 +18,12 @@ ADASUM = "Adasum"
 TF_DATA = "tf.data"
 # A pass over a loader that was drawn to its end: "LOADER EPOCH".
 PASS_ENDED = "end of a pass"
+# A model is set to evaluate; a file is loaded; a pass over a loader has a length: "LOADER BATCHES".
+EVALUATION = "evaluation"
+RESUME = "torch.load"
+PASS_LENGTH = "length of a pass"
+# More steps than any script takes: a run goes on to its natural end.
+TO_END = 1 << 53
 # A result of Adasum that is further from the closed form than rounding explains.
 ADASUM_OFF = "Adasum off"
 

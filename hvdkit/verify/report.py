@@ -11,8 +11,10 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from hvdkit.verify.causes import Cause
 from hvdkit.verify.differences import Difference
-from hvdkit.verify.session import Verification
+from hvdkit.verify.invariants import Invariant
+from hvdkit.verify.judge import Verification
 
 
 def verdict(result: Verification) -> str:
@@ -41,12 +43,17 @@ def print_result(result: Verification) -> None:
     console = Console(highlight=False, soft_wrap=True)
     console.print(_steps(result))
     console.print()
-    for invariant in result.invariants:
-        state = Text("holds  ", style="green") if invariant.holds else Text("fails  ", style="red")
-        console.print(state + Text(f"{invariant.name}: {invariant.detail}"))
+    print_invariants(console, result.invariants)
     for line in _details(result):
         console.print(Text(line))
     console.print(Text(verdict(result), style=f"bold {'green' if result.holds else 'red'}"))
+
+
+def print_invariants(console: Console, invariants: tuple[Invariant, ...]) -> None:
+    """A line for each."""
+    for invariant in invariants:
+        state = Text("holds  ", style="green") if invariant.holds else Text("fails  ", style="red")
+        console.print(state + Text(f"{invariant.name}: {invariant.detail}"))
 
 
 def as_json(result: Verification) -> dict[str, Any]:
@@ -66,6 +73,7 @@ def as_json(result: Verification) -> dict[str, Any]:
         "causes": [asdict(cause) for cause in result.causes],
         "invariants": [asdict(invariant) for invariant in result.invariants],
         "notes": list(result.notes),
+        "not_reached": [asdict(missed) for missed in result.not_reached],
     }
 
 
@@ -113,11 +121,21 @@ def _details(result: Verification) -> Iterator[str]:
         if first.largest is not None:
             relative = "" if first.relative is None else f", relative {first.relative:.3g}"
             yield f"  largest difference {first.largest:.3g}{relative}"
-    failed = [invariant.cause for invariant in result.invariants if not invariant.holds and invariant.cause]
-    for cause in (*result.causes, *failed):
-        yield f"likely cause: {cause.text} (hvdkit explain {cause.rule})"
+    yield from cause_lines((*result.causes, *causes_of(result.invariants)))
     yield f"bar: {comparison.tolerance.reason}"
     yield from (f"note: {note}" for note in result.notes)
+    yield from map(str, result.not_reached)
+
+
+def causes_of(invariants: tuple[Invariant, ...]) -> tuple[Cause, ...]:
+    """Those of the invariants that do not hold, each once."""
+    failed = (invariant.cause for invariant in invariants if not invariant.holds)
+    return tuple(dict.fromkeys(cause for cause in failed if cause))
+
+
+def cause_lines(causes: tuple[Cause, ...]) -> Iterator[str]:
+    """As they are printed."""
+    yield from (f"likely cause: {cause.text} (hvdkit explain {cause.rule})" for cause in causes)
 
 
 def _when(difference: Difference) -> str:

@@ -18,12 +18,13 @@ from pathlib import Path
 
 from hvdkit.errors import HvdkitError
 from hvdkit.launch.horovodrun import LauncherError, find_horovodrun
+from hvdkit.launch.hosts import HostList
 from hvdkit.notebook import making
-from hvdkit.verify import processes
+from hvdkit.verify import processes, shapes
 from hvdkit.verify.detect import Launcher, Start, imports_own_package
 from hvdkit.verify.hook.beginning import BEGUN
 from hvdkit.verify.hook.settings import Settings
-from hvdkit.verify.records import RecordError, Run, read_run
+from hvdkit.verify.records import TO_END, RecordError, Run, read_run
 
 SITE = Path(__file__).parent / "hook" / "site"
 # Seconds for the other ranks once one has recorded its last step: they take part in that step already, so
@@ -32,6 +33,8 @@ FOLLOW = 30.0
 # Seconds, at least, until every rank has imported its framework and made an optimizer: on a busy machine that
 # takes minutes, in which no rank waits for another.
 START = 600.0
+# Seconds between asking a run to end and forcing it: by ssh, it takes longer to reach all ranks.
+GRACE, REMOTE_GRACE = 3.0, 30.0
 TAIL = 40  # lines of a failed script's output that are shown
 
 
@@ -50,7 +53,8 @@ class NoStepError(HvdkitError):
 @dataclass(frozen=True)
 class Job:
     """One run to make. title: "original" or "migrated". script: as it lies in `work`, the copy of `here`.
-    folder: what the run leaves. notebook: what the script was made of, if of one."""
+    folder: what the run leaves. hosts: where its ranks are placed, by launchers that place them. notebook:
+    what the script was made of, if of one."""
 
     title: str
     script: Path
@@ -62,22 +66,44 @@ class Job:
     settings: Settings
     controller: str
     timeout: float
+    hosts: HostList
     notebook: Path | None = None
+
+    @property
+    def named(self) -> str:
+        """As messages name it: "the original script", "the script on 2 ranks"."""
+        return f"the {self.title}" if self.title.startswith("script") else f"the {self.title} script"
 
 
 def command_line(job: Job) -> list[str]:
     """The command that starts a job. Raises LauncherError."""
     script = [*_started_as(job), *job.arguments]
     count = str(job.settings.world)
+    placed = ["-np", count, "-H", job.hosts.argument]
     if job.start.launcher is Launcher.HOROVOD:
-        slots = ["-np", count, "-H", f"localhost:{count}", f"--{job.controller}"]
-        return [find_horovodrun(), *slots, sys.executable, *script]
+        return [*_horovodrun(job), *placed, f"--{job.controller}", sys.executable, *script]
+    if job.start.launcher is Launcher.TORCHRUN and len(job.hosts.hosts) > 1:
+        rank = [sys.executable, "-m", "hvdkit.verify.torchrun_rank", _first_address(job), str(_free_port())]
+        return [*_horovodrun(job), *placed, "--gloo", *rank, *script]
     if job.start.launcher is Launcher.TORCHRUN:
         address = ["--master-addr", "127.0.0.1", "--master-port", str(_free_port())]
         return [sys.executable, "-m", "torch.distributed.run", "--nproc-per-node", count, *address, *script]
     if job.start.launcher is Launcher.MPI:
-        return [_find_mpirun(), "--oversubscribe", "-np", count, sys.executable, *script]
+        return [_find_mpirun(), "--oversubscribe", *placed, sys.executable, *script]
     return [sys.executable, *script]
+
+
+def _horovodrun(job: Job) -> list[str]:
+    """horovodrun; on hosts that ssh reaches `hvdkit run`, which leaves no rank on any of them."""
+    if shapes.is_here(job.hosts):
+        return [find_horovodrun()]
+    # What `hvdkit run` does not pass by itself of `_environment`.
+    named = [part for name in ("PYTHONUNBUFFERED", "CUBLAS_WORKSPACE_CONFIG") for part in ("-x", name)]
+    return [sys.executable, "-m", "hvdkit", "run", *named]
+
+
+def _first_address(job: Job) -> str:
+    return "127.0.0.1" if shapes.is_here(job.hosts) else job.hosts.hosts[0].name
 
 
 def _find_mpirun() -> str:
@@ -120,16 +146,15 @@ def run_job(job: Job, progress: Callable[[str], None]) -> Run:
     try:
         _watch(job, launcher, token, log, progress)
     finally:
-        processes.stop(token)
+        processes.stop(token, GRACE if shapes.is_here(job.hosts) else REMOTE_GRACE)
         launcher.wait()
     try:
         run = read_run(job.settings.path)
     except RecordError as error:
-        raise RunError(f"the {job.title} script: {error}", fix="start it with one process per rank") from None
+        raise RunError(f"{job.named}: {error}", fix="start it with one process per rank") from None
     if not any(run.taken(rank) for rank in run.steps):
         raise NoStepError(
-            f"the {job.title} script ended without an optimizer step; its output:\n"
-            + _in_users_folder(job, _tail(log)),
+            f"{job.named} ended without an optimizer step; its output:\n" + _in_users_folder(job, _tail(log)),
             why="there is nothing to compare",
             fix="pass the arguments that make it train, after `--`",
         )
@@ -152,8 +177,7 @@ def _watch(
             return
         if ended is not None:
             raise RunError(
-                f"the {job.title} script ended with exit code {ended}; its own output:\n"
-                + _own_error(job, log),
+                f"{job.named} ended with exit code {ended}; its own output:\n" + _own_error(job, log),
                 fix=f"make this run: {_by_hand(job)}",
             )
         records = list((folder / "values").glob("rank-*"))
@@ -163,12 +187,13 @@ def _watch(
             step = max((int(path.stem.rsplit("-", 1)[1]) for path in records), default=0)
             if step != told:
                 told = step
-                progress(f"{job.title}: step {step} of {job.settings.steps}")
+                extent = "" if job.settings.steps == TO_END else f" of {job.settings.steps}"
+                progress(f"{job.title}: step {step}{extent}")
         limit = job.timeout if begun >= processes_of_ranks else max(job.timeout, START)
         if still > limit:
             where = processes.stacks(token, folder / "stacks", job.work)
             raise HangError(
-                f"the {job.title} script took no step for {limit:g} s; its processes are here:\n"
+                f"{job.named} took no step for {limit:g} s; its processes are here:\n"
                 + _in_users_folder(job, "\n".join(where)),
                 why="one rank waits for another, or a step takes longer than that",
                 fix="make all ranks reach the same collective calls, or raise --timeout",
@@ -198,8 +223,9 @@ def _in_users_folder(job: Job, text: str) -> str:
 def _by_hand(job: Job) -> str:
     """What a person types to start the script the same way."""
     count = str(job.settings.world)
+    hosts = ["-H", job.hosts.argument] if len(job.hosts.hosts) > 1 else []
     starts = {
-        Launcher.HOROVOD: ["horovodrun", "-np", count, f"--{job.controller}", "python"],
+        Launcher.HOROVOD: ["horovodrun", "-np", count, *hosts, f"--{job.controller}", "python"],
         Launcher.TORCHRUN: ["torchrun", "--nproc-per-node", count],
         Launcher.MPI: ["mpirun", "-np", count, "python"],
     }

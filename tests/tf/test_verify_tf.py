@@ -12,8 +12,10 @@ from pathlib import Path
 import keras
 import pytest
 
+from hvdkit.verify.judge import Verification
 from hvdkit.verify.report import as_json, verdict
-from hvdkit.verify.session import Request, Verification, WorldError, verify
+from hvdkit.verify.scene import Request
+from hvdkit.verify.session import WorldError, verify
 
 pytestmark = pytest.mark.launch
 

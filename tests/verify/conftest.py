@@ -13,8 +13,9 @@ import pytest
 
 from hvdkit.verify.detect import Launcher, Start, how_to_start
 from hvdkit.verify.hook.settings import Settings
+from hvdkit.verify.judge import Verification, judge, reducing_alike
 from hvdkit.verify.records import Run
-from hvdkit.verify.session import Request, Scene, Verification, judge, reducing_alike
+from hvdkit.verify.scene import Request, Scene
 
 FIXTURES = Path(__file__).parent / "fixtures"
 ARGUMENTS = {"local_rank": ("--resume", "start.pt")}

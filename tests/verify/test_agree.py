@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from hvdkit.cli import main
-from hvdkit.verify.session import Request, verify
+from hvdkit.verify.scene import Request
+from hvdkit.verify.session import verify
 
 pytestmark = pytest.mark.launch
 

@@ -69,6 +69,7 @@ def test_whole_run(project):
     assert done.stdout.rstrip().endswith("agree: bit for bit, 2 steps on 2 ranks")
     result = json.loads(Path("../result.json").read_text())
     assert result["holds"] and result["identical"] and result["ranks"] == 2
+    assert [missed["what"] for missed in result["not_reached"]] == ["the end of an epoch", "saving"]
     assert sorted(path.name for path in project.iterdir()) == before
 
 

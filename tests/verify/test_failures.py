@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from hvdkit.verify.runner import HangError, NoStepError, RunError
-from hvdkit.verify.session import Request, WorldError, verify
+from hvdkit.verify.scene import Request
+from hvdkit.verify.session import WorldError, verify
 
 pytestmark = pytest.mark.launch
 

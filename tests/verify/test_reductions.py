@@ -12,7 +12,8 @@ import torch
 from hvdkit.verify.differences import Stage
 from hvdkit.verify.hook.adasum import _hold, combine
 from hvdkit.verify.records import ADASUM_OFF
-from hvdkit.verify.session import Request, verify
+from hvdkit.verify.scene import Request
+from hvdkit.verify.session import verify
 
 BROADCAST = "    hvd.broadcast_parameters(model.state_dict(), root_rank=0)\n"
 NAMED = "named_parameters=model.named_parameters()"

@@ -70,6 +70,7 @@ def _hook_torch(settings: Settings) -> None:
     from hvdkit.verify.hook.files import watch_torch_files
     from hvdkit.verify.hook.loaders import watch_loaders
     from hvdkit.verify.hook.order import watch_order
+    from hvdkit.verify.hook.reached import watch_reached
     from hvdkit.verify.hook.recorder import Recorder
     from hvdkit.verify.hook.watch import watch_losses, watch_steps
 
@@ -90,6 +91,7 @@ def _hook_torch(settings: Settings) -> None:
         watch_order,
         watch_collectives,
         watch_torch_files,
+        watch_reached,
     ):
         watch(recorder)
 

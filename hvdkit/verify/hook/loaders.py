@@ -16,6 +16,7 @@ import torch
 from torch.utils.data import BatchSampler, DataLoader
 from torch.utils.data.dataloader import _BaseDataLoaderIter
 
+from hvdkit.verify.hook.reached import note_length
 from hvdkit.verify.hook.recorder import Recorder
 from hvdkit.verify.hook.seeds import align
 from hvdkit.verify.hook.settings import Settings
@@ -78,6 +79,7 @@ def watch_loaders(recorder: Recorder) -> None:
     @functools.wraps(begin)
     def iterate(self: DataLoader[Any]) -> Any:
         begun = loaders.begin(self)
+        note_length(recorder, self, begun.loader)
         # Not with the sampler, which is another in the migrated: workers are seeded from this state.
         align(settings, "begin", begun.loader, begun.epoch)
         # Workers are sent their first indices in here; a persistent iterator is used again.

@@ -1,0 +1,86 @@
+"""A Horovod script without an original: what has to hold of every one of them, whatever it trains.
+
+The script is its own reference. On one rank it has all samples, one learning rate and nobody to agree with;
+on several, which are on two hosts, the invariants are held against that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+
+from hvdkit.errors import UsageError
+from hvdkit.verify import tensorflow
+from hvdkit.verify.detect import Start
+from hvdkit.verify.hook.settings import Settings
+from hvdkit.verify.invariants import OF_TORCH, Causes, Invariant, check_invariants
+from hvdkit.verify.judge import not_reached_by, notes_of_runs
+from hvdkit.verify.placement import HOROVOD, may_depend_on_place, same_on_one_host
+from hvdkit.verify.records import TO_END, Run
+from hvdkit.verify.scene import Scene
+from hvdkit.verify.unreached import Unreached
+
+NO_ORIGINAL = (
+    "there is no original: what the script computes on 1 rank is taken as what it should compute; "
+    "hvdkit verify ORIGINAL MIGRATED compares the values"
+)
+
+
+@dataclass(frozen=True)
+class Alone:
+    """The result. one, run: the script on one rank and on all that were asked for."""
+
+    one: Run
+    run: Run
+    invariants: tuple[Invariant, ...]
+    notes: tuple[str, ...]
+    not_reached: tuple[Unreached, ...]
+
+    @property
+    def holds(self) -> bool:
+        """Every invariant does."""
+        return all(invariant.holds for invariant in self.invariants)
+
+
+# What more is run and checked: the scene, its settings on one rank, the run on one rank.
+More = Callable[[Scene, Settings, Run], tuple[Invariant, ...]]
+
+
+def check_alone(scene: Scene, start: Start, more: More) -> Alone:
+    """Run the script on one rank and on several. Raises an HvdkitError when it cannot be run to a result."""
+    asked = scene.request
+    if asked.world < 2:
+        raise UsageError(
+            "one script on 1 rank: there is nothing to check",
+            "what is wrong with a Horovod script alone shows on several ranks",
+            "--np 2",
+        )
+    single = Settings("", 1, asked.steps, cpu=asked.cpu, align=True)
+    one = scene.run("script on 1 rank", asked.migrated, HOROVOD, single)
+    wide = replace(single, world=asked.world, align=False)
+    run = scene.run(f"script on {asked.world} ranks", asked.migrated, HOROVOD, wide)
+    causes: Causes = tensorflow.CAUSES if start.tensorflow else OF_TORCH
+    invariants = check_invariants(one, run, causes)
+    if not start.tensorflow:
+        invariants += more(scene, single, one)
+    if may_depend_on_place(scene):
+        invariants += (same_on_one_host(scene, run, wide),)
+    notes = tuple(_notes(scene, start, one, run))
+    return Alone(one, run, tuple(map(_without_original, invariants)), notes, not_reached_by(scene, run))
+
+
+def _notes(scene: Scene, start: Start, one: Run, run: Run) -> Iterator[str]:
+    yield NO_ORIGINAL
+    taken = min(run.taken(rank) for rank in run.steps)
+    if taken < scene.request.steps < TO_END:
+        yield f"the script ended after {taken} of {scene.request.steps} steps on {run.world} ranks"
+    yield from notes_of_runs(scene, start, (one, run))
+
+
+def _without_original(invariant: Invariant) -> Invariant:
+    """In the words of a script that is its own reference."""
+
+    def said(text: str) -> str:
+        return text.replace("the original's", "that of 1 rank").replace("in the original", "on 1 rank")
+
+    return replace(invariant, name=said(invariant.name), detail=said(invariant.detail))

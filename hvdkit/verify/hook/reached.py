@@ -1,0 +1,82 @@
+"""What a run has reached: an evaluation, the length of a pass, and what happens after the last step.
+
+A process that ends by itself has done things since its last step (an evaluation, a last checkpoint). They are
+added to the record of that step.
+"""
+
+from __future__ import annotations
+
+import atexit
+import functools
+import os
+from collections.abc import Sized
+from dataclasses import replace
+from multiprocessing.process import BaseProcess
+from typing import Any
+
+import torch
+from torch.utils.data import DataLoader
+
+from hvdkit.verify.hook.recorder import PENDING, Recorder
+from hvdkit.verify.records import EVALUATION, PASS_LENGTH, RESUME, Step
+
+
+def watch_reached(recorder: Recorder) -> None:
+    """Note evaluations and files that are loaded; complete the record where the process ends by itself."""
+    _watch_evaluation(recorder)
+    _watch_load(recorder)
+    atexit.register(_complete, recorder)
+    run = BaseProcess.run
+
+    def completed(process: BaseProcess) -> None:
+        run(process)
+        _complete(recorder)  # multiprocessing ends its processes past atexit
+
+    BaseProcess.run = completed  # type: ignore[method-assign,assignment]
+
+
+def note_length(recorder: Recorder, loader: DataLoader[Any], number: int) -> None:
+    """Batches of one pass, where the loader knows."""
+    known = isinstance(loader.batch_sampler, Sized) or isinstance(loader.dataset, Sized)
+    if known:
+        recorder.note_once(PASS_LENGTH, f"{number} {len(loader)}")
+
+
+def _watch_evaluation(recorder: Recorder) -> None:
+    train = torch.nn.Module.train
+
+    @functools.wraps(train)
+    def watched(self: torch.nn.Module, mode: bool = True) -> torch.nn.Module:
+        if not mode:
+            recorder.note_once(EVALUATION)
+        return train(self, mode)
+
+    torch.nn.Module.train = watched  # type: ignore[method-assign,assignment]
+
+
+def _watch_load(recorder: Recorder) -> None:
+    load = torch.load
+
+    @functools.wraps(load)
+    def watched(*args: Any, **kwargs: Any) -> Any:
+        recorder.note_once(RESUME)
+        return load(*args, **kwargs)
+
+    torch.load = torch.serialization.load = watched
+
+
+def _complete(recorder: Recorder) -> None:
+    """Add what is pending to the last record of this process; a forked one has its parent's."""
+    file = recorder.file
+    if file is None or not file.stem.endswith(f"-{os.getpid()}"):
+        return
+    if not any(getattr(recorder, name) for name in PENDING):
+        return
+    *lines, line = file.read_text(encoding="utf-8").splitlines(keepends=True)
+    last = Step.from_line(line)
+    more: dict[str, Any] = {name: (*getattr(last, name), *getattr(recorder, name)) for name in PENDING}
+    whole = file.with_suffix(".ended")
+    whole.write_text("".join(lines) + replace(last, **more).to_line() + "\n", encoding="utf-8")
+    whole.replace(file)
+    for name in PENDING:
+        getattr(recorder, name).clear()

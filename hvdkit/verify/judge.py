@@ -1,0 +1,125 @@
+"""Two runs of one scene compared, with the notes that a reader of the result needs."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from hvdkit.verify import tensorflow
+from hvdkit.verify.causes import Cause, likely_causes
+from hvdkit.verify.compare import Comparison, compare
+from hvdkit.verify.detect import Launcher, Start, how_to_start
+from hvdkit.verify.differences import pairs_of
+from hvdkit.verify.hook.settings import Settings
+from hvdkit.verify.invariants import Invariant
+from hvdkit.verify.records import ADASUM, FLOAT16, TO_END, Run
+from hvdkit.verify.scene import Scene
+from hvdkit.verify.tolerance import tolerance_for
+from hvdkit.verify.unreached import Unreached, unreached
+
+REPLAYED = (
+    "the original is one process: on 1 rank its sample order was replayed in the migrated run and the random "
+    "state set at each batch and step in both (a sharding sampler draws another order than shuffle=True)"
+)
+FLOAT16_IN_BOTH = (
+    "the migrated compresses gradients to float16: in the original DDP's average was rounded to float16 "
+    "where Horovod rounds"
+)
+ADASUM_IN_BOTH = (
+    "the migrated combines updates by Adasum: each of Horovod's results is held against the closed form, "
+    "which took the place of DDP's average in the original"
+)
+
+
+@dataclass(frozen=True)
+class Verification:
+    """The result. invariants: for a single-process original, what holds on several ranks. not_reached: what
+    the migrated has and did not do within the steps."""
+
+    comparison: Comparison
+    causes: tuple[Cause, ...]
+    invariants: tuple[Invariant, ...]
+    notes: tuple[str, ...]
+    not_reached: tuple[Unreached, ...] = ()
+
+    @property
+    def holds(self) -> bool:
+        """The migrated script computes what the original does."""
+        return self.comparison.agree and all(invariant.holds for invariant in self.invariants)
+
+
+def reducing_alike(settings: Settings, migrated: Run) -> Settings:
+    """The settings under which an original reduces its gradients as this run of Horovod did."""
+    seen = {event.what for steps in migrated.steps.values() for step in steps for event in step.events}
+    return replace(settings, float16=FLOAT16 in seen, adasum=ADASUM in seen)
+
+
+def judge(scene: Scene, original: Run, migrated: Run, invariants: tuple[Invariant, ...] = ()) -> Verification:
+    """Compare two runs of equal world size that this scene made."""
+    comparison = compare(original, migrated, tolerance_for(original.world, scene.request.tolerance))
+    start = how_to_start(scene.request.original)
+    notes = tuple(_notes(scene, start, original, migrated))
+    causes = likely_causes(comparison)
+    if start.tensorflow:
+        causes = tuple(map(tensorflow.named, causes))
+    missed = not_reached_by(scene, migrated)
+    return Verification(comparison, causes, invariants, notes, missed)
+
+
+def not_reached_by(scene: Scene, run: Run) -> tuple[Unreached, ...]:
+    """What the migrated script has and did not do in this run."""
+    asked = scene.request
+    ended = max(map(run.taken, run.steps)) < asked.steps
+    return unreached(asked.migrated, run, ended)
+
+
+def _notes(scene: Scene, start: Start, original: Run, migrated: Run) -> Iterator[str]:
+    """What a reader should know about how the result came about."""
+    asked = scene.request
+    if start.launcher is Launcher.SINGLE:
+        yield tensorflow.REPLAYED if start.tensorflow else REPLAYED
+    if start.launcher is Launcher.STRATEGY:
+        yield tensorflow.DIVIDED.format(original.world)
+    taken = max(map(original.taken, original.steps))
+    if taken < asked.steps < TO_END:
+        yield f"the original ended after {taken} of {asked.steps} steps"
+    if original.world > 1 and not start.tensorflow and any(step.buffers for step in original.steps[0]):
+        yield "buffers are compared on rank 0: DDP copies rank 0's to the others before each forward"
+    alike = reducing_alike(Settings("", original.world, asked.steps), migrated)
+    yield from ((FLOAT16_IN_BOTH,) if alike.float16 else ())
+    yield from ((ADASUM_IN_BOTH,) if alike.adasum else ())
+    yield from _collectives(original, migrated)
+    yield from notes_of_runs(scene, start, (original, migrated))
+
+
+def notes_of_runs(scene: Scene, start: Start, runs: tuple[Run, ...]) -> Iterator[str]:
+    """What is true of all runs, whatever they are compared with."""
+    if start.tensorflow:
+        yield tensorflow.EAGER
+    if scene.request.cpu:
+        yield "--device cpu: what asked for CUDA ran on the CPU, autocast regions in float32"
+    outside = {name for run in runs for steps in run.steps.values() for s in steps for name in s.writes}
+    yield from (
+        f"written outside the work copies: {name}" for name in sorted(outside) if name.startswith("/")
+    )
+
+
+def _collectives(original: Run, migrated: Run) -> Iterator[str]:
+    """The first of the script's own collectives that gives something else; a sum and an average may both be
+    right, if what follows fits, so this is told and not judged."""
+    for pair in pairs_of(original, migrated):
+        for kind in dict.fromkeys(call.kind for call in pair.one.collectives):
+            one, other = (
+                [call.norm for call in step.collectives if call.kind == kind]
+                for step in (pair.one, pair.other)
+            )
+            apart = [(a, b) for a, b in zip(one, other) if not math.isclose(a, b, rel_tol=1e-5)]
+            if apart and len(one) == len(other):
+                a, b = apart[0]
+                reason = ": a sum in one and an average in the other?" if kind == "allreduce" else ""
+                yield (
+                    f"the script's own {kind} gave {a:.9g} in the original and {b:.9g} in the migrated "
+                    f"(Euclidean norm), before step {pair.one.number}{reason}"
+                )
+                return

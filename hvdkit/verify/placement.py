@@ -1,0 +1,160 @@
+"""What a program makes of the hosts of its ranks: the same on one host as on two, or what the original makes.
+
+The migrated runs on two hosts of one rank. There it must compute what the original does on one host, where it
+is at home: that finds a local rank or a local size in the place of a rank or a size, also where the original
+has it already. The first step is taken once more on one host, where two ranks share what a host has. Three
+ranks and more need no second run: one of the two hosts has several already.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from hvdkit.verify import shapes
+from hvdkit.verify.causes import Cause
+from hvdkit.verify.compare import compare
+from hvdkit.verify.detect import Launcher, Start, reads_place
+from hvdkit.verify.differences import Difference
+from hvdkit.verify.hook.settings import Settings
+from hvdkit.verify.invariants import Invariant, check_invariants
+from hvdkit.verify.judge import Verification, judge
+from hvdkit.verify.records import Run, Step
+from hvdkit.verify.runner import HangError, RunError
+from hvdkit.verify.scene import Scene
+from hvdkit.verify.tolerance import tolerance_for
+
+HOROVOD = Start(Launcher.HOROVOD)
+LOCAL_FOR_RANK = Cause(
+    "HVD307",
+    "all ranks on one host agree with the original, and on two hosts they do not: a local rank or local size "
+    "is used where hvd.rank() or hvd.size() is meant",
+)
+ON_ONE_HOST = "on 1 host of 2 ranks the migrated takes the same first step as on 2 hosts of 1 rank"
+BY_PLACE = (
+    "{0} depends on the hosts in both scripts: they agree with each other on 1 host of {1} ranks and on {2}, "
+    "with different values on each"
+)
+BY_BATCH = (
+    "on {0} each rank takes batches of a different size than on 1 host of {1} ranks, where every value "
+    "agrees: the script divides a batch by the ranks of a host. The original starts its ranks on 1 host "
+    "only, so values on two hosts are not compared"
+)
+
+
+def may_depend_on_place(scene: Scene) -> bool:
+    """Whether the migrated reads what differs by host, and was placed on two hosts that nobody has chosen."""
+    asked = scene.request
+    placed = scene.place(HOROVOD, asked.world)
+    return asked.hosts is None and len(placed.hosts) > 1 and reads_place(asked.migrated)
+
+
+def on_other_hosts(
+    scene: Scene, start: Start, settings: Settings, result: Verification
+) -> tuple[Verification, bool]:
+    """The result for an original on one host and the migrated on two, completed by runs on other hosts.
+
+    And whether the two agreed on any hosts: then the original repeats itself.
+    """
+    if not result.holds:
+        return _why_not_on_two(scene, start, settings, result)
+    if scene.request.world > 2:
+        return result, True
+    original = result.comparison.original
+    here = _first_step_on_one_host(scene, settings)
+    first = judge(scene, *_common(original, here))
+    if not first.holds:
+        note = "on 2 hosts of 1 rank they agree; this is 1 host of 2 ranks"
+        return replace(first, notes=(*first.notes, note)), True
+    return replace(result, notes=(*result.notes, ON_ONE_HOST)), True
+
+
+def same_on_one_host(scene: Scene, apart: Run, settings: Settings) -> Invariant:
+    """The migrated's first step on one host is the one that it takes on two; there is no original to ask."""
+    name = "ranks on one host compute what they do on two hosts"
+    if scene.request.world > 2:
+        return Invariant(name, True, "one of the two hosts has several ranks")
+    one, other = _common(apart, _first_step_on_one_host(scene, settings))
+    found = compare(one, other, tolerance_for(one.world, scene.request.tolerance)).differences
+    if not found:
+        return Invariant(name, True, "the first step, every bit")
+    first = found[0]
+    seen = f"{first.stage.value} {first.name}: {first.original} on two hosts, {first.migrated} on one"
+    return Invariant(name, False, f"{seen} (rank {first.rank}, step {first.step})", LOCAL_FOR_RANK)
+
+
+def _first_step_on_one_host(scene: Scene, settings: Settings) -> Run:
+    world = scene.request.world
+    title = f"migrated on one host of {world} ranks"
+    return scene.run(
+        title, scene.request.migrated, HOROVOD, replace(settings, steps=1), shapes.together(world)
+    )
+
+
+def _why_not_on_two(
+    scene: Scene, start: Start, settings: Settings, result: Verification
+) -> tuple[Verification, bool]:
+    """They differ. If the migrated agrees on one host, then the hosts make the difference, and it must be one
+    that the original makes, too."""
+    asked = scene.request
+    original, migrated = result.comparison.original, result.comparison.migrated
+    one_host = shapes.together(asked.world)
+    title = f"migrated on one host of {asked.world} ranks"
+    here = judge(scene, original, scene.run(title, asked.migrated, HOROVOD, settings, one_host))
+    if not here.holds:
+        return result, False
+    two = shapes.described(scene.place(HOROVOD, asked.world))
+    if all(invariant.holds for invariant in check_invariants(original, migrated)):
+        first = result.comparison.differences[0]
+        if _agrees_on_two(scene, start, settings, migrated):
+            note = BY_PLACE.format(f"{first.stage.value} {first.name}".rstrip(), asked.world, two)
+            return replace(here, notes=(*here.notes, note)), True
+        if start.launcher is not Launcher.TORCHRUN and _other_batch_size(original, migrated, first):
+            return replace(here, notes=(*here.notes, BY_BATCH.format(two, asked.world))), True
+    return replace(result, causes=(LOCAL_FOR_RANK, *result.causes)), True
+
+
+def _agrees_on_two(scene: Scene, start: Start, settings: Settings, migrated: Run) -> bool:
+    """Whether an original that torchrun can place on two hosts computes there what the migrated does."""
+    if start.launcher is not Launcher.TORCHRUN:
+        return False
+    asked = scene.request
+    try:
+        original = scene.run(
+            "original on two hosts", asked.original, start, settings, shapes.apart(asked.world)
+        )
+    except (RunError, HangError):
+        return False  # it is right on one host alone
+    return original.world == migrated.world and judge(scene, original, migrated).holds
+
+
+def _other_batch_size(original: Run, migrated: Run, first: Difference) -> bool:
+    sizes = [
+        [len(draw.indices) for step in _at(run, first) for draw in step.draws[:1]]
+        for run in (original, migrated)
+    ]
+    return sizes[0] != sizes[1]
+
+
+def _at(run: Run, where: Difference) -> Iterator[Step]:
+    for steps in run.steps.values():
+        yield from (step for step in steps if (step.optimizer, step.number) == (where.optimizer, where.step))
+
+
+def _common(one: Run, other: Run) -> tuple[Run, Run]:
+    """Both with the moments that every rank of both has."""
+    moments = [
+        {(step.optimizer, step.number) for step in steps}
+        for run in (one, other)
+        for steps in run.steps.values()
+    ]
+    both = set.intersection(*moments)
+
+    def only(run: Run) -> Run:
+        kept = {
+            rank: tuple(step for step in steps if (step.optimizer, step.number) in both)
+            for rank, steps in run.steps.items()
+        }
+        return Run(run.folder, kept)
+
+    return only(one), only(other)

@@ -1,0 +1,66 @@
+"""The result for one script without an original: for people and as JSON."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from hvdkit.verify.alone import Alone
+from hvdkit.verify.report import cause_lines, causes_of, print_invariants
+
+
+def verdict(result: Alone) -> str:
+    """One line that says what was shown."""
+    failed = [invariant.name for invariant in result.invariants if not invariant.holds]
+    if failed:
+        return f"does not hold: {failed[0]}"
+    steps = max(map(result.run.taken, result.run.steps))
+    return f"holds: {len(result.invariants)} invariants, {steps} steps on {result.run.world} ranks"
+
+
+def print_result(result: Alone) -> None:
+    """Print to stdout; colours where it is a terminal and NO_COLOR is not set."""
+    console = Console(highlight=False, soft_wrap=True)
+    console.print(_losses(result))
+    console.print()
+    print_invariants(console, result.invariants)
+    for line in cause_lines(causes_of(result.invariants)):
+        console.print(Text(line))
+    for note in result.notes:
+        console.print(Text(f"note: {note}"))
+    for missed in result.not_reached:
+        console.print(Text(str(missed)))
+    console.print(Text(verdict(result), style=f"bold {'green' if result.holds else 'red'}"))
+
+
+def as_json(result: Alone) -> dict[str, Any]:
+    """The result as JSON-ready data, with the keys of a comparison where they mean the same."""
+    return {
+        "holds": result.holds,
+        "verdict": verdict(result),
+        "ranks": result.run.world,
+        "steps": {str(rank): result.run.taken(rank) for rank in result.run.steps},
+        "causes": [asdict(cause) for cause in causes_of(result.invariants)],
+        "invariants": [asdict(invariant) for invariant in result.invariants],
+        "notes": list(result.notes),
+        "not_reached": [asdict(missed) for missed in result.not_reached],
+    }
+
+
+def _losses(result: Alone) -> Table:
+    """One row per step: the loss of each rank."""
+    table = Table(box=None, pad_edge=False)
+    table.add_column("step", justify="right")
+    for rank in result.run.steps:
+        table.add_column(f"loss on rank {rank}", justify="right")
+    several = len({step.optimizer for steps in result.run.steps.values() for step in steps}) > 1
+    for steps in zip(*result.run.steps.values()):
+        first = steps[0]
+        if first.number:
+            label = str(first.number) + (f" of optimizer {first.optimizer}" if several else "")
+            table.add_row(label, *(f"{step.losses[-1]:.6f}" if step.losses else "" for step in steps))
+    return table

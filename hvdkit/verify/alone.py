@@ -13,9 +13,9 @@ from hvdkit.errors import UsageError
 from hvdkit.verify import tensorflow
 from hvdkit.verify.detect import Start
 from hvdkit.verify.hook.settings import Settings
-from hvdkit.verify.invariants import OF_TORCH, Causes, Invariant, check_invariants
+from hvdkit.verify.invariants import OF_TORCH, Causes, Invariant
 from hvdkit.verify.judge import not_reached_by, notes_of_runs
-from hvdkit.verify.placement import HOROVOD, may_depend_on_place, same_on_one_host
+from hvdkit.verify.placement import HOROVOD, on_several_ranks
 from hvdkit.verify.records import TO_END, Run
 from hvdkit.verify.scene import Scene
 from hvdkit.verify.unreached import Unreached
@@ -60,11 +60,9 @@ def check_alone(scene: Scene, start: Start, more: More) -> Alone:
     wide = replace(single, world=asked.world, align=False)
     run = scene.run(f"script on {asked.world} ranks", asked.migrated, HOROVOD, wide)
     causes: Causes = tensorflow.CAUSES if start.tensorflow else OF_TORCH
-    invariants = check_invariants(one, run, causes)
+    invariants = on_several_ranks(scene, one, run, wide, causes)
     if not start.tensorflow:
         invariants += more(scene, single, one)
-    if may_depend_on_place(scene):
-        invariants += (same_on_one_host(scene, run, wide),)
     notes = tuple(_notes(scene, start, one, run))
     return Alone(one, run, tuple(map(_without_original, invariants)), notes, not_reached_by(scene, run))
 

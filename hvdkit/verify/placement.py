@@ -13,11 +13,11 @@ from dataclasses import replace
 
 from hvdkit.verify import shapes
 from hvdkit.verify.causes import Cause
-from hvdkit.verify.compare import compare
+from hvdkit.verify.compare import compare, writers
 from hvdkit.verify.detect import Launcher, Start, reads_place
 from hvdkit.verify.differences import Difference
 from hvdkit.verify.hook.settings import Settings
-from hvdkit.verify.invariants import Invariant, check_invariants
+from hvdkit.verify.invariants import OF_TORCH, Causes, Invariant, check_invariants
 from hvdkit.verify.judge import Verification, judge
 from hvdkit.verify.records import Run, Step
 from hvdkit.verify.runner import HangError, RunError
@@ -61,7 +61,7 @@ def on_other_hosts(
     if scene.request.world > 2:
         return result, True
     original = result.comparison.original
-    here = _first_step_on_one_host(scene, settings)
+    here = first_step_on_one_host(scene, settings)
     first = judge(scene, *_common(original, here))
     if not first.holds:
         note = "on 2 hosts of 1 rank they agree; this is 1 host of 2 ranks"
@@ -69,12 +69,24 @@ def on_other_hosts(
     return replace(result, notes=(*result.notes, ON_ONE_HOST)), True
 
 
-def same_on_one_host(scene: Scene, apart: Run, settings: Settings) -> Invariant:
+def on_several_ranks(
+    scene: Scene, one: Run, run: Run, settings: Settings, causes: Causes
+) -> tuple[Invariant, ...]:
+    """What holds of a run on two hosts, held against one on 1 rank, and of its first step on one host.
+
+    settings: of the run on two hosts.
+    """
+    if not may_depend_on_place(scene):
+        return check_invariants(one, run, causes)
+    here = first_step_on_one_host(scene, settings)
+    found = check_invariants(one, files_of_one_host(run, here), causes)
+    return (*found, _same_on_one_host(scene, run, here))
+
+
+def _same_on_one_host(scene: Scene, apart: Run, here: Run) -> Invariant:
     """The migrated's first step on one host is the one that it takes on two; there is no original to ask."""
     name = "ranks on one host compute what they do on two hosts"
-    if scene.request.world > 2:
-        return Invariant(name, True, "one of the two hosts has several ranks")
-    one, other = _common(apart, _first_step_on_one_host(scene, settings))
+    one, other = _common(apart, here)
     found = compare(one, other, tolerance_for(one.world, scene.request.tolerance)).differences
     if not found:
         return Invariant(name, True, "the first step, every bit")
@@ -83,7 +95,26 @@ def same_on_one_host(scene: Scene, apart: Run, settings: Settings) -> Invariant:
     return Invariant(name, False, f"{seen} (rank {first.rank}, step {first.step})", LOCAL_FOR_RANK)
 
 
-def _first_step_on_one_host(scene: Scene, settings: Settings) -> Run:
+def files_of_one_host(apart: Run, here: Run) -> Run:
+    """A run on two hosts in which files that each host prepares before training (a download) have one writer.
+
+    Those are the ones that a single rank writes on one host; they are right where hosts share no disk.
+    """
+    once = {name for (name, number), ranks in writers(here).items() if number == 1 and len(ranks) == 1}
+
+    def prepared(step: Step) -> Step:
+        kept = tuple(name for name in step.writes if name not in once)
+        return replace(step, writes=kept) if step.number == 1 else step
+
+    first = min(apart.steps)
+    steps = {
+        rank: taken if rank == first else tuple(map(prepared, taken)) for rank, taken in apart.steps.items()
+    }
+    return Run(apart.folder, steps)
+
+
+def first_step_on_one_host(scene: Scene, settings: Settings) -> Run:
+    """The migrated's first step with all ranks on one host."""
     world = scene.request.world
     title = f"migrated on one host of {world} ranks"
     return scene.run(
@@ -100,11 +131,17 @@ def _why_not_on_two(
     original, migrated = result.comparison.original, result.comparison.migrated
     one_host = shapes.together(asked.world)
     title = f"migrated on one host of {asked.world} ranks"
-    here = judge(scene, original, scene.run(title, asked.migrated, HOROVOD, settings, one_host))
+    run = scene.run(title, asked.migrated, HOROVOD, settings, one_host)
+    here = judge(scene, original, run)
     if not here.holds:
         return result, False
+    prepared = judge(scene, original, files_of_one_host(migrated, run))
+    if prepared.holds:
+        return prepared, True
     two = shapes.described(scene.place(HOROVOD, asked.world))
-    if all(invariant.holds for invariant in check_invariants(original, migrated)):
+    # A file that each host writes once is right where hosts have disks of their own, if the original does it.
+    told = [i for i in check_invariants(original, migrated) if i.cause != OF_TORCH.writer]
+    if all(invariant.holds for invariant in told):
         first = result.comparison.differences[0]
         if _agrees_on_two(scene, start, settings, migrated):
             note = BY_PLACE.format(f"{first.stage.value} {first.name}".rstrip(), asked.world, two)

@@ -17,9 +17,9 @@ from hvdkit.verify import shapes, tensorflow
 from hvdkit.verify.alone import Alone, check_alone
 from hvdkit.verify.detect import Launcher, Start, how_to_start
 from hvdkit.verify.hook.settings import Settings
-from hvdkit.verify.invariants import OF_TORCH, Invariant, check_invariants
+from hvdkit.verify.invariants import OF_TORCH, Invariant
 from hvdkit.verify.judge import Verification, judge, reducing_alike
-from hvdkit.verify.placement import HOROVOD, may_depend_on_place, on_other_hosts, same_on_one_host
+from hvdkit.verify.placement import HOROVOD, may_depend_on_place, on_other_hosts, on_several_ranks
 from hvdkit.verify.records import Run
 from hvdkit.verify.scene import Request, Scene
 
@@ -55,7 +55,9 @@ def verify_alone(request: Request, progress: Callable[[str], None]) -> Alone:
 def _scratch(request: Request) -> tempfile.TemporaryDirectory[str]:
     """Where copies and records go: hosts that ssh reaches share the current folder with this one."""
     shared = request.hosts is not None and not shapes.is_here(request.hosts)
-    return tempfile.TemporaryDirectory(prefix=".hvdkit-verify-", dir=Path.cwd() if shared else None)
+    if shared:
+        return tempfile.TemporaryDirectory(prefix=".hvdkit-verify-", dir=Path.cwd())
+    return tempfile.TemporaryDirectory(prefix="hvdkit-verify-")
 
 
 def verify(request: Request, progress: Callable[[str], None]) -> Verification:
@@ -139,8 +141,6 @@ def _against_one_process(scene: Scene, start: Start) -> Verification:
         title = f"migrated by itself on {asked.world} ranks"
         causes = tensorflow.CAUSES if start.tensorflow else OF_TORCH
         run = scene.run(title, asked.migrated, HOROVOD, wide)
-        invariants = check_invariants(original, run, causes)
-        if may_depend_on_place(scene):
-            invariants += (same_on_one_host(scene, run, wide),)
+        invariants = on_several_ranks(scene, original, run, wide, causes)
     original, _ = _original_alike(scene, start, settings, original, alike)
     return judge(scene, original, alike, invariants)

@@ -88,7 +88,18 @@ def how_to_start(path: Path) -> Start:
 
 def reads_place(path: Path) -> bool:
     """Whether a script or a module beside it may ask for what differs by host: local rank, device, name."""
-    return any(PLACE.search(ast.unparse(tree)) for _, tree in modules_of(path))
+    return any(PLACE.search(word) for _, tree in modules_of(path) for word in _words(tree))
+
+
+def _words(tree: ast.Module) -> Iterator[str]:
+    """Names, and texts that are one word: no sentences."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and " " not in node.value:
+            yield node.value
+        elif isinstance(node, (ast.Name, ast.Attribute, ast.arg, ast.keyword, ast.alias)):
+            yield next(
+                getattr(node, key) or "" for key in ("id", "attr", "arg", "name") if hasattr(node, key)
+            )
 
 
 def imports_own_package(path: Path) -> bool:

@@ -73,6 +73,8 @@ def test_what_may_depend_on_the_host(tmp_path):
         ("name = socket.gethostname()", True),
         ("import tools", False),
         ("rank = hvd.rank()  # not the local_rank", False),
+        ("'Training on one device.'", False),
+        ("model.to(f'cuda:{number}')", True),
     ]:
         script.write_text(text)
         assert reads_place(script) is reads

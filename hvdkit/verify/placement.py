@@ -27,14 +27,15 @@ from hvdkit.verify.tolerance import tolerance_for
 HOROVOD = Start(Launcher.HOROVOD)
 LOCAL_FOR_RANK = Cause(
     "HVD307",
-    "all ranks on one host agree with the original, and on two hosts they do not: a local rank or local size "
-    "is used where hvd.rank() or hvd.size() is meant",
+    "what a rank computes depends on the host that it is on: a local rank or local size is used where "
+    "hvd.rank() or hvd.size() is meant",
 )
 ON_ONE_HOST = "on 1 host of 2 ranks the migrated takes the same first step as on 2 hosts of 1 rank"
 BY_PLACE = (
     "{0} depends on the hosts in both scripts: they agree with each other on 1 host of {1} ranks and on {2}, "
     "with different values on each"
 )
+PREPARED = "on two hosts a rank of each writes the files that one rank prepares on one host, before training"
 BY_BATCH = (
     "on {0} each rank takes batches of a different size than on 1 host of {1} ranks, where every value "
     "agrees: the script divides a batch by the ranks of a host. The original starts its ranks on 1 host "
@@ -91,7 +92,8 @@ def _same_on_one_host(scene: Scene, apart: Run, here: Run) -> Invariant:
     if not found:
         return Invariant(name, True, "the first step, every bit")
     first = found[0]
-    seen = f"{first.stage.value} {first.name}: {first.original} on two hosts, {first.migrated} on one"
+    what = f"{first.stage.value} {first.name}".rstrip()
+    seen = f"{what}: {first.original} on two hosts, {first.migrated} on one"
     return Invariant(name, False, f"{seen} (rank {first.rank}, step {first.step})", LOCAL_FOR_RANK)
 
 
@@ -137,7 +139,7 @@ def _why_not_on_two(
         return result, False
     prepared = judge(scene, original, files_of_one_host(migrated, run))
     if prepared.holds:
-        return prepared, True
+        return replace(prepared, notes=(*prepared.notes, PREPARED)), True
     two = shapes.described(scene.place(HOROVOD, asked.world))
     # A file that each host writes once is right where hosts have disks of their own, if the original does it.
     told = [i for i in check_invariants(original, migrated) if i.cause != OF_TORCH.writer]

@@ -117,11 +117,10 @@ def files_of_one_host(apart: Run, here: Run) -> Run:
 
 def first_step_on_one_host(scene: Scene, settings: Settings) -> Run:
     """The migrated's first step with all ranks on one host."""
-    world = scene.request.world
-    title = f"migrated on one host of {world} ranks"
-    return scene.run(
-        title, scene.request.migrated, HOROVOD, replace(settings, steps=1), shapes.together(world)
-    )
+    asked = scene.request
+    whose = "script" if asked.original == asked.migrated else "migrated"
+    title = f"{whose} on one host of {asked.world} ranks"
+    return scene.run(title, asked.migrated, HOROVOD, replace(settings, steps=1), shapes.together(asked.world))
 
 
 def _why_not_on_two(

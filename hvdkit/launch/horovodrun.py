@@ -69,6 +69,10 @@ def _mpi(start: Start) -> str:
     return " ".join([*parts, *([start.mpi_args] if start.mpi_args else [])])
 
 
+# The arguments of horovodrun follow: see hvdkit/launch/unchecked.
+UNCHECKED = (sys.executable, str(Path(__file__).with_name("unchecked")))
+
+
 def find_horovodrun() -> str:
     """The path of horovodrun: this environment's, else the one on PATH. Raises: LauncherError."""
     beside = Path(sys.executable).with_name("horovodrun")

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from hvdkit.errors import HvdkitError
-from hvdkit.launch.horovodrun import LauncherError, find_horovodrun
+from hvdkit.launch.horovodrun import UNCHECKED, LauncherError
 from hvdkit.launch.hosts import HostList
 from hvdkit.notebook import making
 from hvdkit.verify import processes, shapes
@@ -96,7 +96,7 @@ def command_line(job: Job) -> list[str]:
 def _horovodrun(job: Job) -> list[str]:
     """horovodrun; on hosts that ssh reaches `hvdkit run`, which leaves no rank on any of them."""
     if shapes.is_here(job.hosts):
-        return [find_horovodrun()]
+        return [*UNCHECKED]
     # What `hvdkit run` does not pass by itself of `_environment`.
     named = [part for name in ("PYTHONUNBUFFERED", "CUBLAS_WORKSPACE_CONFIG") for part in ("-x", name)]
     return [sys.executable, "-m", "hvdkit", "run", *named]

@@ -12,13 +12,14 @@ from typing import Any
 
 import pytest
 
+from hvdkit.launch.horovodrun import UNCHECKED
 from hvdkit.migrate.command import main as migrate
 from tests import originals
 
 PROGRAMS = Path(__file__).parent / "programs"
 TORCHRUN = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc_per_node", "2"]
 MPIRUN = ["mpirun", "--allow-run-as-root", "--oversubscribe", "-np", "2", sys.executable]
-HOROVODRUN = ["horovodrun", "-np", "2", "--gloo", sys.executable]
+HOROVODRUN = [*UNCHECKED, "-np", "2", "--gloo", sys.executable]
 
 
 def ended(command: list[str], results: Path) -> subprocess.CompletedProcess[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import subprocess
 import sys
@@ -36,6 +37,16 @@ def test_called_once_after_the_body(tmp_path, monkeypatch):
     import_module("just_a_module")
     import_module("just_a_module")
     assert seen == [1]
+
+
+def test_nothing_is_collected_during_the_import(tmp_path, monkeypatch):
+    (tmp_path / "another_module.py").write_text("import gc\nenabled = gc.isenabled()\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    seen = []
+    finder = AfterImport({"another_module": lambda: seen.append(gc.isenabled())})
+    monkeypatch.setattr(sys, "meta_path", [finder, *sys.meta_path])
+    assert not import_module("another_module").enabled
+    assert seen == [True]
 
 
 def inside(folder: Path, script: str, **settings: object) -> str:

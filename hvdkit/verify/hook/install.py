@@ -37,6 +37,7 @@ def install() -> None:
         {
             "numpy.random": lambda: _hook_numpy(settings),
             "torch": lambda: _hook_torch(settings),
+            "torch._dynamo": lambda: None,  # only imported faster: every optimizer imports it
             "horovod.torch.compression": lambda: _hook_horovod_compression(settings),
             "horovod.torch.mpi_ops": _hook_horovod_operations,
             "horovod.torch.functions": _hook_horovod_functions,

@@ -69,7 +69,8 @@ class Stage:
     def compared(self, script: Path, controller: str = "gloo") -> Verification:
         """Run this Horovod script and compare it with the original."""
         run = self.run(script, controller=controller)
-        return judge(self.scene, self.reducing(reducing_alike(self.settings, run)), run)
+        scene = replace(self.scene, request=replace(self.scene.request, migrated=script))
+        return judge(scene, self.reducing(reducing_alike(self.settings, run)), run)
 
     def run(self, script: Path, **asked: Any) -> Run:
         """Run this Horovod script by itself; asked: fields of the request that are others."""

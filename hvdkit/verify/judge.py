@@ -20,7 +20,7 @@ from hvdkit.verify.unreached import Unreached, unreached
 
 REPLAYED = (
     "the original is one process: on 1 rank its sample order was replayed in the migrated run and the random "
-    "state set at each batch and step in both (a sharding sampler draws another order than shuffle=True)"
+    "state set at each batch and step in both (a sharding sampler draws a different order from shuffle=True)"
 )
 FLOAT16_IN_BOTH = (
     "the migrated compresses gradients to float16: in the original DDP's average was rounded to float16 "
@@ -107,7 +107,7 @@ def notes_of_runs(scene: Scene, start: Start, runs: tuple[Run, ...]) -> Iterator
 
 def _collectives(original: Run, migrated: Run) -> Iterator[str]:
     """The first of the script's own collectives that gives something else; a sum and an average may both be
-    right, if what follows fits, so this is told and not judged."""
+    right, if what follows fits, so this is reported and not judged."""
     for pair in pairs_of(original, migrated):
         for kind in dict.fromkeys(call.kind for call in pair.one.collectives):
             one, other = (

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import os
+import pwd
 import shutil
 import tempfile
 from collections.abc import Iterator
@@ -45,7 +46,8 @@ def image(store: Store) -> str:
     # hvdkit's wheels, by all that changes them: compiled here, unless this machine has one that is the same.
     wheels = cache.root(os.environ)
     wheels.mkdir(parents=True, exist_ok=True)
-    options.append(f"--volume={wheels}:/root/.cache/hvdkit")
+    inside = cache.root({"XDG_CACHE_HOME": f"{pwd.getpwuid(0).pw_dir}/.cache"})  # root builds there
+    options.append(f"--volume={wheels}:{inside}")
     store.build(context, context / "docker" / "Dockerfile", "--target=cpu", *options, image=CPU)
     return CPU
 

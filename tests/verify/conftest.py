@@ -53,7 +53,7 @@ class Stage:
 
     def migrated(self, edits: dict[str, str] | None = None, controller: str = "gloo") -> Verification:
         """Run the migrated script, with these texts replaced, and compare it with the original."""
-        return self.compared(self.edited(edits), controller)
+        return self.compared(self.edited(edits), controller=controller)
 
     def edited(self, edits: dict[str, str] | None = None) -> Path:
         """The migrated script with these texts replaced, in a file of its own."""
@@ -66,9 +66,9 @@ class Stage:
         script.write_text(text)
         return script
 
-    def compared(self, script: Path, controller: str = "gloo") -> Verification:
-        """Run this Horovod script and compare it with the original."""
-        run = self.run(script, controller=controller)
+    def compared(self, script: Path, **asked: Any) -> Verification:
+        """Run this Horovod script and compare it with the original; asked: as of `run`."""
+        run = self.run(script, **asked)
         scene = replace(self.scene, request=replace(self.scene.request, migrated=script))
         return judge(scene, self.reducing(reducing_alike(self.settings, run)), run)
 

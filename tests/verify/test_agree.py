@@ -10,6 +10,7 @@ import pytest
 from hvdkit.cli import main
 from hvdkit.verify.scene import Request
 from hvdkit.verify.session import verify
+from hvdkit.verify.shapes import together
 
 pytestmark = pytest.mark.launch
 
@@ -19,6 +20,8 @@ NAMES = (
 )
 
 
+# The original counts its ranks by their host, which migrate reports as open: right on one host alone.
+ON_ONE_HOST = {"offset": together(2)}
 BY_HAND = ("plain", "convnet", "accumulate", "gan", "local_rank")  # those that test_differ.py makes wrong
 
 
@@ -39,7 +42,8 @@ def test_what_migrate_writes(stage, name, controller, monkeypatch):
     monkeypatch.chdir(here)
     sources = [path.name for path in here.glob("*.py") if not path.name.startswith("migrated")]
     assert main(["migrate", *sources, "--output", "by_migrate"]) in (0, 1)
-    result = stage(name).compared(here / "by_migrate" / "original.py", controller)
+    script = here / "by_migrate" / "original.py"
+    result = stage(name).compared(script, controller=controller, hosts=ON_ONE_HOST.get(name))
     assert result.comparison.differences == ()
     assert result.comparison.identical
 

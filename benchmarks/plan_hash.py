@@ -22,7 +22,8 @@ from pathlib import Path
 from typing import Any
 
 from hvdkit.check.rules import all_rules as check_rules
-from hvdkit.migrate.engine import RuleFailed, make_plan, run_pass, uncollected
+from hvdkit.collecting import uncollected
+from hvdkit.migrate.engine import RuleFailed, make_plan, run_pass
 from hvdkit.migrate.facts import Options
 from hvdkit.migrate.plan import FilePlan
 
@@ -55,7 +56,7 @@ def _commands(folder: Path) -> Iterator[list[str]]:
         yield [*_files(name, folder, plan.files), *programs, *notes]
     try:
         with uncollected():
-            done = run_pass([folder], Options(), check_rules())
+            done = run_pass([folder], Options(), lambda _: check_rules())
             done.forget()
             yield list(_files("check", folder, done.files))
     except RuleFailed as error:

@@ -51,11 +51,16 @@ def seconds(*command: str) -> tuple[float, float]:
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     began = time.perf_counter()
     done = subprocess.run(
-        [sys.executable, "-m", *command], stdout=subprocess.DEVNULL, env=environment, check=False
+        [sys.executable, "-m", *command],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        env=environment,
+        check=False,
     )
     wall = time.perf_counter() - began
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    assert done.returncode in (0, 1), f"{command} ended with {done.returncode}"
+    failed = done.returncode not in (0, 1) or b"Traceback" in done.stderr  # Python's own code for it is 1
+    assert not failed, f"{command} ended with {done.returncode}: {done.stderr.decode()}"
     return wall, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 

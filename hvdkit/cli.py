@@ -6,6 +6,7 @@ Every command module has `main(argv) -> int` with its own parser; exit codes are
 
 from __future__ import annotations
 
+import gc
 import sys
 from importlib import import_module
 
@@ -74,7 +75,10 @@ def main(argv: list[str]) -> int:
         print(f"hvdkit: no {what} {name!r}: {hint}", file=sys.stderr)
         return 2
     try:
-        command = import_module(COMMANDS[name][0])
+        from hvdkit.collecting import uncollected
+
+        with uncollected():
+            command = import_module(COMMANDS[name][0])
         return int(command.main(argv))
     except HvdkitError as error:
         print(f"hvdkit {name}: {error}", file=sys.stderr)
@@ -92,4 +96,6 @@ def run() -> None:
     """Entry point of the console script."""
     make_printable(sys.stdout)
     make_printable(sys.stderr)
-    sys.exit(main(sys.argv[1:]))
+    code = main(sys.argv[1:])
+    gc.freeze()  # Python ends with a collection: what stays until then, modules above all, is left out of it
+    sys.exit(code)

@@ -11,10 +11,11 @@ from pathlib import Path
 from hvdkit.arguments import parsed
 from hvdkit.check.report import FIXABLE, SARIF_LEVELS, show
 from hvdkit.check.rules import all_rules
+from hvdkit.collecting import uncollected
 from hvdkit.errors import UsageError
 from hvdkit.files import read_file
 from hvdkit.migrate.config import chosen
-from hvdkit.migrate.engine import run_pass, uncollected, unreadable
+from hvdkit.migrate.engine import run_pass, unreadable
 from hvdkit.migrate.facts import Options
 from hvdkit.migrate.plan import Plan
 from hvdkit.migrate.project.files import Reader
@@ -94,7 +95,7 @@ def main(argv: Sequence[str]) -> int:
 def make_plan(paths: Sequence[Path], options: Options, reader: Reader = read_file) -> Plan:
     """Everything that is wrong under the paths, and the files with the fixes carried out."""
     with uncollected():
-        done = run_pass(paths, options, all_rules(), reader)
+        done = run_pass(paths, options, lambda _: all_rules(), reader)
         done.forget()
     passed_over, tests = len(done.project.passed_over), len(done.project.tests)
     return Plan(done.files, (), unreadable(done.project), passed_over, tests)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from hvdkit.check.horovod import wrapped_steps, wrapped_under
 from hvdkit.check.order import block_of
+from hvdkit.dataclass import dataclass
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.models.gradient_reads import GradientUse

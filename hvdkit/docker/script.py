@@ -67,7 +67,7 @@ def read_script(path: Path) -> Script:
 
     Raises: ScriptError; NotHorovodError; UnfinishedError where `hvdkit migrate` left something to the person.
     """
-    done = run_pass([path], Options(), all_rules())
+    done = run_pass([path], Options(), lambda _: all_rules())
     unreadable = done.project.unreadable.get(path)
     if unreadable:
         raise ScriptError(

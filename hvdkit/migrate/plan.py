@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from enum import Enum, IntEnum
 from pathlib import Path
 from typing import Any, Union
+
+from hvdkit.dataclass import dataclass
 
 
 class Applicability(str, Enum):

@@ -45,6 +45,20 @@ def test_listing_and_explaining_load_no_rule(command: list[str]) -> None:
     assert not [name for name in loaded if ".rules" in name or ".facts" in name or name.startswith("rich")]
 
 
+@pytest.mark.parametrize(
+    ("program", "series"),
+    [("import json", ""), ("import torch", "1234569"), ("import keras", "12345679")],
+)
+def test_migrating_loads_no_rule_that_cannot_apply(program: str, series: str, tmp_path: Path) -> None:
+    (tmp_path / "train.py").write_text(program)
+    code = "import sys, hvdkit.cli as c; c.main(['migrate', 'train.py']); print(*sys.modules)"
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=tmp_path
+    )
+    loaded = re.findall(r"hvdkit\.migrate\.rules\.hvd(\d)", done.stdout.splitlines()[-1])
+    assert {*loaded} == {*series}
+
+
 def test_the_committed_pages_are_up_to_date() -> None:
     committed = {path.name: path.read_text(encoding="utf-8") for path in DOCS.iterdir()}
     assert committed == pages(ROOT), "run scripts/docs"

@@ -62,7 +62,7 @@ def test_an_error_inside_a_rule_is_named_and_nothing_is_planned(
 
     rule = next(rule for rule in all_rules() if rule.id == "HVD201")
 
-    monkeypatch.setattr(plans, "all_rules", lambda: [replace(rule, check=broken)])  # type: ignore[arg-type]
+    monkeypatch.setattr(plans, "rules_for", lambda _: [replace(rule, check=broken)])  # type: ignore[arg-type]
     (tmp_path / "train.py").write_text("import torch\n")
     with pytest.raises(RuleFailed, match=r"HVD201: KeyError: 'x' \(test_robustness\.py, line \d+\)"):
         make_plan([tmp_path], Options())
@@ -88,7 +88,7 @@ def test_a_file_that_cannot_be_rewritten_leaves_its_program_whole(
                 yield safe(facts, "HVD000", names, first, "a line", edits.before, names.source, first, [line])
 
     rule = Rule(id="HVD000", title="", what="", why="", safety="", check=check, changes=(), keeps=())
-    done = run_pass([tmp_path], Options(), [rule])
+    done = run_pass([tmp_path], Options(), lambda _: [rule])
     files = {file.path.name: file for file in done.files}
     assert problem in files["helper.py"].problem
     assert not files["helper.py"].changed and not files["train.py"].changed

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
-from dataclasses import dataclass
 from pathlib import Path
 
+from hvdkit.dataclass import dataclass
 from hvdkit.migrate.facts import Facts, Options
 from hvdkit.migrate.facts.programs.programs import ProgramFacts, imported_by, programs_of
 from hvdkit.migrate.index.names import Names

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from enum import Enum
 from textwrap import dedent
 from typing import TYPE_CHECKING, Callable, Union
+
+from hvdkit.dataclass import dataclass
 
 if TYPE_CHECKING:
     from hvdkit.migrate.decisions.rank_questions import RankQuestion

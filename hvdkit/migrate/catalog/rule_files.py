@@ -29,9 +29,13 @@ def rule_files(*commands: str) -> dict[str, Path]:
 
 
 @cache
-def load(command: str) -> tuple[Rule, ...]:
-    """Every rule of a command, loaded: the RULE of each module named hvdNNN_..., in the order of the ids."""
-    modules = (f"{PACKAGE.name}.{command}.rules.{path.stem}" for path in rule_files(command).values())
+def load(command: str, *without: str) -> tuple[Rule, ...]:
+    """Rules of a command, loaded: the RULE of each module named hvdNNN_..., in the order of the ids.
+
+    without: the beginnings of ids that are left out.
+    """
+    files = {name: path for name, path in rule_files(command).items() if not name.startswith(without)}
+    modules = (f"{PACKAGE.name}.{command}.rules.{path.stem}" for path in files.values())
     return tuple(import_module(module).RULE for module in modules)
 
 

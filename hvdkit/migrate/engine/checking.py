@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import traceback
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
@@ -54,6 +53,8 @@ def _checked(rule: Rule, check: Callable[[], Iterator[Finding]]) -> list[Finding
     except RecursionError:
         raise  # the program's depth, not the rule's mistake: see room.py
     except Exception as error:
+        import traceback  # slow to import, and rules seldom fail
+
         place = traceback.extract_tb(error.__traceback__)[-1]
         raise RuleFailed(
             f"internal error in rule {rule.id}: {type(error).__name__}: {error}"

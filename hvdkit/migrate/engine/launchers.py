@@ -9,9 +9,9 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
+from hvdkit.dataclass import dataclass
 from hvdkit.files import read_file
 from hvdkit.migrate.facts.code.commands import launch_commands
 from hvdkit.migrate.index.names import Names

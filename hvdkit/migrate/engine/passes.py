@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
+from typing import Callable
 
+from hvdkit.dataclass import dataclass
 from hvdkit.files import is_inside, read_file
 from hvdkit.migrate.catalog.refusals import Refusal, applied, refused_files, stays
 from hvdkit.migrate.catalog.rule import Rule
@@ -63,15 +65,21 @@ class _Again:
 
 @roomy
 def run_pass(
-    paths: Sequence[Path], options: Options, every: Sequence[Rule], reader: Reader = read_file
+    paths: Sequence[Path],
+    options: Options,
+    rules_for: Callable[[Project], Sequence[Rule]],
+    reader: Reader = read_file,
 ) -> Pass:
-    """Run those of the rules that the options leave, and their edits, and the rules again over the result."""
+    """Run the rules for a project that the options leave, with their edits, and again over the result.
+
+    rules_for: asked only for a project that uses a framework.
+    """
     project = open_project(paths, reader)
     facts = Facts(project, options)
     if not project.uses_framework:
         # A file of the standard library imports hundreds that name none: nobody has to follow their values.
         return Pass(project, facts, tuple(_plain(names, ()) for names in facts.files), {}, facts)
-    return _held_back(prepared(Run(facts, every, reader)), root_of(paths))
+    return _held_back(prepared(Run(facts, rules_for(project), reader)), root_of(paths))
 
 
 def _held_back(run: Run, root: Path) -> Pass:

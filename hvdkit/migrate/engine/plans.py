@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import gc
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
 
+from hvdkit.collecting import uncollected
 from hvdkit.files import read_file
 from hvdkit.migrate.catalog.refusals import told
 from hvdkit.migrate.conditions.table import conditions
@@ -17,14 +16,14 @@ from hvdkit.migrate.facts.programs.programs import programs_of
 from hvdkit.migrate.plan import Plan, Program
 from hvdkit.migrate.project.files import Project, Reader
 from hvdkit.migrate.read.room import roomy
-from hvdkit.migrate.rules import all_rules
+from hvdkit.migrate.rules import rules_for
 
 
 @roomy
 def make_plan(paths: Sequence[Path], options: Options, reader: Reader = read_file) -> Plan:
     """Everything that migrating the paths would do."""
     with uncollected():
-        done = run_pass(paths, options, all_rules(), reader)
+        done = run_pass(paths, options, rules_for, reader)
         programs = _programs(done)
         notes = _notes(paths, done, programs)
         done.forget()
@@ -33,18 +32,6 @@ def make_plan(paths: Sequence[Path], options: Options, reader: Reader = read_fil
     tests = len({*done.project.tests} - seen)
     failed = unreadable(done.project)
     return Plan(done.files, programs, failed, passed_over, tests, notes, options.suggested)
-
-
-@contextmanager
-def uncollected() -> Iterator[None]:
-    """Leave the garbage collector off: the trees live to the end, and it would look through them."""
-    was_on = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_on:
-            gc.enable()
 
 
 def unreadable(project: Project) -> tuple[tuple[Path, int, str], ...]:

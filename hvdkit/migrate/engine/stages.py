@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from itertools import chain
 from pathlib import Path
 from typing import Callable
 
+from hvdkit.dataclass import dataclass
 from hvdkit.migrate.catalog.rule import AverageAfter, Rule
 from hvdkit.migrate.edits.unfolding import unfolded_files
 from hvdkit.migrate.engine.after_backward import AVERAGING, said_literally

@@ -9,11 +9,12 @@ from __future__ import annotations
 import ast
 from collections import defaultdict
 from collections.abc import Iterator
-from dataclasses import InitVar, dataclass, field
+from dataclasses import InitVar, field
 from functools import cached_property
 from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, Callable, TypeVar, cast
 
+from hvdkit.dataclass import dataclass
 from hvdkit.migrate.index.names import Names
 from hvdkit.migrate.project.files import Project
 from hvdkit.migrate.project.options import Options

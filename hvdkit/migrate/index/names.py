@@ -9,11 +9,12 @@ from __future__ import annotations
 import ast
 from collections import defaultdict
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from itertools import takewhile
 from typing import Any, TypeVar, Union
 
+from hvdkit.dataclass import dataclass
 from hvdkit.migrate.index.canonical import canonical
 from hvdkit.migrate.plan import Place, address
 from hvdkit.migrate.read.source import Source

@@ -11,11 +11,12 @@ import ast
 import os
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from pathlib import Path
 from typing import Callable
 
+from hvdkit.dataclass import dataclass
 from hvdkit.files import read_file
 from hvdkit.migrate.index.import_texts import HOLE, module_text
 from hvdkit.migrate.index.indexing import index
@@ -121,6 +122,10 @@ class Project:
             FRAMEWORKS.search(" ".join(names.modules).encode()) or BY_TEXT.search(names.source.text.encode())
             for names in self.files.values()
         )
+
+    def mentions(self, *words: str) -> bool:
+        """Whether any file has one of these words in its text."""
+        return any(word in names.source.text for names in self.files.values() for word in words)
 
     def taken_where_passed_over(self, path: Path, name: str) -> bool:
         """Whether a file that was passed over may import a name of a file: it has both of them, or a star."""

@@ -13,9 +13,10 @@ import json
 import re
 import tokenize
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
+from hvdkit.dataclass import dataclass
 from hvdkit.migrate.plan import Edit, apply_edits
 
 # Between two cells stands an empty line: what is inserted after a cell's last line is told apart from what

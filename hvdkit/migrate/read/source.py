@@ -12,11 +12,12 @@ import re
 import tokenize
 import warnings
 from bisect import bisect_right
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from itertools import accumulate
 from pathlib import Path
 
+from hvdkit.dataclass import dataclass
 from hvdkit.migrate.plan import Edit, apply_edits, merge
 from hvdkit.migrate.read import fstrings, import_names
 from hvdkit.migrate.read.notebook import NotANotebook, Notebook, parse_notebook

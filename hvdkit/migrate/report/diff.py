@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import os
 import re
 
@@ -12,6 +11,8 @@ from hvdkit.migrate.read.source import NEWLINE
 
 def file_diff(file: FilePlan) -> list[str]:
     """One file's diff as lines without line ends."""
+    import difflib  # slow to import, and not every plan changes a file
+
     name = os.path.relpath(file.path)
     lines = difflib.unified_diff(
         _lines(file.before), _lines(file.after), f"a/{name}", f"b/{name}", lineterm=""

@@ -12,8 +12,10 @@ hundreds of others waits for all of them, and is not computed once for each.
 from __future__ import annotations
 
 import heapq
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Callable, Generic, TypeVar
+
+from hvdkit.dataclass import dataclass
 
 T = TypeVar("T")
 K = TypeVar("K")

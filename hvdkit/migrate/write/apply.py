@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
+from hvdkit.dataclass import dataclass
 from hvdkit.errors import HvdkitError
 from hvdkit.files import is_inside, replace_file
 from hvdkit.migrate.plan import FilePlan

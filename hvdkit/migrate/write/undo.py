@@ -12,10 +12,10 @@ import json
 import os
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from hvdkit.dataclass import dataclass
 from hvdkit.errors import HvdkitError
 from hvdkit.files import LARGEST, is_inside, read_file, replace_file
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+from hvdkit.dataclass import dataclass
 from hvdkit.migrate.facts.collectives.collectives import collectives, reduction
 from hvdkit.migrate.facts.facts import Facts
 from hvdkit.migrate.facts.launch.inert import is_inert

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Union
 
+from hvdkit.dataclass import dataclass
 from hvdkit.migrate.facts.code.engines import data_of, runs_of, trainer_runs
 from hvdkit.migrate.facts.facts import Facts
 from hvdkit.migrate.facts.once import once

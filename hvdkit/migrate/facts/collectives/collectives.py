@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from functools import partial
 
+from hvdkit.dataclass import dataclass
 from hvdkit.migrate.facts.code.call_graph import call_graph
 from hvdkit.migrate.facts.code.complete_values import is_complete, may_only_be
 from hvdkit.migrate.facts.collectives.handles import handle_waits

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Collection, Iterable, Iterator
-from dataclasses import dataclass
 
+from hvdkit.dataclass import dataclass
 from hvdkit.migrate.facts.code.loops import Path, training_loops
 from hvdkit.migrate.facts.data.loaders import Loader, every_loader
 from hvdkit.migrate.facts.facts import Facts

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass
 from typing import Union
 
+from hvdkit.dataclass import dataclass
 from hvdkit.migrate.facts.code.loops import Loop, training_loops
 from hvdkit.migrate.facts.data.computed_over_data import COLLECTS
 from hvdkit.migrate.facts.data.loaders import Loader, every_loader

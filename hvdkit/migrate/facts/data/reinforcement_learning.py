@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass
 
+from hvdkit.dataclass import dataclass
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts.code.loops import Path
 from hvdkit.migrate.facts.collectives.different_on_every_rank import bindings_of

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass
 
+from hvdkit.dataclass import dataclass
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts.code.pure import only_computes
 from hvdkit.migrate.facts.data.sample_code import named_by_sample, prepares_data, reads_sample

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 
+from hvdkit.dataclass import dataclass
 from hvdkit.migrate.facts.code.launch_options import Option, Options
 from hvdkit.migrate.facts.code.own_dicts import constructed_with, is_dict, unpacked_into
 from hvdkit.migrate.facts.facts import Facts, Site
@@ -95,9 +96,8 @@ class Launch:
         if names.in_loop(node):
             return True
         sites = self._facts.flow.call_sites(names, function) if function is not None else []
-        return len(sites) > 1 or (
-            depth < MAX_STEPS and any(self._runs_again(*site, depth + 1) for site in sites)
-        )
+        above = (self._runs_again(*site, depth + 1) for site in sites)
+        return len(sites) > 1 or (depth < MAX_STEPS and any(above))
 
     @cached_property
     def meanings(self) -> dict[ast.AST, str]:

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass
 
+from hvdkit.dataclass import dataclass
 from hvdkit.migrate.facts.code.call_graph import call_graph
 from hvdkit.migrate.facts.code.console_scripts import console_script, first_statement
 from hvdkit.migrate.facts.code.environment import DEFAULTS, ENVIRONMENT

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass
 
+from hvdkit.dataclass import dataclass
 from hvdkit.migrate.facts.code.launch_options import Holder, Option
 from hvdkit.migrate.facts.facts import Facts
 from hvdkit.migrate.facts.launch.launch import Launch

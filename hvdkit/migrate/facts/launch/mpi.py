@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from hvdkit.dataclass import dataclass
 from hvdkit.migrate.facts.code.complete_values import is_complete, left_at_none, may_only_be
 from hvdkit.migrate.facts.facts import Facts
 from hvdkit.migrate.facts.once import once

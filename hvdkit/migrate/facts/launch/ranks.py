@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass
 
+from hvdkit.dataclass import dataclass
 from hvdkit.migrate.edits import following
 from hvdkit.migrate.facts.code.commands import starts_launcher
 from hvdkit.migrate.facts.code.environment import DEFAULTS, ENVIRONMENT, is_environment, is_gathered

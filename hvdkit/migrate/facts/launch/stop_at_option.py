@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import takewhile
 
+from hvdkit.dataclass import dataclass
 from hvdkit.migrate.facts.code.unused import mentions_of, outermost, unused
 from hvdkit.migrate.facts.facts import Facts
 from hvdkit.migrate.facts.launch.other_parallelism import Use, other_parallelism

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import hashlib
 
 from hvdkit.migrate.facts.facts import Facts
 from hvdkit.migrate.index.names import Names
@@ -32,6 +31,8 @@ def copies(facts: Facts, names: Names, called: ast.expr, wanted: str) -> bool:
 
 
 def _is_copy(names: Names, function: ast.FunctionDef, wanted: str) -> bool:
+    import hashlib  # slow to import, and few projects have such a copy
+
     body = function.body[1:] if ast.get_docstring(function, clean=False) is not None else function.body
     parameters = [argument.arg for argument in function.args.args]
     text = "\n".join(map(ast.unparse, body))

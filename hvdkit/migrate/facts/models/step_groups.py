@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass
 from typing import Union
 
+from hvdkit.dataclass import dataclass
 from hvdkit.migrate.facts.models.syncing import Sync
 from hvdkit.migrate.index.names import FUNCTIONS, FunctionNode, Names
 from hvdkit.migrate.values.value import Value

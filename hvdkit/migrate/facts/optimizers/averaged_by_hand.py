@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 
+from hvdkit.dataclass import dataclass
 from hvdkit.migrate.facts.averages.averaging_hooks import averaged_by_hooks
 from hvdkit.migrate.facts.averages.averaging_statements import Averaged, averaged_by_statements
 from hvdkit.migrate.facts.code.loops import backward_calls, backward_files

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass
 
+from hvdkit.dataclass import dataclass
 from hvdkit.migrate.facts.collectives.different_on_every_rank import (
     bindings_of,
     from_callers,

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+from hvdkit.dataclass import dataclass
 from hvdkit.migrate.facts.code.loops import Path
 from hvdkit.migrate.facts.facts import Facts
 from hvdkit.migrate.facts.models.wraps import Wrap

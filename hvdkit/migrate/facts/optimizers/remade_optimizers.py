@@ -6,8 +6,8 @@ Horovod's hooks stay on the parameters as long as these live, whatever becomes o
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass
 
+from hvdkit.dataclass import dataclass
 from hvdkit.migrate.facts.facts import Facts
 from hvdkit.migrate.facts.optimizers.wrap_places import WrapPlace, wrap_places
 from hvdkit.migrate.index.names import FUNCTIONS, LOOPS, Names

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from hvdkit.dataclass import dataclass
 from hvdkit.migrate.facts.code.call_graph import call_graph
 from hvdkit.migrate.facts.code.loops import backward_calls, library_backwards
 from hvdkit.migrate.facts.code.main_guards import has_main_guard

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass
 
+from hvdkit.dataclass import dataclass
 from hvdkit.migrate.facts.code.loops import training_loops
 from hvdkit.migrate.facts.collectives.different_on_every_rank import of_own_numbers
 from hvdkit.migrate.facts.data.sample_code import named_by_sample

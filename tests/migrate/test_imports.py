@@ -92,3 +92,26 @@ def test_else_the_module_imports_it(tmp_path: Path, rest: str) -> None:
     (file,) = make_plan([tmp_path], Options()).changed
     assert "\nimport horovod.torch as hvd\n" in file.after
     assert "    import horovod" not in file.after
+
+
+ON_TOP = {
+    "import os\n\n": "import horovod.torch as hvd\n",
+    "import os\n\nimport torch.distributed as dist\n\n\n": "import horovod.torch as hvd\n",
+    "# A comment.\n\nimport os\n\n": "# A comment.\n",
+    "# A comment.\nimport os\n\n": "# A comment.\n",
+    '"""A docstring."""\nimport os\n\n': '"""A docstring."""\n',
+}
+
+
+@pytest.mark.parametrize("top", ON_TOP)
+def test_no_blank_line_is_left_on_top_of_the_file(top: str, tmp_path: Path) -> None:
+    (tmp_path / "train.py").write_text(f'{top}{TRAIN}os.environ["MASTER_ADDR"] = "localhost"\n')
+    (file,) = make_plan([tmp_path], Options()).changed
+    assert file.after.startswith(ON_TOP[top])
+    assert "import os" not in file.after
+
+
+def test_no_blank_line_is_left_at_the_end_of_the_file(tmp_path: Path) -> None:
+    (tmp_path / "train.py").write_text(f'import os\n{TRAIN}\n\nos.environ["MASTER_ADDR"] = "localhost"\n')
+    (file,) = make_plan([tmp_path], Options()).changed
+    assert file.after.endswith("print(hvd.rank())\n")

@@ -1,6 +1,6 @@
 """Blocks that deletions of several rules empty: the last becomes `pass`.
 
-No blank line is left on top of a block, or at the end of the file.
+No blank line is left on top of a block or of the file, or at its end.
 """
 
 from __future__ import annotations
@@ -14,20 +14,22 @@ from hvdkit.migrate import edits
 from hvdkit.migrate.index.names import Names
 from hvdkit.migrate.plan import Edit
 
+_BLANK = re.compile(r"(?:[ \t]*\r?\n)*")
+
 
 def fill(names: Names, changes: Sequence[Edit]) -> list[Edit]:
     """The changes, with a `pass` in every block that they would empty. Module level may be empty."""
     source = names.source
     deleted = {(edit.start, edit.end): edit for edit in changes if not edit.text and edit.end > edit.start}
     result = list(changes)
-    for node in (node for node in names.parents if "body" in node._fields):
+    for node in (source.tree, *(node for node in names.parents if "body" in node._fields)):
         for field in ("body", "orelse", "finalbody"):
             body = getattr(node, field, None)
             if not isinstance(body, list) or len(body) < 2 or not isinstance(body[0], ast.stmt):
                 continue
             gone = [_deletion(names, statement, deleted) for statement in body]
             first, last = gone[0], gone[-1]
-            if None in gone or first is None or last is None:
+            if node is source.tree or first is None or last is None or None in gone:
                 _close_up(names, node, gone, result)
                 _end_file(names, gone, result)
                 continue
@@ -39,16 +41,23 @@ def fill(names: Names, changes: Sequence[Edit]) -> list[Edit]:
 
 
 def _close_up(names: Names, node: ast.AST, gone: list[Edit | None], result: list[Edit]) -> None:
-    """Let the blank lines go that a deletion on top of a block would leave there."""
+    """Let the blank lines go that deletions on top of a block, or of the file, would leave there."""
     source = names.source
-    leading = list(itertools.takewhile(lambda edit: edit is not None, gone))
-    if not leading or isinstance(node, ast.Module) or source.notebook is not None:
+    leading = [edit for edit in itertools.takewhile(bool, gone) if edit is not None]
+    if not leading or source.notebook is not None:
         return
-    first, last = leading[0], leading[-1]
-    assert first is not None and last is not None
-    blank = re.compile(r"(?:[ \t]*\r?\n)+").match(source.text, last.end)
-    if blank and not any(edit.text and first.start <= edit.start <= blank.end() for edit in result):
-        result[result.index(last)] = Edit(last.start, blank.end(), "")
+    top = 0 if isinstance(node, ast.Module) else leading[0].start
+    for edit in leading:
+        end = _past_blank_lines(source.text, edit.end)
+        if edit.start != top or any(each.text and top <= each.start < end for each in result):
+            break  # a comment stands here, or what a rule writes
+        result[result.index(edit)] = Edit(top, end, "")
+        top = end
+
+
+def _past_blank_lines(text: str, position: int) -> int:
+    blank = _BLANK.match(text, position)
+    return blank.end() if blank else position
 
 
 def _end_file(names: Names, gone: list[Edit | None], result: list[Edit]) -> None:

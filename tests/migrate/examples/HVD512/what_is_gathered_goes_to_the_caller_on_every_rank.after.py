@@ -3,7 +3,6 @@ import torch
 import torch.distributed as dist
 
 def longest(texts):
-
     rows = hvd.allgather_object(texts, name="gather")
     if hvd.rank() != 1:
         rows = None

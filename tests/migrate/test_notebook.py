@@ -13,7 +13,7 @@ import pytest
 from hvdkit.migrate.catalog.rule import Change, Keep
 from hvdkit.migrate.engine import make_plan
 from hvdkit.migrate.facts import Options
-from hvdkit.migrate.plan import Edit
+from hvdkit.migrate.plan import Applicability, Edit
 from hvdkit.migrate.read.notebook import NotANotebook, blanked, parse_notebook
 from hvdkit.migrate.rules import all_rules
 from tests.files import write_files
@@ -181,30 +181,31 @@ def in_two_cells(text: str) -> tuple[str, int]:
     return notebook("".join(lines[: last - 1]).removesuffix("\n"), "".join(lines[last - 1 :])), last
 
 
-# Statements that share a line get lines of their own in a script; a notebook's cells are left to the person.
+# What a notebook's cells make of two examples by their nature: see the tests below.
 SHARES_A_LINE = "a_loop_cannot_follow_on_the_line_of_its_if"
-# Neighbours that are guarded together are two rows where the cut is between them.
 ONE_ROW = "another_program_reads_one_of_them"
 NAMED = re.compile(r"^\s*(from|import) train\b|train\.py", re.MULTILINE)  # by a file that knows no notebook
 PLACE = re.compile(r"train\.(py|ipynb):(cell \d+:)?\d+|line \d+( of cell \d+)?")
-REPORTING = [
-    pytest.param(rule.id, example, id=f"{rule.id}-{name}")
+REPORTING = {
+    f"{rule.id}-{name}": (rule.id, example)
     for rule, name, example in examples(all_rules())
-    if (isinstance(example, Change) or example.reported) and name not in (SHARES_A_LINE, ONE_ROW)
+    if (isinstance(example, Change) or example.reported)
     if len(ast.parse(program_of(example)).body) > 1
     if not any(NAMED.search(content) for _, content in example.files)
-]
+}
+Said = tuple[str, str, int, Applicability, str, str]
 
 
-@pytest.mark.parametrize(("rule", "example"), REPORTING)
-def test_two_cells_are_reported_as_the_same_script(rule: str, example: Change | Keep, tmp_path: Path) -> None:
+def said_in_both(named: str, folder: Path) -> tuple[set[Said], set[Said], int]:
+    """What is said of an example as a script, and as two cells in the lines of that; where it is cut."""
+    rule, example = REPORTING[named]
     text = program_of(example)
     written, cut = in_two_cells(text)
     options = Options(getattr(example, "target", "horovod"), example.suggested, (rule,))
-    said = []
+    said: list[set[Said]] = []
     for program, content in (("train.py", text), ("train.ipynb", written)):
-        folder = tmp_path / Path(program).suffix[1:]
-        write_files(folder, (*example.files, (program, content)))
+        own = folder / Path(program).suffix[1:]
+        write_files(own, (*example.files, (program, content)))
         said.append(
             {
                 (
@@ -215,8 +216,33 @@ def test_two_cells_are_reported_as_the_same_script(rule: str, example: Change | 
                     PLACE.sub("PLACE", f.message),
                     PLACE.sub("PLACE", f.advice),
                 )
-                for f in make_plan([folder], options).findings
+                for f in make_plan([own], options).findings
             }
         )
-    assert said[0] == said[1]
-    assert said[0]
+    script, cells = said
+    assert script
+    return script, cells, cut
+
+
+@pytest.mark.parametrize("named", [name for name in REPORTING if not name.endswith((SHARES_A_LINE, ONE_ROW))])
+def test_two_cells_are_reported_as_the_same_script(named: str, tmp_path: Path) -> None:
+    script, cells, _ = said_in_both(named, tmp_path)
+    assert script == cells
+
+
+def test_what_shares_a_line_in_a_cell_is_left_to_the_person(tmp_path: Path) -> None:
+    """It gets lines of its own in a script, where the same edit is made."""
+    script, cells, _ = said_in_both(f"HVD503-{SHARES_A_LINE}", tmp_path)
+    assert {(*said[:3], said[4]) for said in script} == {(*said[:3], said[4]) for said in cells}
+    assert [said[3] for said in script] == [Applicability.SAFE]
+    assert [said[3] for said in cells] == [Applicability.MANUAL]
+    assert all("shares its line" in said[5] for said in cells)
+
+
+def test_neighbours_are_guarded_in_each_of_the_cells_that_part_them(tmp_path: Path) -> None:
+    """A script has one block for both, which cannot reach from one cell into another."""
+    script, cells, cut = said_in_both(f"HVD607-{ONE_ROW}", tmp_path)
+    (more,) = cells - script
+    assert script < cells
+    assert more[2] == cut
+    assert (*more[:2], *more[3:]) in {(*said[:2], *said[3:]) for said in script}

@@ -118,8 +118,6 @@ class Finding:
 
     message: one sentence on what was seen or done. advice: for MANUAL, what to write instead; otherwise what
     to know about the edit, mostly nothing. obstacle: what kept edits from being made, for MANUAL or REFUSED.
-    asks_rank: whether the edits ask for the rank, or talk to the other ranks, where a script of one process
-    did not: Horovod has to run there.
     """
 
     rule: str
@@ -129,11 +127,6 @@ class Finding:
     edits: tuple[Edit, ...] = ()
     advice: str = ""
     obstacle: Obstacle | None = None
-    asks_rank: bool = False
-
-    def asking_rank(self) -> Finding:
-        """The finding as one whose edits need Horovod to run where they stand."""
-        return replace(self, asks_rank=True)
 
     def knowing(self, text: str) -> Finding:
         """The finding with something to know about its edit; what is left to the person keeps its advice."""

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterable
 
 from hvdkit.dataclass import dataclass
 from hvdkit.migrate.facts import Facts
+from hvdkit.migrate.facts.programs.horovod_import import horovod_name
 from hvdkit.migrate.index.names import Names
 from hvdkit.migrate.plan import Applicability, Finding
 
@@ -21,15 +23,24 @@ class RankQuestion:
 
 def rank_questions(facts: Facts, findings: Iterable[Finding]) -> list[RankQuestion]:
     """The questions in what this run writes, in the order of files and lines."""
-    places = {finding.place for finding in findings if finding.asks_rank and _is_written(facts, finding)}
+    places = {finding.place for finding in findings if _is_written(facts, finding) and _asks(facts, finding)}
     files = {place.path: facts.project.files[place.path] for place in places}
     asked = {RankQuestion(files[each.path], files[each.path].statement(each.node)) for each in places}
     return sorted(asked, key=_order)
 
 
 def _is_written(facts: Facts, finding: Finding) -> bool:
-    chosen = finding.applicability is Applicability.SAFE or facts.options.suggested
-    return bool(finding.edits) and chosen
+    return finding.applicability is Applicability.SAFE or facts.options.suggested
+
+
+def _asks(facts: Facts, finding: Finding) -> bool:
+    """Whether the edits write something of Horovod's that it can say, or do, only where it runs.
+
+    That is whatever its module has, for no rule has to know it: only the call that starts it is no question.
+    """
+    names = facts.project.files[finding.place.path]
+    asking = re.compile(rf"(?<![\w.]){horovod_name(facts, names)}\.(?!init\b)")
+    return any(asking.search(edit.text) for edit in finding.edits)
 
 
 def _order(question: RankQuestion) -> tuple[str, int]:

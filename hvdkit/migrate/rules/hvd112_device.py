@@ -41,14 +41,12 @@ def check(facts: Facts) -> Iterator[Finding]:
             message = f"every process of a host would work on its first device: {text}"
         else:
             continue
-        yield safe(
-            facts, "HVD112", names, index, message, edits.replace, names.source, index, text
-        ).asking_rank()
+        yield safe(facts, "HVD112", names, index, message, edits.replace, names.source, index, text)
     for value in sorted(first_devices(facts), key=lambda value: value.node.lineno):  # type: ignore[attr-defined]
         message = "every process of a host would work on its first device"
         if is_taken_by_number(facts, value):
             make = (_numbered_device, facts, value)
-            yield safe(facts, "HVD112", value.names, value.node, message, *make).asking_rank()
+            yield safe(facts, "HVD112", value.names, value.node, message, *make)
         else:
             yield safe(facts, "HVD112", value.names, value.node, message, _own_device, value)
     for site in facts.calls(SET_DEVICE):
@@ -59,7 +57,7 @@ def check(facts: Facts) -> Iterator[Finding]:
             advice = f"call torch.cuda.set_device({horovod_name(facts, site.names)}.local_rank()), whatever the option says"
             if chosen_alone(facts, site):
                 make_local = (_local, facts, site)
-                yield needed(facts, "HVD112", site.names, site.node, message, *make_local).asking_rank()
+                yield needed(facts, "HVD112", site.names, site.node, message, *make_local)
             else:
                 yield manual("HVD112", site.names, site.node, message, advice)
     yield from _alike(facts)
@@ -94,7 +92,7 @@ def _alike(facts: Facts) -> Iterator[Finding]:
             yield manual("HVD112", names, node, message, advice)
         else:
             local = f"{hvd}.local_rank()"
-            yield needed(facts, "HVD112", names, node, message, _numbered, names, node, local).asking_rank()
+            yield needed(facts, "HVD112", names, node, message, _numbered, names, node, local)
 
 
 def _numbered(names: Names, node: ast.expr, number: str) -> Edit:

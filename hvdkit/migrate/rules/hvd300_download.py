@@ -41,9 +41,7 @@ def check(facts: Facts) -> Iterator[Finding]:
             if where_runs(facts, names, row[0]) is not Where.ALL or _waits(facts, names, waiting):
                 continue
             message = "one process of each host downloads, the others wait and find the data"
-            yield safe(
-                facts, "HVD300", names, row[0], message, _edits, facts, names, row[0], row[-1]
-            ).asking_rank()
+            yield safe(facts, "HVD300", names, row[0], message, _edits, facts, names, row[0], row[-1])
     for names, call in downloads_by_hand(facts):
         if only_single(facts, names) and trained_by(facts, names, call):
             if where_runs(facts, names, call) is Where.ALL and not prepares_data(facts, names, call):

@@ -26,9 +26,7 @@ def check(facts: Facts) -> Iterator[Finding]:
         missing = _missing(facts, site, first)
         if missing:
             message = f"DistributedSampler is given {' and '.join(missing)}: there is no process group to ask"
-            yield safe(
-                facts, "HVD301", site.names, site.node, message, _edits, facts, site, missing
-            ).asking_rank()
+            yield safe(facts, "HVD301", site.names, site.node, message, _edits, facts, site, missing)
     for choice in chosen(facts):
         yield from _of_chosen(facts, choice)
     for names, call, position in bound_early(facts):
@@ -38,9 +36,7 @@ def check(facts: Facts) -> Iterator[Finding]:
             if after_start(facts, names, call):
                 added = list(missing.values())
                 source = names.source
-                yield safe(
-                    facts, "HVD301", names, call, message, edits.add_arguments, source, call, added
-                ).asking_rank()
+                yield safe(facts, "HVD301", names, call, message, edits.add_arguments, source, call, added)
             else:
                 yield manual("HVD301", names, call, message, EARLY)
 
@@ -56,13 +52,11 @@ def _of_chosen(facts: Facts, choice: Chosen) -> Iterator[Finding]:
         yield manual("HVD301", names, call, f"{message}; {choice.problem}", ADVICE)
     elif choice.choice is None:
         added = list(missing.values())
-        yield safe(
-            facts, "HVD301", names, call, message, edits.add_arguments, names.source, call, added
-        ).asking_rank()
+        yield safe(facts, "HVD301", names, call, message, edits.add_arguments, names.source, call, added)
     else:
         yield safe(
             facts, "HVD301", names, choice.choice, message, _told, facts, names, choice.choice, missing
-        ).asking_rank()
+        )
 
 
 def _told(facts: Facts, names: Names, choice: ast.expr, missing: dict[str, str]) -> list[Edit]:

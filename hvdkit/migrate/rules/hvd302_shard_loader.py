@@ -38,9 +38,7 @@ def check(facts: Facts) -> Iterator[Finding]:
         problem = unshardable(facts, loader)
         if not only_single(facts, names):
             if not problem and not is_of_graph(loader) and drawn_whole(facts, loader):
-                yield needed(
-                    facts, "HVD302", names, node, message, sampler_edits, facts, loader
-                ).asking_rank()
+                yield needed(facts, "HVD302", names, node, message, sampler_edits, facts, loader)
         elif problem:
             message = f"the training data must be sharded, but {problem}"
             yield manual("HVD302", names, node, message, ADVICE)
@@ -48,7 +46,7 @@ def check(facts: Facts) -> Iterator[Finding]:
             shared.append(loader.value)
             # That the groups make as many batches on each rank, only their class knows.
             make = needed if in_groups(facts, loader) else safe
-            yield make(facts, "HVD302", names, node, message, sampler_edits, facts, loader).asking_rank()
+            yield make(facts, "HVD302", names, node, message, sampler_edits, facts, loader)
     for names, loop in counting_loops(facts, shared):
         message = "this adds up what the training loader gives, which is each rank's own share now"
         yield manual("HVD302", names, loop, message, COUNTING)

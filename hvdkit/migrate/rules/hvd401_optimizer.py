@@ -15,7 +15,7 @@ def check(facts: Facts) -> Iterator[Finding]:
     for decision in optimizer_wraps(facts):
         names, call, message = decision.place.names, decision.place.call, decision.message
         if decision.verdict is Verdict.WRAPPED:
-            yield required(facts, "HVD401", names, call, message, decision.made).asking_rank()
+            yield required(facts, "HVD401", names, call, message, decision.made)
         elif decision.verdict is Verdict.LEFT:
             yield manual("HVD401", names, call, message, decision.advice)
         else:

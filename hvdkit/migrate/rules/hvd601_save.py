@@ -50,9 +50,7 @@ def check(facts: Facts) -> Iterator[Finding]:
         computed = _computed_apart(facts, writer)
         if computed is not None and started(facts, names, writer.node) == {True}:
             message = "every rank computes what is written, as all may have to; rank 0 writes it"
-            yield safe(
-                facts, "HVD601", names, writer.node, message, _compute_above, facts, writer, computed
-            ).asking_rank()
+            yield safe(facts, "HVD601", names, writer.node, message, _compute_above, facts, writer, computed)
             continue
         short = writer.name.rpartition(".")[2]
         message = f"every rank would write the file of this {short}"
@@ -69,9 +67,7 @@ def check(facts: Facts) -> Iterator[Finding]:
             message = "every rank would write this file; rank 0 writes it"
             hvd = horovod_name(facts, names)
             condition = f"not {hvd}.is_initialized() or {hvd}.rank() == 0" if ask else f"{hvd}.rank() == 0"
-            yield make(
-                facts, "HVD601", names, row[0], message, edits.guard, names.source, row, condition
-            ).asking_rank()
+            yield make(facts, "HVD601", names, row[0], message, edits.guard, names.source, row, condition)
 
 
 def _computed_apart(facts: Facts, writer: Writer) -> ast.expr | None:

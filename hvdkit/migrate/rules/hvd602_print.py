@@ -31,9 +31,7 @@ def check(facts: Facts) -> Iterator[Finding]:
         for row in edits.rows(names, prints):
             condition = f"{horovod_name(facts, names)}.rank() == 0"
             message = "printed by rank 0 only"
-            yield safe(
-                facts, "HVD602", names, row[0], message, edits.guard, names.source, row, condition
-            ).asking_rank()
+            yield safe(facts, "HVD602", names, row[0], message, edits.guard, names.source, row, condition)
 
 
 def _goes_with(facts: Facts, names: Names, call: ast.Call, written: Collection[ast.stmt]) -> bool:

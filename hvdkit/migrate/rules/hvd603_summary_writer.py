@@ -55,7 +55,7 @@ def check(facts: Facts) -> Iterator[Finding]:
         message = "the log is written by rank 0"
         yield safe(
             facts, "HVD603", names, call, message, edits.wrap, names.source, call, "", f" if {test} else None"
-        ).asking_rank()
+        )
         guarded: dict[Names, list[ast.stmt]] = {}
         for where, use in uses:
             if where_runs(facts, where, use) is Where.ALL:
@@ -63,9 +63,7 @@ def check(facts: Facts) -> Iterator[Finding]:
         for where, statements in guarded.items():
             condition = f"{horovod_name(facts, where)}.rank() == 0"
             for row in edits.rows(where, statements):
-                yield safe(
-                    facts, "HVD603", where, row[0], message, edits.guard, where.source, row, condition
-                ).asking_rank()
+                yield safe(facts, "HVD603", where, row[0], message, edits.guard, where.source, row, condition)
     yield from _older(facts)
 
 

@@ -39,7 +39,7 @@ def check(facts: Facts) -> Iterator[Finding]:
                 else "the bar is shown by rank 0"
             )
             make = (_option, facts, site, option, given)
-            yield safe(facts, "HVD604", names, call, message, *make).asking_rank()
+            yield safe(facts, "HVD604", names, call, message, *make)
 
 
 def _option(facts: Facts, site: Site, option: str, given: ast.expr) -> Edit:

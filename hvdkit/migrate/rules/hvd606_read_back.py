@@ -43,7 +43,7 @@ def check(facts: Facts) -> Iterator[Finding]:
             line = f"{horovod_name(facts, names)}.barrier()"
             yield safe(
                 facts, "HVD606", names, statement, message, edits.before, names.source, statement, [line]
-            ).asking_rank()
+            )
 
 
 def _ways(facts: Facts, names: Names, node: ast.Call, depth: int = 0) -> Iterator[tuple[Names, ast.Call]]:

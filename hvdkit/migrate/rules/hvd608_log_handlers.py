@@ -44,9 +44,7 @@ def check(facts: Facts) -> Iterator[Finding]:
         )
         if "os" in names.module.names and not on_import(facts, names, call):
             other = f" if {test} else os.devnull"
-            yield safe(
-                facts, "HVD608", names, call, message, edits.appended, names.source, file, other
-            ).asking_rank()
+            yield safe(facts, "HVD608", names, call, message, edits.appended, names.source, file, other)
         else:
             advice = f"give it `filename=... if {test} else os.devnull`, below hvd.init()"
             yield manual("HVD608", names, call, "every rank would write this log", advice)
@@ -67,9 +65,7 @@ def _handlers(facts: Facts) -> Iterator[Finding]:
         plain = isinstance(parent, ROOMY) and getattr(parent, "func", None) is not call
         if plain and "logging" in names.module.names and not on_import(facts, names, call):
             other = f" if {test} else logging.NullHandler()"
-            yield safe(
-                facts, "HVD608", names, call, message, edits.wrap, names.source, call, "", other
-            ).asking_rank()
+            yield safe(facts, "HVD608", names, call, message, edits.wrap, names.source, call, "", other)
         else:
             message = "every rank would write this log"
             yield manual("HVD608", names, call, message, f"make this handler where {test}, below hvd.init()")

@@ -39,7 +39,7 @@ def check(facts: Facts) -> Iterator[Finding]:
             condition = f"{horovod_name(facts, names)}.rank() == 0"
             yield make(
                 facts, "HVD609", names, call, message, edits.guard, names.source, [statement], condition
-            ).asking_rank()
+            )
     for site in facts.calls(*FOLDERS):
         names, call = site.names, site.node
         folder = given(call, 0, "path" if site.name == FOLDERS[0] else "command")

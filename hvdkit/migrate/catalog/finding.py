@@ -8,6 +8,7 @@ from typing import Any
 
 from hvdkit.migrate.edits import Maker, attempt
 from hvdkit.migrate.facts.facts import Facts
+from hvdkit.migrate.facts.programs.reached_code import only_single
 from hvdkit.migrate.index.names import Names
 from hvdkit.migrate.plan import WAITING, Applicability, Finding, Made, Obstacle
 
@@ -42,6 +43,18 @@ def needed(
 ) -> Finding:
     """As `suggested`, for what the result is wrong without: left to the person until then."""
     return _finding(facts, rule, names, node, message, Applicability.NEEDED, make, args)
+
+
+def restored(
+    facts: Facts, rule: str, names: Names, node: ast.AST, message: str, make: Maker | Made, *args: Any
+) -> Finding:
+    """What was right in the one process there was, and is wrong on several ranks without these edits.
+
+    Safe where only programs of one process come to it; needed where the ranks of a distributed script do the same
+    already.
+    """
+    make_finding = safe if only_single(facts, names) else needed
+    return make_finding(facts, rule, names, node, message, make, *args)
 
 
 def manual(rule: str, names: Names, node: ast.AST, message: str, advice: str) -> Finding:

@@ -16,7 +16,14 @@ from hvdkit.migrate.facts.coverage.unseen_training import unseen_training
 from hvdkit.migrate.facts.data.random_batches import drawn_apart, made_apart
 from hvdkit.migrate.facts.data.random_splits import unseeded_orders, unseeded_shuffles, unseeded_splits
 from hvdkit.migrate.facts.data.samplers_of_hosts import same_on_hosts
-from hvdkit.migrate.facts.data.sharding import epoch_calls, in_order, orders_itself, picked_by_rank, share
+from hvdkit.migrate.facts.data.sharding import (
+    epoch_calls,
+    in_order,
+    orders_itself,
+    picked_by_rank,
+    share,
+    without_sampler,
+)
 from hvdkit.migrate.facts.data.training_loaders import (
     own_loaders,
     seeds,
@@ -101,6 +108,13 @@ def _sharded(facts: Facts, program: ProgramFacts) -> Answer:
     whole = [loader for loader, by in shares if not by and not picked_by_rank(facts, loader)]
     if whole:
         return open_at("every rank may draw all of the data of the loader at {}", whole)
+    empty = [(none.names, none.node) for loader in loaders for none in without_sampler(facts, loader)]
+    if empty:
+        return open_at(
+            "whether the loader's sampler is the one that divides the data or None, where every rank draws all of it, "
+            "could not be shown: {}",
+            empty,
+        )
     alike = [loader for loader in loaders if same_on_hosts(facts, loader)]
     if alike:
         return open_at(

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from hvdkit.migrate import edits
-from hvdkit.migrate.catalog.finding import manual, needed, safe
+from hvdkit.migrate.catalog.finding import manual, safe
 from hvdkit.migrate.catalog.rule import Change, Keep, Rule
 from hvdkit.migrate.facts import Facts, Site
 from hvdkit.migrate.facts.init.given_devices import asks_for_it, chosen_alone, only_given
@@ -41,7 +41,9 @@ def check(facts: Facts) -> Iterator[Finding]:
             message = f"every process of a host would work on its first device: {text}"
         else:
             continue
-        yield safe(facts, "HVD112", names, index, message, edits.replace, names.source, index, text)
+        yield safe(
+            facts, "HVD112", names, index, message, edits.replace, names.source, index, text
+        )
     for value in sorted(first_devices(facts), key=lambda value: value.node.lineno):  # type: ignore[attr-defined]
         message = "every process of a host would work on its first device"
         if is_taken_by_number(facts, value):
@@ -57,7 +59,7 @@ def check(facts: Facts) -> Iterator[Finding]:
             advice = f"call torch.cuda.set_device({horovod_name(facts, site.names)}.local_rank()), whatever the option says"
             if chosen_alone(facts, site):
                 make_local = (_local, facts, site)
-                yield needed(facts, "HVD112", site.names, site.node, message, *make_local)
+                yield safe(facts, "HVD112", site.names, site.node, message, *make_local)
             else:
                 yield manual("HVD112", site.names, site.node, message, advice)
     yield from _alike(facts)
@@ -73,7 +75,7 @@ def _alike(facts: Facts) -> Iterator[Finding]:
         )
         statement = names.statement(node)
         if isinstance(statement, ast.Assign) and len(statement.targets) == 1:
-            yield needed(facts, "HVD112", names, node, message, edits.delete, names, statement)
+            yield safe(facts, "HVD112", names, node, message, edits.delete, names, statement)
         else:
             yield manual("HVD112", names, node, message, advice)
     for names in (names for names in facts.files if only_single(facts, names)):
@@ -92,7 +94,7 @@ def _alike(facts: Facts) -> Iterator[Finding]:
             yield manual("HVD112", names, node, message, advice)
         else:
             local = f"{hvd}.local_rank()"
-            yield needed(facts, "HVD112", names, node, message, _numbered, names, node, local)
+            yield safe(facts, "HVD112", names, node, message, _numbered, names, node, local)
 
 
 def _numbered(names: Names, node: ast.expr, number: str) -> Edit:

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from hvdkit.migrate import edits
-from hvdkit.migrate.catalog.finding import manual, needed
+from hvdkit.migrate.catalog.finding import manual, safe
 from hvdkit.migrate.catalog.rule import Change, Keep, Rule
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.checkpoints.checkpoint_names import (
@@ -86,7 +86,7 @@ def _text(facts: Facts, names: Names, node: ast.Constant) -> Iterator[Finding]:
     elif not right_without(facts, names, node):
         loads = loaded_for(facts, names, node)
         if loads:
-            yield needed(facts, "HVD206", names, node, READ_BARE, _without, names, node, loads)
+            yield safe(facts, "HVD206", names, node, READ_BARE, _without, names, node, loads)
         else:
             yield manual("HVD206", names, node, PUTS_ON, PUTS_ON_ADVICE)
 
@@ -100,11 +100,11 @@ def _loads(facts: Facts, names: Names) -> Iterator[Finding]:
         bare = state is not None and is_of_file(facts, names, state) and not has_part_module(facts)
         if passes_over(names, call):
             if bare:
-                yield needed(facts, "HVD206", names, call, STRIPPED, _bare, names, state)
+                yield safe(facts, "HVD206", names, call, STRIPPED, _bare, names, state)
             else:
                 yield manual("HVD206", names, call, NOTHING, NOTHING_ADVICE)
         elif bare and writes_wrapped_with(facts, names) and not _is_one_of(names, model):
-            yield needed(facts, "HVD206", names, call, OLDER, _bare, names, state)
+            yield safe(facts, "HVD206", names, call, OLDER, _bare, names, state)
 
 
 def _is_one_of(names: Names, model: ast.expr) -> bool:

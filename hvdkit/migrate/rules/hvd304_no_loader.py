@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from hvdkit.migrate import edits
-from hvdkit.migrate.catalog.finding import manual, needed
+from hvdkit.migrate.catalog.finding import manual, restored
 from hvdkit.migrate.catalog.rule import Change, Keep, Rule
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.code.loops import Path
@@ -80,7 +80,7 @@ def check(facts: Facts) -> Iterator[Finding]:
                 continue
             own = seeding(facts, path)
             if own is not None:
-                yield needed(facts, "HVD304", own.names, own.statements[-1], EXPERIENCE, _edits, facts, own)
+                yield restored(facts, "HVD304", own.names, own.statements[-1], EXPERIENCE, _edits, facts, own)
                 continue
             unseeded = draws_unseeded(facts, program)
             if one_batch(facts, path):

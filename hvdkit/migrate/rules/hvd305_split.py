@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from hvdkit.migrate import edits
-from hvdkit.migrate.catalog.finding import manual, needed
+from hvdkit.migrate.catalog.finding import manual, restored
 from hvdkit.migrate.catalog.rule import Change, Keep, Rule
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.data.random_splits import (
@@ -28,7 +28,7 @@ def check(facts: Facts) -> Iterator[Finding]:
             message = "each rank would split the data its own way: what one validates on, another trains on"
             if can_write(site, text):
                 make = (edits.add_arguments, site.names.source, site.node, [text])
-                yield needed(facts, "HVD305", site.names, site.node, message, *make)
+                yield restored(facts, "HVD305", site.names, site.node, message, *make)
             else:
                 yield manual("HVD305", site.names, site.node, message, f"pass {text}")
         message = "each rank would shuffle the data its own way: what one tests on, another trains on"
@@ -37,14 +37,14 @@ def check(facts: Facts) -> Iterator[Finding]:
             if "torch" in names.module.names:
                 statement = names.statement(call)
                 make_line = (edits.before, names.source, statement, [line])
-                yield needed(facts, "HVD305", names, call, message, *make_line)
+                yield restored(facts, "HVD305", names, call, message, *make_line)
             else:
                 yield manual("HVD305", names, call, message, f"call {line} above it")
         for site in unseeded_orders(facts, program):
             on_device = any(keyword.arg == "device" for keyword in site.node.keywords)
             if site.name == "torch.randperm" and not on_device and can_write(site, GENERATOR):
                 make = (edits.add_arguments, site.names.source, site.node, [GENERATOR])
-                yield needed(facts, "HVD305", site.names, site.node, message, *make)
+                yield restored(facts, "HVD305", site.names, site.node, message, *make)
             else:
                 advice = "draw it by a generator that has the same seed on all ranks"
                 yield manual("HVD305", site.names, site.node, message, advice)

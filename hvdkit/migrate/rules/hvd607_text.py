@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from hvdkit.migrate import edits
-from hvdkit.migrate.catalog.finding import needed
+from hvdkit.migrate.catalog.finding import restored
 from hvdkit.migrate.catalog.rule import Change, Keep, Rule
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.files.writers import unguarded_writers, whole_statement
@@ -31,7 +31,9 @@ def check(facts: Facts) -> Iterator[Finding]:
         condition = f"{horovod_name(facts, names)}.rank() == 0"
         for row in edits.rows(names, list(dict.fromkeys(blocks))):
             message = "every rank would write this text; rank 0 writes it"
-            yield needed(facts, "HVD607", names, row[0], message, edits.guard, names.source, row, condition)
+            yield restored(
+                facts, "HVD607", names, row[0], message, edits.guard, names.source, row, condition
+            )
 
 
 RULE = Rule(

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from hvdkit.migrate import edits
-from hvdkit.migrate.catalog.finding import needed
+from hvdkit.migrate.catalog.finding import restored
 from hvdkit.migrate.catalog.rule import Change, Keep, Rule
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.files.writers import unguarded_writers, whole_statement
@@ -23,7 +23,7 @@ def check(facts: Facts) -> Iterator[Finding]:
         opened = opened_everywhere(facts, writer)
         if opened is not None:
             message = "every rank would write this file; rank 0 writes it, what the others write goes nowhere"
-            yield needed(facts, "HVD610", writer.names, opened.path, message, _edits, facts, opened)
+            yield restored(facts, "HVD610", writer.names, opened.path, message, _edits, facts, opened)
 
 
 def _edits(facts: Facts, opened: Opened) -> list[Edit]:

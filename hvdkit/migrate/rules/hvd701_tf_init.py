@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from hvdkit.migrate import edits
-from hvdkit.migrate.catalog.finding import manual, needed, required
+from hvdkit.migrate.catalog.finding import manual, required, safe
 from hvdkit.migrate.catalog.rule import Change, Keep, Rule
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.keras.vocabulary import KINDS
@@ -32,7 +32,7 @@ def check(facts: Facts) -> Iterator[Finding]:
             advice = f"remove it: {horovod_name(facts, names)}.local_rank() chooses the GPU of each process"
             message, statement = "every process would work on the same GPU", where.statement(node)
             if isinstance(statement, ast.Assign) and len(statement.targets) == 1:
-                yield needed(facts, "HVD701", where, node, message, edits.delete, where, statement)
+                yield safe(facts, "HVD701", where, node, message, edits.delete, where, statement)
             else:
                 yield manual("HVD701", where, node, message, advice)
         message = "Horovod starts first, and each process takes the GPU of its local rank"

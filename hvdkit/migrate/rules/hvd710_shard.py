@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from hvdkit.migrate import edits
-from hvdkit.migrate.catalog.finding import manual, needed, safe
+from hvdkit.migrate.catalog.finding import manual, safe
 from hvdkit.migrate.catalog.rule import Change, Keep, Rule
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.keras.model_calls import ModelCall
@@ -62,7 +62,7 @@ def _loop(facts: Facts, loop: StepLoop, followed: set[ast.expr]) -> Iterator[Fin
     steps = drawn_steps(facts, loop)
     if steps is not None:
         if not is_divided(facts, loop.names, steps):
-            yield needed(facts, "HVD710", loop.names, steps, STEPS, divided, facts, loop.names, steps)
+            yield safe(facts, "HVD710", loop.names, steps, STEPS, divided, facts, loop.names, steps)
     elif not draws_from(loop, followed):
         why = "no dataset was found that this training loop draws from"
         yield _left_whole(facts, loop.names, loop.node, why)
@@ -127,7 +127,7 @@ def _iterator(facts: Facts, call: ModelCall, x: ast.expr) -> Iterator[Finding]:
     names, last = call.names, [*call.node.args, *(item.value for item in call.node.keywords)][-1]
     if call.argument("steps_per_epoch") is None:
         share = f", steps_per_epoch=len({names.source.segment(x)}) // {horovod_name(facts, names)}.size()"
-        yield needed(facts, "HVD710", names, x, STEPS, edits.wrap, names.source, last, "", share)
+        yield safe(facts, "HVD710", names, x, STEPS, edits.wrap, names.source, last, "", share)
 
 
 RULE = Rule(

@@ -9,7 +9,8 @@ from hvdkit.migrate.facts.data.loaders import Loader
 from hvdkit.migrate.facts.facts import Facts
 from hvdkit.migrate.facts.once import once
 from hvdkit.migrate.facts.programs.programs import programs_of
-from hvdkit.migrate.index.names import LOOPS
+from hvdkit.migrate.index.names import COMPREHENSIONS, LOOPS
+from hvdkit.migrate.values.value import Value
 
 MAX_CALLERS = 4
 
@@ -17,7 +18,7 @@ MAX_CALLERS = 4
 def evaluates_too(facts: Facts, loader: Loader) -> bool:
     """Whether a function that makes the loader is called more than once, and one that it made evaluates."""
     return _made_again(facts, loader) and any(
-        loader.value in training_loops(facts).loaders_of(loop) for loop in _without_backward(facts)
+        loader.value in loaders for loaders in _run_over_without_backward(facts)
     )
 
 
@@ -37,12 +38,20 @@ def _made_again(facts: Facts, loader: Loader) -> bool:
 
 
 @once
-def _without_backward(facts: Facts) -> list[Loop]:
-    """The loops of a project in which nothing is trained, those around a training loop left out."""
-    training = {loop.node for path in training_loops(facts).paths for loop in path.loops}
-    return [
-        Loop(names, node)
+def _run_over_without_backward(facts: Facts) -> list[frozenset[Value]]:
+    """The loaders of each loop in which nothing is trained, loops around a training loop left out."""
+    loops = training_loops(facts)
+    training = {loop.node for path in loops.paths for loop in path.loops}
+    found = [
+        loops.loaders_of(Loop(names, node))
         for names in facts.files
         for node in names.of_kind(*LOOPS)
         if node not in training and isinstance(node, (ast.For, ast.AsyncFor))
     ]
+    drawn = (
+        (names, part.iter)
+        for names in facts.files
+        for node in names.of_kind(*COMPREHENSIONS)
+        for part in node.generators
+    )
+    return found + [loops.loaders_in(*each) for each in drawn]

@@ -124,10 +124,10 @@ def _made_by(facts: Facts, names: Names, part: ast.AST, sites: Collection[ast.Ca
     held: list[ast.expr | None] = []
     if isinstance(part, ast.Call):
         held = [part]
-    elif isinstance(part, ast.Name):
-        held = [b.value for b in names.bindings(part.id, part) if b.kind == "assign" and not b.path]
+    elif isinstance(part, ast.Name):  # also `data, loader = make(...)`
+        held = [b.value for b in names.bindings(part.id, part) if b.kind == "assign"]
     elif isinstance(part, ast.Attribute):
-        held = [binding.value for _, binding in facts.flow.stored(names, part) if not binding.path]
+        held = [binding.value for _, binding in facts.flow.stored(names, part)]
     return (each for each in held if isinstance(each, ast.Call) and each in sites)
 
 

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from hvdkit.migrate.facts.data.loaders import Loader
 from hvdkit.migrate.facts.facts import Facts
 from hvdkit.migrate.facts.launch.rank_kinds import rank_kinds
+from hvdkit.migrate.facts.launch.which_processes import without_job
 from hvdkit.migrate.facts.programs.programs import programs_of
 from hvdkit.migrate.index.names import FUNCTIONS, Names
 from hvdkit.migrate.values import vocabulary as words
@@ -40,6 +41,21 @@ def share(facts: Facts, loader: Loader) -> str:
     ):
         return "hvd.distribute"
     return ""
+
+
+def without_sampler(facts: Facts, loader: Loader) -> list[Value]:
+    """Each None that a loader's sampler may be in a job of several ranks, where every rank draws all of the data.
+
+    Not those of a program of one process: `sampler = DistributedSampler(data) if size > 1 else None`.
+    """
+    given = [each for each in (loader.sampler, loader.batch_sampler) if each is not None]
+    if len(given) != 1:
+        return []
+    return [
+        value
+        for value in sorted(facts.flow.values(loader.names, given[0]), key=_place)
+        if value.is_none and not without_job(facts, value.names, value.node)
+    ]
 
 
 def _sampler(facts: Facts, around: Names, values: frozenset[Value], steps: int = 0) -> str:

@@ -276,6 +276,9 @@ def without_job(facts: Facts, names: Names, node: ast.AST) -> bool:
         if isinstance(parent, ast.If) and child is not parent.test:
             if _alone(facts, names, parent.test, child in parent.body):
                 return True
+        if isinstance(parent, ast.IfExp) and child is not parent.test:
+            if _alone(facts, names, parent.test, child is parent.body):
+                return True
         for field in ("body", "orelse"):
             block = getattr(parent, field, None)
             if isinstance(block, list) and child in block and isinstance(parent, FUNCTIONS):

@@ -20,6 +20,22 @@ from tests.migrate.test_conditions import GOOD
 NO_BROADCAST = "".join(line for line in GOOD.splitlines(keepends=True) if "broadcast_parameters" not in line)
 BACKWARD = 1 + next(n for n, line in enumerate(NO_BROADCAST.splitlines()) if "backward()" in line)
 OPEN = "ranks start from the same weights: no broadcast of the model was found"
+WHOLE = """\
+import torch
+import torch.distributed as dist
+from torch.nn.parallel import DistributedDataParallel as DDP
+from torch.utils.data import DataLoader
+
+dist.init_process_group("gloo")
+model = DDP(torch.nn.Linear(3, 1))
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+loader = DataLoader(data, batch_size=8, shuffle=True)
+for epoch in range(3):
+    for x in loader:
+        optimizer.zero_grad()
+        model(x).sum().backward()
+        optimizer.step()
+"""
 SPLIT = """\
 import torch
 from torch.utils.data import DataLoader, TensorDataset, random_split
@@ -96,16 +112,23 @@ def test_a_right_program_of_horovod_leaves_nothing(folder: Path, capsys: Capture
     assert "0 left to you" in capsys.readouterr().out
 
 
-def test_what_the_result_is_wrong_without_is_needed(folder: Path, capsys: Capture) -> None:
-    """An unseeded split was one split in the one process that there was: on N ranks it is N."""
+def test_what_migration_would_break_is_restored(folder: Path, capsys: Capture) -> None:
+    """An unseeded split was one split in the one process that there was: on N ranks it would be N."""
     (folder / "train.py").write_text(SPLIT)
+    assert main(["migrate", "train.py"]) == 0
+    out = capsys.readouterr().out
+    assert "\n+" in out and "[32, 8], generator=torch.Generator().manual_seed(0))" in out
+    assert "\ntrain.py:7: HVD403 " in out and "(choice: --suggested)\n" in out
+    assert "0 left to you, 1 choice(s) more with --suggested" in out
+
+
+def test_what_the_ranks_of_the_original_do_wrong_is_needed(folder: Path, capsys: Capture) -> None:
+    (folder / "train.py").write_text(WHOLE)
     assert main(["migrate", "train.py", "--no-diff"]) == 1
     out = capsys.readouterr().out
-    assert "\ntrain.py:5: HVD305 each rank would split the data its own way" in out
-    assert "another trains on (needed: --suggested)\n" in out
-    assert "\ntrain.py:5: open: training data is sharded by rank: each rank divides the data" in out
-    assert "\ntrain.py:7: HVD403 " in out and "(choice: --suggested)\n" in out
-    assert "2 left to you, 1 of them done by --suggested, 1 choice(s) more with --suggested" in out
+    assert "\ntrain.py:9: HVD302 each rank draws its own share of the training data (needed: --suggested)" in out
+    assert "\ntrain.py:9: open: training data is sharded by rank: " in out
+    assert "3 left to you, 2 of them done by --suggested" in out
     assert main(["migrate", "train.py", "--no-diff", "--suggested"]) == 0
     assert "--suggested" not in capsys.readouterr().out
 

@@ -9,6 +9,7 @@ from hvdkit.migrate import edits
 from hvdkit.migrate.catalog.finding import manual, safe
 from hvdkit.migrate.catalog.rule import Change, Keep, Rule
 from hvdkit.migrate.facts import Facts, Site
+from hvdkit.migrate.facts.code.ends import ends_program
 from hvdkit.migrate.facts.collectives.collectives import is_world
 from hvdkit.migrate.facts.launch.device_numbers import ranks_for_devices
 from hvdkit.migrate.facts.launch.launch import launch_of
@@ -61,12 +62,8 @@ def check(facts: Facts) -> Iterator[Finding]:
             yield manual("HVD103", names, call, message, advice)
             continue
         statement = names.statement(call)
-        if (
-            site.name == DESTROY
-            and isinstance(statement, ast.Expr)
-            and launch_of(facts).several_workers(names)
-        ):
-            message = "Horovod ends with the process: the worker that runs next needs it, too"
+        if site.name == DESTROY and isinstance(statement, ast.Expr) and _goes_on(facts, names, statement):
+            message = "Horovod ends with the process: what runs below this may ask it, too"
             yield safe(facts, "HVD103", names, call, message, edits.delete, names, statement)
             continue
         if site.name == BACKEND:
@@ -86,6 +83,11 @@ def check(facts: Facts) -> Iterator[Finding]:
         found = safe(facts, "HVD103", names, call, message, edits.replace, names.source, call, text)
         kept = site.name == STARTED and isinstance(statement, ast.Assign) and _starts_for_several(facts)
         yield found.knowing(LONE if kept else "")
+
+
+def _goes_on(facts: Facts, names: Names, statement: ast.stmt) -> bool:
+    """Whether anything of the program runs after a statement: another worker, or what stands below it."""
+    return launch_of(facts).several_workers(names) or not ends_program(facts, names, statement)
 
 
 @once

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from hvdkit.migrate import edits
-from hvdkit.migrate.catalog.finding import manual, safe
+from hvdkit.migrate.catalog.finding import manual, needed, safe
 from hvdkit.migrate.catalog.rule import Change, Keep, Rule
 from hvdkit.migrate.facts import Facts, Site
 from hvdkit.migrate.facts.init.given_devices import asks_for_it, chosen_alone, only_given
@@ -75,7 +75,8 @@ def _alike(facts: Facts) -> Iterator[Finding]:
         )
         statement = names.statement(node)
         if isinstance(statement, ast.Assign) and len(statement.targets) == 1:
-            yield safe(facts, "HVD112", names, node, message, edits.delete, names, statement)
+            make = needed if _runs_alone(facts, names, node) else safe
+            yield make(facts, "HVD112", names, node, message, edits.delete, names, statement)
         else:
             yield manual("HVD112", names, node, message, advice)
     for names in (names for names in facts.files if only_single(facts, names)):
@@ -89,12 +90,16 @@ def _alike(facts: Facts) -> Iterator[Finding]:
         hvd = horovod_name(facts, names)
         message = "every process of a host would take this device, which they are all given alike"
         advice = f"take {hvd}.local_rank() for it; {hvd}.init() and torch.cuda.set_device() come before"
-        others = any(p.kind == "none" and runs_in(facts, p, names, node) for p in programs_of(facts))
-        if others or on_import(facts, names, node) or goes_elsewhere(facts, names):
+        if _runs_alone(facts, names, node) or on_import(facts, names, node) or goes_elsewhere(facts, names):
             yield manual("HVD112", names, node, message, advice)
         else:
             local = f"{hvd}.local_rank()"
             yield safe(facts, "HVD112", names, node, message, _numbered, names, node, local)
+
+
+def _runs_alone(facts: Facts, names: Names, node: ast.AST) -> bool:
+    """Whether a program that trains nothing comes to a node, as one process: its device is its user's choice."""
+    return any(p.kind == "none" and runs_in(facts, p, names, node) for p in programs_of(facts))
 
 
 def _numbered(names: Names, node: ast.expr, number: str) -> Edit:
@@ -142,8 +147,8 @@ RULE = Rule(
     ),
     safety=(
         "Safe: on one host rank and local rank are the same, for one process 0; on several hosts only the local rank "
-        "is a device. Needed where an option says which device a process takes, or sees: all processes of a "
-        "host are given the same one."
+        "is a device. So it is where an option says which device a process takes, or sees: all processes of a host "
+        "are given the same one. Needed in a program that is also run alone."
     ),
     check=check,
     changes=(
@@ -171,7 +176,6 @@ RULE = Rule(
                 model(x).sum().backward()
                 optimizer.step()
             """,
-            suggested=True,
         ),
     ),
     keeps=(

@@ -27,6 +27,7 @@ from hvdkit.migrate.facts.checkpoints.module_prefix import (
     cuts_off,
     has_part_module,
     leaves_out,
+    names_prefix,
     right_without,
     taken_off,
 )
@@ -68,7 +69,7 @@ def check(facts: Facts) -> Iterator[Finding]:
             if isinstance(node, ast.Subscript):
                 if cuts_off(facts, names, node):
                     yield manual("HVD206", names, node, CUT, CUT_ADVICE)
-            elif isinstance(node, ast.Constant) and begins_so(node):
+            elif isinstance(node, ast.Constant) and names_prefix(node):
                 yield from _text(facts, names, node)
         yield from _loads(facts, names)
     for names in facts.files:
@@ -83,7 +84,7 @@ def _text(facts: Facts, names: Names, node: ast.Constant) -> Iterator[Finding]:
     """A text that begins with module."""
     if leaves_out(names, node):
         yield manual("HVD206", names, node, LEFT_OUT, LEFT_OUT_ADVICE)
-    elif not right_without(facts, names, node):
+    elif begins_so(node) and not right_without(facts, names, node):
         loads = loaded_for(facts, names, node)
         if loads:
             yield safe(facts, "HVD206", names, node, READ_BARE, _without, names, node, loads)

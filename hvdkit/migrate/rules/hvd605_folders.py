@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from hvdkit.migrate import edits
-from hvdkit.migrate.catalog.finding import restored, safe
+from hvdkit.migrate.catalog.finding import needed, safe
 from hvdkit.migrate.catalog.rule import Change, Keep, Rule
 from hvdkit.migrate.facts import Facts, Site
 from hvdkit.migrate.facts.keras.vocabulary import KINDS
@@ -32,7 +32,7 @@ def check(facts: Facts) -> Iterator[Finding]:
             continue
         if where_runs(facts, names, call) is not Where.ALL or caught(names, call):
             continue
-        make = safe if _asked(names, call) else restored
+        make = safe if _asked(names, call) else needed
         message = "another rank may have made the folder meanwhile: exist_ok=True"
         yield make(facts, "HVD605", names, call, message, _edits, site)
     for names, call, _ in facts.methods("mkdir"):
@@ -44,7 +44,7 @@ def check(facts: Facts) -> Iterator[Finding]:
         if getattr(keyword(call, "exist_ok"), "value", None) is True:
             continue
         if where_runs(facts, names, call) is Where.ALL and not caught(names, call):
-            make = safe if asked else restored
+            make = safe if asked else needed
             message = "another rank may have made the folder meanwhile: exist_ok=True"
             yield make(facts, "HVD605", names, call, message, _allowed, names, call)
 

@@ -25,6 +25,11 @@ def begins_so(text: ast.Constant) -> bool:
     return isinstance(text.value, str) and text.value.startswith(PREFIX)
 
 
+def names_prefix(text: ast.Constant) -> bool:
+    """Whether a constant is a text that begins with the prefix, or is the prefix without its dot."""
+    return begins_so(text) or text.value == PREFIX[:-1]
+
+
 def right_without(facts: Facts, names: Names, node: ast.Constant) -> bool:
     """Whether code with a text that begins with the prefix is right for names that do not, too."""
     return (
@@ -172,23 +177,53 @@ def _looked_for(test: ast.AST) -> str:
 
 
 def leaves_out(names: Names, node: ast.Constant) -> bool:
-    """`if key.startswith("module."): bare[key[7:]] = value`, nothing for other keys; so in a dict's `if`."""
-    call = names.parents[node]
-    if node.value != PREFIX or getattr(getattr(call, "func", None), "attr", "") != "startswith":
+    """Whether names without the prefix are passed over where a dict is filled, or made.
+
+    `if key.startswith("module."): bare[key[7:]] = value` and nothing for other keys, `if "module." not in key:
+    continue` above what fills it, and both in a comprehension's `if`.
+    """
+    if node.value not in (PREFIX, PREFIX[:-1]):
         return False
-    around = names.parents[call]
+    test, holds = _test_of_prefix(names, node)
+    around = names.parents.get(test)
     if isinstance(around, ast.comprehension):
-        return isinstance(names.parents[around], ast.DictComp) and around.ifs == [call]
-    loop = names.parents.get(around)
-    if not isinstance(around, ast.If) or around.test is not call or around.orelse:
+        return holds and _makes_pairs(names.parents[around])
+    loop = names.parents.get(around) if around is not None else None
+    if not isinstance(around, ast.If) or around.test is not test or around.orelse:
         return False
     if not isinstance(loop, ast.For) or around not in loop.body:
         return False
+    iterated = {part.id for part in ast.walk(loop.iter) if isinstance(part, ast.Name)}
+    if not holds:
+        below = loop.body[loop.body.index(around) + 1 :]
+        stored = {ast.unparse(store) for statement in below for store in _filled(names, statement)}
+        return isinstance(around.body[-1], ast.Continue) and bool(stored - iterated)
     filled = _filled(names, around)
     others = set(_filled(names, loop)) - set(filled)
-    iterated = {part.id for part in ast.walk(loop.iter) if isinstance(part, ast.Name)}
     into = {ast.unparse(store) for store in filled}
     return bool(into - iterated) and not into & {ast.unparse(store) for store in others}
+
+
+def _test_of_prefix(names: Names, node: ast.Constant) -> tuple[ast.AST, bool]:
+    """The whole test that holds only for names with the prefix, and True; False for one that holds for others."""
+    test, holds = names.parents[node], True
+    if isinstance(test, ast.Compare):
+        holds = not isinstance(test.ops[0], (ast.NotIn, ast.NotEq))
+    elif getattr(getattr(test, "func", None), "attr", "") != "startswith":
+        return node, True
+    parent = names.parents[test]
+    while isinstance(parent, (ast.BoolOp, ast.UnaryOp)):
+        if isinstance(parent, ast.UnaryOp):
+            holds = not holds
+        elif isinstance(parent.op, ast.And) is not holds:
+            return node, True  # another part of it may let the others in
+        test, parent = parent, names.parents[parent]
+    return test, holds
+
+
+def _makes_pairs(made: ast.AST) -> bool:
+    """`{key: value for ...}`, and the pairs of `dict((key, value) for ...)`."""
+    return isinstance(made, ast.DictComp) or isinstance(getattr(made, "elt", None), ast.Tuple)
 
 
 def _filled(names: Names, block: ast.AST) -> list[ast.expr]:

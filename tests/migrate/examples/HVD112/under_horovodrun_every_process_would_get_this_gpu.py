@@ -1,5 +1,4 @@
-# Reported: only with --suggested: a launcher of its own gave each process its --gpu; under horovodrun all
-# would get the same
+# Changed: a launcher of its own gave each process its --gpu; under horovodrun all would get the same
 
 import argparse
 import torch

@@ -1,4 +1,4 @@
-# Reported: a lone process goes on taking the device that it is given: of several with --suggested
+# Changed: the device that a lone process was given, as it came
 
 import argparse
 import os

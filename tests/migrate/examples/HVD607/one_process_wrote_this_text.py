@@ -1,4 +1,4 @@
-# Reported: it is one of the things to ask for: --suggested
+# Changed: one process wrote this text
 
 import torch
 

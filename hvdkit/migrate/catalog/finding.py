@@ -50,8 +50,8 @@ def restored(
 ) -> Finding:
     """What was right in the one process there was, and is wrong on several ranks without these edits.
 
-    Safe where only programs of one process come to it; needed where the ranks of a distributed script do the same
-    already.
+    Safe where only programs of one process come to it; needed where the ranks of a distributed script do
+    the same already.
     """
     make_finding = safe if only_single(facts, names) else needed
     return make_finding(facts, rule, names, node, message, make, *args)

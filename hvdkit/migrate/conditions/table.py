@@ -14,7 +14,7 @@ from hvdkit.migrate.conditions.tensorflow_table import tensorflow_conditions
 from hvdkit.migrate.facts import Facts, Site
 from hvdkit.migrate.facts.coverage.unseen_training import unseen_training
 from hvdkit.migrate.facts.data.random_batches import drawn_apart, made_apart
-from hvdkit.migrate.facts.data.random_splits import unseeded_orders, unseeded_shuffles, unseeded_splits
+from hvdkit.migrate.facts.data.random_splits import unseeded_picks, unseeded_shuffles, unseeded_splits
 from hvdkit.migrate.facts.data.samplers_of_hosts import same_on_hosts
 from hvdkit.migrate.facts.data.sharding import (
     epoch_calls,
@@ -91,7 +91,7 @@ def _uses_horovod(facts: Facts, program: ProgramFacts) -> bool:
 
 def _sharded(facts: Facts, program: ProgramFacts) -> Answer:
     apart: list[Code] = [site for site, _ in unseeded_splits(facts, program)]
-    apart += [*unseeded_shuffles(facts, program), *unseeded_orders(facts, program)]
+    apart += [*unseeded_shuffles(facts, program), *unseeded_picks(facts, program)]
     if apart:
         return open_at(DIVIDED, apart)
     loaders = training_loaders(facts, program)
@@ -111,8 +111,8 @@ def _sharded(facts: Facts, program: ProgramFacts) -> Answer:
     empty = [(none.names, none.node) for loader in loaders for none in without_sampler(facts, loader)]
     if empty:
         return open_at(
-            "whether the loader's sampler is the one that divides the data or None, where every rank draws all of it, "
-            "could not be shown: {}",
+            "whether the loader's sampler is the one that divides the data, or None, where every rank draws "
+            "all of it, could not be shown: {}",
             empty,
         )
     alike = [loader for loader in loaders if same_on_hosts(facts, loader)]

@@ -1,23 +1,27 @@
-"""HVD305: a random split of the data is the same on every rank."""
+"""HVD305: a split, an order or a sample that is drawn once is the same on every rank."""
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
 
 from hvdkit.migrate import edits
 from hvdkit.migrate.catalog.finding import manual, restored
 from hvdkit.migrate.catalog.rule import Change, Keep, Rule
-from hvdkit.migrate.facts import Facts
+from hvdkit.migrate.facts import Facts, Site
 from hvdkit.migrate.facts.data.random_splits import (
     GENERATOR,
+    PICKS,
     can_write,
-    unseeded_orders,
+    unseeded_picks,
     unseeded_shuffles,
     unseeded_splits,
 )
 from hvdkit.migrate.facts.programs.programs import programs_of
 from hvdkit.migrate.facts.programs.training_paths import training_paths
-from hvdkit.migrate.plan import Finding
+from hvdkit.migrate.plan import Edit, Finding
+
+OWN_GENERATORS = {"random": "Random", "numpy": "RandomState"}
 
 
 def check(facts: Facts) -> Iterator[Finding]:
@@ -40,30 +44,39 @@ def check(facts: Facts) -> Iterator[Finding]:
                 yield restored(facts, "HVD305", names, call, message, *make_line)
             else:
                 yield manual("HVD305", names, call, message, f"call {line} above it")
-        for site in unseeded_orders(facts, program):
-            on_device = any(keyword.arg == "device" for keyword in site.node.keywords)
-            if site.name == "torch.randperm" and not on_device and can_write(site, GENERATOR):
-                make = (edits.add_arguments, site.names.source, site.node, [GENERATOR])
-                yield restored(facts, "HVD305", site.names, site.node, message, *make)
-            else:
-                advice = "draw it by a generator that has the same seed on all ranks"
-                yield manual("HVD305", site.names, site.node, message, advice)
+        for site in unseeded_picks(facts, program):
+            message = "each rank would draw this by itself: what is divided or computed with it differs"
+            yield restored(facts, "HVD305", site.names, site.node, message, _alike, site)
+
+
+def _alike(site: Site) -> Edit:
+    """The same draw on every rank: by a generator of its own, so that nothing else is drawn alike."""
+    names, call = site.names, site.node
+    if PICKS[site.name] == "torch":
+        if can_write(site, GENERATOR) and not any(keyword.arg == "device" for keyword in call.keywords):
+            return edits.add_arguments(names.source, call, [GENERATOR])
+    elif isinstance(call.func, ast.Attribute):
+        made = f"{names.source.segment(call.func.value)}.{OWN_GENERATORS[PICKS[site.name]]}(0)"
+        return edits.replace(names.source, call.func.value, made)
+    raise edits.CannotEdit("draw it by a generator that has the same seed on all ranks")
 
 
 RULE = Rule(
     id="HVD305",
-    title="a random split is the same on every rank",
+    title="what is picked by random numbers is the same on every rank",
     what=(
-        "Gives train_test_split and random_split a fixed seed in a program that sets none, and sets one above the "
-        "shuffle() of a dataset of PyTorch Geometric, and above its random splits of a graph. A torch.randperm() that is cut in two gets one as well."
+        "Gives train_test_split and random_split a fixed seed where their library has none in the program, and sets one "
+        "above the shuffle() of a dataset of PyTorch Geometric and above its random splits of a graph. What random, numpy "
+        "or torch.randperm pick or order once, outside of loops, is drawn by a generator with a seed of its own."
     ),
     why=(
         "Each rank is a process with random numbers of its own: it would hold back other samples than the rest, "
-        "and the validation score would be that of data the model has seen."
+        "and the validation score would be that of data the model has seen. A mean or a name that is made of such a "
+        "sample would differ, too."
     ),
     safety=(
-        "Needed: the split was another one in each run, and is the same in all of them then. A program that "
-        "sets any seed is left alone."
+        "Safe for a script that was single-process: what was drawn anew in each run is drawn alike in all of them. "
+        "Needed for a distributed script, whose ranks have drawn apart before."
     ),
     check=check,
     changes=(
@@ -86,21 +99,21 @@ RULE = Rule(
                 model(x).sum().backward()
                 optimizer.step()
             """,
-            suggested=True,
         ),
     ),
     keeps=(
         Keep(
             """\
+            import numpy as np
             import torch
             from sklearn.model_selection import train_test_split
 
-            torch.manual_seed(1)
+            np.random.seed(1)
             train, test = train_test_split(data)
             for x in torch.utils.data.DataLoader(train):
                 model(x).sum().backward()
             """,
-            reason="a seed is set",
+            reason="a seed is set for what draws the split",
         ),
     ),
 )

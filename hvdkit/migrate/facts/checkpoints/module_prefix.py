@@ -179,8 +179,8 @@ def _looked_for(test: ast.AST) -> str:
 def leaves_out(names: Names, node: ast.Constant) -> bool:
     """Whether names without the prefix are passed over where a dict is filled, or made.
 
-    `if key.startswith("module."): bare[key[7:]] = value` and nothing for other keys, `if "module." not in key:
-    continue` above what fills it, and both in a comprehension's `if`.
+    `if key.startswith("module."): bare[key[7:]] = value` and nothing for other keys, or
+    `if "module." not in key: continue` above what fills it, and both in a comprehension's `if`.
     """
     if node.value not in (PREFIX, PREFIX[:-1]):
         return False
@@ -205,7 +205,7 @@ def leaves_out(names: Names, node: ast.Constant) -> bool:
 
 
 def _test_of_prefix(names: Names, node: ast.Constant) -> tuple[ast.AST, bool]:
-    """The whole test that holds only for names with the prefix, and True; False for one that holds for others."""
+    """The whole test that holds only for names with the prefix, and True; or only for others, and False."""
     test, holds = names.parents[node], True
     if isinstance(test, ast.Compare):
         holds = not isinstance(test.ops[0], (ast.NotIn, ast.NotEq))

@@ -31,7 +31,7 @@ def ends_program(facts: Facts, names: Names, statement: ast.stmt, depth: int = 0
 
 
 def _runs_nothing(statement: ast.stmt) -> bool:
-    """Whether a statement only defines, ends its function without a value, or starts the program by its guard."""
+    """Whether a statement only defines, ends its function without a value, or is the program's main guard."""
     if isinstance(statement, ast.If):
         compared = statement.test
         return isinstance(compared, ast.Compare) and getattr(compared.left, "id", "") == "__name__"

@@ -1,4 +1,4 @@
-"""Random splits of a data set that every process makes by its own random numbers."""
+"""What a program picks once by random numbers, and every process by its own: splits, orders, samples."""
 
 from __future__ import annotations
 
@@ -22,19 +22,28 @@ GRAPH_SPLITS = (
     *(f"torch_geometric.transforms.{name}" for name in ("RandomNodeSplit", "RandomLinkSplit")),
     "torch_geometric.utils.train_test_split_edges",
 )
-ORDERS = ("torch.randperm", "numpy.random.permutation")
+# What picks or orders things by random numbers, and the library whose seed fixes them.
+PICKS = {
+    "torch.randperm": "torch",
+    **{f"random.{name}": "random" for name in ("sample", "shuffle", "choice", "choices")},
+    **{f"numpy.random.{name}": "numpy" for name in ("permutation", "shuffle", "choice")},
+}
+# The library that each split draws from.
+LIBRARY = {"sklearn.model_selection.train_test_split": "numpy", "torch.utils.data.random_split": "torch"}
+SEEDS = {"torch.manual_seed": "torch", "random.seed": "random", "numpy.random.seed": "numpy"}
+MAX_CALLERS = 6
 
 
 def unseeded_splits(facts: Facts, program: ProgramFacts) -> Iterator[tuple[Site, str]]:
-    """The splits of a program that sets no seed anywhere, and the argument that makes them the same."""
-    if _seeds(program):
-        return
+    """The splits by numbers that a program does not seed, and the argument that makes them the same."""
+    seeded = libraries_seeded(facts, program)
     for site in facts.calls(*SPLITS):
         position, parameter, text = SPLITS[site.name]
         call = site.node
         said = any(keyword.arg in ("shuffle", parameter) for keyword in call.keywords)
         if (
             site.names in program.files
+            and LIBRARY[site.name] not in seeded
             and not unpacks(call)
             and not said
             and given(call, position, parameter) is None
@@ -44,7 +53,7 @@ def unseeded_splits(facts: Facts, program: ProgramFacts) -> Iterator[tuple[Site,
 
 def unseeded_shuffles(facts: Facts, program: ProgramFacts) -> Iterator[tuple[Names, ast.Call]]:
     """PyTorch Geometric's shuffles and splits, whose parts are trained on and held back, without a seed."""
-    if _seeds(program):
+    if "torch" in libraries_seeded(facts, program):
         return
     yield from ((s.names, s.node) for s in facts.calls(*GRAPH_SPLITS) if s.names in program.files)
     for names, call, receiver in facts.methods("shuffle"):
@@ -53,43 +62,50 @@ def unseeded_shuffles(facts: Facts, program: ProgramFacts) -> Iterator[tuple[Nam
             yield names, call
 
 
-def unseeded_orders(facts: Facts, program: ProgramFacts) -> Iterator[Site]:
-    """Random orders that are cut in two without a seed: `order = torch.randperm(n)`, and its parts."""
-    if _seeds(program):
-        return
-    for site in facts.calls(*ORDERS):
-        statement = site.names.statement(site.node)
-        bound = statement.targets[0] if isinstance(statement, ast.Assign) else None
-        told = any(keyword.arg == "generator" for keyword in site.node.keywords)
-        if site.names in program.files and isinstance(bound, ast.Name) and not told:
-            if not _in_loop(facts, site.names, statement) and _cut_in_two(site.names, bound):
+def unseeded_picks(facts: Facts, program: ProgramFacts) -> Iterator[Site]:
+    """What a program picks or orders once, by random numbers without a seed, and every process for itself.
+
+    An order of the data that is cut in parts, a sample that a mean is computed from, the name of a run.
+    """
+    seeded = libraries_seeded(facts, program)
+    for site in facts.calls(*PICKS):
+        own = any(keyword.arg == "generator" for keyword in site.node.keywords)
+        if site.names in program.files and PICKS[site.name] not in seeded and not own:
+            if _runs_once(facts, site.names, site.node):
                 yield site
 
 
-def _in_loop(facts: Facts, names: Names, node: ast.AST) -> bool:
-    """Whether a node, or its function's call, runs in a loop: an order of each epoch, or of each test."""
+def _runs_once(facts: Facts, names: Names, node: ast.AST, depth: int = 0) -> bool:
+    """Whether a node runs once in a program: in no loop, and in no function that a loop or a library calls."""
     if names.in_loop(node):
-        return True
+        return False
     function = names.function(node)
-    sites = facts.flow.call_sites(names, function) if isinstance(function, ast.FunctionDef) else []
-    return any(where.in_loop(call) for where, call in sites)
+    if function is None:
+        return True
+    sites = facts.flow.call_sites(names, function) if depth < MAX_CALLERS else []
+    return bool(sites) and all(_runs_once(facts, where, call, depth + 1) for where, call in sites)
 
 
-def _cut_in_two(names: Names, bound: ast.Name) -> bool:
-    """Whether the function of a variable takes the head of what it holds, and a part behind it."""
-    cuts = [
-        names.parents[use].slice  # type: ignore[attr-defined]
-        for use in names.uses.get(bound.id, ())
-        if isinstance(names.parents[use], ast.Subscript) and names.function(use) is names.function(bound)
-    ]
-    slices = [cut for cut in cuts if isinstance(cut, ast.Slice)]
-    return any(cut.lower is None and cut.upper is not None for cut in slices) and any(
-        cut.lower is not None for cut in slices
-    )
+def libraries_seeded(facts: Facts, program: ProgramFacts) -> frozenset[str]:
+    """The libraries whose random numbers a program seeds; all of them by a call that may seed each."""
+    found: set[str] = set()
+    for names in program.files:
+        for name in names.calls:
+            for call in names.calls[name] if "seed" in name.lower() else ():
+                found |= _seeds(facts, names, call)
+    return frozenset(found)
 
 
-def _seeds(program: ProgramFacts) -> bool:
-    return any("seed" in name for names in program.files for name in names.calls)
+def _seeds(facts: Facts, names: Names, call: ast.Call) -> set[str]:
+    known = facts.flow.qualified(names, call.func)
+    if known & SEEDS.keys():
+        return {SEEDS[name] for name in known & SEEDS.keys()}
+    if any(name.startswith(("torch.cuda.", "tensorflow.")) for name in known):
+        return set()
+    if facts.flow.functions(names, call):
+        return set()  # the project's own: what it calls is looked at
+    # A method of an object is a generator's own seed, or a space's; a library's function may seed everything.
+    return set() if not known and isinstance(call.func, ast.Attribute) else set(SEEDS.values())
 
 
 def can_write(site: Site, text: str) -> bool:

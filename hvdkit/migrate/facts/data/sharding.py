@@ -44,7 +44,7 @@ def share(facts: Facts, loader: Loader) -> str:
 
 
 def without_sampler(facts: Facts, loader: Loader) -> list[Value]:
-    """Each None that a loader's sampler may be in a job of several ranks, where every rank draws all of the data.
+    """Each None that a loader's sampler may be in a job of several ranks: each draws all of the data then.
 
     Not those of a program of one process: `sampler = DistributedSampler(data) if size > 1 else None`.
     """

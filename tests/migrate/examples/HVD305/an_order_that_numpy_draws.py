@@ -1,5 +1,4 @@
-# Reported: numpy has no generator beside its own seed; the order of an epoch is no split
-# Options: --suggested
+# Changed: numpy draws the order once; the order of an epoch is drawn in its loop
 
 import numpy as np
 import torch

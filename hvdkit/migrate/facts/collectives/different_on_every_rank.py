@@ -46,7 +46,35 @@ def _depends(facts: Facts, names: Names, expression: ast.AST, seen: set[ast.AST]
             seen.add(binding.node)
             if _by_binding(facts, where, binding, seen):
                 return True
+    if any(_depends(facts, names, value, seen) for value in _put_into(names, expression)):
+        return True
     return any(_depends(facts, names, part, seen) for part in ast.iter_child_nodes(expression))
+
+
+def _put_into(names: Names, part: ast.AST) -> Iterator[ast.expr]:
+    """What a file puts into the thing that a variable or an attribute holds: `losses.append(loss.item())`,
+    `meter.update(loss)`, `scores[epoch] = score`."""
+    if not isinstance(getattr(part, "ctx", None), ast.Load):
+        return
+    if isinstance(part, ast.Name):
+        owner = names.scope(part).owner(part.id)
+        same: list[ast.expr] = [
+            use for use in names.uses.get(part.id, ()) if names.scope(use).owner(part.id) is owner
+        ]
+    elif isinstance(part, ast.Attribute):
+        written = ast.unparse(part)
+        same = [use for use in names.attributes.get(part.attr, ()) if ast.unparse(use) == written]
+    else:
+        return
+    for use in same:
+        around = names.parents[use]
+        changed = names.parents.get(around)
+        if isinstance(around, ast.Attribute) and isinstance(changed, ast.Call) and changed.func is around:
+            if isinstance(names.parents[changed], ast.Expr):
+                yield from (*changed.args, *(item.value for item in changed.keywords))
+        elif isinstance(around, ast.Subscript) and isinstance(around.ctx, ast.Store):
+            if isinstance(changed, (ast.Assign, ast.AugAssign)):
+                yield changed.value
 
 
 def _is_agreed(names: Names, call: ast.Call) -> bool:

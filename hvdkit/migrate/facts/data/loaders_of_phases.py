@@ -13,7 +13,7 @@ from hvdkit.migrate.facts.code.loops import Path, training_loops
 from hvdkit.migrate.facts.data.loaders import Loader, every_loader
 from hvdkit.migrate.facts.facts import Facts
 from hvdkit.migrate.facts.once import once
-from hvdkit.migrate.index.names import FUNCTIONS, FunctionNode, Names
+from hvdkit.migrate.index.names import FUNCTIONS, Binding, FunctionNode, Names
 from hvdkit.migrate.values.arguments import default, passed
 
 
@@ -124,11 +124,21 @@ def _made_by(facts: Facts, names: Names, part: ast.AST, sites: Collection[ast.Ca
     held: list[ast.expr | None] = []
     if isinstance(part, ast.Call):
         held = [part]
-    elif isinstance(part, ast.Name):  # also `data, loader = make(...)`
-        held = [b.value for b in names.bindings(part.id, part) if b.kind == "assign"]
+    elif isinstance(part, ast.Name):
+        held = [_unpacked(b) for b in names.bindings(part.id, part) if b.kind == "assign"]
     elif isinstance(part, ast.Attribute):
-        held = [binding.value for _, binding in facts.flow.stored(names, part)]
+        held = [_unpacked(binding) for _, binding in facts.flow.stored(names, part)]
     return (each for each in held if isinstance(each, ast.Call) and each in sites)
+
+
+def _unpacked(binding: Binding) -> ast.expr | None:
+    """What is assigned: of `train, test = make(1), make(2)` its own part, of `x, loader = make()` the call."""
+    value = binding.value
+    for position in binding.path:
+        if not isinstance(value, (ast.Tuple, ast.List)) or position >= len(value.elts):
+            return value
+        value = value.elts[position]
+    return value
 
 
 def _told(

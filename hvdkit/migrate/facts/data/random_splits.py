@@ -76,7 +76,7 @@ def unseeded_picks(facts: Facts, program: ProgramFacts) -> Iterator[Site]:
 
 
 def _runs_once(facts: Facts, names: Names, node: ast.AST, depth: int = 0) -> bool:
-    """Whether a node runs once in a program: in no loop, and in no function that a loop or a library calls."""
+    """Whether a node runs once in a program: in no loop, nor in a function that a loop or a library calls."""
     if names.in_loop(node):
         return False
     function = names.function(node)

@@ -132,7 +132,7 @@ def _made_by(facts: Facts, names: Names, part: ast.AST, sites: Collection[ast.Ca
 
 
 def _unpacked(binding: Binding) -> ast.expr | None:
-    """What is assigned: of `train, test = make(1), make(2)` its own part, of `x, loader = make()` the call."""
+    """What is assigned: of `train, test = make(1), make(2)` its part, of `x, loader = make()` the call."""
     value = binding.value
     for position in binding.path:
         if not isinstance(value, (ast.Tuple, ast.List)) or position >= len(value.elts):

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts.facts import Facts
+from hvdkit.migrate.facts.models.moves import moves_of
 from hvdkit.migrate.facts.optimizers.averaging_optimizers import averaging_optimizers
 from hvdkit.migrate.facts.optimizers.wrap_places import WrapPlace, wrap_places
 from hvdkit.migrate.index.names import LOOPS, Names
@@ -31,6 +32,15 @@ def late_groups(facts: Facts) -> Iterator[tuple[WrapPlace, Names, ast.Call]]:
                     break
 
 
+def late_moves(facts: Facts) -> Iterator[tuple[WrapPlace, Names, ast.Call]]:
+    """Calls that move a model and may run after its optimizer is wrapped, each with the place of that."""
+    for place in wrap_places(facts):
+        for optimizer in place.optimizers:
+            for names, call in moves_of(facts, optimizer):
+                if False in above_wrap(facts, place, names, call):
+                    yield place, names, call
+
+
 def above_wrap(facts: Facts, place: WrapPlace, names: Names, node: ast.AST, depth: int = 0) -> set[bool]:
     """Whether a node runs above a place: there, where the optimizer is made, or in what is called there.
 
@@ -48,7 +58,19 @@ def above_wrap(facts: Facts, place: WrapPlace, names: Names, node: ast.AST, dept
     if function is not None and any(function is inner and inner is not here for inner in making):
         return {True}
     sites = facts.flow.call_sites(names, function) if function is not None and depth < MAX_CALLERS else []
-    return {found for site in sites for found in above_wrap(facts, place, *site, depth + 1)}
+    found = {found for site in sites for found in above_wrap(facts, place, *site, depth + 1)}
+    return found or _by_construction(place, names, node)
+
+
+def _by_construction(place: WrapPlace, names: Names, node: ast.AST) -> set[bool]:
+    """An object's __init__ runs above its other methods: what is known where nobody is seen to call them."""
+    here, there = (
+        (each.class_around(at), getattr(each.function(at), "name", "") == "__init__")
+        for each, at in ((names, node), (place.names, place.statement))
+    )
+    if here[0] is None or there[0] is None or here[1] == there[1]:
+        return set()
+    return {True} if here[1] else {False} if here[0] is there[0] else set()
 
 
 def made_anew_below(facts: Facts, names: Names, node: ast.AST) -> bool:

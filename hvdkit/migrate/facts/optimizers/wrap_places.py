@@ -15,6 +15,7 @@ from itertools import takewhile
 from hvdkit.dataclass import dataclass
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts.facts import Facts
+from hvdkit.migrate.facts.models.moves import moves_of
 from hvdkit.migrate.facts.models.optimizers import Optimizer
 from hvdkit.migrate.facts.models.parameter_roots import Passed
 from hvdkit.migrate.facts.once import once
@@ -64,7 +65,7 @@ def wrap_places(facts: Facts) -> list[WrapPlace]:
             way = _way(facts, optimizer)
             by_value.setdefault(_picked(way, made), []).append(way)
     places = [_place(facts, value, ways) for value, ways in by_value.items()]
-    return [_below_groups(place) for place in _joined(places)]
+    return [_below_changes(facts, place) for place in _joined(places)]
 
 
 def _way(facts: Facts, optimizer: Optimizer) -> _Way:
@@ -257,16 +258,23 @@ def _in_caller(
     return None if written is None else f"{written}{dot}{tail}"
 
 
-def _below_groups(place: WrapPlace) -> WrapPlace:
-    """The place below the groups that the next lines add: Horovod averages what the optimizer has by then."""
+def _below_changes(facts: Facts, place: WrapPlace) -> WrapPlace:
+    """The place below the groups that the next lines add, and below those that move the model.
+
+    Horovod averages what the optimizer has by then, by hooks that a parameter loses when it is moved.
+    """
     names, last = place.names, place.statement
+    moves = {call for each in place.optimizers for _, call in moves_of(facts, each)}
     following = edits.following(names, last)
     while following is not None and place.target is not None:
         inside = (node for node in ast.walk(following) if isinstance(node, VARIABLES))
         uses = [node for node in inside if names.source.segment(node) == place.target]
         if not all(_adds_group(names, use) for use in uses):
             break
-        last = following if uses else last
+        moved = not isinstance(following, (*FUNCTIONS, ast.ClassDef)) and any(
+            call in moves for call in names.calls_in(following)
+        )
+        last = following if uses or moved else last
         following = edits.following(names, following)
     return replace(place, statement=last)
 

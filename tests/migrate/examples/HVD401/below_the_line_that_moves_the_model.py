@@ -1,0 +1,12 @@
+# Changed: Horovod's hooks hang on parameters that a move replaces
+
+import torch
+
+model = torch.nn.Linear(2, 1)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+if torch.cuda.is_available():
+    model.cuda()
+for x in loader:
+    optimizer.zero_grad()
+    model(x).sum().backward()
+    optimizer.step()

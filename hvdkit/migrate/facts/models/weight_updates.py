@@ -18,15 +18,75 @@ COUNTERS = ("torch.profiler.", "torch.optim.lr_scheduler.")
 def weight_updates(facts: Facts) -> list[tuple[Names, ast.AST]]:
     """Where an optimizer is made or steps, or weights are changed by hand.
 
-    Without one of these a backward pass is a test of gradients, or looks at a model that is trained.
+    Without one of these a backward pass is a test of gradients, looks at a model that is trained, or fits an
+    input to it.
     """
-    found: list[tuple[Names, ast.AST]] = [(each.names, each.node) for each in every_optimizer(facts)]
+    optimizers = every_optimizer(facts)
+    fitting = [each for each in optimizers if _fits_inputs(each.names, each.node)]
+    of_inputs = {each.value for each in fitting}
+    found: list[tuple[Names, ast.AST]] = [(o.names, o.node) for o in optimizers if o not in fitting]
     for names, call, receiver in facts.methods("step"):
+        stepped = facts.flow.values(names, receiver)
+        if stepped and stepped <= of_inputs:
+            continue
         if may_step_weights(names, call) and not _counts_steps(facts, names, receiver):
             found.append((names, call))
     for names in facts.files:
-        found += [(names, statement) for statement in hand_updates(names)]
+        updates = ((changed_by(statement), statement) for statement in hand_updates(names))
+        found += [(names, statement) for changed, statement in updates if not _is_input(names, changed)]
     return found
+
+
+def _fits_inputs(names: Names, optimizer: ast.Call) -> bool:
+    """Whether an optimizer is given a list of tensors that its function fits to what it is given."""
+    given = optimizer.args[0] if optimizer.args else None
+    listed = given.elts if isinstance(given, (ast.List, ast.Tuple)) else []
+    return bool(listed) and all(_is_input(names, each) for each in listed)
+
+
+def _is_input(names: Names, changed: ast.expr | None) -> bool:
+    """Whether a tensor is made in a function that is given what it is fitted to, and returned: a latent code.
+
+    It is the answer for one input, as a prediction is. What is made beside the function's call, or outlives
+    it, is a weight; so is what is fitted to batches that a loop draws.
+    """
+    while isinstance(changed, ast.Attribute):
+        changed = changed.value
+    function = names.function(changed) if isinstance(changed, ast.Name) else None
+    if not isinstance(changed, ast.Name) or not isinstance(function, ast.FunctionDef):
+        return False
+    given = {arg.arg for arg in function.args.args} - {"self", "cls"}
+    made = [
+        b for b in names.bindings(changed.id, changed) if not isinstance(names.parents[b.node], ast.AugAssign)
+    ]
+    local = bool(made) and all(
+        binding.kind == "assign"
+        and isinstance(binding.value, ast.Call)
+        and names.function(binding.node) is function
+        for binding in made
+    )
+    weights = any(
+        name.endswith(".Parameter")
+        for binding in made
+        if binding.value
+        for part in ast.walk(binding.value)
+        if isinstance(part, ast.Call)
+        for name in names.qualified(part.func)
+    )
+    returned = {
+        part.id
+        for result in names.returns.get(function, ())
+        for part in ast.walk(result)
+        if isinstance(part, ast.Name)
+    }
+    drawn = (part for part in names.walk(function) if isinstance(part, (ast.For, ast.AsyncFor)))
+    return bool(given) and local and not weights and changed.id in returned and all(map(_counts, drawn))
+
+
+def _counts(loop: ast.For | ast.AsyncFor) -> bool:
+    """`for step in range(n)`: it draws no batch."""
+    called = loop.iter.func if isinstance(loop.iter, ast.Call) else None
+    return getattr(called, "id", getattr(called, "attr", "")) in ("range", "trange")
 
 
 def may_step_weights(names: Names, call: ast.Call) -> bool:

@@ -35,6 +35,7 @@ from hvdkit.migrate.facts.files.writers import writers
 from hvdkit.migrate.facts.launch.rank_kinds import rank_kinds
 from hvdkit.migrate.facts.launch.which_processes import Where, where_runs, without_job
 from hvdkit.migrate.facts.models.gradient_collectives import BY_HOROVOD, Gradients, hand_reductions
+from hvdkit.migrate.facts.models.own_weights import own_weights
 from hvdkit.migrate.facts.models.wraps import chosen_wraps
 from hvdkit.migrate.facts.optimizers.after_backward import averaged_passes
 from hvdkit.migrate.facts.optimizers.averaging_optimizers import averaging_optimizers
@@ -235,6 +236,13 @@ def _broadcast(facts: Facts, program: ProgramFacts) -> Answer:
     ]
     if late:
         return open_at("rank 0 alone loads a state at {}, after the broadcast", late)
+    apart = own_weights(facts, program)
+    if apart:
+        return open_at(
+            "no broadcast reaches the module that is made at {}: each rank draws its own weights for it, "
+            "and no seed is set",
+            apart,
+        )
     return Answer(State.PROVEN, f"broadcast at {places(sites)}")
 
 

@@ -1,0 +1,156 @@
+"""Modules that start from random weights of each rank's own: no broadcast reaches them, and no seed is set.
+
+Those in an optimizer are broadcast. A frozen target, a teacher or an average that nothing copies is not,
+unless somebody thinks of it.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator
+
+from hvdkit.migrate.facts.data.random_splits import libraries_seeded
+from hvdkit.migrate.facts.data.training_loaders import seeds
+from hvdkit.migrate.facts.facts import Facts, Site
+from hvdkit.migrate.facts.once import once
+from hvdkit.migrate.facts.programs.programs import ProgramFacts
+from hvdkit.migrate.facts.programs.reached_code import runs_in
+from hvdkit.migrate.index.names import COMPREHENSIONS, FUNCTIONS, Names
+from hvdkit.migrate.values.handed_out import assigned_to
+from hvdkit.migrate.values.value import Value
+from hvdkit.migrate.values.vocabulary import HVD_BROADCAST
+
+# Layers that draw their first weights: https://pytorch.org/docs/stable/nn.html
+_NUMBERED = tuple(f"{name}{n}d" for name in ("Conv", "ConvTranspose", "LazyConv") for n in (1, 2, 3))
+_LAYERS = (
+    *("Linear", "LazyLinear", "Bilinear", "Embedding", "EmbeddingBag", "MultiheadAttention", *_NUMBERED),
+    *("RNN", "LSTM", "GRU", "RNNCell", "LSTMCell", "GRUCell"),
+    *("Transformer", "TransformerEncoder", "TransformerEncoderLayer", "TransformerDecoderLayer"),
+)
+LAYERS = tuple(f"torch.nn.{name}" for name in _LAYERS)
+MODULE = "torch.nn.Module"
+_STATES = ("state_dict", "named_parameters", "parameters", "named_buffers", "buffers")
+_INSIDE = (ast.Call, ast.List, ast.Tuple, ast.Dict, ast.Starred, ast.keyword, *COMPREHENSIONS)
+
+
+def own_weights(facts: Facts, program: ProgramFacts) -> list[tuple[Names, ast.Call]]:
+    """Where a program makes modules whose first weights no broadcast and no common seed makes the same."""
+    by_rank = any(apart for _, _, apart in seeds(facts, program))
+    if "torch" in libraries_seeded(facts, program) and not by_rank:
+        return []
+    shared = _shared(facts, program)
+    found: list[tuple[Names, ast.Call]] = []
+    for names, call, owner in _constructions(facts):
+        if names not in program.files or not runs_in(facts, program, names, call):
+            continue
+        if owner is None:
+            if call not in shared and not _inside(names, call) & shared:
+                found.append((names, call))
+        elif owner not in shared or _another_is_shared(facts, program, names, call, owner):
+            found += _parts(facts, owner, shared) or [(names, call)]
+    return list(dict.fromkeys(found))
+
+
+def _shared(facts: Facts, program: ProgramFacts) -> set[ast.AST]:
+    """The constructions, and the classes, of what is broadcast, or loads a state."""
+    values: set[Value] = set()
+    for site in facts.calls(*HVD_BROADCAST):
+        if site.names in program.files:
+            for given in (*site.node.args, *(item.value for item in site.node.keywords)):
+                values |= _modules(facts, site.names, _wholes(site.names, given))
+    for names, _, receiver in facts.methods("load_state_dict"):
+        if names in program.files:
+            values |= _modules(facts, names, [receiver])
+    return {value.node for value in values}
+
+
+def _wholes(names: Names, given: ast.expr) -> Iterator[ast.AST]:
+    """What a broadcast is given the state of: `net.head` of `net.head.state_dict()`, and not `net`."""
+    for part in names.walk(given):
+        around = names.parents[part]
+        if not isinstance(around, ast.Attribute) or around.attr in _STATES:
+            yield part
+
+
+def _modules(facts: Facts, names: Names, nodes: Iterable[ast.AST]) -> set[Value]:
+    """What expressions may be, wrappers taken off and lists opened."""
+    found: set[Value] = set()
+    for node in nodes:
+        if isinstance(node, (ast.Name, ast.Attribute, ast.Subscript, ast.Call)):
+            for value in facts.flow.unwrap(facts.flow.values(names, node)):
+                found.add(value)
+                elements = getattr(value.node, "elts", None) or getattr(value.node, "values", None)
+                for element in elements if isinstance(elements, list) else ():
+                    found |= facts.flow.unwrap(facts.flow.values(value.names, element))
+    return found
+
+
+@once
+def _constructions(facts: Facts) -> list[tuple[Names, ast.Call, ast.ClassDef | None]]:
+    """The calls outside of modules that make one with random weights, and its class if it has one here."""
+    found: list[tuple[Names, ast.Call, ast.ClassDef | None]] = [
+        (site.names, site.node, None) for site in facts.calls(*LAYERS) if not _in_module(facts, site)
+    ]
+    drawing = {_in_module(facts, site) for site in facts.calls(*LAYERS)} - {None}
+    for owner in drawing:
+        for names in facts.files:
+            for call in names.calls.get(owner.name, ()) if owner is not None else ():
+                made = {value.node for value in facts.flow.values(names, call)}
+                if owner in made and not _in_module(facts, Site(names, call, "")):
+                    found.append((names, call, owner))
+    return found
+
+
+def _in_module(facts: Facts, site: Site) -> ast.ClassDef | None:
+    """The module class of the project in whose body a call stands."""
+    owner = site.names.class_around(site.node)
+    if owner is None:
+        return None
+    bases = facts.flow.bases(Value("class", owner.name, owner, site.names))
+    return owner if any(base.startswith("torch.nn.") for base in bases) else None
+
+
+def _inside(names: Names, call: ast.Call) -> set[ast.AST]:
+    """The calls that a construction stands in: `nn.Sequential(nn.Linear(2, 1))`."""
+    found: set[ast.AST] = set()
+    for parent in names.ancestors(call):
+        if not isinstance(parent, _INSIDE):
+            break
+        found.add(parent)
+    return found
+
+
+def _another_is_shared(
+    facts: Facts, program: ProgramFacts, names: Names, call: ast.Call, owner: ast.ClassDef
+) -> bool:
+    """Whether it is another object of the class that is broadcast: `net, target = Net(), Net()`."""
+    sites = [(where, site) for where, site, of in _constructions(facts) if of is owner]
+    target = assigned_to(names.statement(call), call)
+    if len(sites) < 2 or target is None:
+        return False
+    written = ast.unparse(target)
+    told = [
+        part
+        for where in program.files
+        for site in (*_broadcasts(facts, where), *where.calls.get("load_state_dict", ()))
+        for part in where.walk(site)
+        if isinstance(part, (ast.Name, ast.Attribute))
+    ]
+    return not any(ast.unparse(part) == written for part in told)
+
+
+def _broadcasts(facts: Facts, names: Names) -> Iterator[ast.Call]:
+    yield from (site.node for site in facts.calls(*HVD_BROADCAST) if site.names is names)
+
+
+def _parts(facts: Facts, owner: ast.ClassDef, shared: set[ast.AST]) -> list[tuple[Names, ast.Call]]:
+    """The layers of a class that are not broadcast, where others of it are."""
+    layers = [
+        (site.names, site.node)
+        for site in facts.calls(*LAYERS)
+        if _in_module(facts, site) is owner and isinstance(site.names.function(site.node), FUNCTIONS)
+    ]
+    left = [
+        (names, call) for names, call in layers if call not in shared and not _inside(names, call) & shared
+    ]
+    return left if len(left) < len(layers) else []

@@ -41,9 +41,7 @@ def check(facts: Facts) -> Iterator[Finding]:
             message = f"every process of a host would work on its first device: {text}"
         else:
             continue
-        yield safe(
-            facts, "HVD112", names, index, message, edits.replace, names.source, index, text
-        )
+        yield safe(facts, "HVD112", names, index, message, edits.replace, names.source, index, text)
     for value in sorted(first_devices(facts), key=lambda value: value.node.lineno):  # type: ignore[attr-defined]
         message = "every process of a host would work on its first device"
         if is_taken_by_number(facts, value):

@@ -31,9 +31,7 @@ def check(facts: Facts) -> Iterator[Finding]:
         condition = f"{horovod_name(facts, names)}.rank() == 0"
         for row in edits.rows(names, list(dict.fromkeys(blocks))):
             message = "every rank would write this text; rank 0 writes it"
-            yield restored(
-                facts, "HVD607", names, row[0], message, edits.guard, names.source, row, condition
-            )
+            yield restored(facts, "HVD607", names, row[0], message, edits.guard, names.source, row, condition)
 
 
 RULE = Rule(

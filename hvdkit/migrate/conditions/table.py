@@ -12,6 +12,7 @@ from hvdkit.migrate.conditions.answers import Answer, Code, open_at, places, row
 from hvdkit.migrate.conditions.devices import initialised, own_device
 from hvdkit.migrate.conditions.tensorflow_table import tensorflow_conditions
 from hvdkit.migrate.facts import Facts, Site
+from hvdkit.migrate.facts.coverage.own_weights import own_weights
 from hvdkit.migrate.facts.coverage.unseen_training import unseen_training
 from hvdkit.migrate.facts.data.random_batches import drawn_apart, made_apart
 from hvdkit.migrate.facts.data.random_splits import unseeded_picks, unseeded_shuffles, unseeded_splits
@@ -35,7 +36,6 @@ from hvdkit.migrate.facts.files.writers import writers
 from hvdkit.migrate.facts.launch.rank_kinds import rank_kinds
 from hvdkit.migrate.facts.launch.which_processes import Where, where_runs, without_job
 from hvdkit.migrate.facts.models.gradient_collectives import BY_HOROVOD, Gradients, hand_reductions
-from hvdkit.migrate.facts.models.own_weights import own_weights
 from hvdkit.migrate.facts.models.wraps import chosen_wraps
 from hvdkit.migrate.facts.optimizers.after_backward import averaged_passes
 from hvdkit.migrate.facts.optimizers.averaging_optimizers import averaging_optimizers

@@ -8,6 +8,8 @@ from hvdkit.migrate.catalog.finding import manual, refused, required
 from hvdkit.migrate.catalog.rule import AverageAfter, Change, Keep, Rule
 from hvdkit.migrate.decisions.optimizer_wraps import Verdict, optimizer_wraps
 from hvdkit.migrate.facts import Facts
+from hvdkit.migrate.facts.optimizers.wrap_order import late_moves
+from hvdkit.migrate.facts.programs.programs import migrates
 from hvdkit.migrate.plan import Finding
 
 
@@ -20,12 +22,22 @@ def check(facts: Facts) -> Iterator[Finding]:
             yield manual("HVD401", names, call, message, decision.advice)
         else:
             yield refused("HVD401", names, call, message, decision.advice)
+    for place, names, call in late_moves(facts):
+        if migrates(facts, place.names):
+            message = (
+                f"the model is moved after its optimizer is wrapped ({place.names.place(place.statement)}): its "
+                "parameters lose Horovod's hooks, and their gradients are only sent in step()"
+            )
+            yield manual("HVD401", names, call, message, "move the model before its optimizer is made")
 
 
 RULE = Rule(
     id="HVD401",
     title="the optimizer becomes distributed",
-    what="Wraps each optimizer in hvd.DistributedOptimizer, with the model's named parameters, where it is made.",
+    what=(
+        "Wraps each optimizer in hvd.DistributedOptimizer, with the model's named parameters, where it is made and below "
+        "the lines that move the model to its device. A move in other code that may run later is reported."
+    ),
     why="This is where Horovod averages: hooks on every parameter start the reduction during the backward pass.",
     safety=(
         "Safe: gradients are averaged as DDP averages them. Done before schedulers and checkpoints see the "

@@ -12,7 +12,7 @@ from hvdkit.migrate.facts.models.freezing import Switch, switches
 from hvdkit.migrate.facts.models.wraps import STAND_STILL, find_wraps
 from hvdkit.migrate.facts.optimizers.averaged_by_hand import averages_by_hand
 from hvdkit.migrate.facts.optimizers.averaging_optimizers import averaging_optimizers
-from hvdkit.migrate.facts.optimizers.wrap_order import above_wrap, late_groups, late_moves, made_anew_below
+from hvdkit.migrate.facts.optimizers.wrap_order import above_wrap, late_groups, made_anew_below
 from hvdkit.migrate.facts.optimizers.wrap_places import wrap_places
 from hvdkit.migrate.facts.programs.programs import kinds_of, migrates, programs_of
 from hvdkit.migrate.facts.programs.reached_code import runs_in
@@ -25,7 +25,6 @@ def check(facts: Facts) -> Iterator[Finding]:
     if facts.options.target == "hvdkit":
         return  # its optimizer covers parameters that are unfrozen later
     yield from _groups(facts)
-    yield from _moved(facts)
     found = [switch for switch in switches(facts) if migrates(facts, switch.names)]
     yield from _frozen_late(facts, found)
     frozen = [s for s in found if s.value is not True and not s.training and _before(facts, s)]
@@ -95,16 +94,6 @@ def _groups(facts: Facts) -> Iterator[Finding]:
                 "where it is made"
             )
             yield refused("HVD906", names, call, message, advice)
-
-
-def _moved(facts: Facts) -> Iterator[Finding]:
-    for place, names, call in late_moves(facts):
-        if migrates(facts, place.names):
-            message = (
-                f"the model is moved after its optimizer is wrapped ({place.names.place(place.statement)}): its "
-                "parameters lose Horovod's hooks, and their gradients are only sent in step()"
-            )
-            yield manual("HVD906", names, call, message, "move the model before its optimizer is made")
 
 
 def _before(facts: Facts, switch: Switch) -> bool:

@@ -1,4 +1,4 @@
-# Reported: a move replaces what Horovod's hooks hang on
+# Changed: a move replaces what Horovod's hooks hang on
 
 import torch
 

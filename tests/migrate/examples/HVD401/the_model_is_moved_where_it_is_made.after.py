@@ -1,5 +1,4 @@
-# Kept: the model is moved before its optimizer is made
-
+import horovod.torch as hvd
 import torch
 
 class Experiment:
@@ -9,6 +8,7 @@ class Experiment:
 
     def train(self, loader):
         optimizer = torch.optim.SGD(self.model.parameters(), lr=0.1)
+        optimizer = hvd.DistributedOptimizer(optimizer, named_parameters=self.model.named_parameters())
         for x in loader:
             optimizer.zero_grad()
             self.model(x).sum().backward()

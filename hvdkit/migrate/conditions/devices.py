@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from hvdkit.migrate.conditions.answers import Answer, open_at
 from hvdkit.migrate.facts import Facts, Site
+from hvdkit.migrate.facts.init.device_choices import chosen_for_all
 from hvdkit.migrate.facts.launch.launch_order import Order
 from hvdkit.migrate.facts.launch.rank_kinds import rank_kinds
 from hvdkit.migrate.facts.programs.programs import ProgramFacts
@@ -53,6 +54,9 @@ def own_device(facts: Facts, program: ProgramFacts) -> Answer:
         kinds = rank_kinds(facts).of(site.names, site.node.args[0]) if site.node.args else frozenset()
         if "rank" in kinds and "local_rank" not in kinds:
             return open_at("set_device takes the rank among all hosts at {}", [site])
+    alike = chosen_for_all(facts, program)
+    if alike:
+        return open_at("every process of a host takes the same device, or may: {}", alike)
     for site in (*chosen, *moves, *facts.calls("torch.device")):
         inside = any(
             rank_kinds(facts).inside(site.names, argument, "local_rank") for argument in site.node.args

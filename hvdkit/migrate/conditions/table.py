@@ -112,8 +112,8 @@ def _sharded(facts: Facts, program: ProgramFacts) -> Answer:
     empty = [(none.names, none.node) for loader in loaders for none in without_sampler(facts, loader)]
     if empty:
         return open_at(
-            "whether the loader's sampler is the one that divides the data, or None, where every rank draws "
-            "all of it, could not be shown: {}",
+            "whether the loader's sampler is the one that divides the data, or this one, where every rank "
+            "draws all of it, could not be shown: {}",
             empty,
         )
     alike = [loader for loader in loaders if same_on_hosts(facts, loader)]

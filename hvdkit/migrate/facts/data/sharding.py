@@ -18,6 +18,9 @@ from hvdkit.migrate.values.value import Value
 
 BATCH_SAMPLER = "torch.utils.data.BatchSampler"
 ITERABLE = "torch.utils.data.IterableDataset"
+PLAIN_SAMPLERS = tuple(
+    f"torch.utils.data.{name}Sampler" for name in ("Random", "Sequential", "SubsetRandom", "WeightedRandom")
+)
 DISTRIBUTE = "hvdkit.torch.distribute"
 MAX_STEPS = 4
 
@@ -44,9 +47,10 @@ def share(facts: Facts, loader: Loader) -> str:
 
 
 def without_sampler(facts: Facts, loader: Loader) -> list[Value]:
-    """Each None that a loader's sampler may be in a job of several ranks: each draws all of the data then.
+    """Each None, or PyTorch's plain sampler, that a loader's sampler may be in a job of several ranks.
 
-    Not those of a program of one process: `sampler = DistributedSampler(data) if size > 1 else None`.
+    Each rank draws all of the data then. Not those of a program of one process:
+    `sampler = DistributedSampler(data) if size > 1 else None`.
     """
     given = [each for each in (loader.sampler, loader.batch_sampler) if each is not None]
     if len(given) != 1:
@@ -54,7 +58,8 @@ def without_sampler(facts: Facts, loader: Loader) -> list[Value]:
     return [
         value
         for value in sorted(facts.flow.values(loader.names, given[0]), key=_place)
-        if value.is_none and not without_job(facts, value.names, value.node)
+        if value.is_none or value.name in PLAIN_SAMPLERS
+        if not without_job(facts, value.names, value.node)
     ]
 
 

@@ -62,6 +62,9 @@ def told_numbers(facts: Facts) -> Iterator[tuple[Names, ast.expr]]:
     texts = [(site.names, site.node.args[0]) for site in facts.calls(DEVICE) if site.node.args]
     for method in METHODS:
         texts += [(names, call.args[0]) for names, call, _ in facts.methods(method) if call.args]
+    given += [
+        (n, c.args[0]) for n, c, _ in facts.methods("cuda") if c.args and is_option(facts, n, c.args[0])
+    ]
     every = (*given, *(found for text in texts for found in in_text(*text)))
     for names, node in ((names, node) for names, node in every if only_single(facts, names)):
         parts = [part for part in names.walk(node) if isinstance(part, (ast.Name, ast.Attribute))]
@@ -74,6 +77,12 @@ def told_numbers(facts: Facts) -> Iterator[tuple[Names, ast.expr]]:
                 yield names, node
 
 
+def is_option(facts: Facts, names: Names, node: ast.expr) -> bool:
+    """Whether an expression is an option of the command line, and nothing else."""
+    origins = launch_of(facts).origins(names, node)
+    return bool(origins) and all(origin.kind == "option" for origin in origins)
+
+
 def goes_elsewhere(facts: Facts, names: Names) -> bool:
     """Whether a program of this file moves things to what may be the same number: `net.to(gpu_ids[0])`."""
     files = {file for program in programs_of(facts) if names in program.files for file in program.files}
@@ -83,7 +92,7 @@ def goes_elsewhere(facts: Facts, names: Names) -> bool:
     for method, where, call, _ in moved:
         given = call.args[0]
         if method == "cuda":
-            maybe = not isinstance(given, ast.Constant)
+            maybe = not isinstance(given, ast.Constant) and not is_option(facts, where, given)
         else:
             maybe = isinstance(given, ast.Subscript) and isinstance(given.slice, ast.Constant)
         devices = {value.name for value in facts.flow.values(where, given)} & {DEVICE, "Constant"}
@@ -113,6 +122,10 @@ def first_devices(facts: Facts) -> set[Value]:
     wanted = [(site.names, site.node.args[0]) for site in facts.calls(DEVICE) if site.node.args]
     wanted += [(names, call.args[0]) for names, call, _ in facts.methods("to") if call.args]
     found = {value for names, device in wanted for value in facts.flow.values(names, device)}
+    for names, device in wanted:
+        for origin in launch_of(facts).origins(names, device):
+            if origin.option is not None and isinstance(origin.option.default, ast.Constant):
+                found.add(Value("literal", "", origin.option.default, origin.names))
     found = {value for value in found if value.names in files and isinstance(value.node, ast.Constant)}
     return {value for value in found if getattr(value.node, "value", None) == FIRST_DEVICE}
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from hvdkit.migrate.facts.facts import Facts
 from hvdkit.migrate.facts.models.optimizers import every_optimizer
 from hvdkit.migrate.facts.once import once
-from hvdkit.migrate.index.names import Names
+from hvdkit.migrate.index.names import Binding, Names
 
 OF_SCHEDULES = ("epoch", "metrics")  # parameters of step() in torch.optim.lr_scheduler, and of no optimizer's
 COUNTERS = ("torch.profiler.", "torch.optim.lr_scheduler.")
@@ -55,38 +55,35 @@ def _is_input(names: Names, changed: ast.expr | None) -> bool:
     function = names.function(changed) if isinstance(changed, ast.Name) else None
     if not isinstance(changed, ast.Name) or not isinstance(function, ast.FunctionDef):
         return False
-    given = {arg.arg for arg in function.args.args} - {"self", "cls"}
-    made = [
-        b for b in names.bindings(changed.id, changed) if not isinstance(names.parents[b.node], ast.AugAssign)
-    ]
-    local = bool(made) and all(
-        binding.kind == "assign"
-        and isinstance(binding.value, ast.Call)
-        and names.function(binding.node) is function
-        for binding in made
-    )
-    weights = any(
-        name.endswith(".Parameter")
-        for binding in made
-        if binding.value
-        for part in ast.walk(binding.value)
-        if isinstance(part, ast.Call)
-        for name in names.qualified(part.func)
-    )
-    returned = {
-        part.id
-        for result in names.returns.get(function, ())
-        for part in ast.walk(result)
-        if isinstance(part, ast.Name)
-    }
-    drawn = (part for part in names.walk(function) if isinstance(part, (ast.For, ast.AsyncFor)))
-    return bool(given) and local and not weights and changed.id in returned and all(map(_counts, drawn))
+    if not {arg.arg for arg in function.args.args} - {"self", "cls"}:
+        return False
+    bindings = names.bindings(changed.id, changed)
+    made = [binding for binding in bindings if not isinstance(names.parents[binding.node], ast.AugAssign)]
+    local = bool(made) and all(_makes_tensor(names, binding, function) for binding in made)
+    results = names.returns.get(function, ())
+    returned = {part.id for result in results for part in ast.walk(result) if isinstance(part, ast.Name)}
+    return local and changed.id in returned and _repeats(names, function)
 
 
-def _counts(loop: ast.For | ast.AsyncFor) -> bool:
-    """`for step in range(n)`: it draws no batch."""
-    called = loop.iter.func if isinstance(loop.iter, ast.Call) else None
-    return getattr(called, "id", getattr(called, "attr", "")) in ("range", "trange")
+def _makes_tensor(names: Names, binding: Binding, function: ast.AST) -> bool:
+    """Whether a function gives a variable what a call makes, and that is no Parameter."""
+    value = binding.value if binding.kind == "assign" and names.function(binding.node) is function else None
+    return isinstance(value, ast.Call) and not any(
+        name.endswith(".Parameter") for call in names.calls_in(value) for name in names.qualified(call.func)
+    )
+
+
+def _repeats(names: Names, function: ast.FunctionDef) -> bool:
+    """Whether all loops of a function do the same in each turn: `for _ in range(n)`, which draws no batch."""
+    loops = [part for part in names.walk(function) if isinstance(part, (ast.For, ast.AsyncFor, ast.While))]
+    for loop in loops:
+        called = getattr(loop, "iter", None)
+        counts = isinstance(called, ast.Call) and getattr(called.func, "id", "") in ("range", "trange")
+        counted = {part.id for part in ast.walk(getattr(loop, "target", loop)) if isinstance(part, ast.Name)}
+        used = {part.id for step in loop.body for part in ast.walk(step) if isinstance(part, ast.Name)}
+        if not counts or counted & used:
+            return False
+    return bool(loops) and "next" not in {getattr(c.func, "id", "") for c in names.calls_in(function)}
 
 
 def may_step_weights(names: Names, call: ast.Call) -> bool:

@@ -25,7 +25,7 @@ LEFTOVERS = "no DDP or process group is left"
 GOOD = """\
 import horovod.torch as hvd
 import torch
-from torch.utils.data import DataLoader, DistributedSampler
+from torch.utils.data import DataLoader, DistributedSampler, RandomSampler
 
 def main():
     hvd.init()
@@ -81,6 +81,28 @@ BREAKS = [
     ("    hvd.init()\n", "    torch.zeros(2).cuda()\n    hvd.init()\n", INIT, "used above it at train.py:6"),
     ("set_device(hvd.local_rank())", "set_device(hvd.rank())", DEVICE, "rank among all hosts at train.py:7"),
     ("    torch.cuda.set_device(hvd.local_rank())\n", "", DEVICE, "no torch.cuda.set_device"),
+    ("1).cuda()", "1).cuda(0)", DEVICE, "takes the same device, or may: train.py:10"),
+    ("1).cuda()", "1).to('cuda:1')", DEVICE, "takes the same device, or may: train.py:10"),
+    (
+        "1).cuda()",
+        "1).to(torch.device(config['device']))",
+        DEVICE,
+        "takes the same device, or may: train.py:10",
+    ),
+    ("rank=hvd.rank())", "rank=hvd.rank()) if asked else None", SHARDED, "could not be shown: train.py:8"),
+    (
+        "rank=hvd.rank())",
+        "rank=hvd.rank()) if asked else RandomSampler(data)",
+        SHARDED,
+        "be shown: train.py:8",
+    ),
+    (
+        "    sampler = ",
+        "    import random\n    order = random.sample(data, 9)\n    sampler = ",
+        SHARDED,
+        "by itself",
+    ),
+    ("    sampler = ", "    labels = list(set(words))\n    sampler = ", SHARDED, "by itself"),
     ("DataLoader(data, sampler=sampler)", "DataLoader(data, shuffle=True)", SHARDED, "loader at train.py:9"),
     ("        sampler.set_epoch(epoch)\n", "", EPOCHS, "no set_epoch was found for the loader at train.py:9"),
     ("        sampler.set_epoch(epoch)\n", "        other.set_epoch(epoch)\n", EPOCHS, "no set_epoch"),
@@ -91,6 +113,12 @@ BREAKS = [
         "not in a DistributedOptimizer: train.py:11",
     ),
     ("    hvd.broadcast_parameters(model.state_dict(), root_rank=0)\n", "", WEIGHTS, "no broadcast"),
+    (
+        "    model = ",
+        "    teacher = torch.nn.Linear(2, 1)\n    model = ",
+        WEIGHTS,
+        "the module that is made at train.py:10",
+    ),
     (
         "    for epoch in range(3):\n",
         "    if hvd.rank() == 0:\n        model.load_state_dict(saved)\n    for epoch in range(3):\n",

@@ -126,7 +126,9 @@ def test_what_the_ranks_of_the_original_do_wrong_is_needed(folder: Path, capsys:
     (folder / "train.py").write_text(WHOLE)
     assert main(["migrate", "train.py", "--no-diff"]) == 1
     out = capsys.readouterr().out
-    assert "\ntrain.py:9: HVD302 each rank draws its own share of the training data (needed: --suggested)" in out
+    assert (
+        "\ntrain.py:9: HVD302 each rank draws its own share of the training data (needed: --suggested)" in out
+    )
     assert "\ntrain.py:9: open: training data is sharded by rank: " in out
     assert "3 left to you, 2 of them done by --suggested" in out
     assert main(["migrate", "train.py", "--no-diff", "--suggested"]) == 0

@@ -17,6 +17,7 @@ from hvdkit.migrate.facts.data.random_splits import (
     unseeded_shuffles,
     unseeded_splits,
 )
+from hvdkit.migrate.facts.data.set_orders import set_orders
 from hvdkit.migrate.facts.programs.programs import programs_of
 from hvdkit.migrate.facts.programs.training_paths import training_paths
 from hvdkit.migrate.plan import Edit, Finding
@@ -47,6 +48,12 @@ def check(facts: Facts) -> Iterator[Finding]:
         for site in unseeded_picks(facts, program):
             message = "each rank would draw this by itself: what is divided or computed with it differs"
             yield restored(facts, "HVD305", site.names, site.node, message, _alike, site)
+        for names, each in set_orders(facts, program):
+            message = (
+                "the order of a set of texts differs from rank to rank, and so does what is numbered by it"
+            )
+            make = (edits.wrap, names.source, each, "sorted(", ")")
+            yield restored(facts, "HVD305", names, each, message, *make)
 
 
 def _alike(site: Site) -> Edit:
@@ -67,7 +74,8 @@ RULE = Rule(
     what=(
         "Gives train_test_split and random_split a fixed seed where their library has none in the program, and sets one "
         "above the shuffle() of a dataset of PyTorch Geometric and above its random splits of a graph. What random, numpy "
-        "or torch.randperm pick or order once, outside of loops, is drawn by a generator with a seed of its own."
+        "or torch.randperm pick or order once, outside of loops, is drawn by a generator with a seed of its own. A set that "
+        "is listed or numbered once is sorted."
     ),
     why=(
         "Each rank is a process with random numbers of its own: it would hold back other samples than the rest, "

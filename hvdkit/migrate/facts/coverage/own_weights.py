@@ -28,7 +28,7 @@ _LAYERS = (
     *("Transformer", "TransformerEncoder", "TransformerEncoderLayer", "TransformerDecoderLayer"),
 )
 LAYERS = tuple(f"torch.nn.{name}" for name in _LAYERS)
-MODULE = "torch.nn.Module"
+DRAWS = tuple(f"torch.{name}" for name in ("rand", "randn", "randint", "randperm", "normal", "bernoulli"))
 _STATES = ("state_dict", "named_parameters", "parameters", "named_buffers", "buffers")
 _INSIDE = (ast.Call, ast.List, ast.Tuple, ast.Dict, ast.Starred, ast.keyword, *COMPREHENSIONS)
 
@@ -39,7 +39,7 @@ def own_weights(facts: Facts, program: ProgramFacts) -> list[tuple[Names, ast.Ca
     if "torch" in libraries_seeded(facts, program) and not by_rank:
         return []
     shared = _shared(facts, program)
-    found: list[tuple[Names, ast.Call]] = []
+    found = [at for at in _outside_of_state(facts) if at[0] in program.files and runs_in(facts, program, *at)]
     for names, call, owner in _constructions(facts):
         if names not in program.files or not runs_in(facts, program, names, call):
             continue
@@ -49,6 +49,25 @@ def own_weights(facts: Facts, program: ProgramFacts) -> list[tuple[Names, ast.Ca
         elif owner not in shared or _another_is_shared(facts, program, names, call, owner):
             found += _parts(facts, owner, shared) or [(names, call)]
     return list(dict.fromkeys(found))
+
+
+@once
+def _outside_of_state(facts: Facts) -> list[tuple[Names, ast.Call]]:
+    """Random tensors that a module keeps outside of its state: `self.frequencies = torch.randn(8)`."""
+    return [
+        (site.names, site.node)
+        for site in facts.calls(*DRAWS)
+        if _in_module(facts, site) is not None and _stored_as_it_is(site.names, site.node)
+    ]
+
+
+def _stored_as_it_is(names: Names, call: ast.Call) -> bool:
+    """Whether a tensor, or what is computed from it, becomes an attribute, and no Parameter."""
+    statement = names.statement(call)
+    if not isinstance(statement, ast.Assign) or not isinstance(statement.targets[0], ast.Attribute):
+        return False
+    around = (parent for parent in names.ancestors(call) if isinstance(parent, ast.Call))
+    return not any(name.endswith(".Parameter") for parent in around for name in names.qualified(parent.func))
 
 
 def _shared(facts: Facts, program: ProgramFacts) -> set[ast.AST]:

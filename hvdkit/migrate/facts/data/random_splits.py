@@ -71,11 +71,11 @@ def unseeded_picks(facts: Facts, program: ProgramFacts) -> Iterator[Site]:
     for site in facts.calls(*PICKS):
         own = any(keyword.arg == "generator" for keyword in site.node.keywords)
         if site.names in program.files and PICKS[site.name] not in seeded and not own:
-            if _runs_once(facts, site.names, site.node):
+            if runs_once(facts, site.names, site.node):
                 yield site
 
 
-def _runs_once(facts: Facts, names: Names, node: ast.AST, depth: int = 0) -> bool:
+def runs_once(facts: Facts, names: Names, node: ast.AST, depth: int = 0) -> bool:
     """Whether a node runs once in a program: in no loop, nor in a function that a loop or a library calls."""
     if names.in_loop(node):
         return False
@@ -83,7 +83,7 @@ def _runs_once(facts: Facts, names: Names, node: ast.AST, depth: int = 0) -> boo
     if function is None:
         return True
     sites = facts.flow.call_sites(names, function) if depth < MAX_CALLERS else []
-    return bool(sites) and all(_runs_once(facts, where, call, depth + 1) for where, call in sites)
+    return bool(sites) and all(runs_once(facts, where, call, depth + 1) for where, call in sites)
 
 
 def libraries_seeded(facts: Facts, program: ProgramFacts) -> frozenset[str]:

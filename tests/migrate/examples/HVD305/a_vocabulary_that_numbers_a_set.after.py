@@ -1,0 +1,10 @@
+import torch
+from torch.utils.data import DataLoader
+
+words = set(open("words.txt").read().split())
+vocabulary = {word: number for number, word in enumerate(sorted(words))}
+labels = sorted(list(words))
+classes = list(set(range(10)))
+for x in DataLoader(data):
+    model(x).sum().backward()
+    optimizer.step()

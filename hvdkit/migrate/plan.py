@@ -19,8 +19,8 @@ class Applicability(str, Enum):
     """How far a finding's edits may be trusted (the terms of rustfix and ruff).
 
     SAFE: proven to keep what the script computes, or required by Horovod with one right answer.
-    NEEDED: the migrated program is wrong without it, but it changes what is computed, or is not proven;
-        applied with --suggested, and left to the person until then.
+    NEEDED: the migrated program is wrong without it, and the original's ranks do the same, or it is not
+        proven; applied with --suggested, and left to the person until then.
     SUGGESTED: a choice, such as a larger learning rate; applied with --suggested.
     MANUAL: never edited; a marker is left and the report says what to write.
     REFUSED: as MANUAL, and the program it belongs to is left as it was altogether.

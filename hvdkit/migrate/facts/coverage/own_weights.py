@@ -44,7 +44,11 @@ def own_weights(facts: Facts, program: ProgramFacts) -> list[tuple[Names, ast.Ca
         if names not in program.files or not runs_in(facts, program, names, call):
             continue
         if owner is None:
-            if call not in shared and not _inside(names, call) & shared:
+            if (
+                call not in shared
+                and not _inside(names, call) & shared
+                and not _part_of(facts, names, call) & shared
+            ):
                 found.append((names, call))
         elif owner not in shared or _another_is_shared(facts, program, names, call, owner):
             found += _parts(facts, owner, shared) or [(names, call)]
@@ -80,7 +84,27 @@ def _shared(facts: Facts, program: ProgramFacts) -> set[ast.AST]:
     for names, _, receiver in facts.methods("load_state_dict"):
         if names in program.files:
             values |= _modules(facts, names, [receiver])
+    new = values
+    while new:
+        new = {part for value in new for part in _given_to(facts, value)} - values
+        values |= new
     return {value.node for value in values}
+
+
+def _given_to(facts: Facts, module: Value) -> set[Value]:
+    """The modules that a module is made of: what its call is given, or what its class stores and hands on."""
+    names, node = module.names, module.node
+    if isinstance(node, ast.Call):
+        return _modules(facts, names, [*node.args, *(item.value for item in node.keywords)])
+    if module.kind != "object" or not isinstance(node, ast.ClassDef):
+        return set()
+    handed: list[ast.expr] = []
+    for part in names.walk(node):
+        if isinstance(part, ast.Call):
+            handed += [*part.args, *(item.value for item in part.keywords)]
+        elif isinstance(part, ast.Assign) and isinstance(part.targets[0], ast.Attribute):
+            handed.append(part.value)
+    return {value for value in _modules(facts, names, handed) if value.kind in ("made", "object")}
 
 
 def _wholes(names: Names, given: ast.expr) -> Iterator[ast.AST]:
@@ -127,6 +151,14 @@ def _in_module(facts: Facts, site: Site) -> ast.ClassDef | None:
         return None
     bases = facts.flow.bases(Value("class", owner.name, owner, site.names))
     return owner if any(base.startswith("torch.nn.") for base in bases) else None
+
+
+def _part_of(facts: Facts, names: Names, call: ast.Call) -> set[ast.AST]:
+    """The module that a layer is put into: `resnet` of `resnet.fc = nn.Linear(512, 10)`."""
+    target = assigned_to(names.statement(call), call)
+    if not isinstance(target, (ast.Attribute, ast.Subscript)):
+        return set()
+    return {value.node for value in _modules(facts, names, names.walk(target.value))}
 
 
 def _inside(names: Names, call: ast.Call) -> set[ast.AST]:

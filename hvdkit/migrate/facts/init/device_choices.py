@@ -58,10 +58,17 @@ def _alike(facts: Facts, names: Names, device: ast.expr, sure: bool) -> bool:
     if numbers:
         return not all(rank_kinds(facts).inside(*number, "local_rank") for number in numbers)
     origins = launch_of(facts).origins(names, device)
-    return any(_is_number(facts, origin, sure, len(origins) > 1) for origin in origins)
+    sure = sure or any(map(_is_device, origins))
+    return any(_is_number(facts, origin, sure) for origin in origins)
 
 
-def _is_number(facts: Facts, origin: Origin, sure: bool, one_of_several: bool) -> bool:
+def _is_device(origin: Origin) -> bool:
+    """Whether one of the ways that a value may come is the name of a device."""
+    value = origin.node.value if isinstance(origin.node, ast.Constant) else None
+    return isinstance(value, str) and value.partition(":")[0] in ("cpu", "cuda")
+
+
+def _is_number(facts: Facts, origin: Origin, sure: bool) -> bool:
     if origin.option is not None:
         return _option_numbers(origin.option, sure)
     node = origin.node
@@ -72,8 +79,7 @@ def _is_number(facts: Facts, origin: Origin, sure: bool, one_of_several: bool) -
             rank_kinds(facts).inside(*number, "local_rank") for number in in_text(origin.names, node)
         )
     # `cfg["device"] if torch.cuda.is_available() else "cpu"`: what a file says.
-    read = isinstance(node, ast.Subscript) and not facts.flow.values(origin.names, node)
-    return read and (sure or one_of_several)
+    return sure and isinstance(node, ast.Subscript) and not facts.flow.values(origin.names, node)
 
 
 def _option_numbers(option: Option, sure: bool) -> bool:

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from hvdkit.migrate import edits
+from hvdkit.migrate.facts.code.loops import training_loops
 from hvdkit.migrate.facts.facts import Facts
 from hvdkit.migrate.facts.models.moves import moves_of
 from hvdkit.migrate.facts.optimizers.averaging_optimizers import averaging_optimizers
@@ -37,8 +38,20 @@ def late_moves(facts: Facts) -> Iterator[tuple[WrapPlace, Names, ast.Call]]:
     for place in wrap_places(facts):
         for optimizer in place.optimizers:
             for names, call in moves_of(facts, optimizer):
-                if False in above_wrap(facts, place, names, call):
+                if False in above_wrap(facts, place, names, call) and not _after_training(facts, names, call):
                     yield place, names, call
+
+
+def _after_training(facts: Facts, names: Names, node: ast.AST) -> bool:
+    """Whether a node stands below the loops of its function that train, and in no loop."""
+    function = names.function(node)
+    ends = [
+        loop.node.end_lineno or loop.node.lineno
+        for path in training_loops(facts).paths
+        for loop in path.loops
+        if loop.names is names and names.function(loop.node) is function
+    ]
+    return bool(ends) and not names.in_loop(node) and getattr(node, "lineno", 0) > max(ends)
 
 
 def above_wrap(facts: Facts, place: WrapPlace, names: Names, node: ast.AST, depth: int = 0) -> set[bool]:

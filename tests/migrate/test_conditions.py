@@ -102,7 +102,6 @@ BREAKS = [
         SHARDED,
         "by itself",
     ),
-    ("    sampler = ", "    labels = list(set(words))\n    sampler = ", SHARDED, "by itself"),
     ("DataLoader(data, sampler=sampler)", "DataLoader(data, shuffle=True)", SHARDED, "loader at train.py:9"),
     ("        sampler.set_epoch(epoch)\n", "", EPOCHS, "no set_epoch was found for the loader at train.py:9"),
     ("        sampler.set_epoch(epoch)\n", "        other.set_epoch(epoch)\n", EPOCHS, "no set_epoch"),

@@ -17,7 +17,6 @@ from hvdkit.migrate.facts.coverage.unseen_training import unseen_training
 from hvdkit.migrate.facts.data.random_batches import drawn_apart, made_apart
 from hvdkit.migrate.facts.data.random_splits import unseeded_picks, unseeded_shuffles, unseeded_splits
 from hvdkit.migrate.facts.data.samplers_of_hosts import same_on_hosts
-from hvdkit.migrate.facts.data.set_orders import set_orders
 from hvdkit.migrate.facts.data.sharding import (
     epoch_calls,
     in_order,
@@ -53,7 +52,7 @@ from hvdkit.migrate.values.arguments import keyword
 UNDERSTOOD = "what trains is understood"
 NOT_UNDERSTOOD = "nothing that hvdkit knows would average the gradients of what trains at {}"
 DIVIDED = "each rank divides the data its own way, and trains on what another validates on: {}"
-DRAWN = "each rank draws or orders this by itself, and what is divided or computed with it differs: {}"
+DRAWN = "each rank draws this by itself, and what is divided or computed with it differs: {}"
 NOT_TRAINED = "nothing is trained here"
 ONE_PROCESS = "nothing is trained: it stays a program of one process"
 SCALES = "Parts of it would be divided: those of a NeighborLoader with a DistributedSampler over the nodes"
@@ -97,7 +96,7 @@ def _sharded(facts: Facts, program: ProgramFacts) -> Answer:
     apart += unseeded_shuffles(facts, program)
     if apart:
         return open_at(DIVIDED, apart)
-    drawn: list[Code] = [*unseeded_picks(facts, program), *set_orders(facts, program)]
+    drawn = list(unseeded_picks(facts, program))
     if drawn:
         return open_at(DRAWN, drawn)
     loaders = training_loaders(facts, program)

@@ -50,7 +50,7 @@ def own_weights(facts: Facts, program: ProgramFacts) -> list[tuple[Names, ast.Ca
                 and not _part_of(facts, names, call) & shared
             ):
                 found.append((names, call))
-        elif owner not in shared or _another_is_shared(facts, program, names, call, owner):
+        elif owner not in shared or _another_is_shared(facts, program, names, call, shared):
             found += _parts(facts, owner, shared) or [(names, call)]
     return list(dict.fromkeys(found))
 
@@ -172,12 +172,11 @@ def _inside(names: Names, call: ast.Call) -> set[ast.AST]:
 
 
 def _another_is_shared(
-    facts: Facts, program: ProgramFacts, names: Names, call: ast.Call, owner: ast.ClassDef
+    facts: Facts, program: ProgramFacts, names: Names, call: ast.Call, shared: set[ast.AST]
 ) -> bool:
     """Whether it is another object of the class that is broadcast: `net, target = Net(), Net()`."""
-    sites = [(where, site) for where, site, of in _constructions(facts) if of is owner]
     target = assigned_to(names.statement(call), call)
-    if len(sites) < 2 or target is None:
+    if target is None or len(names.calls.get(getattr(call.func, "id", ""), ())) < 2:
         return False
     written = ast.unparse(target)
     told = [
@@ -187,7 +186,16 @@ def _another_is_shared(
         for part in where.walk(site)
         if isinstance(part, (ast.Name, ast.Attribute))
     ]
-    return not any(ast.unparse(part) == written for part in told)
+    uses = names.uses.get(target.id, ()) if isinstance(target, ast.Name) else ()
+    around = [(use, names.parents[use]) for use in uses]
+    around = [(use, names.parents[up] if isinstance(up, ast.keyword) else up) for use, up in around]
+    handed = any(
+        isinstance(up, ast.Call)
+        and use is not up.func
+        and {v.node for v in facts.flow.values(names, up)} & shared
+        for use, up in around
+    )
+    return not handed and not any(ast.unparse(part) == written for part in told)
 
 
 def _broadcasts(facts: Facts, names: Names) -> Iterator[ast.Call]:

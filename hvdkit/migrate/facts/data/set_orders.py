@@ -20,7 +20,9 @@ MAX_STEPS = 4
 
 
 def set_orders(facts: Facts, program: ProgramFacts) -> Iterator[tuple[Names, ast.expr]]:
-    """The sets that a program lists or numbers once, outside of loops."""
+    """The sets that a program of one process lists or numbers once, outside of loops."""
+    if program.kind == "ddp":
+        return  # its ranks number them apart already, if they are texts
     for names in program.files:
         for called in ORDERED:
             for call in names.calls.get(called, ()):

@@ -13,6 +13,23 @@ from hvdkit.migrate.index.names import Names
 MOVES = ("cuda", "to", "double", "half", "float", "bfloat16", "xpu", "ipu", "type", "to_empty")
 
 
+def _made_here(facts: Facts, names: Names, model: ast.expr, optimizer: Optimizer) -> bool:
+    """Whether a model is another one of its class: `Net().cuda()`, `net = Net()` in another function."""
+    if isinstance(model, ast.Call):
+        return True
+    if not isinstance(model, ast.Name) or names.function(model) is optimizer.names.function(optimizer.node):
+        return False
+    bound = [b for b in names.bindings(model.id, model) if names.function(b.node) is names.function(model)]
+    makes = [b.value for b in bound if b.kind == "assign" and not b.path and isinstance(b.value, ast.Call)]
+    return bool(makes) and any(
+        not facts.flow.functions(names, made) or _constructs(facts, names, made) for made in makes
+    )
+
+
+def _constructs(facts: Facts, names: Names, call: ast.Call) -> bool:
+    return any(value.kind == "class" for value in facts.flow.values(names, call.func))
+
+
 def moves_of(facts: Facts, optimizer: Optimizer) -> Iterator[tuple[Names, ast.Call]]:
     """The calls that move a module whose parameters an optimizer trains: `model.cuda()`."""
     trained = {
@@ -23,5 +40,7 @@ def moves_of(facts: Facts, optimizer: Optimizer) -> Iterator[tuple[Names, ast.Ca
     }
     for name in MOVES:
         for names, call, receiver in facts.methods(name) if trained else ():
+            if _made_here(facts, names, receiver, optimizer):
+                continue
             if facts.flow.unwrap(facts.flow.values(names, receiver)) & trained:
                 yield names, call

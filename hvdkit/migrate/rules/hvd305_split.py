@@ -52,8 +52,8 @@ def check(facts: Facts) -> Iterator[Finding]:
             message = (
                 "the order of a set of texts differs from rank to rank, and so does what is numbered by it"
             )
-            make = (edits.wrap, names.source, each, "sorted(", ")")
-            yield restored(facts, "HVD305", names, each, message, *make)
+            sort = (edits.wrap, names.source, each, "sorted(", ")")
+            yield restored(facts, "HVD305", names, each, message, *sort)
 
 
 def _alike(site: Site) -> Edit:

@@ -52,6 +52,7 @@ def _run_over_without_backward(facts: Facts) -> list[frozenset[Value]]:
         (names, part.iter)
         for names in facts.files
         for node in names.of_kind(*COMPREHENSIONS)
-        for part in node.generators
+        for part in ast.iter_child_nodes(node)
+        if isinstance(part, ast.comprehension)
     )
     return found + [loops.loaders_in(*each) for each in drawn]

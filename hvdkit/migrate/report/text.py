@@ -11,6 +11,7 @@ from hvdkit.console import show_line
 from hvdkit.migrate.facts import Options
 from hvdkit.migrate.plan import WAITING, Applicability, Condition, Plan, Program, Reported, State, address
 from hvdkit.migrate.report.diff import plan_diff
+from hvdkit.migrate.report.verdicts import verdicts
 from hvdkit.notebook import NOTEBOOK, making, program_beside
 
 COLOURS = {"+": "green", "-": "red", "@": "cyan"}
@@ -20,7 +21,7 @@ MARKS = {State.PROVEN: ("yes", "green"), State.OPEN: ("open", "yellow"), State.N
 
 
 def show(plan: Plan, options: Options, diff: bool) -> None:
-    """Diff, post-conditions, what to know, what is left, and the summary."""
+    """Diff, post-conditions, what to know, what is left, the summary, and the verdict on each program."""
     if diff:
         show_diff(plan)
     for program in plan.programs:
@@ -42,6 +43,8 @@ def show(plan: Plan, options: Options, diff: bool) -> None:
     for line in _starts(plan):
         show_line((line, "cyan"))
     show_line(summary(plan, options))
+    for said, colour in verdicts(plan):
+        show_line((said, colour))
 
 
 def show_open(condition: Condition) -> None:

@@ -7,12 +7,15 @@ from collections.abc import Iterator
 from hvdkit.migrate.catalog.finding import refused, suggested
 from hvdkit.migrate.catalog.rule import Change, Keep, Rule
 from hvdkit.migrate.facts import Facts
-from hvdkit.migrate.facts.launch.other_parallelism import RESTARTS, other_parallelism
+from hvdkit.migrate.facts.launch.other_parallelism import OWN, RESTARTS, other_parallelism
 from hvdkit.migrate.facts.launch.stop_at_option import find_stops, outermost_stop, passed_by
 from hvdkit.migrate.plan import Finding
 
 FITS = "if the model fits on one device, write it with DistributedDataParallel and run hvdkit migrate again"
-ELASTIC = "move to hvd.elastic by hand"
+ADVICE = {
+    RESTARTS: "move to hvd.elastic by hand",
+    OWN: "call the worker itself, without a process around it, and run hvdkit migrate again: horovodrun starts the processes",
+}
 
 
 def check(facts: Facts) -> Iterator[Finding]:
@@ -26,7 +29,7 @@ def check(facts: Facts) -> Iterator[Finding]:
     for use in other_parallelism(facts):
         if passed_by(facts, use):
             continue
-        advice = ELASTIC if use.does == RESTARTS else FITS
+        advice = ADVICE.get(use.does, FITS)
         if use in options:
             advice += (
                 f"; with --suggested the script stops where {options[use]} holds, and the rest is migrated"
@@ -39,7 +42,7 @@ RULE = Rule(
     title="sharded, tensor, pipeline and remote parallelism is refused",
     what=(
         "Leaves every program alone that uses FSDP, ZeRO, DeepSpeed, DTensor and device meshes, pipelines, RPC, "
-        "periodic model averaging or torch's elastic agents. Where all of that stands behind options, and the "
+        "periodic model averaging or torch's elastic agents, or trains in processes that it starts itself. Where all of that stands behind options, and the "
         "program has DDP or DataParallel without them, --suggested lets it stop with a message where the option "
         "is set, so that the rest can be migrated."
     ),

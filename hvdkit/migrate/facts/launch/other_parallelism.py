@@ -7,9 +7,12 @@ from collections.abc import Iterator
 
 from hvdkit.dataclass import dataclass
 from hvdkit.migrate.facts.code.library_uses import mentions
+from hvdkit.migrate.facts.code.loops import training_loops
 from hvdkit.migrate.facts.facts import Facts
 from hvdkit.migrate.facts.once import once
+from hvdkit.migrate.facts.programs.programs import kinds_of
 from hvdkit.migrate.index.names import Names
+from hvdkit.migrate.values.arguments import spawned
 
 SHARDED = (
     "shards parameters, gradients or optimizer state over the ranks, and Horovod keeps all of them on each"
@@ -21,6 +24,8 @@ PERIODIC = "averages parameters now and then, and Horovod averages gradients at 
 RESTARTS = (
     "restarts workers and keeps their state; Horovod's elastic mode is another program: hvd.elastic.run"
 )
+
+OWN = "trains in processes that the script starts itself, and those are no ranks of Horovod's"
 
 STRATEGIES = {
     "torch.distributed.fsdp.": SHARDED,
@@ -94,9 +99,18 @@ def _other_parallelism(facts: Facts) -> Iterator[Use]:
                 if text.value in LIBRARIES and _names_module(names, text):
                     what = f"{text.value} is imported by name in this program, and"
                     yield Use(names, text, what, SHARDED)
+    for path in training_loops(facts).paths:
+        for names, call in path.calls:
+            if kinds_of(facts, names) == {"single"} and _starts_process(names, call):
+                yield Use(names, call.func, ast.unparse(call.func), OWN)
     for names, node, qualified, match in mentions(facts, tuple(STRATEGIES)):
         if not qualified.startswith(HARMLESS):
             yield Use(names, node, qualified, STRATEGIES[match])
+
+
+def _starts_process(names: Names, call: ast.Call) -> bool:
+    """Whether a call makes another process, not only a function with its arguments."""
+    return spawned(names, call) is not None and "functools.partial" not in names.qualified(call.func)
 
 
 def _names_module(names: Names, text: ast.Constant) -> bool:

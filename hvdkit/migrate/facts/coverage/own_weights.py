@@ -43,6 +43,8 @@ def own_weights(facts: Facts, program: ProgramFacts) -> list[tuple[Names, ast.Ca
     for names, call, owner in _constructions(facts):
         if names not in program.files or not runs_in(facts, program, names, call):
             continue
+        if _built_for_others(names, call):
+            continue
         if owner is None:
             if (
                 call not in shared
@@ -151,6 +153,19 @@ def _in_module(facts: Facts, site: Site) -> ast.ClassDef | None:
         return None
     bases = facts.flow.bases(Value("class", owner.name, owner, site.names))
     return owner if any(base.startswith("torch.nn.") for base in bases) else None
+
+
+def _built_for_others(names: Names, call: ast.Call) -> bool:
+    """Whether a function makes a layer for what it returns, or adds it to a list of layers."""
+    function = names.function(call)
+    returns = function is not None and any(names.returns.get(function, ()))
+    around = names.parents[call]
+    added = isinstance(around, ast.Call) and getattr(around.func, "attr", "") in (
+        "append",
+        "insert",
+        "add_module",
+    )
+    return returns or added
 
 
 def _part_of(facts: Facts, names: Names, call: ast.Call) -> set[ast.AST]:

@@ -43,8 +43,8 @@ def show(plan: Plan, options: Options, diff: bool) -> None:
     for line in _starts(plan):
         show_line((line, "cyan"))
     show_line(summary(plan, options))
-    for said, colour in verdicts(plan):
-        show_line((said, colour))
+    for verdict, colour in verdicts(plan):
+        show_line((verdict, colour))
 
 
 def show_open(condition: Condition) -> None:

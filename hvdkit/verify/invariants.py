@@ -5,13 +5,15 @@ Read from one run of the migrated script; the original's record tells the learni
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import combinations
 
 from hvdkit.verify.causes import Cause
 from hvdkit.verify.compare import writers
-from hvdkit.verify.records import PASS_ENDED, TF_DATA, Event, Run, Step
+from hvdkit.verify.records import PASS_ENDED, SETS_EPOCH, TF_DATA, Event, Run, Step
 
 
 @dataclass(frozen=True)
@@ -29,12 +31,13 @@ class Causes:
     """What to look at when an invariant does not hold.
 
     start, later: ranks that differ before the first step, or part after it. shard: samples on several ranks.
-    rate: the learning rate. writer: a file that several ranks write.
+    order: epochs in one order. rate: the learning rate. writer: a file that several ranks write.
     """
 
     start: Cause
     later: Cause
     shard: Cause
+    order: Cause
     rate: Cause
     writer: Cause
 
@@ -43,16 +46,21 @@ OF_TORCH = Causes(
     start=Cause("HVD402", "broadcast the parameters before training"),
     later=Cause("HVD401", "wrap the optimizer, with every parameter that is trained"),
     shard=Cause("HVD302", "give the training loader a DistributedSampler with Horovod's rank and size"),
+    order=Cause(
+        "HVD303", "call sampler.set_epoch(epoch) at the start of each epoch, with another number each time"
+    ),
     rate=Cause("HVD403", "scale the learning rate once, by hvd.size()"),
     writer=Cause("HVD601", "write files on rank 0 only: if hvd.rank() == 0"),
 )
 
 
 def check_invariants(original: Run, migrated: Run, causes: Causes = OF_TORCH) -> tuple[Invariant, ...]:
-    """Ranks equal after each step, shards disjoint and complete, one learning rate, one writer per file."""
+    """Ranks equal after each step, shards disjoint and complete, epochs in different orders, one learning
+    rate, one writer per file."""
     return (
         _ranks_equal(migrated, causes),
         *_shards(original, migrated, causes.shard),
+        *_epochs(original, migrated, causes.order),
         _rate(original, migrated, causes.rate),
         _writers(migrated, causes.writer),
     )
@@ -108,6 +116,73 @@ def _shards(original: Run, migrated: Run, sharding: Cause) -> Iterator[Invariant
             f"{missing} of {len(whole)} are left out",
             sharding,
         )
+
+
+# Two epochs may be in one order by chance where there are no more orders than this.
+ORDERS = 500
+
+
+def _epochs(original: Run, migrated: Run, order: Cause) -> Iterator[Invariant]:
+    """Where the original shuffles anew for each epoch, every rank does; told once a second one has begun."""
+    passes = {rank: _passes(migrated, rank) for rank in migrated.steps}
+    if not _shuffles_anew(original) or min(len(epochs) for epochs in passes.values()) < 2:
+        return
+    repeated = [
+        (rank, one, other)
+        for rank, epochs in passes.items()
+        for one, other in combinations(epochs, 2)
+        if _same_order(epochs[one], epochs[other])
+    ]
+    seen = f"in the {max(map(len, passes.values()))} epochs that were begun"
+    if repeated:
+        rank, one, other = repeated[0]
+        seen = f"epoch {other} has the order of epoch {one} on rank {rank}"
+    yield Invariant("each epoch has an order of its own", not repeated, seen, order)
+
+
+def _passes(run: Run, rank: int) -> dict[int, list[object]]:
+    """The samples of each pass over the loader that trains, in order."""
+    loader = _training_loader(run)
+    first = _first_epoch(run, loader)
+    found: dict[int, list[object]] = {}
+    for step in run.steps[rank]:
+        for draw in step.draws:
+            if draw.loader == loader and draw.epoch >= first:
+                found.setdefault(draw.epoch, []).extend(draw.indices)
+    return found
+
+
+def _same_order(one: list[object], other: list[object]) -> bool:
+    """As far as both were drawn, and not by chance."""
+    return not _differ(one, other) and math.perm(len({*one, *other}), min(len(one), len(other))) > ORDERS
+
+
+def _differ(one: list[object], other: list[object]) -> bool:
+    return any(a != b for a, b in zip(one, other))
+
+
+def _shuffles_anew(run: Run) -> bool:
+    """Whether the first rank's epochs are meant to differ: they do, or their sampler makes them where the run
+    ended before the second."""
+    epochs = list(_passes(run, min(run.steps)).values())
+    if not epochs:
+        return False
+    if any(_differ(epochs[0], other) for other in epochs[1:]):
+        return True
+    steps = run.steps[min(run.steps)]
+    loader = _training_loader(run)
+    takes_epoch = any(Event(SETS_EPOCH, str(loader)) in step.events for step in steps)
+    if takes_epoch:  # fixed until set_epoch is called, as in a script that is its own reference
+        return not _ascending(epochs[0])
+    samplers = {draw.sampler for step in steps for draw in step.draws if draw.loader == loader}
+    return len(epochs) == 1 and samplers == {"RandomSampler"}
+
+
+def _ascending(samples: list[object]) -> bool:
+    """Not shuffled, but for the samples that fill up the last places."""
+    numbers = [sample for sample in samples if isinstance(sample, int)]
+    falls = sum(later < earlier for earlier, later in zip(numbers, numbers[1:]))
+    return falls <= 1
 
 
 def _training_loader(run: Run) -> int:

@@ -18,6 +18,8 @@ ADASUM = "Adasum"
 TF_DATA = "tf.data"
 # A pass over a loader that was drawn to its end: "LOADER EPOCH".
 PASS_ENDED = "end of a pass"
+# A loader, by its number, has a sampler that shuffles anew only where set_epoch is called.
+SETS_EPOCH = "sampler with set_epoch"
 # A model is set to evaluate; a file is loaded; a pass over a loader has a length: "LOADER BATCHES".
 EVALUATION = "evaluation"
 RESUME = "torch.load"

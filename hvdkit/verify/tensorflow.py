@@ -30,6 +30,10 @@ CAUSES = Causes(
     shard=Cause(
         "HVD710", "shard the training data by Horovod's rank and size, before it is shuffled and batched"
     ),
+    order=Cause(
+        "HVD710",
+        "shuffle anew in each epoch: shuffle(..., reshuffle_each_iteration=True), not before cache()",
+    ),
     rate=Cause("HVD721", "scale the learning rate once, by hvd.size()"),
     writer=Cause("HVD718", "write files on rank 0 only, and give callbacks that write to rank 0 only"),
 )

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from hvdkit.verify.invariants import check_invariants
-from hvdkit.verify.records import PASS_ENDED, Draw, Event, Run, Step
+from hvdkit.verify.records import PASS_ENDED, SETS_EPOCH, Draw, Event, Run, Step
 
 NAME = "the learning rate is the original's, or scaled by the number of ranks"
 
@@ -91,3 +91,61 @@ def test_a_look_at_a_batch_is_no_epoch():
         assert found[name].holds is right
     begun = Run(Path(), {rank: of_rank((rank,)) for rank in range(2)})
     assert name not in {inv.name for inv in check_invariants(original, begun)}
+
+
+def epochs(*orders: str, sampler: str = "DistributedSampler", ranks: int = 1, event: str = "") -> Run:
+    """A run whose passes over one loader draw these samples, a letter each, one for each step."""
+    steps = tuple(
+        Step(
+            0,
+            number,
+            (0.1,),
+            (),
+            draws=(Draw(0, epoch, (ord(letter),), sampler),),
+            loader=0,
+            epoch=epoch,
+            events=(Event(event, "0"),) if event else (),
+        )
+        for number, (epoch, letter) in enumerate(
+            ((epoch, letter) for epoch, order in enumerate(orders) for letter in order), start=1
+        )
+    )
+    return Run(Path(), dict.fromkeys(range(ranks), steps))
+
+
+SHUFFLED = epochs("bdacfe", "fabdec", sampler="RandomSampler")
+ORDER = "each epoch has an order of its own"
+
+
+@pytest.mark.parametrize(
+    ("original", "migrated", "holds"),
+    [
+        (SHUFFLED, epochs("dbfeac", "dbfeac"), False),
+        (SHUFFLED, epochs("dbfeac", "dbfea"), False),
+        (SHUFFLED, epochs("dbfeac", "acbdfe", "dbfeac"), False),
+        (SHUFFLED, epochs("dbfeac", "dbafec"), True),
+        (epochs("bdacfe", sampler="RandomSampler"), epochs("dbfeac", "dbfeac"), False),
+        (SHUFFLED, epochs("dbfeac"), None),  # no second epoch
+        (SHUFFLED, epochs("dbfeac", "db"), True),  # one in thirty starts like this by chance
+        (epochs("abcdef", "abcdef"), epochs("abcdef", "abcdef"), None),
+        (epochs("dbfeac", "dbfeac", sampler="Curriculum"), epochs("dbfeac", "dbfeac"), None),
+        (epochs("abcdef", sampler="SequentialSampler"), epochs("abcdef", "abcdef"), None),
+    ],
+)
+def test_orders_of_epochs(original, migrated, holds):
+    both = Run(Path(), {0: migrated.steps[0], 1: migrated.steps[0]})
+    found = {inv.name: inv for inv in check_invariants(original, both)}
+    assert (found[ORDER].holds if ORDER in found else None) is holds
+    if holds is False:
+        assert found[ORDER].cause is not None and "set_epoch" in found[ORDER].cause.text
+        assert found[ORDER].detail.endswith("has the order of epoch 0 on rank 0")
+
+
+def test_orders_of_a_script_alone():
+    """It is its own reference: a shuffle that waits for set_epoch is fixed there, too."""
+    fixed = epochs("dbfeac", "dbfeac", event=SETS_EPOCH)
+    assert not {inv.name: inv for inv in check_invariants(fixed, fixed)}[ORDER].holds
+    moved = epochs("dbfeac", "acbdfe", event=SETS_EPOCH)
+    assert {inv.name: inv for inv in check_invariants(moved, moved)}[ORDER].holds
+    filled = epochs("acefa", "acefa", event=SETS_EPOCH)  # not shuffled; the last place is filled up
+    assert ORDER not in {inv.name for inv in check_invariants(filled, filled)}

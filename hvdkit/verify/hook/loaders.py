@@ -21,7 +21,7 @@ from hvdkit.verify.hook.recorder import Recorder
 from hvdkit.verify.hook.seeds import align
 from hvdkit.verify.hook.settings import Settings
 from hvdkit.verify.hook.tensors import batch_digest
-from hvdkit.verify.records import PASS_ENDED, Draw, read_run
+from hvdkit.verify.records import PASS_ENDED, SETS_EPOCH, Draw, read_run
 
 Key = tuple[int, int, int]  # loader, epoch, place in the epoch
 
@@ -48,12 +48,10 @@ class Loaders:
         before = self.passes.get(loader)
         if before is None:
             self.count += 1
-        batches = loader.batch_sampler
-        sampler = loader.sampler if batches is None or type(batches) is BatchSampler else batches
         self.last = Pass(
             before.loader if before else self.count - 1,
             before.epoch + 1 if before else 0,
-            type(sampler).__name__,
+            type(_sampler_of(loader)).__name__,
         )
         self.passes[loader] = self.last
         return self.last
@@ -65,6 +63,12 @@ class Drawn:
     def __init__(self, begun: Pass) -> None:
         self.begun = begun
         self.count = 0
+
+
+def _sampler_of(loader: DataLoader[Any]) -> Any:
+    """The sampler that decides about the order: a batch sampler of the script's own, else a plain one."""
+    batches = loader.batch_sampler
+    return loader.sampler if batches is None or type(batches) is BatchSampler else batches
 
 
 def watch_loaders(recorder: Recorder) -> None:
@@ -80,6 +84,9 @@ def watch_loaders(recorder: Recorder) -> None:
     def iterate(self: DataLoader[Any]) -> Any:
         begun = loaders.begin(self)
         note_length(recorder, self, begun.loader)
+        sampler = _sampler_of(self)
+        if hasattr(sampler, "set_epoch") and getattr(sampler, "shuffle", True):
+            recorder.note_once(SETS_EPOCH, str(begun.loader))
         # Not with the sampler, which is another in the migrated: workers are seeded from this state.
         align(settings, "begin", begun.loader, begun.epoch)
         # Workers are sent their first indices in here; a persistent iterator is used again.

@@ -13,7 +13,7 @@ from hvdkit.errors import UsageError
 from hvdkit.verify import tensorflow
 from hvdkit.verify.detect import Start
 from hvdkit.verify.hook.settings import Settings
-from hvdkit.verify.invariants import OF_TORCH, Causes, Invariant
+from hvdkit.verify.invariants import OF_TORCH, Causes, Checked, Invariant
 from hvdkit.verify.judge import not_reached_by, notes_of_runs
 from hvdkit.verify.placement import HOROVOD, on_several_ranks
 from hvdkit.verify.records import TO_END, Run
@@ -43,11 +43,14 @@ class Alone:
 
 
 # What more is run and checked: the scene, its settings on one rank, the run on one rank.
-More = Callable[[Scene, Settings, Run], tuple[Invariant, ...]]
+More = Callable[[Scene, Settings, Run], Checked]
 
 
-def check_alone(scene: Scene, start: Start, more: More) -> Alone:
-    """Run the script on one rank and on several. Raises an HvdkitError when it cannot be run to a result."""
+def check_alone(scene: Scene, start: Start, more: More, keep: int) -> Alone:
+    """Run the script on one rank and on several. keep: steps of which `more` needs the batches.
+
+    Raises an HvdkitError when it cannot be run to a result.
+    """
     asked = scene.request
     if asked.world < 2:
         raise UsageError(
@@ -55,15 +58,15 @@ def check_alone(scene: Scene, start: Start, more: More) -> Alone:
             "what is wrong with a Horovod script alone shows on several ranks",
             "--np 2",
         )
-    single = Settings("", 1, asked.steps, cpu=asked.cpu, align=True)
+    single = Settings("", 1, asked.steps, cpu=asked.cpu, align=True, keep=keep)
     one = scene.run("script on 1 rank", asked.migrated, HOROVOD, single)
-    wide = replace(single, world=asked.world, align=False)
+    wide = replace(single, world=asked.world, align=False, keep=0)
     run = scene.run(f"script on {asked.world} ranks", asked.migrated, HOROVOD, wide)
     causes: Causes = tensorflow.CAUSES if start.tensorflow else OF_TORCH
     invariants = on_several_ranks(scene, one, run, wide, causes)
-    if not start.tensorflow:
-        invariants += more(scene, single, one)
-    notes = tuple(_notes(scene, start, one, run))
+    further = Checked() if start.tensorflow else more(scene, single, one)
+    invariants += further.invariants
+    notes = (*_notes(scene, start, one, run), *further.notes)
     return Alone(one, run, tuple(map(_without_original, invariants)), notes, not_reached_by(scene, run))
 
 

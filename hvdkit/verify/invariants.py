@@ -27,6 +27,14 @@ class Invariant:
 
 
 @dataclass(frozen=True)
+class Checked:
+    """What a further run has shown: what holds or does not, and what could not be seen."""
+
+    invariants: tuple[Invariant, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
 class Causes:
     """What to look at when an invariant does not hold.
 

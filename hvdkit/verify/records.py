@@ -20,6 +20,8 @@ TF_DATA = "tf.data"
 PASS_ENDED = "end of a pass"
 # A loader, by its number, has a sampler that shuffles anew only where set_epoch is called.
 SETS_EPOCH = "sampler with set_epoch"
+# Gradients were clipped: their norm before it.
+CLIPPED = "clipped"
 # A model is set to evaluate; a file is loaded; a pass over a loader has a length: "LOADER BATCHES".
 EVALUATION = "evaluation"
 RESUME = "torch.load"
@@ -65,10 +67,13 @@ class Event:
 @dataclass(frozen=True)
 class Collective:
     """A collective call of the script's own. kind: allreduce, allgather, broadcast, reducescatter,
-    alltoall. norm: Euclidean, of all that this rank got from it."""
+    alltoall. norm: Euclidean, of all that this rank got from it; NaN where that was not seen. place: file and
+    line in the work folder. held: what it gave is a parameter's, or its gradient, and is compared itself."""
 
     kind: str
     norm: float
+    place: str = ""
+    held: bool = False
 
 
 @dataclass(frozen=True)

@@ -17,10 +17,11 @@ from hvdkit.verify import shapes, tensorflow
 from hvdkit.verify.alone import Alone, check_alone
 from hvdkit.verify.detect import Launcher, Start, how_to_start
 from hvdkit.verify.hook.settings import Settings
-from hvdkit.verify.invariants import OF_TORCH, Invariant
+from hvdkit.verify.invariants import OF_TORCH, Checked, Invariant
 from hvdkit.verify.judge import Verification, judge, reducing_alike
 from hvdkit.verify.placement import HOROVOD, may_depend_on_place, on_other_hosts, on_several_ranks
 from hvdkit.verify.records import Run
+from hvdkit.verify.scale import STEPS, check_scale
 from hvdkit.verify.scene import Request, Scene
 
 UNREPEATABLE = (
@@ -49,7 +50,7 @@ def verify_alone(request: Request, progress: Callable[[str], None]) -> Alone:
     find_horovodrun()
     with _scratch(request) as scratch:
         scene = Scene(request, Path.cwd(), Path(scratch).resolve(), progress)
-        return check_alone(scene, start, lambda scene, settings, one: ())
+        return check_alone(scene, start, check_scale, STEPS)
 
 
 def _scratch(request: Request) -> tempfile.TemporaryDirectory[str]:
@@ -128,11 +129,18 @@ def _against_one_process(scene: Scene, start: Start) -> Verification:
             why="more than two are added in another order than Horovod's, and 1 / n may round",
             fix="--np 2, where every bit must agree, or --tolerance X",
         )
+    scaled = asked.world > 1 and not start.tensorflow
     settings = Settings(
-        "", count, asked.steps, cpu=asked.cpu or divided, align=True, replicas=count if divided else 1
+        "",
+        count,
+        asked.steps,
+        cpu=asked.cpu or divided,
+        align=True,
+        replicas=count if divided else 1,
+        keep=STEPS if scaled else 0,
     )
     original = scene.run("original", asked.original, start, settings)
-    replayed = replace(settings, world=original.world, replay=str(original.folder), replicas=1)
+    replayed = replace(settings, world=original.world, replay=str(original.folder), replicas=1, keep=0)
     title = f"migrated on {original.world} rank{'s' if original.world > 1 else ''}"
     alike = scene.run(title, asked.migrated, HOROVOD, replayed)
     invariants: tuple[Invariant, ...] = ()
@@ -142,5 +150,7 @@ def _against_one_process(scene: Scene, start: Start) -> Verification:
         causes = tensorflow.CAUSES if start.tensorflow else OF_TORCH
         run = scene.run(title, asked.migrated, HOROVOD, wide)
         invariants = on_several_ranks(scene, original, run, wide, causes)
+    further = check_scale(scene, settings, original) if scaled else Checked()
     original, _ = _original_alike(scene, start, settings, original, alike)
-    return judge(scene, original, alike, invariants)
+    result = judge(scene, original, alike, (*invariants, *further.invariants))
+    return replace(result, notes=(*result.notes, *further.notes))

@@ -95,6 +95,10 @@ def _hook_torch(settings: Settings) -> None:
         watch_reached,
     ):
         watch(recorder)
+    if settings.repeat:
+        from hvdkit.verify.hook.repeat import repeat_rates
+
+        repeat_rates(recorder)
 
 
 def _hook_reduction(settings: Settings) -> None:
@@ -118,6 +122,10 @@ def _hook_horovod_compression(settings: Settings) -> None:
         from hvdkit.verify.hook.float64 import widen_horovod
 
         widen_horovod()
+    if settings.repeat:
+        from hvdkit.verify.hook.repeat import send_uncompressed
+
+        send_uncompressed()
 
 
 def _hook_horovod_operations() -> None:
@@ -150,7 +158,11 @@ def _hook_hvdkit_broadcast() -> None:
 
 
 def _hook_horovod_sync_batch_norm(settings: Settings) -> None:
-    if settings.cpu:
+    if settings.repeat:
+        from hvdkit.verify.hook.repeat import normalise_alone
+
+        normalise_alone()
+    elif settings.cpu:
         from hvdkit.verify.hook.sync_batch_norm import map_horovod
 
         map_horovod()

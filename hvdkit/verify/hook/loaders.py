@@ -1,4 +1,4 @@
-"""What the loaders of a rank draw and return; and, at one rank, the other run's order in place of their own.
+"""What the loaders of a rank draw and return; another run's order or batches in their place, where asked for.
 
 `_next_index` and `__next__` of torch's loader iterators are where every loader passes, with and without
 workers.
@@ -7,6 +7,7 @@ workers.
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,8 +17,9 @@ import torch
 from torch.utils.data import BatchSampler, DataLoader
 from torch.utils.data.dataloader import _BaseDataLoaderIter
 
-from hvdkit.verify.hook.reached import note_length
+from hvdkit.verify.hook.reached import has_length, note_length
 from hvdkit.verify.hook.recorder import Recorder
+from hvdkit.verify.hook.repeat import keep_batches, kept_batches
 from hvdkit.verify.hook.seeds import align
 from hvdkit.verify.hook.settings import Settings
 from hvdkit.verify.hook.tensors import batch_digest
@@ -57,6 +59,24 @@ class Loaders:
         return self.last
 
 
+class Given:
+    """A pass over a loader in which another run's batches come in the place of its own."""
+
+    def __init__(self, batches: Iterator[Any], length: int, returned: Callable[[Any], None]) -> None:
+        self.batches, self.length, self.returned = batches, length, returned
+
+    def __iter__(self) -> Given:
+        return self
+
+    def __len__(self) -> int:
+        return self.length
+
+    def __next__(self) -> Any:
+        batch = next(self.batches)
+        self.returned(batch)
+        return batch
+
+
 class Drawn:
     """What one iterator has drawn in its current pass."""
 
@@ -72,13 +92,21 @@ def _sampler_of(loader: DataLoader[Any]) -> Any:
 
 
 def watch_loaders(recorder: Recorder) -> None:
-    """Record draws and batches; replay and align where the settings ask for it."""
+    """Record draws and batches; replay, repeat and align where the settings ask for it."""
     settings = recorder.settings
+    keep = keep_batches(recorder)
     replay = _draws_of(settings) if settings.replay else {}
     loaders = Loaders()
     iterators: WeakKeyDictionary[Any, Drawn] = WeakKeyDictionary()
     begin = DataLoader.__iter__
     next_index, next_batch = _BaseDataLoaderIter._next_index, _BaseDataLoaderIter.__next__
+
+    def returned(begun: Pass | None, batch: Any) -> None:
+        recorder.batches.append(batch_digest(batch))
+        if begun is not None:
+            recorder.loader, recorder.epoch = begun.loader, begun.epoch
+            keep(begun.loader, begun.epoch, batch)
+        align(settings, "fetched", recorder.batches[-1], len(recorder.batches))
 
     @functools.wraps(begin)
     def iterate(self: DataLoader[Any]) -> Any:
@@ -89,6 +117,12 @@ def watch_loaders(recorder: Recorder) -> None:
             recorder.note_once(SETS_EPOCH, str(begun.loader))
         # Not with the sampler, which is another in the migrated: workers are seeded from this state.
         align(settings, "begin", begun.loader, begun.epoch)
+        if settings.repeat:
+            given = kept_batches(settings, begun.loader, begun.epoch)
+            if given is not None:
+                length = len(self) if has_length(self) else 0
+                return Given(given, length, functools.partial(returned, begun))
+            self.num_workers = self.timeout = 0  # the script's own batches count no more
         # Workers are sent their first indices in here; a persistent iterator is used again.
         if self.num_workers and self.persistent_workers and self._iterator is not None:
             iterators[self._iterator] = Drawn(begun)
@@ -118,10 +152,7 @@ def watch_loaders(recorder: Recorder) -> None:
     @functools.wraps(next_batch)
     def fetch(self: Any) -> Any:
         batch = next_batch(self)
-        recorder.batches.append(batch_digest(batch))
-        if self in iterators:
-            recorder.loader, recorder.epoch = iterators[self].begun.loader, iterators[self].begun.epoch
-        align(settings, "fetched", recorder.batches[-1], len(recorder.batches))
+        returned(iterators[self].begun if self in iterators else None, batch)
         return batch
 
     DataLoader.__iter__ = iterate  # type: ignore[method-assign]

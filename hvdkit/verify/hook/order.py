@@ -13,7 +13,7 @@ import torch
 
 from hvdkit.verify.hook.beginning import mark_begun
 from hvdkit.verify.hook.recorder import Recorder
-from hvdkit.verify.records import Event
+from hvdkit.verify.records import CLIPPED, Event
 
 CLIPS = ("clip_grad_norm_", "clip_grad_value_", "clip_grads_with_norm_")
 
@@ -56,7 +56,10 @@ def _watch_clip(recorder: Recorder, name: str) -> None:
         pending = set().union(*map(_unreduced, recorder.made))
         if pending & {id(parameter) for parameter in given}:
             recorder.events.append(Event("clip before synchronize", name))
-        return clip(given, *args, **kwargs)
+        result = clip(given, *args, **kwargs)
+        if isinstance(result, torch.Tensor):
+            recorder.events.append(Event(CLIPPED, repr(float(result))))
+        return result
 
     setattr(torch.nn.utils, name, watched)
     setattr(torch.nn.utils.clip_grad, name, watched)

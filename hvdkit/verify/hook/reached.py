@@ -37,9 +37,13 @@ def watch_reached(recorder: Recorder) -> None:
 
 def note_length(recorder: Recorder, loader: DataLoader[Any], number: int) -> None:
     """Batches of one pass, where the loader knows."""
-    known = isinstance(loader.batch_sampler, Sized) or isinstance(loader.dataset, Sized)
-    if known:
+    if has_length(loader):
         recorder.note_once(PASS_LENGTH, f"{number} {len(loader)}")
+
+
+def has_length(loader: DataLoader[Any]) -> bool:
+    """Whether `len(loader)` is known."""
+    return isinstance(loader.batch_sampler, Sized) or isinstance(loader.dataset, Sized)
 
 
 def _watch_evaluation(recorder: Recorder) -> None:

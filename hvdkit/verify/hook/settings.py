@@ -26,6 +26,8 @@ class Settings:
     float16: gradients are averaged as Horovod does under fp16 compression.
     adasum: updates are combined by Adasum instead of gradients averaged.
     replicas: devices of a tf.distribute strategy, each recorded as a rank.
+    keep: for so many steps the batches are kept, for a run that repeats them.
+    repeat: a record of a run of one process whose batches and learning rates every rank has ("" for none).
     """
 
     folder: str
@@ -39,6 +41,8 @@ class Settings:
     float16: bool = False
     adasum: bool = False
     replicas: int = 1
+    keep: int = 0
+    repeat: str = ""
 
     @property
     def path(self) -> Path:

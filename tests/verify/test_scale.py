@@ -1,0 +1,122 @@
+"""The scale of the average, on hand-made records: one process, and ranks that were given its batches."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import torch
+
+from hvdkit.verify.hook.tensors import describe
+from hvdkit.verify.records import ADASUM, CLIPPED, Event, Run, Step
+from hvdkit.verify.scale import NAME, compare_scale
+
+GRADIENTS = {"weight": torch.tensor([0.5, -0.25]), "bias": torch.tensor([2.0**-20])}
+STEPS = 3
+
+
+@pytest.fixture
+def make(tmp_path):
+    """Records a run: the gradients of each rank at each step; what a step has besides, as fields."""
+
+    def record(folder: str, ranks: list[dict[str, torch.Tensor]], **fields: object) -> Run:
+        place = tmp_path / folder
+        (place / "values").mkdir(parents=True)
+        return Run(place, {rank: steps_of(place, rank, given, fields) for rank, given in enumerate(ranks)})
+
+    def steps_of(place: Path, rank: int, given: dict[str, torch.Tensor], fields) -> tuple[Step, ...]:
+        steps = []
+        for number in range(STEPS + 1):
+            values = f"values/{rank}-{number}.pt"
+            torch.save({"gradients": given}, place / values)
+            step = Step(
+                0,
+                number,
+                (0.1,),
+                (describe("weight", torch.full((2,), 1.0 - number)),),
+                gradients=tuple(describe(name, value) for name, value in given.items()) if number else (),
+                losses=(0.7,) if number else (),
+                batches=(f"batch {number}",) if number else (),
+                values=values,
+            )
+            steps.append(replace(step, **fields) if number else step)
+        return tuple(steps)
+
+    return record
+
+
+def times(factor: float, **only: torch.Tensor) -> dict[str, torch.Tensor]:
+    return {name: value * factor for name, value in (only or GRADIENTS).items()}
+
+
+@pytest.mark.parametrize(
+    ("factor", "detail", "cause"),
+    [
+        (2.0, "the gradient of weight is 2 times", "summed"),
+        (0.5, "the gradient of weight is 0.5 times", "twice"),
+        (3.0, "the gradient of weight is 3 times", "what comes out of the average"),
+    ],
+)
+def test_the_scale_is_named(make, factor, detail, cause):
+    [found] = compare_scale(make("one", [GRADIENTS]), make("ranks", [times(factor)] * 2)).invariants
+    assert found.name == NAME and not found.holds
+    assert found.detail.startswith(detail) and found.detail.endswith("step 1")
+    assert found.cause is not None and cause in found.cause.text
+
+
+def test_equal_in_every_bit_or_as_far_as_a_divisor_rounds(make):
+    one = make("one", [GRADIENTS])
+    for name, factor in (("same", 1.0), ("three ranks", 1.0 + 2.0**-23)):
+        [found] = compare_scale(one, make(name, [times(factor)] * 2)).invariants
+        assert found.holds and found.detail == "given its batches, every rank has its gradient, 3 steps"
+
+
+def test_a_part_of_the_model(make):
+    """Of one small parameter; and of one whose gradient is lost."""
+    one = make("one", [GRADIENTS | {"head": torch.tensor([0.01])}])
+    for name, given in (
+        ("summed", GRADIENTS | {"head": torch.tensor([0.02])}),
+        ("lost", GRADIENTS),
+        ("nothing", GRADIENTS | {"head": torch.tensor([0.0])}),
+    ):
+        [found] = compare_scale(one, make(name, [given] * 2)).invariants
+        assert not found.holds and found.detail.startswith("the gradient of head")
+
+
+def test_clipping_hides_no_sum(make):
+    """What was clipped to one norm is equal; the norms before it are not."""
+    one = make("one", [GRADIENTS], events=(Event(CLIPPED, "3.0"),))
+    [found] = compare_scale(one, make("ranks", [GRADIENTS] * 2, events=(Event(CLIPPED, "6.0"),))).invariants
+    assert not found.holds and found.detail.startswith("the norm that is clipped is 2 times")
+
+
+def test_a_parameter_without_a_gradient_may_get_zeros(make):
+    """Horovod reduces zeros for what took no part in the step."""
+    given = GRADIENTS | {"unused": torch.zeros(2)}
+    [found] = compare_scale(make("one", [GRADIENTS]), make("ranks", [given] * 2)).invariants
+    assert found.holds
+
+
+def test_what_cannot_be_compared_is_said(make):
+    one = make("one", [GRADIENTS])
+    twice = [times(2.0)] * 2
+    apart = make("apart", twice)
+    apart.steps[1] = tuple(replace(step, losses=(0.9,)) for step in apart.steps[1])
+    for name, given, ranks in (
+        ("another batch", one, make("other", twice, batches=("batch 7",))),
+        ("fewer batches", one, make("fewer", twice, batches=())),
+        ("no loader", make("none", [GRADIENTS], batches=()), make("neither", twice, batches=())),
+        ("own random numbers", one, apart),
+        ("no step", one, Run(Path(), {0: apart.steps[0][:1], 1: apart.steps[1][:1]})),
+    ):
+        found = compare_scale(given, ranks)
+        assert not found.invariants, name
+        assert found.notes[0].startswith("the scale of the average was not checked: "), name
+
+
+def test_adasum_is_held_against_the_first_step_alone(make):
+    """It rounds each update in a way of its own, so the second step starts from other weights."""
+    ranks = make("ranks", [GRADIENTS] * 2, events=(Event(ADASUM),))
+    [found] = compare_scale(make("one", [GRADIENTS]), ranks).invariants
+    assert found.holds and found.detail.endswith("1 step")

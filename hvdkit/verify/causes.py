@@ -31,7 +31,8 @@ def likely_causes(comparison: Comparison) -> tuple[Cause, ...]:
         return ()
     first = comparison.differences[0]
     found = [cause for test in TESTS for cause in [test(comparison, first)] if cause]
-    extra = [_files(comparison, d) for d in comparison.differences if d.stage is Stage.FILES]
+    always = {Stage.FILES: _files, Stage.COLLECTIVE: _collective}
+    extra = [always[d.stage](comparison, d) for d in comparison.differences if d.stage in always]
     return tuple(dict.fromkeys([*found[:1], *(cause for cause in extra if cause)]))
 
 
@@ -271,6 +272,14 @@ def _files(_: Comparison, first: Difference) -> Cause | None:
     if first.stage is not Stage.FILES:
         return None
     return Cause("HVD601", f"{first.name} is {first.migrated}: guard it with `if hvd.rank() == 0:`")
+
+
+def _collective(_: Comparison, first: Difference) -> Cause | None:
+    return Cause(
+        "HVD501",
+        f"the original's {first.original.split(',')[0]} at {first.name} was dropped: each rank goes on with "
+        "what it has itself, and rank 0 prints its share; use hvd.allreduce, hvd.allgather or hvd.broadcast",
+    )
 
 
 TESTS: tuple[Test, ...] = (

@@ -1,8 +1,7 @@
 """Every place where one rank's step differs between two runs, in the order of cause and effect.
 
 Within a step: order of calls, samples, batches, loss, gradient, learning rate, reduction,
-parameters, buffers, untrained
-modules.
+parameters, buffers, untrained modules, collectives, files.
 """
 
 from __future__ import annotations
@@ -35,6 +34,7 @@ class Stage(Enum):
     FROZEN = "frozen parameter"
     BUFFER = "buffer"
     UNTRAINED = "untrained module"
+    COLLECTIVE = "collective"
     FILES = "file"
     STEPS = "optimizer steps"
 

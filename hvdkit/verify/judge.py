@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from hvdkit.verify import tensorflow
 from hvdkit.verify.causes import Cause, likely_causes
+from hvdkit.verify.collectives import told
 from hvdkit.verify.compare import Comparison, compare
 from hvdkit.verify.detect import Launcher, Start, how_to_start
-from hvdkit.verify.differences import pairs_of
 from hvdkit.verify.hook.settings import Settings
 from hvdkit.verify.invariants import Invariant
 from hvdkit.verify.records import ADASUM, FLOAT16, TO_END, Run
@@ -89,7 +88,7 @@ def _notes(scene: Scene, start: Start, original: Run, migrated: Run) -> Iterator
     alike = reducing_alike(Settings("", original.world, asked.steps), migrated)
     yield from ((FLOAT16_IN_BOTH,) if alike.float16 else ())
     yield from ((ADASUM_IN_BOTH,) if alike.adasum else ())
-    yield from _collectives(original, migrated)
+    yield from told(original, migrated)
     yield from notes_of_runs(scene, start, (original, migrated))
 
 
@@ -103,23 +102,3 @@ def notes_of_runs(scene: Scene, start: Start, runs: tuple[Run, ...]) -> Iterator
     yield from (
         f"written outside the work copies: {name}" for name in sorted(outside) if name.startswith("/")
     )
-
-
-def _collectives(original: Run, migrated: Run) -> Iterator[str]:
-    """The first of the script's own collectives that gives something else; a sum and an average may both be
-    right, if what follows fits, so this is reported and not judged."""
-    for pair in pairs_of(original, migrated):
-        for kind in dict.fromkeys(call.kind for call in pair.one.collectives):
-            one, other = (
-                [call.norm for call in step.collectives if call.kind == kind]
-                for step in (pair.one, pair.other)
-            )
-            apart = [(a, b) for a, b in zip(one, other) if not math.isclose(a, b, rel_tol=1e-5)]
-            if apart and len(one) == len(other):
-                a, b = apart[0]
-                reason = ": a sum in one and an average in the other?" if kind == "allreduce" else ""
-                yield (
-                    f"the script's own {kind} gave {a:.9g} in the original and {b:.9g} in the migrated "
-                    f"(Euclidean norm), before step {pair.one.number}{reason}"
-                )
-                return

@@ -150,15 +150,32 @@ dist.all_reduce(ones)
 dist.all_gather([torch.empty(4)], ones)
 dist.broadcast(2 * ones, 0)
 dist.all_reduce(ones, async_op=True).wait()
+dist.all_gather_object([None], {"count": 1})
+layer = torch.nn.Linear(3, 2)
+optimizer = torch.optim.SGD(layer.parameters(), lr=0.1)
+layer(torch.ones(1, 3)).sum().backward()
+for parameter in layer.parameters():
+    dist.all_reduce(parameter.grad)
+dist.all_reduce(torch.cat([parameter.grad.flatten() for parameter in layer.parameters()]))
 from hvdkit.verify.hook.recorder import Recorder
-print([(call.kind, call.norm) for call in Recorder.of_process().collectives])
+for call in Recorder.of_process().collectives:
+    print(call.kind, round(call.norm, 3), call.place, call.held)
 dist.destroy_process_group()
 """
 
 
 def test_collectives_of_the_script(tmp_path):
     said = inside(tmp_path, COLLECTIVES)
-    assert said == "[('allreduce', 2.0), ('allgather', 2.0), ('broadcast', 4.0)]\n"
+    assert said.splitlines() == [
+        "allreduce 2.0 script.py:7 False",
+        "allgather 2.0 script.py:8 False",
+        "broadcast 4.0 script.py:9 False",
+        "allreduce nan script.py:10 False",
+        "allgather nan script.py:11 False",
+        "allreduce 2.449 script.py:16 True",
+        "allreduce 1.414 script.py:16 True",
+        "allreduce 2.828 script.py:17 True",
+    ]
 
 
 CAPITALS = """

@@ -135,9 +135,11 @@ def _hook_horovod_operations() -> None:
 
 
 def _hook_horovod_functions() -> None:
+    from hvdkit.verify.hook.collectives import watch_horovod_objects
     from hvdkit.verify.hook.watch import watch_horovod_state
 
     watch_horovod_state()
+    watch_horovod_objects()
 
 
 def _hook_horovod_optimizer() -> None:

@@ -22,6 +22,13 @@ class Cause:
     text: str
 
 
+STATE = Cause(
+    "HVD402",
+    "ranks hold different state beside their parameters: send rank 0's once it is loaded (an optimizer's by "
+    "hvd.broadcast_object(optimizer.state_dict()), modules and their buffers by hvd.broadcast_parameters), "
+    "copy averages and teachers after that, and average what each rank updates from its own batches",
+)
+
 Test = Callable[[Comparison, Difference], "Cause | None"]
 
 
@@ -31,7 +38,7 @@ def likely_causes(comparison: Comparison) -> tuple[Cause, ...]:
         return ()
     first = comparison.differences[0]
     found = [cause for test in TESTS for cause in [test(comparison, first)] if cause]
-    always = {Stage.FILES: _files, Stage.COLLECTIVE: _collective}
+    always = {Stage.FILES: _files, Stage.COLLECTIVE: _collective, Stage.STATE: lambda _, first: STATE}
     extra = [always[d.stage](comparison, d) for d in comparison.differences if d.stage in always]
     return tuple(dict.fromkeys([*found[:1], *(cause for cause in extra if cause)]))
 

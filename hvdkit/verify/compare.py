@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from hvdkit.verify.collectives import lost_collectives
 from hvdkit.verify.differences import Difference, Stage, differences_in, pairs_of
 from hvdkit.verify.records import Run
+from hvdkit.verify.same_state import HELD, equal_at, states_apart
 from hvdkit.verify.tolerance import Tolerance
 
 
@@ -37,7 +38,7 @@ def compare(original: Run, migrated: Run, tolerance: Tolerance) -> Comparison:
     pairs = pairs_of(original, migrated)
     found = [difference for pair in pairs for difference in differences_in(pair)]
     found += [*_step_counts(original, migrated), *_shared_files(original, migrated)]
-    found += lost_collectives(original, migrated)
+    found += [*lost_collectives(original, migrated), *_parted(original, migrated)]
     beyond = [d for d in found if not tolerance.covers(d.largest, d.relative)]
     moment = {(s.optimizer, s.number): place for place, s in enumerate(original.steps[min(original.steps)])}
 
@@ -59,6 +60,17 @@ def _step_counts(original: Run, migrated: Run) -> Iterator[Difference]:
         one, other = (run.taken(rank) if rank in run.steps else 0 for run in (original, migrated))
         if one != other:
             yield Difference(Stage.STEPS, min(one, other) + 1, 0, rank, "", str(one), str(other))
+
+
+def _parted(original: Run, migrated: Run) -> Iterator[Difference]:
+    """What the ranks of the migrated hold apart, where those of the original have it alike."""
+    if original.world < 2:
+        return
+    for apart in states_apart(migrated):
+        if equal_at(original, apart):
+            name = f"{HELD[apart.field]} {apart.name}"
+            seen = "the same on every rank", f"another than on rank {min(migrated.steps)}"
+            yield Difference(Stage.STATE, apart.step, apart.optimizer, apart.rank, name, *seen)
 
 
 def _shared_files(original: Run, migrated: Run) -> Iterator[Difference]:

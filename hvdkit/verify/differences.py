@@ -1,7 +1,8 @@
 """Every place where one rank's step differs between two runs, in the order of cause and effect.
 
 Within a step: order of calls, samples, batches, loss, gradient, learning rate, reduction,
-parameters, buffers, untrained modules, collectives, files.
+parameters, buffers, untrained modules, what ranks hold
+apart, collectives, files.
 """
 
 from __future__ import annotations
@@ -34,6 +35,7 @@ class Stage(Enum):
     FROZEN = "frozen parameter"
     BUFFER = "buffer"
     UNTRAINED = "untrained module"
+    STATE = "state of the ranks"
     COLLECTIVE = "collective"
     FILES = "file"
     STEPS = "optimizer steps"

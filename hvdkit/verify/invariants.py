@@ -11,9 +11,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import combinations
 
-from hvdkit.verify.causes import Cause
+from hvdkit.verify.causes import STATE, Cause
 from hvdkit.verify.compare import writers
 from hvdkit.verify.records import PASS_ENDED, SETS_EPOCH, TF_DATA, Event, Run, Step
+from hvdkit.verify.same_state import HELD, broadcast_after, held, states_apart
 
 
 @dataclass(frozen=True)
@@ -39,7 +40,8 @@ class Causes:
     """What to look at when an invariant does not hold.
 
     start, later: ranks that differ before the first step, or part after it. shard: samples on several ranks.
-    order: epochs in one order. rate: the learning rate. writer: a file that several ranks write.
+    order: epochs in one order. rate: the learning rate. writer: a file that several ranks write. state: what
+    they hold beside parameters; none where it is not recorded.
     """
 
     start: Cause
@@ -48,6 +50,7 @@ class Causes:
     order: Cause
     rate: Cause
     writer: Cause
+    state: Cause | None = None
 
 
 OF_TORCH = Causes(
@@ -59,14 +62,16 @@ OF_TORCH = Causes(
     ),
     rate=Cause("HVD403", "scale the learning rate once, by hvd.size()"),
     writer=Cause("HVD601", "write files on rank 0 only: if hvd.rank() == 0"),
+    state=STATE,
 )
 
 
 def check_invariants(original: Run, migrated: Run, causes: Causes = OF_TORCH) -> tuple[Invariant, ...]:
-    """Ranks equal after each step, shards disjoint and complete, epochs in different orders, one learning
-    rate, one writer per file."""
+    """Ranks equal after each step in all they hold, shards disjoint and complete, epochs in different orders,
+    one learning rate, one writer per file."""
     return (
         _ranks_equal(migrated, causes),
+        *_states_equal(migrated, causes),
         *_shards(original, migrated, causes.shard),
         *_epochs(original, migrated, causes.order),
         _rate(original, migrated, causes.rate),
@@ -76,7 +81,7 @@ def check_invariants(original: Run, migrated: Run, causes: Causes = OF_TORCH) ->
 
 def _ranks_equal(run: Run, causes: Causes) -> Invariant:
     name = "all ranks hold the same parameters after each step"
-    since = _broadcast_after(run)
+    since = broadcast_after(run)
     for steps in zip(*run.steps.values()):
         if steps[0].number <= since:
             continue
@@ -88,12 +93,21 @@ def _ranks_equal(run: Run, causes: Causes) -> Invariant:
     return Invariant(name, True, told if since < 0 else f"{told}, from the broadcast after step {since} on")
 
 
-def _broadcast_after(run: Run) -> int:
-    """The step that a broadcast comes after, where it has to: a model whose weights come with the first batch
-    can be sent after the first step only. -1: before all steps, or too late to be that."""
-    early = [step for steps in run.steps.values() for step in steps[1:3]]
-    late = [step.number for step in early if any(event.what == "late broadcast" for event in step.events)]
-    return max(late, default=0) - 1
+def _states_equal(run: Run, causes: Causes) -> Iterator[Invariant]:
+    """Told where ranks hold anything but parameters, for frameworks whose record has all of it."""
+    kinds = held(run)
+    if causes.state is None or not kinds:
+        return
+    name = "all ranks hold the same optimizer state, buffers and untrained modules"
+    apart = list(states_apart(run))
+    if not apart:
+        yield Invariant(name, True, f"each {', '.join(kinds)}")
+        return
+    first = apart[0]
+    when = f"step {first.step}" if first.step else "before the first step"
+    more = f", and {len(apart) - 1} more" if len(apart) > 1 else ""
+    seen = f"{HELD[first.field]} {first.name} differs on rank {first.rank}, {when}{more}"
+    yield Invariant(name, False, seen, causes.state)
 
 
 def _when(step: Step) -> str:

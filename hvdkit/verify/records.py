@@ -31,7 +31,7 @@ TO_END = 1 << 53
 # A result of Adasum that is further from the closed form than rounding explains.
 ADASUM_OFF = "Adasum off"
 
-TENSOR_FIELDS = ("parameters", "gradients", "frozen", "buffers", "untrained", "untrained_buffers")
+TENSOR_FIELDS = ("parameters", "gradients", "frozen", "buffers", "untrained", "untrained_buffers", "state")
 
 
 @dataclass(frozen=True)
@@ -85,7 +85,8 @@ class Step:
     batch of them all, in the numbers of draws; -1 for none. writes: files opened for writing since
     then, relative to the work folder where they are in it. gradients: as the update saw them,
     that is after the reduction. frozen: the model's parameters outside this optimizer. untrained: those of
-    modules that no optimizer holds anything of (a running average of the weights, a teacher). values: file
+    modules that no optimizer holds anything of (a running average of the weights, a teacher). state: the
+    optimizer's, by kind and parameter, without norms. values: file
     with the values that were kept of each tensor, by field name and tensor name.
     """
 
@@ -98,6 +99,7 @@ class Step:
     buffers: tuple[Tensor, ...] = ()
     untrained: tuple[Tensor, ...] = ()
     untrained_buffers: tuple[Tensor, ...] = ()
+    state: tuple[Tensor, ...] = ()
     losses: tuple[float, ...] = ()
     draws: tuple[Draw, ...] = ()
     batches: tuple[str, ...] = ()

@@ -43,7 +43,7 @@ def broadcast_after(run: Run) -> int:
 
 def states_apart(run: Run) -> Iterator[Apart]:
     """Each tensor that differs between ranks, once, as long as their parameters are equal."""
-    own = {field for field in HELD if field == "state" and _combines_updates(run)}
+    fields = [field for field in HELD if field != "state" or not _combines_updates(run)]
     moving = _moving(run)
     since = broadcast_after(run)
     found: set[tuple[str, str]] = set()
@@ -52,7 +52,7 @@ def states_apart(run: Run) -> Iterator[Apart]:
             continue
         if len({_digests(step, "parameters") + _digests(step, "frozen") for step in steps}) > 1:
             return  # what else differs from here on follows from it
-        for field in HELD.keys() - own:
+        for field in fields:
             if len({tuple(t.name for t in getattr(step, field)) for step in steps}) > 1:
                 continue  # a rank has a module that others have not: an average that one rank saves
             for tensors in zip(*(getattr(step, field) for step in steps)):

@@ -1,4 +1,4 @@
-"""What the script itself sends between the ranks (losses, counts of right answers), from where, and the result.
+"""What the script itself sends between the ranks (losses, counts of right answers), from where, the result.
 
 Gradients are not among them: DDP and Horovod's optimizer reduce those below these functions. What calls give
 that return before they are done, or objects, is not known; that they were made is.

@@ -22,7 +22,7 @@ from hvdkit.verify.hook.names import (
     untrained_modules,
 )
 from hvdkit.verify.hook.settings import Settings, from_environment, launcher_rank
-from hvdkit.verify.hook.tensors import describe, kept_values
+from hvdkit.verify.hook.tensors import describe, fingerprint, kept_values
 from hvdkit.verify.records import Collective, Draw, Event, Step, Tensor
 
 PENDING = ("losses", "draws", "batches", "events", "writes", "collectives")
@@ -146,12 +146,19 @@ class Recorder:
             self.file = self.settings.path / f"rank-{process_rank()}-{os.getpid()}.jsonl"
         values = f"values/{self.file.stem}-{order}-{number}.pt"
         described: dict[str, Any] = {name: _described(tensors) for name, tensors in fields.items()}
+        state = (
+            record
+            for name, parameter in parameters
+            for kind, value in optimizer.state.get(parameter, {}).items()
+            for record in fingerprint(f"{kind} of {name}", value)
+        )
         step = Step(
             optimizer=order,
             number=number,
             rates=tuple(float(group.get("lr", 0.0)) for group in optimizer.param_groups),
             gradients=self.gradients,
             **described,
+            state=tuple(state),
             loader=self.loader if number else -1,
             epoch=self.epoch if number else -1,
             # What led to the first step belongs to its record, not to the one of the start.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import torch
@@ -21,6 +21,17 @@ def describe(name: str, tensor: torch.Tensor) -> Tensor:
     dense = _dense(tensor)
     norm = float(torch.linalg.vector_norm(dense.to(torch.float64))) if dense.numel() else 0.0
     return Tensor(name, tuple(tensor.shape), str(tensor.dtype).replace("torch.", ""), digest(dense), norm)
+
+
+def fingerprint(name: str, value: Any) -> Iterator[Tensor]:
+    """Records without a norm, cheaper than `describe`: of a tensor, of a number, of those in a list."""
+    if isinstance(value, torch.Tensor):
+        yield Tensor(name, tuple(value.shape), str(value.dtype).replace("torch.", ""), digest(value), 0.0)
+    elif isinstance(value, (bool, int, float)):
+        yield Tensor(name, (), type(value).__name__, repr(value), 0.0)
+    elif isinstance(value, (list, tuple)):
+        for place, item in enumerate(value):
+            yield from fingerprint(f"{name}[{place}]", item)
 
 
 def digest(tensor: torch.Tensor) -> str:

@@ -53,11 +53,12 @@ def states_apart(run: Run) -> Iterator[Apart]:
         if len({_digests(step, "parameters") + _digests(step, "frozen") for step in steps}) > 1:
             return  # what else differs from here on follows from it
         for field in fields:
-            if len({tuple(t.name for t in getattr(step, field)) for step in steps}) > 1:
+            tables = [{tensor.name: tensor.digest for tensor in getattr(step, field)} for step in steps]
+            if field != "state" and any(table.keys() != tables[0].keys() for table in tables):
                 continue  # a rank has a module that others have not: an average that one rank saves
-            for tensors in zip(*(getattr(step, field) for step in steps)):
-                name = tensors[0].name
-                rank = next((r for r, t in zip(run.steps, tensors) if t.digest != tensors[0].digest), None)
+            for name in dict.fromkeys(name for table in tables for name in table):
+                values = [table.get(name) for table in tables]
+                rank = next((r for r, value in zip(run.steps, values) if value != values[0]), None)
                 if rank is not None and name not in moving and (field, name) not in found:
                     found.add((field, name))
                     yield Apart(field, name, steps[0].optimizer, steps[0].number, rank)

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from hvdkit.cli import main
+from hvdkit.verify.scale import NAME
 from hvdkit.verify.scene import Request
 from hvdkit.verify.session import verify_alone
 
@@ -63,20 +64,25 @@ def test_a_right_notebook(script):
 
 @pytest.mark.launch
 def test_a_wrong_script(script):
-    """Not broadcast, the local rank as the rank: both ranks read the same share and write the file."""
+    """Not broadcast, the local rank as the rank (both ranks read the same share and write the file), the loss
+    divided by the ranks, and no set_epoch."""
     text = script.read_text()
     for old, new in [
         ("hvd.broadcast_parameters(model.state_dict(), root_rank=0)\n", ""),
         ("hvd.rank()", "hvd.local_rank()"),
+        ("F.cross_entropy(model(batch), labels).", "(F.cross_entropy(model(batch), labels) / hvd.size())."),
+        ("    sampler.set_epoch(epoch)\n", ""),
     ]:
         assert old in text
         text = text.replace(old, new)
     script.write_text(text)
-    result = verify_alone(Request(script, script, steps=5), lambda line: print(line, file=sys.stderr))
+    result = verify_alone(Request(script, script, steps=9), lambda line: print(line, file=sys.stderr))
     failed = {invariant.name for invariant in result.invariants if not invariant.holds}
     assert {
         "all ranks hold the same parameters after each step",
         "ranks train on different samples",
         "each file has one writer",
+        "each epoch has an order of its own",
+        NAME,
         "ranks on one host compute what they do on two hosts",
     } <= failed

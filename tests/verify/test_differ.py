@@ -108,6 +108,18 @@ WRONG = {
         Stage.GRADIENT,
         "divided by the number of ranks twice",
     ),
+    "metric not reduced": (
+        "convnet",
+        {'        total = hvd.allreduce(total, op=hvd.Sum, name="total")\n': ""},
+        Stage.COLLECTIVE,
+        "the original's allreduce at original.py:40 was dropped",
+    ),
+    "optimizer resumed on rank 0 alone": (
+        "local_rank",
+        {"optimizer.load_state_dict(hvd.broadcast_object(optimizer.state_dict(), root_rank=0))\n": ""},
+        Stage.STATE,
+        "hvd.broadcast_object(optimizer.state_dict())",
+    ),
     "phantom step": (
         "convnet",
         {"    scheduler =": "    hvd.broadcast_optimizer_state(optimizer, root_rank=0)\n    scheduler ="},

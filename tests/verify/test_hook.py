@@ -178,6 +178,22 @@ def test_collectives_of_the_script(tmp_path):
     ]
 
 
+STREAM = """
+from torch.utils.data import DataLoader, IterableDataset
+
+class Stream(IterableDataset):
+    def __iter__(self):
+        yield from range(4)
+
+for batch in DataLoader(Stream(), batch_size=2):
+    print(batch.tolist())
+"""
+
+
+def test_a_stream_has_no_length(tmp_path):
+    assert inside(tmp_path, STREAM) == "[0, 1]\n[2, 3]\n"
+
+
 CAPITALS = """
 import os
 import torch.distributed as dist

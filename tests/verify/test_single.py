@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from hvdkit.verify.scale import NAME
 from hvdkit.verify.scene import Request
 from hvdkit.verify.session import verify
 
@@ -59,6 +60,22 @@ def test_wrong_on_two_ranks_only(tmp_path, monkeypatch):
         "the learning rate is the original's, or scaled by the number of ranks",
         "each file has one writer",
     }
+
+
+def test_a_sum_in_one_order_of_samples(tmp_path, monkeypatch):
+    """Neither shows on one rank: an average that is none, and a shuffle that is the same in each epoch."""
+    result = verified(
+        tmp_path,
+        monkeypatch,
+        ("hvd.DistributedOptimizer(optimizer,", "hvd.DistributedOptimizer(optimizer, op=hvd.Sum,"),
+        ("    sampler.set_epoch(epoch)\n", ""),
+        steps=9,
+    )
+    assert result.comparison.identical and not result.holds
+    failed = {inv.name: inv for inv in result.invariants if not inv.holds}
+    assert set(failed) == {NAME, "each epoch has an order of its own"}
+    assert failed[NAME].detail.endswith("is 2 times that of the same batches in one process, step 1")
+    assert failed["each epoch has an order of its own"].detail == "epoch 1 has the order of epoch 0 on rank 0"
 
 
 def test_another_model_is_seen_on_one_rank(tmp_path, monkeypatch):

@@ -15,7 +15,7 @@ from multiprocessing.process import BaseProcess
 from typing import Any
 
 import torch
-from torch.utils.data import DataLoader
+from torch.utils.data import DataLoader, IterableDataset
 
 from hvdkit.verify.hook.recorder import PENDING, Recorder
 from hvdkit.verify.records import EVALUATION, PASS_LENGTH, RESUME, Step
@@ -43,7 +43,8 @@ def note_length(recorder: Recorder, loader: DataLoader[Any], number: int) -> Non
 
 def has_length(loader: DataLoader[Any]) -> bool:
     """Whether `len(loader)` is known."""
-    return isinstance(loader.batch_sampler, Sized) or isinstance(loader.dataset, Sized)
+    whole = loader.dataset if isinstance(loader.dataset, IterableDataset) else loader._index_sampler
+    return isinstance(whole, Sized)
 
 
 def _watch_evaluation(recorder: Recorder) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 
 from hvdkit.verify.causes import STATE, Cause
@@ -85,12 +85,25 @@ def _ranks_equal(run: Run, causes: Causes) -> Invariant:
     for steps in zip(*run.steps.values()):
         if steps[0].number <= since:
             continue
-        for tensors in zip(*(step.parameters + step.frozen for step in steps)):
-            if len({tensor.digest for tensor in tensors}) > 1:
-                seen = f"{tensors[0].name} differs, {_when(steps[0])}"
-                return Invariant(name, False, seen, causes.later if steps[0].number else causes.start)
+        apart = [
+            tensors[0].name
+            for tensors in zip(*(step.parameters + step.frozen for step in steps))
+            if len({tensor.digest for tensor in tensors}) > 1
+        ]
+        if apart:
+            seen = f"{apart[0]} differs, {_when(steps[0])}"
+            cause = causes.later if steps[0].number else causes.start
+            return Invariant(name, False, seen, _of_a_part(cause, apart, steps[0]))
     told = f"{max(map(run.taken, run.steps))} steps, {run.world} ranks"
     return Invariant(name, True, told if since < 0 else f"{told}, from the broadcast after step {since} on")
+
+
+def _of_a_part(cause: Cause, apart: list[str], step: Step) -> Cause:
+    """The cause, with the names of what parted in a step where other parameters did not."""
+    if not step.number or len(apart) >= len(step.parameters):
+        return cause
+    shown = ", ".join(apart[:4]) + (f" and {len(apart) - 4} more" if len(apart) > 4 else "")
+    return replace(cause, text=f"not averaged, as others are: {shown}; {cause.text}")
 
 
 def _states_equal(run: Run, causes: Causes) -> Iterator[Invariant]:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from hvdkit.verify.invariants import check_invariants
-from hvdkit.verify.records import PASS_ENDED, SETS_EPOCH, Draw, Event, Run, Step
+from hvdkit.verify.records import PASS_ENDED, SETS_EPOCH, Draw, Event, Run, Step, Tensor
 
 NAME = "the learning rate is the original's, or scaled by the number of ranks"
 
@@ -58,6 +58,23 @@ def test_ranks_apart():
     apart = Run(Path(), {0: one.steps[0], 1: other.steps[0]})
     found = {inv.name: inv for inv in check_invariants(run([0.4], 4), apart)}
     assert not found[NAME].holds
+
+
+@pytest.mark.parametrize(
+    ("parts", "words"),
+    [("a", "not averaged, as others are: a;"), ("ab", "not averaged, as others are: a, b;"), ("abc", "")],
+)
+def test_a_part_that_is_not_averaged(parts, words):
+    def of_rank(rank: int) -> tuple[Step, ...]:
+        held = tuple(
+            Tensor(name, (1,), "float32", f"{name}{rank if name in parts else 0}", 1.0) for name in "abc"
+        )
+        return (Step(0, 1, (0.1,), held),)
+
+    apart = Run(Path(), {rank: of_rank(rank) for rank in range(2)})
+    first = check_invariants(run([0.1], 1), apart)[0]
+    assert not first.holds and first.detail == "a differs, step 1" and first.cause is not None
+    assert first.cause.text.startswith(words or "wrap the optimizer") and "wrap the" in first.cause.text
 
 
 def test_a_validation_is_no_training():

@@ -44,7 +44,7 @@ def main():
     optimizer = hvd.DistributedOptimizer(optimizer, named_parameters=model.named_parameters())
     scheduler = make_scheduler(optimizer)
     checkpoint = torch.load("start.pt") if hvd.rank() == 0 else None
-    checkpoint = hvd.broadcast_object(checkpoint, root_rank=0)
+    checkpoint = hvd.broadcast_object(checkpoint, root_rank=0, name="checkpoint")
     model.load_state_dict(checkpoint["model"])
     optimizer.load_state_dict(checkpoint["optimizer"])
     scheduler.load_state_dict(checkpoint["scheduler"])

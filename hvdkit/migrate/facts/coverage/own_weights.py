@@ -43,7 +43,7 @@ def own_weights(facts: Facts, program: ProgramFacts) -> list[tuple[Names, ast.Ca
     for names, call, owner in _constructions(facts):
         if names not in program.files or not runs_in(facts, program, names, call):
             continue
-        if _built_for_others(names, call):
+        if _built_for_others(names, call) or _seeded_alike_above(facts, program, names, call):
             continue
         if owner is None:
             if (
@@ -153,6 +153,18 @@ def _in_module(facts: Facts, site: Site) -> ast.ClassDef | None:
         return None
     bases = facts.flow.bases(Value("class", owner.name, owner, site.names))
     return owner if any(base.startswith("torch.nn.") for base in bases) else None
+
+
+def _seeded_alike_above(facts: Facts, program: ProgramFacts, names: Names, call: ast.Call) -> bool:
+    """Whether the last seed above a construction, in its function, is the same on all ranks."""
+    function = names.function(call)
+    above = [
+        (site.lineno, apart)
+        for where, site, apart in seeds(facts, program)
+        if where is names and names.function(site) is function and site.lineno < call.lineno
+        if "torch.manual_seed" in where.qualified(site.func)
+    ]
+    return bool(above) and not max(above)[1]
 
 
 def _built_for_others(names: Names, call: ast.Call) -> bool:

@@ -51,7 +51,10 @@ def seeds(facts: Facts, program: ProgramFacts) -> list[tuple[Names, ast.Call, bo
 def _by_rank(facts: Facts, names: Names, seed: ast.expr) -> bool:
     """Whether a rank is in a seed, or is added to what holds it: `args.seed += rank`."""
     added = (
-        add.value for add in names.of_kind(ast.AugAssign) if ast.unparse(add.target) == ast.unparse(seed)
+        add.value
+        for add in names.of_kind(ast.AugAssign)
+        if ast.unparse(add.target) == ast.unparse(seed)
+        if names.function(add) is not names.function(seed) or add.lineno < seed.lineno
     )
     return rank_kinds(facts).inside(names, seed) or any(
         rank_kinds(facts).inside(names, value) for value in added

@@ -77,6 +77,7 @@ def parser() -> argparse.ArgumentParser:
     out = made.add_argument_group("what to print")
     add_reports(out, "the plan")
     out.add_argument("--no-diff", action="store_true", help="leave the diff out of the report")
+    out.add_argument("--table", action="store_true", help="also the conditions that hold, with what shows it")
     return made
 
 
@@ -145,7 +146,7 @@ def _report(plan: Plan, options: Options, args: argparse.Namespace, result: Veri
         return
     from hvdkit.migrate.report.text import show
 
-    show(plan, options, not args.no_diff)
+    show(plan, options, not args.no_diff, args.table)
     if result:
         from hvdkit.verify.report import print_result
 

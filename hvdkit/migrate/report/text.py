@@ -20,13 +20,16 @@ SHOWN = 3  # scripts that the line on how to start names
 MARKS = {State.PROVEN: ("yes", "green"), State.OPEN: ("open", "yellow"), State.NONE: ("-", "dim")}
 
 
-def show(plan: Plan, options: Options, diff: bool) -> None:
-    """Diff, post-conditions, what to know, what is left, the summary, and the verdict on each program."""
+def show(plan: Plan, options: Options, diff: bool, table: bool) -> None:
+    """Diff, post-conditions, what to know, what is left, the summary, and the verdict on each program.
+
+    table: whether the conditions that hold are listed, too.
+    """
     if diff:
         show_diff(plan)
     for program in plan.programs:
         if program.kind != "none" or program.conditions:
-            _conditions(program)
+            _conditions(program, table)
     for finding, lines in _alike(plan.told):
         show_finding(finding, "cyan", lines)
     for condition in plan.open:
@@ -115,7 +118,7 @@ def summary(plan: Plan, options: Options) -> str:
     return ", ".join(parts)
 
 
-def _conditions(program: Program) -> None:
+def _conditions(program: Program, every: bool) -> None:
     if program.refused:
         why = f"{_name(program.entry)} and its files are left as they are ({program.refused})"
         _say("refused", "red", why)
@@ -124,12 +127,18 @@ def _conditions(program: Program) -> None:
     from rich.table import Table
     from rich.text import Text
 
-    title = Text(f"{_name(program.entry)} after migration", style="table.title")
+    proven = sum(condition.state is State.PROVEN for condition in program.conditions)
+    counted = f"{proven} of {len(program.conditions)} conditions hold" + (
+        "" if every else " (--table shows all)"
+    )
+    title = Text(f"{_name(program.entry)} after migration: {counted}", style="table.title")
     table = Table(title=title, title_justify="left", box=None, pad_edge=False)
     table.add_column("holds")
     table.add_column("condition")
     table.add_column("shown by", overflow="fold")
     for condition in program.conditions:
+        if condition.state is State.PROVEN and not every:
+            continue
         mark, colour = MARKS[condition.state]
         table.add_row(Text(mark, style=colour), condition.name, Text(condition.detail))
     Console().print(table)

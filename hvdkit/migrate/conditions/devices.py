@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from hvdkit.migrate.conditions.answers import Answer, open_at
+from hvdkit.migrate.conditions.paths import KEPT, undone
 from hvdkit.migrate.facts import Facts, Site
 from hvdkit.migrate.facts.init.device_choices import chosen_for_all
 from hvdkit.migrate.facts.launch.launch_order import Order
@@ -42,6 +43,8 @@ def initialised(facts: Facts, program: ProgramFacts) -> Answer:
     early = [use for use in early if not order.covers(use.names, use.node)]  # in its callers, it may be
     if early and not any(_above(site, early[0]) for site in sites):
         return open_at("CUDA is used above it at {}", early[:1])
+    if kept := undone(facts, program, sites):
+        return open_at(f"hvd.init() stands {KEPT}", kept)
     where = ", ".join(site.names.place(site.node) for site in sites[:3])
     return Answer(State.PROVEN, f"hvd.init() at {where}")
 

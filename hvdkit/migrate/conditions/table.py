@@ -10,6 +10,7 @@ from pathlib import Path
 
 from hvdkit.migrate.conditions.answers import Answer, Code, open_at, places, row
 from hvdkit.migrate.conditions.devices import initialised, own_device
+from hvdkit.migrate.conditions.paths import KEPT, undone
 from hvdkit.migrate.conditions.tensorflow_table import tensorflow_conditions
 from hvdkit.migrate.facts import Facts, Site
 from hvdkit.migrate.facts.coverage.own_weights import own_weights
@@ -207,6 +208,9 @@ def _optimizer(facts: Facts, program: ProgramFacts) -> Answer:
         return Answer(State.OPEN, "no optimizer was found")
     if bare:
         return open_at("not in a DistributedOptimizer: {}", bare)
+    wraps = [s for s in facts.calls(*words.HVD_OPTIMIZER) if runs_in(facts, program, s.names, s.node)]
+    if kept := undone(facts, program, wraps):
+        return open_at(f"the optimizer becomes a DistributedOptimizer {KEPT}", kept)
     return Answer(State.PROVEN, f"DistributedOptimizer around {places(mine)}")
 
 
@@ -247,6 +251,8 @@ def _broadcast(facts: Facts, program: ProgramFacts) -> Answer:
             "and no seed is set",
             apart,
         )
+    if kept := undone(facts, program, [s for s in sites if runs_in(facts, program, s.names, s.node)]):
+        return open_at(f"rank 0's weights are sent {KEPT}", kept)
     return Answer(State.PROVEN, f"broadcast at {places(sites)}")
 
 

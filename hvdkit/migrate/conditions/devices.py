@@ -7,12 +7,14 @@ from collections.abc import Iterator
 
 from hvdkit.migrate.conditions.answers import Answer, open_at
 from hvdkit.migrate.conditions.paths import KEPT, undone
+from hvdkit.migrate.conditions.starts import starts_itself
 from hvdkit.migrate.facts import Facts, Site
 from hvdkit.migrate.facts.init.device_choices import chosen_for_all
 from hvdkit.migrate.facts.launch.launch_order import Order
 from hvdkit.migrate.facts.launch.rank_kinds import rank_kinds
 from hvdkit.migrate.facts.programs.programs import ProgramFacts
 from hvdkit.migrate.facts.programs.reached_code import runs_in, starting_sites
+from hvdkit.migrate.facts.programs.training_paths import training_paths
 from hvdkit.migrate.index.names import Names
 from hvdkit.migrate.plan import State
 from hvdkit.migrate.values import vocabulary as words
@@ -33,7 +35,9 @@ def initialised(facts: Facts, program: ProgramFacts) -> Answer:
     """Whether hvd.init() is there, and stands above the first use of CUDA in its function."""
     sites = [site for site in starting_sites(facts, program) if site.name in words.HVD_INIT]
     if not sites:
-        return Answer(State.OPEN, "no hvd.init() was found")
+        alone = starts_itself(facts, program)
+        needed = alone.state is State.OPEN or training_paths(facts, program)
+        return Answer(State.OPEN, "no hvd.init() was found") if needed else alone
     early = [
         use
         for use in (*facts.calls("torch.cuda."), *_moves(facts))

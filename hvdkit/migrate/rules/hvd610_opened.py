@@ -23,7 +23,8 @@ def check(facts: Facts) -> Iterator[Finding]:
         opened = opened_everywhere(facts, writer)
         if opened is not None:
             message = "every rank would write this file; rank 0 writes it, what the others write goes nowhere"
-            yield restored(facts, "HVD610", writer.names, opened.path, message, _edits, facts, opened)
+            made = restored(facts, "HVD610", writer.names, opened.path, message, _edits, facts, opened)
+            yield made.asking_rank()
 
 
 def _edits(facts: Facts, opened: Opened) -> list[Edit]:

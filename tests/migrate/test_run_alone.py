@@ -1,4 +1,4 @@
-"""Programs that share code with a training and are run alone: whoever calls Horovod starts it, and still works."""
+"""Programs that are run alone and share code with a training: whoever calls Horovod starts it."""
 
 from __future__ import annotations
 
@@ -167,7 +167,8 @@ def wrapped(model):
 def test_a_program_that_does_not_start_what_it_calls_is_open(tmp_path: Path, test: str, state: State) -> None:
     train = (
         "import horovod.torch as hvd\nimport torch\nfrom tools import wrapped\n\nhvd.init()\n"
-        "model = torch.nn.Linear(2, 1)\noptimizer = wrapped(model)\nmodel(x).sum().backward()\noptimizer.step()\n"
+        "model = torch.nn.Linear(2, 1)\noptimizer = wrapped(model)\n"
+        "model(x).sum().backward()\noptimizer.step()\n"
     )
     alone = "import torch\nfrom tools import wrapped\n\nprint(wrapped(torch.nn.Linear(2, 1)))\n"
     files = (("train.py", train), ("tools.py", BY_HAND.format(test=test)))

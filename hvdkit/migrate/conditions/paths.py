@@ -87,7 +87,7 @@ def _in_the_way(search: _Search, names: Names, node: ast.AST, depth: int) -> Ite
 
 
 def _about_else(search: _Search, names: Names, test: ast.expr, wanted: bool) -> bool:
-    """Whether a test is no gate: training stands under it, too, both ways do it, or it is about the object."""
+    """Whether a test is no gate: training is under it, too, both ways do it, or it is about the object."""
     choice = names.parents[test]
     if any(asks_for_start(part) for part in ast.walk(test)):
         return True
@@ -126,7 +126,7 @@ def _goes_with(names: Names, choice: ast.AST, inside: list[ast.AST], node: ast.A
 
 
 def _made_under(names: Names, choice: ast.AST, test: ast.expr, wanted: bool, value: Value) -> bool:
-    """Whether an object is made only under this test, or another of the same words, and else there is none."""
+    """Whether an object is made only under this test or another of the same words, else there is none."""
     if value.names is not names:
         return False
     around = {value.node, *names.ancestors(value.node)}

@@ -30,6 +30,8 @@ def starts_itself(facts: Facts, program: ProgramFacts) -> Answer:
 
 def _calls(facts: Facts, program: ProgramFacts) -> list[Site]:
     """The calls of Horovod that a program may come to, and that fail where it does not run."""
+    if not facts.project.uses_framework:
+        return []
     return [
         site
         for site in facts.calls(*(f"{module}." for module in words.HOROVOD))

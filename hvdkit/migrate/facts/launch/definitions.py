@@ -27,8 +27,8 @@ Function = tuple[Names, Union[FunctionNode, None]]
 class Definition:
     """One thing that a variable, an attribute or what a function returns may be.
 
-    value: None for an option, and where it cannot be followed. at: the code that has to run for it; None for what is
-    there from the start, such as an option. replaces: whether it overwrites what was there.
+    value: None for an option, and where it cannot be followed. at: the code that has to run for it; None for
+    what is there from the start, such as an option. replaces: whether it overwrites what was there.
     """
 
     names: Names

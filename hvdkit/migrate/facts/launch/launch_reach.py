@@ -89,7 +89,7 @@ class Reach:
         return found
 
     def reached(self, names: Names, node: ast.AST) -> bool | None:
-        """Whether every process reaches a node: by the tests around and above it, and those of its callers."""
+        """Whether every process reaches a node: by the tests around and above it, and by its callers."""
         return self._answered((node, "reached"), lambda: self._reached(names, node))
 
     def _reached(self, names: Names, node: ast.AST) -> bool | None:
@@ -108,7 +108,7 @@ class Reach:
         return self._answered((test, "holds"), lambda: self._holds(names, test))
 
     def _answered(self, key: tuple[ast.AST, str], find: Callable[[], bool | None]) -> bool | None:
-        """A remembered answer; a question that leads back to itself is unknown, and what needed it is not kept."""
+        """A remembered answer; what leads back to itself is unknown, and what needed it is not kept."""
         if key in self._open:
             self._guesses += 1
             return None
@@ -178,7 +178,7 @@ class Reach:
     ) -> bool:
         """Whether a size or rank may be a literal number for which the comparison comes out differently.
 
-        One that a later definition overwrites does not count: `size = 1`, then `size = int(os.environ["WORLD_SIZE"])`.
+        One that a later definition overwrites does not count: `size = 1`, then `size = dist.get_world_size()`.
         """
         if steps > MAX_STEPS:
             return False
@@ -226,7 +226,7 @@ class Reach:
         return None
 
     def _definitions(self, names: Names, node: ast.expr) -> list[Definition]:
-        """The definitions that a job reaches; where programs that train share code with others, theirs alone."""
+        """The definitions that a job reaches: those of programs that train, where they share code with others."""
         found = list(definitions(self._facts, self._launch, names, node))
         trained = {each.at for each in found if each.at is not None and self._trains(*each.at)}
         return [

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from hvdkit.migrate.conditions.answers import Answer, open_at
-from hvdkit.migrate.conditions.paths import KEPT, undone
+from hvdkit.migrate.conditions.paths import kept_from
 from hvdkit.migrate.conditions.starts import starts_itself
 from hvdkit.migrate.facts import Facts, Site
 from hvdkit.migrate.facts.init.device_choices import chosen_for_all
@@ -36,7 +36,7 @@ def initialised(facts: Facts, program: ProgramFacts) -> Answer:
     sites = [site for site in starting_sites(facts, program) if site.name in words.HVD_INIT]
     if not sites:
         alone = starts_itself(facts, program)
-        needed = alone.state is State.OPEN or training_paths(facts, program)
+        needed = alone.state is State.OPEN or _is_job(facts, program)
         return Answer(State.OPEN, "no hvd.init() was found") if needed else alone
     early = [
         use
@@ -47,10 +47,15 @@ def initialised(facts: Facts, program: ProgramFacts) -> Answer:
     early = [use for use in early if not order.covers(use.names, use.node)]  # in its callers, it may be
     if early and not any(_above(site, early[0]) for site in sites):
         return open_at("CUDA is used above it at {}", early[:1])
-    if kept := undone(facts, program, sites):
-        return open_at(f"hvd.init() stands {KEPT}", kept)
     where = ", ".join(site.names.place(site.node) for site in sites[:3])
-    return Answer(State.PROVEN, f"hvd.init() at {where}")
+    kept = kept_from(facts, program, sites, "hvd.init() is called", "call it without a test")
+    return kept or Answer(State.PROVEN, f"hvd.init() at {where}")
+
+
+def _is_job(facts: Facts, program: ProgramFacts) -> bool:
+    """Whether a program trains, or may come to a call of torch.distributed that was left."""
+    left = (site for site in facts.calls("torch.distributed.") if site.name not in words.ASK_NO_GROUP)
+    return bool(training_paths(facts, program)) or any(_is_run(facts, program, site) for site in left)
 
 
 def own_device(facts: Facts, program: ProgramFacts) -> Answer:

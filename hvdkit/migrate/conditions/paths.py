@@ -11,6 +11,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
+from hvdkit.migrate.conditions.answers import Answer, open_at
 from hvdkit.migrate.facts import Facts, Site
 from hvdkit.migrate.facts.code.loops import Path
 from hvdkit.migrate.facts.code.start_tests import asks_for_start
@@ -21,7 +22,6 @@ from hvdkit.migrate.facts.programs.training_paths import training_paths
 from hvdkit.migrate.index.names import Names
 from hvdkit.migrate.values.value import Value
 
-KEPT = "under a test that could not be shown to hold in each job of several ranks, write hvd.size() > 1: {}"
 MAX_CALLERS = 6
 Code = tuple[Names, ast.AST]
 
@@ -41,7 +41,23 @@ class _Search:
     about: frozenset[Value]
 
 
-def undone(facts: Facts, program: ProgramFacts, sites: Sequence[Site]) -> list[Code]:
+def kept_from(
+    facts: Facts, program: ProgramFacts, sites: Sequence[Site], done: str, instead: str
+) -> Answer | None:
+    """The open answer where a test may keep a job from calls. done, instead: what they do, what to write."""
+    tests = _undone(facts, program, sites)
+    if not tests:
+        return None
+    texts = dict.fromkeys(" ".join(names.source.segment(test).split()) for names, test in tests)
+    asked = " and ".join(texts)
+    return open_at(
+        f"{done} under `{asked}`, which could not be shown to hold in each job of several ranks: {instead} "
+        "at {}",
+        tests,
+    )
+
+
+def _undone(facts: Facts, program: ProgramFacts, sites: Sequence[Site]) -> list[Code]:
     """The tests that may keep a job from these calls, one for each object that no call is sure to reach."""
     paths, doing = training_paths(facts, program), _leading(facts, sites)
     ways: dict[object, list[list[Code]]] = defaultdict(list)
@@ -50,7 +66,7 @@ def undone(facts: Facts, program: ProgramFacts, sites: Sequence[Site]) -> list[C
         about = facts.flow.values(site.names, given)
         search = _Search(facts, program, doing, paths, given, about)
         tests = list(_in_the_way(search, site.names, site.node, 0))
-        ways[about or site.node].append(tests)
+        ways[about or (site.node if given is not None else None)].append(tests)
     return [test for each in ways.values() for test in min(each, key=len)[:1]]
 
 

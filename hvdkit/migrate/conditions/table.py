@@ -10,7 +10,7 @@ from pathlib import Path
 
 from hvdkit.migrate.conditions.answers import Answer, Code, open_at, places, row
 from hvdkit.migrate.conditions.devices import initialised, own_device
-from hvdkit.migrate.conditions.paths import KEPT, undone
+from hvdkit.migrate.conditions.paths import kept_from
 from hvdkit.migrate.conditions.starts import STARTS_ITSELF, starts_itself
 from hvdkit.migrate.conditions.tensorflow_table import tensorflow_conditions
 from hvdkit.migrate.facts import Facts, Site
@@ -213,9 +213,8 @@ def _optimizer(facts: Facts, program: ProgramFacts) -> Answer:
     if bare:
         return open_at("not in a DistributedOptimizer: {}", bare)
     wraps = [s for s in facts.calls(*words.HVD_OPTIMIZER) if runs_in(facts, program, s.names, s.node)]
-    if kept := undone(facts, program, wraps):
-        return open_at(f"the optimizer becomes a DistributedOptimizer {KEPT}", kept)
-    return Answer(State.PROVEN, f"DistributedOptimizer around {places(mine)}")
+    kept = kept_from(facts, program, wraps, "the optimizer is wrapped", "ask hvd.size() > 1")
+    return kept or Answer(State.PROVEN, f"DistributedOptimizer around {places(mine)}")
 
 
 def _reduced(facts: Facts, program: ProgramFacts) -> list[tuple[Names, ast.Call]]:
@@ -255,9 +254,9 @@ def _broadcast(facts: Facts, program: ProgramFacts) -> Answer:
             "and no seed is set",
             apart,
         )
-    if kept := undone(facts, program, [s for s in sites if runs_in(facts, program, s.names, s.node)]):
-        return open_at(f"rank 0's weights are sent {KEPT}", kept)
-    return Answer(State.PROVEN, f"broadcast at {places(sites)}")
+    mine = [site for site in sites if runs_in(facts, program, site.names, site.node)]
+    kept = kept_from(facts, program, mine, "rank 0's weights are broadcast", "ask hvd.size() > 1")
+    return kept or Answer(State.PROVEN, f"broadcast at {places(sites)}")
 
 
 def _follows(site: Site, names: Names, call: ast.Call) -> bool:

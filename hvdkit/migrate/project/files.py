@@ -230,7 +230,7 @@ class Project:
         return found or self._installed(stripped) or self._by_python_path(stripped, importer)
 
     def _by_python_path(self, name: str, importer: Path) -> Path | None:
-        """A module that is found by PYTHONPATH: as texts beside the program set it, else the one that fits."""
+        """A module that is found by PYTHONPATH: as texts beside the program set it, else what alone fits."""
         if name.partition(".")[0] in STANDARD:
             return None
         every = {*self.files, *self.passed_over, *self.tests, *self.known} - {importer}

@@ -178,7 +178,7 @@ class Reach:
     ) -> bool:
         """Whether a size or rank may be a literal number for which the comparison comes out differently.
 
-        One that a later definition overwrites does not count: `size = 1`, then `size = dist.get_world_size()`.
+        One that a later definition overwrites does not count: `size = 1`, then `size = get_world_size()`.
         """
         if steps > MAX_STEPS:
             return False
@@ -226,7 +226,7 @@ class Reach:
         return None
 
     def _definitions(self, names: Names, node: ast.expr) -> list[Definition]:
-        """The definitions that a job reaches: those of programs that train, where they share code with others."""
+        """The definitions that a job reaches: those of programs that train, where others share the code."""
         found = list(definitions(self._facts, self._launch, names, node))
         trained = {each.at for each in found if each.at is not None and self._trains(*each.at)}
         return [

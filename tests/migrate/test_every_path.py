@@ -71,6 +71,10 @@ SWITCHED_OFF = {
         option('"--no-ddp"', 'action="store_true"', "default=True"),
         "not args.no_ddp",
     ),
+    "an entry that is set again": (
+        'job = {"several": True}\nif torch.cuda.device_count() == 1:\n    job["several"] = False\n',
+        'job["several"]',
+    ),
     "a variable": ('ddp = os.environ.get("USE_DDP", "0") == "1"\n', "ddp"),
 }
 
@@ -112,6 +116,11 @@ EVERY_JOB = {
         "distributed",
     ),
     "a size that is one until the launcher says more": ("world_size = 1\n" + WORLD, "world_size > 1"),
+    "an entry of a dictionary": (
+        'def found():\n    several = int(os.environ["WORLD_SIZE"]) > 1\n    return dict(several=several)\n'
+        "job = found()\n",
+        'job["several"]',
+    ),
     "a flag that is raised": (option('"--ddp"', 'action="store_true"'), "args.ddp"),
     "a switch that nobody gives": (option('"--no-ddp"', 'action="store_true"'), "not args.no_ddp"),
     "one of two conditions": (

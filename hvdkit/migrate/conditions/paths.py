@@ -7,7 +7,6 @@ is a second model at all, do not count.
 from __future__ import annotations
 
 import ast
-from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
@@ -31,6 +30,7 @@ class _Search:
     """What is asked of each way.
 
     doing: all code that does it, or leads there. given, about: what it is done to, as written and as values.
+    singly: whether each such object is asked for, so that one branch need not do what the other does.
     """
 
     facts: Facts
@@ -39,13 +39,17 @@ class _Search:
     training: Sequence[Path]
     given: ast.expr | None
     about: frozenset[Value]
+    singly: bool
 
 
 def kept_from(
-    facts: Facts, program: ProgramFacts, sites: Sequence[Site], done: str, instead: str
+    facts: Facts, program: ProgramFacts, sites: Sequence[Site], done: str, instead: str, singly: bool = False
 ) -> Answer | None:
-    """The open answer where a test may keep a job from calls. done, instead: what they do, what to write."""
-    tests = _undone(facts, program, sites)
+    """The open answer where a test may keep a job from calls. done, instead: what they do, what to write.
+
+    singly: whether another row or check asks for each object that they are made for.
+    """
+    tests = _undone(facts, program, sites, singly)
     if not tests:
         return None
     texts = dict.fromkeys(" ".join(names.source.segment(test).split()) for names, test in tests)
@@ -57,17 +61,19 @@ def kept_from(
     )
 
 
-def _undone(facts: Facts, program: ProgramFacts, sites: Sequence[Site]) -> list[Code]:
+def _undone(facts: Facts, program: ProgramFacts, sites: Sequence[Site], singly: bool) -> list[Code]:
     """The tests that may keep a job from these calls, one for each object that no call is sure to reach."""
     paths, doing = training_paths(facts, program), _leading(facts, sites)
-    ways: dict[object, list[list[Code]]] = defaultdict(list)
+    found: list[tuple[frozenset[Value], list[Code]]] = []
     for site in sites:
         given = _given(site)
         about = facts.flow.values(site.names, given)
-        search = _Search(facts, program, doing, paths, given, about)
-        tests = list(_in_the_way(search, site.names, site.node, 0))
-        ways[about or (site.node if given is not None else None)].append(tests)
-    return [test for each in ways.values() for test in min(each, key=len)[:1]]
+        search = _Search(facts, program, doing, paths, given, about, singly)
+        found.append((about, list(_in_the_way(search, site.names, site.node, 0))))
+    sure = frozenset().union(*(about for about, tests in found if not tests))
+    if any(not tests and not about for about, tests in found):
+        return []  # what a call is made for that is sure to be reached is not known
+    return [tests[0] for about, tests in found if tests and not about & sure]
 
 
 def _leading(facts: Facts, sites: Iterable[Site]) -> set[ast.AST]:
@@ -84,8 +90,10 @@ def _leading(facts: Facts, sites: Iterable[Site]) -> set[ast.AST]:
 
 
 def _given(site: Site) -> ast.expr | None:
-    """The model of `broadcast_parameters(model.state_dict())`, the optimizer that is wrapped."""
+    """The model of `broadcast_parameters(model.state_dict())` or `dict(model.named_buffers())`, the optimizer."""
     given = site.node.args[0] if site.node.args else None
+    if isinstance(given, ast.Call) and getattr(given.func, "id", "") == "dict" and len(given.args) == 1:
+        given = given.args[0]
     asked = isinstance(given, ast.Call) and not given.args and isinstance(given.func, ast.Attribute)
     return given.func.value if asked else given  # type: ignore[union-attr]
 
@@ -117,7 +125,7 @@ def _about_else(search: _Search, names: Names, test: ast.expr, wanted: bool) -> 
         return True
     if search.given is not None and ast.dump(search.given) in map(ast.dump, ast.walk(test)):
         return True  # `if teacher is not None:`
-    return any(_made_under(names, choice, test, wanted, value) for value in search.about)
+    return any(_made_under(search, names, test, wanted, value) for value in search.about)
 
 
 def _branch(choice: ast.AST, wanted: bool) -> list[ast.AST]:
@@ -141,13 +149,13 @@ def _goes_with(names: Names, choice: ast.AST, inside: list[ast.AST], node: ast.A
     return not inside and below
 
 
-def _made_under(names: Names, choice: ast.AST, test: ast.expr, wanted: bool, value: Value) -> bool:
+def _made_under(search: _Search, names: Names, test: ast.expr, wanted: bool, value: Value) -> bool:
     """Whether an object is made only under this test or another of the same words, else there is none."""
     if value.names is not names:
         return False
-    around = {value.node, *names.ancestors(value.node)}
-    if around.intersection(_branch(choice, wanted)) and not _makes(_branch(choice, not wanted)):
-        return True
+    choice, around = names.parents[test], {value.node, *names.ancestors(value.node)}
+    if around.intersection(_branch(choice, wanted)):
+        return search.singly or not _makes(_branch(choice, not wanted))
     alike = (parent for parent in around if isinstance(parent, ast.If) and not parent.orelse)
     return any(ast.dump(parent.test) == ast.dump(test) for parent in alike)
 

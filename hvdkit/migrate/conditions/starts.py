@@ -5,8 +5,9 @@ from __future__ import annotations
 from hvdkit.migrate.conditions.answers import Answer, open_at, places
 from hvdkit.migrate.facts import Facts, Site
 from hvdkit.migrate.facts.launch.jobs_only import in_jobs_only
+from hvdkit.migrate.facts.launch.which_processes import caught
 from hvdkit.migrate.facts.programs.programs import ProgramFacts
-from hvdkit.migrate.facts.programs.reached_code import runs_in, starting_sites
+from hvdkit.migrate.facts.programs.reached_code import is_started, runs_in, starting_sites
 from hvdkit.migrate.plan import State
 from hvdkit.migrate.values import vocabulary as words
 
@@ -17,7 +18,11 @@ NEEDS_NO_START = ("init", "is_initialized", "shutdown")
 
 def starts_itself(facts: Facts, program: ProgramFacts) -> Answer:
     """Whether a program starts Horovod, or calls it in jobs of several processes alone."""
-    unguarded = [site for site in _calls(facts, program) if not in_jobs_only(facts, site.names, site.node)]
+    unguarded = [
+        site
+        for site in _calls(facts, program)
+        if not in_jobs_only(facts, site.names, site.node) and not caught(site.names, site.node)
+    ]
     if not unguarded:
         return Answer(State.NONE, "nothing that runs in one process calls Horovod")
     started = [site for site in starting_sites(facts, program) if site.name in words.HVD_INIT]
@@ -30,7 +35,7 @@ def starts_itself(facts: Facts, program: ProgramFacts) -> Answer:
 
 def _calls(facts: Facts, program: ProgramFacts) -> list[Site]:
     """The calls of Horovod that a program may come to, and that fail where it does not run."""
-    if not facts.project.uses_framework:
+    if not facts.project.uses_framework or not (program.kind != "none" or is_started(facts, program.entry)):
         return []
     return [
         site

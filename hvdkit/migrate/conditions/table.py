@@ -213,7 +213,7 @@ def _optimizer(facts: Facts, program: ProgramFacts) -> Answer:
     if bare:
         return open_at("not in a DistributedOptimizer: {}", bare)
     wraps = [s for s in facts.calls(*words.HVD_OPTIMIZER) if runs_in(facts, program, s.names, s.node)]
-    kept = kept_from(facts, program, wraps, "the optimizer is wrapped", "ask hvd.size() > 1")
+    kept = kept_from(facts, program, wraps, "the optimizer is wrapped", "ask hvd.size() > 1", True)
     return kept or Answer(State.PROVEN, f"DistributedOptimizer around {places(mine)}")
 
 

@@ -10,7 +10,7 @@ from hvdkit.migrate.catalog.finding import manual, refused, safe
 from hvdkit.migrate.catalog.rule import Change, Keep, Last, Rule
 from hvdkit.migrate.decisions.rank_questions import RankQuestion
 from hvdkit.migrate.facts import Facts
-from hvdkit.migrate.facts.code.console_scripts import commands, console_script
+from hvdkit.migrate.facts.code.console_scripts import console_script
 from hvdkit.migrate.facts.code.main_guards import main_guard
 from hvdkit.migrate.facts.init.init_order import starts
 from hvdkit.migrate.facts.launch.jobs_only import in_jobs_only, tested
@@ -20,9 +20,9 @@ from hvdkit.migrate.facts.programs.reached_code import (
     DEFINITIONS,
     does_something,
     is_script,
+    is_started,
     only_single,
     runs_in,
-    runs_project,
     start_below,
 )
 from hvdkit.migrate.index.names import Names
@@ -90,12 +90,8 @@ def _asks_unstarted(facts: Facts, program: ProgramFacts, asking: Sequence[RankQu
     """
     if program.kind not in ("none", "ddp") or starts(facts, program) or _needs_group(facts, program):
         return False
-    last = start_below(facts, program.entry)
-    guard = main_guard(program.entry)
-    if guard is None and last in (None, program.entry.source.tree.body[-1]):
+    if not is_started(facts, program.entry):
         return False
-    if guard is None and not _runs_something(facts, program.entry) and not commands(facts, program.entry):
-        return False  # a file of a model that nothing in the project imports
     there = [(each.names, each.statement) for each in asking if each.names in program.files]
     return any(runs_in(facts, program, *each) and not in_jobs_only(facts, *each) for each in there)
 
@@ -107,11 +103,6 @@ def _needs_group(facts: Facts, program: ProgramFacts) -> bool:
         for site in facts.calls(*TALKS)
         if site.name not in words.ASK_NO_GROUP and site.name != IS_STARTED
     )
-
-
-def _runs_something(facts: Facts, names: Names) -> bool:
-    body = names.source.tree.body
-    return any(does_something(names, each) or runs_project(facts, names, each) for each in body)
 
 
 def _imported_with(facts: Facts, on_import: Sequence[RankQuestion]) -> list[Names]:

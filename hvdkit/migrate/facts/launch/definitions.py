@@ -8,7 +8,7 @@ from __future__ import annotations
 import ast
 from collections import defaultdict
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Union
 
 from hvdkit.migrate.facts.code.launch_options import Option
@@ -16,8 +16,8 @@ from hvdkit.migrate.facts.code.main_guards import main_guard
 from hvdkit.migrate.facts.code.own_dicts import constructed_with
 from hvdkit.migrate.facts.facts import Facts
 from hvdkit.migrate.facts.launch.launch import Launch
-from hvdkit.migrate.index.names import FUNCTIONS, Binding, FunctionNode, Names
-from hvdkit.migrate.values.arguments import default, passed
+from hvdkit.migrate.index.names import ANY_KEY, FUNCTIONS, Binding, FunctionNode, Names
+from hvdkit.migrate.values.arguments import default, keyword, passed
 
 MAX_CALLERS = 4
 Function = tuple[Names, Union[FunctionNode, None]]
@@ -54,6 +54,8 @@ def definitions(facts: Facts, launch: Launch, names: Names, node: ast.expr) -> I
             yield Definition(option.names, None, option)
         for where, given in constructed_with(facts, names, node):
             yield Definition(where, given)
+    elif isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant):
+        yield from _held(facts, launch, names, node.value, str(node.slice.value))
     elif isinstance(node, ast.Call):
         for where, function in facts.flow.functions(names, node):
             for result in where.returns.get(function, ()):
@@ -77,6 +79,24 @@ def _bound(facts: Facts, launch: Launch, names: Names, binding: Binding) -> Iter
             yield from _bound(facts, launch, module, inner)  # type: ignore[arg-type]
     else:
         yield Definition(names, None, at=at, replaces=True)
+
+
+def _held(facts: Facts, launch: Launch, names: Names, holder: ast.expr, key: str) -> Iterator[Definition]:
+    """What a dictionary that is written out holds under a key, and what is stored there later."""
+    held = facts.flow.values(names, holder)
+    for value in held:
+        given = None
+        if isinstance(value.node, ast.Dict):
+            pairs = zip(value.node.keys, value.node.values)
+            given = next((item for k, item in pairs if isinstance(k, ast.Constant) and k.value == key), None)
+        elif isinstance(value.node, ast.Call) and getattr(value.node.func, "id", "") == "dict":
+            given = keyword(value.node, key)
+        yield Definition(value.names, given, at=(value.names, value.node))
+    for where, binding in facts.flow.stored_under(f"[{key!r}]", held):
+        yield from _bound(facts, launch, where, binding)
+    for where, binding in facts.flow.stored_under(f"[{ANY_KEY!r}]", held):
+        for each in _bound(facts, launch, where, binding):
+            yield replace(each, replaces=False)
 
 
 def _passed(facts: Facts, names: Names, arg: ast.arg) -> Iterator[Definition]:

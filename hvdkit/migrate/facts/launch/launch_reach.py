@@ -143,7 +143,7 @@ class Reach:
             return self._compare(names, test)
         if isinstance(test, ast.Call):
             return self._call(names, test)
-        if isinstance(test, (ast.Name, ast.Attribute)):
+        if isinstance(test, (ast.Name, ast.Attribute, ast.Subscript)):
             return self._stored(names, test)
         return None
 
@@ -152,6 +152,16 @@ class Reach:
         right, operator = constant(test.comparators[0]), test.ops[0]
         if isinstance(test.left, ast.Name) and test.left.id == "__name__":
             return isinstance(operator, ast.Eq) and right == "__main__"
+        if isinstance(test.left, ast.Attribute) and test.left.attr == "type" and right in ("cuda", "cpu"):
+            # `device.type`: as torch.cuda.is_available(), a job's processes have GPUs.
+            equal = right == "cuda"
+            return (
+                equal
+                if isinstance(operator, ast.Eq)
+                else not equal
+                if isinstance(operator, ast.NotEq)
+                else None
+            )
         if not isinstance(right, int):
             return None
         meanings = self._launch.meaning(names, test.left)

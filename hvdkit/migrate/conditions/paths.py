@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 
+from hvdkit.dataclass import dataclass
 from hvdkit.migrate.conditions.answers import Answer, open_at
 from hvdkit.migrate.facts import Facts, Site
 from hvdkit.migrate.facts.code.loops import Path
@@ -90,7 +90,7 @@ def _leading(facts: Facts, sites: Iterable[Site]) -> set[ast.AST]:
 
 
 def _given(site: Site) -> ast.expr | None:
-    """The model of `broadcast_parameters(model.state_dict())` or `dict(model.named_buffers())`, the optimizer."""
+    """The model in `broadcast_parameters(model.state_dict())`, `dict(model.buffers())`; the optimizer."""
     given = site.node.args[0] if site.node.args else None
     if isinstance(given, ast.Call) and getattr(given.func, "id", "") == "dict" and len(given.args) == 1:
         given = given.args[0]

@@ -12,8 +12,6 @@ from hvdkit.migrate.plan import State
 from hvdkit.migrate.values import vocabulary as words
 
 STARTS_ITSELF = "every program that calls Horovod starts it"
-# What may be called before hvd.init(), or is called to find out whether it was.
-NEEDS_NO_START = ("init", "is_initialized", "shutdown")
 
 
 def starts_itself(facts: Facts, program: ProgramFacts) -> Answer:
@@ -40,11 +38,7 @@ def _calls(facts: Facts, program: ProgramFacts) -> list[Site]:
     return [
         site
         for site in facts.calls(*(f"{module}." for module in words.HOROVOD))
-        if not _needs_no_start(site.name.rpartition(".")[2])
+        if words.NEEDS_NO_START.fullmatch(site.name.rpartition(".")[2]) is None
         and site.names in program.files
         and runs_in(facts, program, site.names, site.node)
     ]
-
-
-def _needs_no_start(name: str) -> bool:
-    return name in NEEDS_NO_START or name.endswith(("_built", "_enabled"))

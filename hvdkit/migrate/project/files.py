@@ -23,7 +23,7 @@ from hvdkit.migrate.index.import_texts import HOLE, module_text
 from hvdkit.migrate.index.indexing import index
 from hvdkit.migrate.index.names import Names
 from hvdkit.migrate.project.folders import INSTALLED, Folders
-from hvdkit.migrate.project.python_path import fits, python_path, taken_from
+from hvdkit.migrate.project.python_path import binds, fits, python_path, taken_from
 from hvdkit.migrate.project.texts import files_in, files_of
 from hvdkit.migrate.read.source import Unreadable, parse
 
@@ -268,12 +268,8 @@ class Project:
     def _defines(self, path: Path, name: str, importer: Path) -> bool:
         """Whether a file has all that another takes from a module; what takes nothing may mean a library."""
         taken = taken_from(self.files[importer], name) if importer in self.files else set()
-        source = parse(path, self.content(path)) if taken else None
-        if source is None or isinstance(source, Unreadable):
-            return False
-        module = index(source)
         below = self.folders.importable(path.parent) if path.name == "__init__.py" else set()
-        return bool(module.stars) or taken <= {*module.module.names, *below}
+        return bool(taken) and binds(path, self.content(path), taken - below)
 
     def _of_checkout(self, top: str, rest: str, importer: Path) -> Path | None:
         """`import mae.util.misc`, where the folder that has to be mae is checked out under another name.

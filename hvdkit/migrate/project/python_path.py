@@ -12,7 +12,9 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
+from hvdkit.migrate.index.indexing import index
 from hvdkit.migrate.index.names import Names
+from hvdkit.migrate.read.source import Unreadable, parse
 
 MAX_BYTES = 1_000_000
 SUFFIXES = (
@@ -81,3 +83,12 @@ def taken_from(names: Names, module: str) -> set[str]:
             parents = (names.parents[use] for use in names.uses.get(bound, ()))
             taken |= {parent.attr for parent in parents if isinstance(parent, ast.Attribute)}
     return taken
+
+
+def binds(path: Path, raw: bytes, members: set[str]) -> bool:
+    """Whether a file has all of these names, or imports what it has with a star."""
+    source = parse(path, raw)
+    if isinstance(source, Unreadable):
+        return False
+    names = index(source)
+    return bool(names.stars) or members <= set(names.module.names)

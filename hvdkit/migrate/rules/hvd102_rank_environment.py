@@ -50,7 +50,7 @@ def check(facts: Facts) -> Iterator[Finding]:
                 found = safe(facts, "HVD102", names, read.loop, message, _whole, names, read, read.loop, text)
             else:
                 found = safe(facts, "HVD102", names, read.node, message, _edit, names, read.node, text)
-            yield found.knowing(ONE_HOST if one_host else "").asking_rank()
+            yield found.knowing(ONE_HOST if one_host else "")
         yield from _gathered(facts, names)
 
 
@@ -77,9 +77,7 @@ def _gathered(facts: Facts, names: Names) -> Iterator[Finding]:
     for node in gathered_reads(names):
         message = "launcher variables are gathered by a loop, and horovodrun sets none of them"
         if variables := gathered(names, node):
-            yield safe(
-                facts, "HVD102", names, node, message, _one_by_one, facts, names, node, variables
-            ).asking_rank()
+            yield safe(facts, "HVD102", names, node, message, _one_by_one, facts, names, node, variables)
         else:
             advice = "build it from hvd.rank(), hvd.size(), hvd.local_rank() and hvd.local_size() instead"
             yield manual("HVD102", names, node, message, advice)

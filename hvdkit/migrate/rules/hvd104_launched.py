@@ -30,14 +30,11 @@ def check(facts: Facts) -> Iterator[Finding]:
             message = (
                 f"horovodrun does not set {test.variable}, so this would say that nothing launched it: {text}"
             )
-            yield safe(
-                facts, "HVD104", names, test.node, message, _edit, names, test.node, text
-            ).asking_rank()
+            yield safe(facts, "HVD104", names, test.node, message, _edit, names, test.node, text)
     for site in facts.calls("torch.distributed.is_torchelastic_launched"):
         text = f"{horovod_name(facts, site.names)}.size() > 1"
         message = f"torchrun does not start the job any more: {text}"
-        asked = safe(facts, "HVD104", site.names, site.node, message, _edit, site.names, site.node, text)
-        yield asked.asking_rank()
+        yield safe(facts, "HVD104", site.names, site.node, message, _edit, site.names, site.node, text)
 
 
 def _has_to_hold(names: Names, test: LaunchTest, tested: set[ast.expr]) -> bool:

@@ -47,9 +47,7 @@ def check(facts: Facts) -> Iterator[Finding]:
     for holder, wanted in by_holder.items():
         dests = ", ".join(setting.option.dest for setting in wanted)
         message = f"horovodrun passes no options: {dests} set from Horovod"
-        yield safe(
-            facts, "HVD107", holder.names, holder.statement, message, _set, facts, holder, wanted
-        ).asking_rank()
+        yield safe(facts, "HVD107", holder.names, holder.statement, message, _set, facts, holder, wanted)
 
 
 def _set(facts: Facts, holder: Holder, wanted: Sequence[Setting]) -> Edit:

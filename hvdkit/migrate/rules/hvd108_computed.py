@@ -36,16 +36,14 @@ def check(facts: Facts) -> Iterator[Finding]:
         names, node = origin.names, origin.node
         text = f"{horovod_name(facts, names)}.{function}()"
         message = f"this value {ABOUT[function]}: {text}"
-        yield safe(facts, "HVD108", names, node, message, _define, origin, text).asking_rank()
+        yield safe(facts, "HVD108", names, node, message, _define, origin, text)
         if function == "rank":
             for read in host_numbers(origin):
                 yield _read(facts, names, read, "cross_rank", "here this is still the number of the host")
         if function == "size" and origin.kind == "expression":
             for read in read_again(facts, origin):
                 message = f"the same value as in line {names.line(node)}, which is {text} now"
-                yield safe(
-                    facts, "HVD108", names, read, message, edits.replace, names.source, read, text
-                ).asking_rank()
+                yield safe(facts, "HVD108", names, read, message, edits.replace, names.source, read, text)
     for site, given, function in ranks_from_outside(facts):
         text = site.names.source.segment(given)
         message = f"where {text} gets its value, which {ABOUT[function]}, could not be followed"
@@ -61,8 +59,7 @@ def check(facts: Facts) -> Iterator[Finding]:
 def _read(facts: Facts, names: Names, number: ast.expr, function: str, why: str) -> Finding:
     """One read of a number that becomes a call of Horovod's."""
     text = f"{horovod_name(facts, names)}.{function}()"
-    found = safe(facts, "HVD108", names, number, f"{why}: {text}", edits.replace, names.source, number, text)
-    return found.asking_rank()
+    return safe(facts, "HVD108", names, number, f"{why}: {text}", edits.replace, names.source, number, text)
 
 
 def _define(origin: Origin, text: str) -> Edit:

@@ -80,9 +80,7 @@ def check(facts: Facts) -> Iterator[Finding]:
                 continue
             own = seeding(facts, path)
             if own is not None:
-                yield restored(
-                    facts, "HVD304", own.names, own.statements[-1], EXPERIENCE, _edits, facts, own
-                ).asking_rank()
+                yield restored(facts, "HVD304", own.names, own.statements[-1], EXPERIENCE, _edits, facts, own)
                 continue
             unseeded = draws_unseeded(facts, program)
             if one_batch(facts, path):

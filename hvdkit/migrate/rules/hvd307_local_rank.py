@@ -56,8 +56,7 @@ def check(facts: Facts) -> Iterator[Finding]:
 
 def _suggested(facts: Facts, names: Names, node: ast.expr, message: str, asked: str = "rank") -> Finding:
     text = f"{horovod_name(facts, names)}.{asked}()"
-    made = needed(facts, "HVD307", names, node, message, edits.replace, names.source, node, text)
-    return made.asking_rank()
+    return needed(facts, "HVD307", names, node, message, edits.replace, names.source, node, text)
 
 
 def _told(facts: Facts, names: Names, node: ast.expr, message: str) -> Finding:

@@ -33,10 +33,10 @@ def check(facts: Facts) -> Iterator[Finding]:
             continue
         if where_runs(facts, names, call) is Where.ALL:
             message = "each rank's schedule would watch a number of its own: it watches their average"
-            yield safe(facts, "HVD410", names, call, message, _edits, facts, names, metric).asking_rank()
+            yield safe(facts, "HVD410", names, call, message, _edits, facts, names, metric)
     for names, test in rate_tests(facts):
         message = "each rank would set the rate of its steps by a number of its own: rank 0 decides"
-        yield required(facts, "HVD410", names, test, message, _decided, facts, names, test).asking_rank()
+        yield required(facts, "HVD410", names, test, message, _decided, facts, names, test)
 
 
 def _decided(facts: Facts, names: Names, test: ast.expr) -> list[Edit]:

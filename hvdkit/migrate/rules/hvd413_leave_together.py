@@ -119,9 +119,7 @@ def _leaves(facts: Facts, names: Names, test: ast.expr, on_all: bool) -> Finding
         "each rank would leave this loop by a number of its own, and the others would wait for its gradients"
     )
     if on_all:
-        return safe(
-            facts, "HVD413", names, test, f"{message}: rank 0 decides", _edits, facts, names, test
-        ).asking_rank()
+        return safe(facts, "HVD413", names, test, f"{message}: rank 0 decides", _edits, facts, names, test)
     advice = f"let rank 0 decide where all ranks run: {horovod_name(facts, names)}.broadcast_object(bool(...), root_rank=0)"
     return manual("HVD413", names, test, message, advice)
 

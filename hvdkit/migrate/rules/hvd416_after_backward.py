@@ -37,7 +37,7 @@ def check(facts: Facts) -> Iterator[Finding]:
         for each in passes:
             make = (_inline, facts, each) if plain else (_called, facts, function, passes, each)
             message, know = (BY_HAND, f"{KNOW}; {RATE}") if each.by_hand else (MESSAGE, KNOW)
-            yield required(facts, "HVD416", names, each.call, message, *make).knowing(know).asking_rank()
+            yield required(facts, "HVD416", names, each.call, message, *make).knowing(know)
 
 
 def _inline(facts: Facts, each: Pass) -> Edit:

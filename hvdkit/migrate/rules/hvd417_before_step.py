@@ -26,8 +26,7 @@ def check(facts: Facts) -> Iterator[Finding]:
     every = [average for program in programs.values() for average in before_steps(facts, program).averages]
     for average in (average for average in dict.fromkeys(every) if not _done(average)):
         message = f"the gradients of {average.model} are averaged here, as DDP averaged them"
-        made = required(facts, "HVD417", average.names, average.statement, message, _edit, facts, average)
-        yield made.asking_rank()
+        yield required(facts, "HVD417", average.names, average.statement, message, _edit, facts, average)
 
 
 def _done(average: Average) -> bool:

@@ -41,8 +41,9 @@ def check(facts: Facts) -> Iterator[Finding]:
             done.add((place, variable))
             if where_runs(facts, names, place) is Where.ALL and not is_told(names, place):
                 message = "one process named this folder by what it found: all ranks take the name that rank 0 finds"
-                make = (_edits, facts, names, function, place, variable)
-                yield safe(facts, "HVD418", names, place, message, *make).asking_rank()
+                yield safe(
+                    facts, "HVD418", names, place, message, _edits, facts, names, function, place, variable
+                )
 
 
 def _edits(facts: Facts, names: Names, function: FunctionNode, place: ast.stmt, variable: str) -> list[Edit]:

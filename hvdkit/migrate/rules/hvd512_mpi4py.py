@@ -33,7 +33,7 @@ def check(facts: Facts) -> Iterator[Finding]:
             does = "local_rank" if talk.node in devices else talk.does
             message = f"{talk.does} of mpi4py's COMM_WORLD becomes {_verb(does)}"
             found_here = required(facts, "HVD512", talk.names, talk.node, message, _said, facts, talk, does)
-            yield found_here.knowing(_by_rank_0_alone(facts, talk)).asking_rank()
+            yield found_here.knowing(_by_rank_0_alone(facts, talk))
     for handed in found.handed:
         if translated(facts, handed.names):
             message = "COMM_WORLD, all ranks, becomes Horovod's set of all processes"

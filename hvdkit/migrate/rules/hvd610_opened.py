@@ -23,8 +23,7 @@ def check(facts: Facts) -> Iterator[Finding]:
         opened = opened_everywhere(facts, writer)
         if opened is not None:
             message = "every rank would write this file; rank 0 writes it, what the others write goes nowhere"
-            made = restored(facts, "HVD610", writer.names, opened.path, message, _edits, facts, opened)
-            yield made.asking_rank()
+            yield restored(facts, "HVD610", writer.names, opened.path, message, _edits, facts, opened)
 
 
 def _edits(facts: Facts, opened: Opened) -> list[Edit]:

@@ -8,9 +8,10 @@ from __future__ import annotations
 import ast
 from collections import defaultdict
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Union
 
+from hvdkit.dataclass import dataclass
 from hvdkit.migrate.facts.code.launch_options import Option
 from hvdkit.migrate.facts.code.main_guards import main_guard
 from hvdkit.migrate.facts.code.own_dicts import constructed_with

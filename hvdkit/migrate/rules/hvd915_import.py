@@ -18,7 +18,7 @@ TELL = (
     "set PYTHONPATH in one way in the scripts beside the program, or run hvdkit migrate on the program with the one "
     "file that it uses"
 )
-IMPORTED = "{importer} may import this file as `{name}`, or another of that name"
+IMPORTED = "a program imports `{name}`, which may be this file: {files}"
 
 
 def check(facts: Facts) -> Iterator[Finding]:
@@ -32,7 +32,7 @@ def check(facts: Facts) -> Iterator[Finding]:
         yield refused("HVD915", names, _statement(names, name), message, TELL)
         for other in here:
             if other not in imported:  # another program's own file stays that program's
-                message = IMPORTED.format(importer=os.path.relpath(importer), name=name)
+                message = IMPORTED.format(name=name, files=_listed(candidates))
                 yield refused("HVD915", other, other.source.tree.body[0], message, TELL)
 
 
@@ -45,7 +45,8 @@ def _statement(names: Names, name: str) -> ast.AST:
 
 
 def _listed(candidates: Sequence[Path]) -> str:
-    *first, last = map(os.path.relpath, candidates)
+    around = os.path.commonpath([path.parent for path in candidates])
+    *first, last = (os.path.relpath(path, around) for path in candidates)
     return f"{', '.join(first)} or {last}"
 
 

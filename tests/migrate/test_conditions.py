@@ -12,6 +12,7 @@ from hvdkit.migrate.facts import Options
 from hvdkit.migrate.plan import Condition, State
 
 INIT = "Horovod is initialised before CUDA"
+STARTS = "every program that calls Horovod starts it"
 DEVICE = "each process has its own device"
 SHARDED = "training data is sharded by rank"
 EPOCHS = "each epoch has an order of its own"
@@ -63,7 +64,8 @@ def table(folder: Path, text: str, **files: str) -> dict[str, Condition]:
 def test_all_rows_hold(tmp_path: Path) -> None:
     rows = table(tmp_path, GOOD)
     assert {name: row.state for name, row in rows.items()} == dict.fromkeys(
-        (INIT, DEVICE, SHARDED, EPOCHS, OPTIMIZER, WEIGHTS, FILES, REDUCTIONS, LEFTOVERS), State.PROVEN
+        (INIT, STARTS, DEVICE, SHARDED, EPOCHS, OPTIMIZER, WEIGHTS, FILES, REDUCTIONS, LEFTOVERS),
+        State.PROVEN,
     )
     assert rows[INIT].detail == "hvd.init() at train.py:6"
     assert rows[SHARDED].detail == "by DistributedSampler: loader at train.py:9"

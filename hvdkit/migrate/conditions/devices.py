@@ -6,12 +6,15 @@ import ast
 from collections.abc import Iterator
 
 from hvdkit.migrate.conditions.answers import Answer, open_at
+from hvdkit.migrate.conditions.paths import kept_from
+from hvdkit.migrate.conditions.starts import starts_itself
 from hvdkit.migrate.facts import Facts, Site
 from hvdkit.migrate.facts.init.device_choices import chosen_for_all
 from hvdkit.migrate.facts.launch.launch_order import Order
 from hvdkit.migrate.facts.launch.rank_kinds import rank_kinds
 from hvdkit.migrate.facts.programs.programs import ProgramFacts
 from hvdkit.migrate.facts.programs.reached_code import runs_in, starting_sites
+from hvdkit.migrate.facts.programs.training_paths import training_paths
 from hvdkit.migrate.index.names import Names
 from hvdkit.migrate.plan import State
 from hvdkit.migrate.values import vocabulary as words
@@ -32,7 +35,9 @@ def initialised(facts: Facts, program: ProgramFacts) -> Answer:
     """Whether hvd.init() is there, and stands above the first use of CUDA in its function."""
     sites = [site for site in starting_sites(facts, program) if site.name in words.HVD_INIT]
     if not sites:
-        return Answer(State.OPEN, "no hvd.init() was found")
+        alone = starts_itself(facts, program)
+        needed = alone.state is State.OPEN or _is_job(facts, program)
+        return Answer(State.OPEN, "no hvd.init() was found") if needed else alone
     early = [
         use
         for use in (*facts.calls("torch.cuda."), *_moves(facts))
@@ -43,7 +48,14 @@ def initialised(facts: Facts, program: ProgramFacts) -> Answer:
     if early and not any(_above(site, early[0]) for site in sites):
         return open_at("CUDA is used above it at {}", early[:1])
     where = ", ".join(site.names.place(site.node) for site in sites[:3])
-    return Answer(State.PROVEN, f"hvd.init() at {where}")
+    kept = kept_from(facts, program, sites, "hvd.init() is called", "call it without a test")
+    return kept or Answer(State.PROVEN, f"hvd.init() at {where}")
+
+
+def _is_job(facts: Facts, program: ProgramFacts) -> bool:
+    """Whether a program trains, or may come to a call of torch.distributed that was left."""
+    left = (site for site in facts.calls("torch.distributed.") if site.name not in words.ASK_NO_GROUP)
+    return bool(training_paths(facts, program)) or any(_is_run(facts, program, site) for site in left)
 
 
 def own_device(facts: Facts, program: ProgramFacts) -> Answer:

@@ -10,6 +10,8 @@ from pathlib import Path
 
 from hvdkit.migrate.conditions.answers import Answer, Code, open_at, places, row
 from hvdkit.migrate.conditions.devices import initialised, own_device
+from hvdkit.migrate.conditions.paths import kept_from
+from hvdkit.migrate.conditions.starts import STARTS_ITSELF, starts_itself
 from hvdkit.migrate.conditions.tensorflow_table import tensorflow_conditions
 from hvdkit.migrate.facts import Facts, Site
 from hvdkit.migrate.facts.coverage.own_weights import own_weights
@@ -65,12 +67,15 @@ def conditions(facts: Facts, entry: Path, before: Facts) -> tuple[Condition, ...
         return ()
     if program.kind == "none":
         unseen = unseen_training(facts, program)
-        return (row(before, UNDERSTOOD, open_at(NOT_UNDERSTOOD, unseen), ()),) if unseen else ()
+        found = {UNDERSTOOD: open_at(NOT_UNDERSTOOD, unseen)} if unseen else {}
+        if (starts := starts_itself(facts, program)).state is State.OPEN:
+            found[STARTS_ITSELF] = starts
+        return tuple(row(before, name, answer, ()) for name, answer in found.items())
     if program.kind.startswith("tf-"):
         return tensorflow_conditions(facts, program, before)
     training = bool(training_paths(facts, program)) or passes_by_name(facts, program)
     if not training and not _uses_horovod(facts, program):
-        return tuple(Condition(name, State.NONE, ONE_PROCESS) for name in (STARTS, *TRAINING, *ALWAYS))
+        return tuple(Condition(name, State.NONE, ONE_PROCESS) for name in (*STARTED, *TRAINING, *ALWAYS))
     answers = {name: check(facts, program) for name, check in STARTED.items()}
     for name, check in TRAINING.items():
         answers[name] = check(facts, program) if training else Answer(State.NONE, NOT_TRAINED)
@@ -207,7 +212,9 @@ def _optimizer(facts: Facts, program: ProgramFacts) -> Answer:
         return Answer(State.OPEN, "no optimizer was found")
     if bare:
         return open_at("not in a DistributedOptimizer: {}", bare)
-    return Answer(State.PROVEN, f"DistributedOptimizer around {places(mine)}")
+    wraps = [s for s in facts.calls(*words.HVD_OPTIMIZER) if runs_in(facts, program, s.names, s.node)]
+    kept = kept_from(facts, program, wraps, "the optimizer is wrapped", "ask hvd.size() > 1", True)
+    return kept or Answer(State.PROVEN, f"DistributedOptimizer around {places(mine)}")
 
 
 def _reduced(facts: Facts, program: ProgramFacts) -> list[tuple[Names, ast.Call]]:
@@ -247,7 +254,9 @@ def _broadcast(facts: Facts, program: ProgramFacts) -> Answer:
             "and no seed is set",
             apart,
         )
-    return Answer(State.PROVEN, f"broadcast at {places(sites)}")
+    mine = [site for site in sites if runs_in(facts, program, site.names, site.node)]
+    kept = kept_from(facts, program, mine, "rank 0's weights are broadcast", "ask hvd.size() > 1")
+    return kept or Answer(State.PROVEN, f"broadcast at {places(sites)}")
 
 
 def _follows(site: Site, names: Names, call: ast.Call) -> bool:
@@ -305,7 +314,7 @@ def _leftovers(facts: Facts, program: ProgramFacts) -> Answer:
 
 
 STARTS = "Horovod is initialised before CUDA"
-STARTED = {STARTS: initialised, "each process has its own device": own_device}
+STARTED = {STARTS: initialised, STARTS_ITSELF: starts_itself, "each process has its own device": own_device}
 TRAINING = {
     "training data is sharded by rank": _sharded,
     "each epoch has an order of its own": _set_epoch,

@@ -11,6 +11,7 @@ from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.programs.horovod_import import horovod_name
 from hvdkit.migrate.index.names import Names
 from hvdkit.migrate.plan import Applicability, Finding
+from hvdkit.migrate.values import vocabulary as words
 
 
 @dataclass(frozen=True)
@@ -36,10 +37,10 @@ def _is_written(facts: Facts, finding: Finding) -> bool:
 def _asks(facts: Facts, finding: Finding) -> bool:
     """Whether the edits write something of Horovod's that it can say, or do, only where it runs.
 
-    That is whatever its module has, for no rule has to know it: only the call that starts it is no question.
+    That is whatever its module has, for no rule has to know it, but for what is answered before it starts.
     """
     names = facts.project.files[finding.place.path]
-    asking = re.compile(rf"(?<![\w.]){horovod_name(facts, names)}\.(?!init\b)")
+    asking = re.compile(rf"(?<![\w.]){horovod_name(facts, names)}\.(?!(?:{words.NEEDS_NO_START.pattern})\b)")
     return any(asking.search(edit.text) for edit in finding.edits)
 
 

@@ -16,7 +16,7 @@ from hvdkit.files import read_file
 from hvdkit.migrate.facts.code.commands import launch_commands
 from hvdkit.migrate.index.names import Names
 from hvdkit.migrate.plan import address
-from hvdkit.migrate.project.opening import NOT_SOURCE
+from hvdkit.migrate.project.texts import files_in
 
 SUFFIXES = (".sh", ".bash", ".sbatch", ".slurm", ".pbs", ".mk", ".md", ".rst")
 NAMES = ("Makefile", "makefile", "GNUmakefile", "README")
@@ -69,7 +69,8 @@ def launch_lines(paths: Iterable[Path], scripts: Iterable[Path]) -> list[LaunchL
     """Lines in files beside or below the paths that start one of the scripts by torch or mpirun."""
     started = list(scripts)
     found: list[LaunchLine] = []
-    for file in _files(paths):
+    beside = (file for file in files_in(paths) if file.suffix in SUFFIXES or file.name in NAMES)
+    for file in beside:
         try:
             text = read_file(file, MAX_BYTES).decode("utf-8", "replace")
             found += _in_text(file, text, _meant_beside(file, started))
@@ -94,23 +95,6 @@ def _meant_beside(file: Path, scripts: Iterable[Path]) -> set[str]:
     """The names of scripts, without those that another script has which lies beside a file."""
     beside = [(script, file.parent / script.name) for script in scripts]
     return {script.name for script, other in beside if not other.exists() or other.samefile(script)}
-
-
-def _files(paths: Iterable[Path]) -> Iterator[Path]:
-    seen: set[Path] = set()
-    for path in paths:
-        if not path.is_dir():
-            inside = sorted(path.parent.iterdir()) if path.parent.is_dir() else []
-            candidates = [file for file in inside if file.is_file()]
-        else:
-            candidates = []
-            for root, folders, files in os.walk(path):
-                folders[:] = sorted(name for name in folders if name not in NOT_SOURCE)
-                candidates += [Path(root, name) for name in sorted(files)]
-        for file in candidates:
-            if (file.suffix in SUFFIXES or file.name in NAMES) and file not in seen:
-                seen.add(file)
-                yield file
 
 
 def _in_text(path: Path, text: str, known: set[str]) -> Iterator[LaunchLine]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 import os
 import re
+import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import field
 from functools import cached_property
@@ -22,6 +23,8 @@ from hvdkit.migrate.index.import_texts import HOLE, module_text
 from hvdkit.migrate.index.indexing import index
 from hvdkit.migrate.index.names import Names
 from hvdkit.migrate.project.folders import INSTALLED, Folders
+from hvdkit.migrate.project.python_path import binds, fits, python_path, taken_from
+from hvdkit.migrate.project.texts import files_in, files_of
 from hvdkit.migrate.read.source import Unreadable, parse
 
 FRAMEWORKS = re.compile(rb"torch|tensorflow|keras|horovod|hvdkit|\bapex\b")
@@ -35,6 +38,7 @@ LAUNCHER = re.compile(rb"torchrun|torch\.distributed\.(?:launch|run)\b")  # its 
 BY_TEXT = re.compile(  # a framework that a text imports or starts
     rb"import(?:_module|__)\(\s*['\"](?:torch|tensorflow|keras|horovod)|%b" % LAUNCHER.pattern
 )
+STANDARD: frozenset[str] = getattr(sys, "stdlib_module_names", frozenset())  # of Python itself, from 3.10 on
 Reader = Callable[[Path], bytes]
 
 
@@ -48,8 +52,12 @@ class Project:
     passed_over: list[Path] = field(default_factory=list)  # files that name no framework
     tests: list[Path] = field(default_factory=list)  # unit tests under a folder
     known: Mapping[Path, Names] = field(default_factory=dict)  # files that need not be read
+    given: tuple[Path, ...] = ()  # the files and folders that were named
     opened: tuple[Path, ...] = ()  # the files that are there by themselves: others are imported
     folders: Folders = field(default_factory=Folders)
+    unsettled: dict[tuple[Path, str], tuple[Path, ...]] = field(
+        default_factory=dict
+    )  # by importer and module
     _found: dict[Path, dict[str, Path | None]] = field(default_factory=dict)  # by importer
     _imports: dict[Names, list[Names]] = field(default_factory=dict)
     _asked_for: dict[ast.Call, list[Names]] = field(default_factory=dict)
@@ -68,8 +76,10 @@ class Project:
             passed_over=list(self.passed_over),
             tests=list(self.tests),
             known={**self.files, **rewritten},
+            given=self.given,
             opened=self.opened,
             folders=self.folders,
+            unsettled=self.unsettled,
             _found=self._found,
             _paths=self._paths,
             _checkouts=self._checkouts,
@@ -199,8 +209,10 @@ class Project:
             found = self.folders.module(around, stripped)
             # A file named like a library (torch.py) beside the importer is what Python would take, too.
             if found is not None and found != importer:
-                if around == folder or self._has_any(found, stripped, importer):
+                if around == folder:
                     return found
+                if self._has_any(found, stripped, importer):
+                    return self._settled({found, *self._set_by_texts(stripped, importer)}, stripped, importer)
         if framework:
             return None  # the examples in a framework's own checkout use it as a library
         # `import evaluation.linear.utils` in evaluation/linear: run from the folder that holds evaluation.
@@ -215,7 +227,49 @@ class Project:
             top in self.folders.importable(part) for part in (*self.folders.around(folder), *folders)
         ):
             found = self._of_checkout(top, stripped.partition(".")[2], importer)
-        return found or self._installed(stripped)
+        return found or self._installed(stripped) or self._by_python_path(stripped, importer)
+
+    def _by_python_path(self, name: str, importer: Path) -> Path | None:
+        """A module that is found by PYTHONPATH: as texts beside the program set it, else what alone fits."""
+        if name.partition(".")[0] in STANDARD:
+            return None
+        every = {*self.files, *self.passed_over, *self.tests, *self.known} - {importer}
+        return self._settled(
+            self._set_by_texts(name, importer)
+            or {path for path in fits(every, name) if self._defines(path, name, importer)},
+            name,
+            importer,
+        )
+
+    def _settled(self, found: set[Path], name: str, importer: Path) -> Path | None:
+        """The file, where there is one; several that may be meant are kept as unsettled."""
+        if len(found) > 1:
+            self.unsettled[importer, name] = tuple(sorted(found))
+        return found.pop() if len(found) == 1 else None
+
+    def _set_by_texts(self, name: str, importer: Path) -> set[Path]:
+        """The files of a module in folders that texts put on PYTHONPATH."""
+        found = (self.folders.module(folder, name) for folder in self._python_path)
+        return {
+            path for path in found if path not in (None, importer) and self._has_any(path, name, importer)
+        }
+
+    @cached_property
+    def _python_path(self) -> list[Path]:
+        """The folders that texts put on PYTHONPATH: in what was given, beside it and in the folder above."""
+        found: list[Path] = []
+        for given in self.given:
+            if given.is_dir():
+                found += python_path(files_in([given]), self.content, given)
+            near = self.folders.around(given if given.is_dir() else given.parent)[:2]
+            found += python_path((file for each in near for file in files_of(each)), self.content, near[-1])
+        return list(dict.fromkeys(found))
+
+    def _defines(self, path: Path, name: str, importer: Path) -> bool:
+        """Whether a file has all that another takes from a module; what takes nothing may mean a library."""
+        taken = taken_from(self.files[importer], name) if importer in self.files else set()
+        below = self.folders.importable(path.parent) if path.name == "__init__.py" else set()
+        return bool(taken) and binds(path, self.content(path), taken - below)
 
     def _of_checkout(self, top: str, rest: str, importer: Path) -> Path | None:
         """`import mae.util.misc`, where the folder that has to be mae is checked out under another name.

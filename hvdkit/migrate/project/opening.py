@@ -11,27 +11,15 @@ from hvdkit.files import read_file
 from hvdkit.migrate.index.indexing import index
 from hvdkit.migrate.index.names import Names
 from hvdkit.migrate.project.files import UNIT_TEST, Project, Reader, does_more_than_define
+from hvdkit.migrate.project.texts import files_in
 from hvdkit.migrate.read.source import Unreadable, parse
-
-NOT_SOURCE = {
-    ".git",
-    ".ipynb_checkpoints",
-    ".hg",
-    ".svn",
-    ".venv",
-    "venv",
-    "node_modules",
-    "__pycache__",
-    ".tox",
-    ".nox",
-    ".hvdkit",
-}
 
 
 def open_project(paths: Iterable[Path], reader: Reader = read_file) -> Project:
     """Read the given files, every Python file and notebook under the given folders, and local imports."""
-    project = Project(reader)
-    for path in paths:
+    given = list(paths)
+    project = Project(reader, given=tuple(given))
+    for path in given:
         if path.is_dir():
             for file in python_files(path):
                 if project.is_framework(file):
@@ -75,11 +63,7 @@ def _starters(project: Project) -> None:
 
 def python_files(folder: Path) -> Iterator[Path]:
     """Python files and notebooks under a folder, sorted; virtual environments are not source."""
-    for root, folders, files in os.walk(folder):
-        folders[:] = sorted(
-            name for name in folders if name not in NOT_SOURCE and not Path(root, name, "pyvenv.cfg").exists()
-        )
-        yield from (Path(root, name) for name in sorted(files) if name.endswith((".py", ".ipynb")))
+    yield from (file for file in files_in([folder]) if file.name.endswith((".py", ".ipynb")))
 
 
 def _close(project: Project) -> None:

@@ -12,9 +12,9 @@ from hvdkit.migrate.facts import Facts, Site
 from hvdkit.migrate.facts.code.ends import ends_program
 from hvdkit.migrate.facts.collectives.collectives import is_world
 from hvdkit.migrate.facts.launch.device_numbers import ranks_for_devices
+from hvdkit.migrate.facts.launch.jobs_only import in_jobs_only
 from hvdkit.migrate.facts.launch.launch import launch_of
 from hvdkit.migrate.facts.launch.library_groups import decides_group
-from hvdkit.migrate.facts.launch.which_processes import in_jobs_only
 from hvdkit.migrate.facts.once import once
 from hvdkit.migrate.facts.programs.horovod_import import horovod_name
 from hvdkit.migrate.index.names import Names

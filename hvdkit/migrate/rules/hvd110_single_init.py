@@ -10,28 +10,32 @@ from hvdkit.migrate.catalog.finding import manual, refused, safe
 from hvdkit.migrate.catalog.rule import Change, Keep, Last, Rule
 from hvdkit.migrate.decisions.rank_questions import RankQuestion
 from hvdkit.migrate.facts import Facts
-from hvdkit.migrate.facts.code.console_scripts import commands, console_script
+from hvdkit.migrate.facts.code.console_scripts import console_script
 from hvdkit.migrate.facts.code.main_guards import main_guard
+from hvdkit.migrate.facts.init.init_order import starts
+from hvdkit.migrate.facts.launch.jobs_only import in_jobs_only, tested
 from hvdkit.migrate.facts.launch.ranks import environment_stores
-from hvdkit.migrate.facts.programs.programs import ProgramFacts, programs_of
+from hvdkit.migrate.facts.programs.programs import TALKS, ProgramFacts, programs_of
 from hvdkit.migrate.facts.programs.reached_code import (
     DEFINITIONS,
     does_something,
     is_script,
+    is_started,
     only_single,
     runs_in,
-    runs_project,
     start_below,
 )
 from hvdkit.migrate.index.names import Names
 from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rewrites.starting import below_imports, start_lines
+from hvdkit.migrate.values import vocabulary as words
 
 FIRST = "Horovod starts first, and each process takes the GPU of its local rank"
-SHARES = "it shares functions with a program that trains, and they ask for their rank now"
+SHARES = "it is run alone, and reaches code that asks for its rank now"
 IMPORTED = "what it makes while it is imported asks for its rank now"
 TOO_LATE = "this asks for its rank above the imports, and hvd.init() has to stand below them"
 MOVE = "move the imports above this line, and run hvdkit migrate again"
+IS_STARTED = "torch.distributed.is_initialized"
 NOBODY = "no script was found that runs this training, which asks for its rank: one that makes it by name may be there"
 START = "call hvd.init() and torch.cuda.set_device(hvd.local_rank()) first in the script that runs it"
 
@@ -46,7 +50,7 @@ def check(facts: Facts, asking: Sequence[RankQuestion]) -> Iterator[Finding]:
                 yield manual("HVD110", entry, entry.source.tree.body[0], NOBODY, START)
         elif program.kind == "single" and (early := _asked_above(facts, entry, on_import)):
             yield refused("HVD110", entry, early, TOO_LATE, MOVE)
-        elif program.kind == "single" or (program.kind == "none" and _asks_ranks(facts, program, asking)):
+        elif program.kind == "single" or _asks_unstarted(facts, program, asking):
             message = FIRST if program.kind == "single" else SHARES
             yield safe(
                 facts, "HVD110", entry, entry.source.tree.body[0], message, _edit, facts, program, asking
@@ -79,22 +83,26 @@ def _started_by_nobody(facts: Facts, program: ProgramFacts, asking: Sequence[Ran
     )
 
 
-def _asks_ranks(facts: Facts, program: ProgramFacts, asking: Sequence[RankQuestion]) -> bool:
-    """Whether a script that trains nothing, and runs something, shares files that will ask for ranks."""
-    shared = {names.source.path for names in program.files if only_single(facts, names)}
-    last = start_below(facts, program.entry)
-    guard = main_guard(program.entry)
-    if not shared or (guard is None and last in (None, program.entry.source.tree.body[-1])):
+def _asks_unstarted(facts: Facts, program: ProgramFacts, asking: Sequence[RankQuestion]) -> bool:
+    """Whether a script that runs something will ask for ranks, and is run alone: it needed no process group.
+
+    What it shares with a training may ask, or code of its own.
+    """
+    if program.kind not in ("none", "ddp") or starts(facts, program) or _needs_group(facts, program):
         return False
-    if guard is None and not _runs_something(facts, program.entry) and not commands(facts, program.entry):
-        return False  # a file of a model that nothing in the project imports
-    there = [question for question in asking if question.names.source.path in shared]
-    return any(runs_in(facts, program, question.names, question.statement) for question in there)
+    if not is_started(facts, program.entry):
+        return False
+    there = [(each.names, each.statement) for each in asking if each.names in program.files]
+    return any(runs_in(facts, program, *each) and not in_jobs_only(facts, *each) for each in there)
 
 
-def _runs_something(facts: Facts, names: Names) -> bool:
-    body = names.source.tree.body
-    return any(does_something(names, each) or runs_project(facts, names, each) for each in body)
+def _needs_group(facts: Facts, program: ProgramFacts) -> bool:
+    """Whether a program fails where no process group was made: it comes to DDP or torch.distributed untested."""
+    return any(
+        runs_in(facts, program, site.names, site.node) and not tested(facts, program, site.names, site.node)
+        for site in facts.calls(*TALKS)
+        if site.name not in words.ASK_NO_GROUP and site.name != IS_STARTED
+    )
 
 
 def _imported_with(facts: Facts, on_import: Sequence[RankQuestion]) -> list[Names]:
@@ -108,7 +116,7 @@ def _edit(facts: Facts, program: ProgramFacts, asking: Sequence[RankQuestion]) -
     names = program.entry
     guard = main_guard(names)
     lines = start_lines(facts, names)
-    if program.kind == "none" and _chooses_gpus(facts, program):
+    if program.kind != "single" and _chooses_gpus(facts, program):
         lines = lines[:1]  # CUDA, once it is asked, takes no other CUDA_VISIBLE_DEVICES
     others = any(does_something(names, each) for each in names.source.tree.body if each is not guard)
     if guard is None or others or any(each.names is names and _on_import(each) for each in asking):
@@ -134,7 +142,7 @@ RULE = Rule(
     title="a single-process program starts Horovod",
     what=(
         "Adds hvd.init() and torch.cuda.set_device(hvd.local_rank()) at the program's start, and at that of a script "
-        "that trains nothing and shares functions with it that ask for their rank."
+        "that is run alone and reaches code that asks for its rank now: what it shares with a program that trains."
     ),
     why="Every rank must know its place before the first CUDA call, else all processes of a host share GPU 0.",
     safety="Safe: on one process it changes nothing.",

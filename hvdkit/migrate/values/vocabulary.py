@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import cache
 
 DDP = frozenset(("torch.nn.parallel.DistributedDataParallel", "apex.parallel.DistributedDataParallel"))
@@ -26,6 +27,8 @@ HVD_BROADCAST = frozenset(
     f"{module}.{name}" for module in HOROVOD for name in ("broadcast_parameters", "broadcast")
 )
 HVD_INIT = frozenset(f"{module}.init" for module in HOROVOD)
+# What may be called before hvd.init(): to start it, or to find out whether it was or how it was built.
+NEEDS_NO_START = re.compile(r"init|is_initialized|shutdown|\w+_built|\w+_enabled")
 HVD_AVERAGE = frozenset(f"{module}.Average" for module in HOROVOD)
 HVD_IN_PLACE = frozenset(
     f"{module}.{name}"

@@ -18,8 +18,8 @@ from hvdkit.migrate.facts.models.wraps import find_wraps
 from hvdkit.migrate.facts.once import once
 from hvdkit.migrate.facts.optimizers.averaging_optimizers import averaging_optimizers
 from hvdkit.migrate.facts.programs.launched_processes import processes
-from hvdkit.migrate.facts.programs.programs import kinds_of, programs_of
-from hvdkit.migrate.facts.programs.reached_code import runs_in, started
+from hvdkit.migrate.facts.programs.programs import ProgramFacts, kinds_of, programs_of
+from hvdkit.migrate.facts.programs.reached_code import runs_in, started, starting_sites
 from hvdkit.migrate.index.names import Names
 
 MAX_CALLERS = 4
@@ -57,6 +57,14 @@ def init_order(facts: Facts) -> Order:
         order.need(names, node)
     order.settle()
     return order
+
+
+def starts(facts: Facts, program: ProgramFacts) -> bool:
+    """Whether a program may come to what makes the process group, or to a place where hvd.init() goes."""
+    places = init_order(facts).places
+    return bool(starting_sites(facts, program)) or any(
+        runs_in(facts, program, place.names, place.statement) for place in places
+    )
 
 
 @once

@@ -286,7 +286,7 @@ class Launch:
 
     def _binding(self, names: Names, binding: Binding) -> Iterator[Origin]:
         if binding.kind == "assign" and binding.value is not None:
-            for where, value in self._elements(names, binding.value, binding.path):
+            for where, value in self.elements(names, binding.value, binding.path):
                 for origin in (
                     self._given_from(where, value)
                     if _held(self._facts, where, value)
@@ -318,7 +318,7 @@ class Launch:
                 if leads_to_init(self._facts, names, worker):
                     yield Origin("index", names, call)
 
-    def _elements(
+    def elements(
         self, names: Names, value: ast.expr, path: tuple[int, ...]
     ) -> Iterator[tuple[Names, ast.expr]]:
         """The part of a tuple that a path leads to: `rank, size = 0, 4`, and what functions return so."""
@@ -326,12 +326,12 @@ class Launch:
             yield names, value
         elif isinstance(value, (ast.Tuple, ast.List)):
             if 0 <= path[0] < len(value.elts):
-                yield from self._elements(names, value.elts[path[0]], path[1:])
+                yield from self.elements(names, value.elts[path[0]], path[1:])
         elif isinstance(value, ast.Call):
             for where, function in self._facts.flow.functions(names, value):
                 for result in where.returns.get(function, ()):
                     if isinstance(result, (ast.Tuple, ast.List)):
-                        yield from self._elements(where, result, path)
+                        yield from self.elements(where, result, path)
 
     def _parameter(self, names: Names, arg: ast.arg) -> Iterator[Origin]:
         function = names.parents[names.parents[arg]]

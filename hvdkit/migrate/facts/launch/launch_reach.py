@@ -9,14 +9,23 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from operator import eq, ge, gt, le, lt, ne
+from typing import Callable
 
 from hvdkit.migrate.facts.code.launch_options import Option
 from hvdkit.migrate.facts.facts import Facts
-from hvdkit.migrate.facts.launch.launch import Launch, Origin, launch_of
+from hvdkit.migrate.facts.launch.definitions import Definition, definitions, is_replaced
+from hvdkit.migrate.facts.launch.launch import Launch, launch_of
 from hvdkit.migrate.facts.launch.ranks import constant
+from hvdkit.migrate.facts.launch.which_processes import leaves
 from hvdkit.migrate.facts.once import once
+from hvdkit.migrate.facts.programs.programs import programs_of
+from hvdkit.migrate.facts.programs.reached_code import runs_in
+from hvdkit.migrate.facts.programs.training_paths import training_paths
 from hvdkit.migrate.index.names import FUNCTIONS, Names
+from hvdkit.migrate.index.statements import statements_above
 from hvdkit.migrate.values.arguments import keyword
+from hvdkit.migrate.values.vocabulary import EVERY_HOROVOD
 
 TRUE_CALLS = frozenset(
     (
@@ -27,6 +36,15 @@ TRUE_CALLS = frozenset(
         "torch.accelerator.is_available",
     )
 )
+STARTED = frozenset(f"{module}.is_initialized" for module in EVERY_HOROVOD)
+COMPARISONS: dict[type, Callable[[int, int], bool]] = {
+    ast.Gt: gt,
+    ast.GtE: ge,
+    ast.Lt: lt,
+    ast.LtE: le,
+    ast.Eq: eq,
+    ast.NotEq: ne,
+}
 MAX_STEPS = 12
 
 
@@ -37,8 +55,12 @@ class Reach:
         self._facts = facts
         self._launch = launch
         self._raised: set[ast.AST] = set()
+        self._known: dict[tuple[ast.AST, str], bool | None] = {}
+        self._open: set[tuple[ast.AST, str]] = set()
+        self._guesses = 0
         self.flags = self._needed_flags()
         self._raised.update(option.node for option in self.flags)
+        self._known.clear()  # answered while the flags were not yet raised
 
     def _needed_flags(self) -> list[Option]:
         """Options that are no unless given and that decide whether the launch code runs: they must be yes."""
@@ -66,37 +88,63 @@ class Reach:
                 found += self._flags_in(origin.names, origin.node, steps + 1)
         return found
 
-    def reached(self, names: Names, node: ast.AST, steps: int = 0) -> bool | None:
-        """Whether every process runs a node of its function: the tests around it taken together."""
-        answers = [
-            _as(self.holds(names, test, steps + 1), wanted) for test, wanted in tests_around(names, node)
-        ]
+    def reached(self, names: Names, node: ast.AST) -> bool | None:
+        """Whether every process reaches a node: by the tests around and above it, and by its callers."""
+        return self._answered((node, "reached"), lambda: self._reached(names, node))
+
+    def _reached(self, names: Names, node: ast.AST) -> bool | None:
+        answers = [_as(self.holds(names, test), wanted) for test, wanted in tests_before(names, node)]
+        function = names.function(node)
+        sites = self._facts.flow.call_sites(names, function) if function is not None else []
+        if sites and False not in answers:
+            called = [self.reached(*site) for site in sites]
+            answers.append(True if True in called else _alike(called))
         if False in answers:
             return False
         return None if None in answers else True
 
-    def holds(self, names: Names, test: ast.expr, steps: int = 0) -> bool | None:
+    def holds(self, names: Names, test: ast.expr) -> bool | None:
         """Whether a test is true in every process of a job of several."""
+        return self._answered((test, "holds"), lambda: self._holds(names, test))
+
+    def _answered(self, key: tuple[ast.AST, str], find: Callable[[], bool | None]) -> bool | None:
+        """A remembered answer; what leads back to itself is unknown, and what needed it is not kept."""
+        if key in self._open:
+            self._guesses += 1
+            return None
+        if key not in self._known:
+            before = self._guesses
+            self._open.add(key)
+            answer = find()
+            self._open.remove(key)
+            if self._open and self._guesses > before:
+                return answer
+            self._known[key] = answer
+        return self._known[key]
+
+    def _holds(self, names: Names, test: ast.expr) -> bool | None:
         if test in self._launch.tests:
             return not self._launch.tests[test]
-        if steps > MAX_STEPS:
-            return None
         if isinstance(test, ast.Constant):
             return bool(test.value)
         if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
-            return _as(self.holds(names, test.operand, steps + 1), False)
+            return _as(self.holds(names, test.operand), False)
         if isinstance(test, ast.BoolOp):
-            answers = [self.holds(names, value, steps + 1) for value in test.values]
+            answers = [self.holds(names, value) for value in test.values]
             decisive = isinstance(test.op, ast.Or)
             if decisive in answers:
                 return decisive
             return None if None in answers else not decisive
+        if isinstance(test, ast.IfExp):
+            chosen = self.holds(names, test.test)
+            ways = [test.body, test.orelse] if chosen is None else [test.body if chosen else test.orelse]
+            return _alike([self.holds(names, way) for way in ways])
         if isinstance(test, ast.Compare) and len(test.ops) == 1:
             return self._compare(names, test)
         if isinstance(test, ast.Call):
-            return self._call(names, test, steps)
-        if isinstance(test, (ast.Name, ast.Attribute)):
-            return self._stored(names, test, steps)
+            return self._call(names, test)
+        if isinstance(test, (ast.Name, ast.Attribute, ast.Subscript)):
+            return self._stored(names, test)
         return None
 
     def _compare(self, names: Names, test: ast.Compare) -> bool | None:
@@ -104,6 +152,16 @@ class Reach:
         right, operator = constant(test.comparators[0]), test.ops[0]
         if isinstance(test.left, ast.Name) and test.left.id == "__name__":
             return isinstance(operator, ast.Eq) and right == "__main__"
+        if isinstance(test.left, ast.Attribute) and test.left.attr == "type" and right in ("cuda", "cpu"):
+            # `device.type`: as torch.cuda.is_available(), a job's processes have GPUs.
+            equal = right == "cuda"
+            return (
+                equal
+                if isinstance(operator, ast.Eq)
+                else not equal
+                if isinstance(operator, ast.NotEq)
+                else None
+            )
         if not isinstance(right, int):
             return None
         meanings = self._launch.meaning(names, test.left)
@@ -121,32 +179,88 @@ class Reach:
             ast.Eq: False if right < low else None,
             ast.NotEq: True if right < low else None,
         }
-        return answers.get(type(operator))
+        answer = answers.get(type(operator))
+        lone = answer is not None and self._may_be_number(names, test.left, operator, right, answer, 0)
+        return None if lone else answer
 
-    def _call(self, names: Names, test: ast.Call, steps: int) -> bool | None:
+    def _may_be_number(
+        self, names: Names, node: ast.expr, operator: ast.cmpop, right: int, answer: bool, steps: int
+    ) -> bool:
+        """Whether a size or rank may be a literal number for which the comparison comes out differently.
+
+        One that a later definition overwrites does not count: `size = 1`, then `size = get_world_size()`.
+        """
+        if steps > MAX_STEPS:
+            return False
+        if isinstance(node, ast.IfExp):
+            chosen = self.holds(names, node.test)
+            ways = [node.body, node.orelse] if chosen is None else [node.body if chosen else node.orelse]
+            return any(self._may_be_number(names, way, operator, right, answer, steps + 1) for way in ways)
+        number = constant(node)
+        if isinstance(number, int):
+            return _compared(number, operator, right) is not answer
+        if not isinstance(node, (ast.Name, ast.Attribute)):
+            return False
+        found = self._definitions(names, node)
+        return any(
+            self._may_be_number(each.names, each.value, operator, right, answer, steps + 1)
+            for each in found
+            if each.value is not None
+            and each.value is not node
+            and not any(
+                other.replaces
+                and other.value is not None
+                and constant(other.value) is None
+                and is_replaced(self._facts, each, other)
+                for other in found
+                if other is not each
+            )
+        )
+
+    def _call(self, names: Names, test: ast.Call) -> bool | None:
         if isinstance(test.func, ast.Name) and test.func.id == "bool" and len(test.args) == 1:
-            return self.holds(names, test.args[0], steps + 1)
-        if self._facts.flow.qualified(names, test.func) & TRUE_CALLS:
+            return self.holds(names, test.args[0])
+        if self._facts.flow.qualified(names, test.func) & (TRUE_CALLS | STARTED):
             return True
-        return self._stored(names, test, steps) if self._facts.flow.functions(names, test) else None
+        return self._stored(names, test)
 
-    def _stored(self, names: Names, test: ast.expr, steps: int) -> bool | None:
-        """A flag: true when a definition that every process runs makes it so, or when none makes it false."""
-        origins = self._launch.origins(names, test)
-        answers = [self._origin(origin, steps) for origin in origins]
-        for origin, answer in zip(origins, answers):
-            if answer and (origin.option is not None or self.reached(origin.names, origin.node, steps + 1)):
-                return True
-        if answers and all(answer == answers[0] for answer in answers):
-            return answers[0]
+    def _stored(self, names: Names, test: ast.expr) -> bool | None:
+        """A flag: as all definitions have it that are not replaced by one that every process runs."""
+        answers = [(each, self._given(each)) for each in self._definitions(names, test)]
+        for outcome in (True, False):
+            sure = [each for each, answer in answers if answer is outcome and self._always_replaces(each)]
+            others = [each for each, answer in answers if answer is not outcome]
+            replaced = (any(is_replaced(self._facts, each, last) for last in sure) for each in others)
+            if answers and all(replaced):
+                return outcome
         return None
 
-    def _origin(self, origin: Origin, steps: int) -> bool | None:
-        if origin.option is not None:
-            return True if origin.node in self._raised else _by_default(origin.option)
-        if origin.kind != "expression":
-            return None
-        return self.holds(origin.names, origin.node, steps + 1)
+    def _definitions(self, names: Names, node: ast.expr) -> list[Definition]:
+        """The definitions that a job reaches: those of programs that train, where others share the code."""
+        found = list(definitions(self._facts, self._launch, names, node))
+        trained = {each.at for each in found if each.at is not None and self._trains(*each.at)}
+        return [
+            each
+            for each in found
+            if each.at is None
+            or ((not trained or each.at in trained) and self.reached(*each.at) is not False)
+        ]
+
+    def _trains(self, names: Names, node: ast.AST) -> bool:
+        """Whether a program that trains may come to a node."""
+        return any(
+            runs_in(self._facts, program, names, node)
+            for program in programs_of(self._facts)
+            if training_paths(self._facts, program)
+        )
+
+    def _always_replaces(self, definition: Definition) -> bool:
+        return definition.replaces and definition.at is not None and self.reached(*definition.at) is True
+
+    def _given(self, definition: Definition) -> bool | None:
+        if definition.option is not None:
+            return True if definition.option.node in self._raised else _by_default(definition.option)
+        return None if definition.value is None else self.holds(definition.names, definition.value)
 
 
 def tests_around(names: Names, node: ast.AST) -> Iterator[tuple[ast.expr, bool]]:
@@ -161,13 +275,39 @@ def tests_around(names: Names, node: ast.AST) -> Iterator[tuple[ast.expr, bool]]
         child = parent
 
 
+def tests_before(names: Names, node: ast.AST) -> Iterator[tuple[ast.expr, bool]]:
+    """As `tests_around`, with the tests above it in its function where another outcome leaves."""
+    yield from tests_around(names, node)
+    child = node
+    for parent in names.ancestors(node):
+        for above in statements_above(names, child):
+            if isinstance(above, ast.If) and leaves(names, above.body[-1]):
+                yield above.test, False
+        if isinstance(parent, FUNCTIONS):
+            return
+        child = parent
+
+
+def _alike(answers: list[bool | None]) -> bool | None:
+    """What all answers are; None where they differ."""
+    return answers[0] if answers and all(answer is answers[0] for answer in answers) else None
+
+
 def _by_default(option: Option) -> bool | None:
     """The truth of an option that nobody gives."""
+    default = option.default
+    if default is not None:
+        return bool(default.value) if isinstance(default, ast.Constant) else None
     action = keyword(option.node, "action")
     if isinstance(action, ast.Constant) and action.value in ("store_true", "store_false"):
         return bool(action.value == "store_false")
-    default = option.default
-    return bool(default.value) if isinstance(default, ast.Constant) else None
+    return None
+
+
+def _compared(left: int, operator: ast.cmpop, right: int) -> bool | None:
+    """How a comparison of two numbers comes out; None for one of another kind."""
+    compare = COMPARISONS.get(type(operator))
+    return compare(left, right) if compare is not None else None
 
 
 def _as(answer: bool | None, wanted: bool) -> bool | None:

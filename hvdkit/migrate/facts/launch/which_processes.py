@@ -115,12 +115,12 @@ def _left_above(facts: Facts, names: Names, child: ast.AST) -> Where:
     """`if rank != 0: return` (continue, raise ...) above, in the same block."""
     best = Where.ALL
     for statement in statements_above(names, child):
-        if isinstance(statement, ast.If) and _leaves(names, statement.body[-1]):
+        if isinstance(statement, ast.If) and leaves(names, statement.body[-1]):
             best = max(best, processes_of_test(facts, names, statement.test, False))
     return best
 
 
-def _leaves(names: Names, statement: ast.stmt) -> bool:
+def leaves(names: Names, statement: ast.stmt) -> bool:
     if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call):
         return bool({"sys.exit", "os._exit"} & set(names.qualified(statement.value.func)))
     return isinstance(statement, _LEAVES)
@@ -151,7 +151,7 @@ def _tests(facts: Facts, names: Names, test: ast.AST, holds: bool, depth: int) -
         left = [
             part
             for part, value in zip(parts, test.values)
-            if not _alone(facts, names, value, holds) and not (holds and _otherwise(test, value))
+            if not lone_where(facts, names, value, holds) and not (holds and _otherwise(test, value))
         ]
         return min(left, default=Where.ALL)
     if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
@@ -274,46 +274,33 @@ def without_job(facts: Facts, names: Names, node: ast.AST) -> bool:
     child = node
     for parent in names.ancestors(node):
         if isinstance(parent, ast.If) and child is not parent.test:
-            if _alone(facts, names, parent.test, child in parent.body):
+            if lone_where(facts, names, parent.test, child in parent.body):
                 return True
         if isinstance(parent, ast.IfExp) and child is not parent.test:
-            if _alone(facts, names, parent.test, child is parent.body):
+            if lone_where(facts, names, parent.test, child is parent.body):
                 return True
         for field in ("body", "orelse"):
             block = getattr(parent, field, None)
             if isinstance(block, list) and child in block and isinstance(parent, FUNCTIONS):
                 for above in block[: block.index(child)]:
-                    if isinstance(above, ast.If) and _leaves(names, above.body[-1]):
-                        if _alone(facts, names, above.test, False):
+                    if isinstance(above, ast.If) and leaves(names, above.body[-1]):
+                        if lone_where(facts, names, above.test, False):
                             return True
         child = parent
     return False
 
 
-def _alone(facts: Facts, names: Names, test: ast.AST, holds: bool) -> bool:
+def lone_where(facts: Facts, names: Names, test: ast.AST, holds: bool) -> bool:
     """Whether a test comes out as `holds` only in a program of one process."""
     if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
-        return _alone(facts, names, test.operand, not holds)
+        return lone_where(facts, names, test.operand, not holds)
     if isinstance(test, ast.BoolOp):
-        alone = [_alone(facts, names, value, holds) for value in test.values]
+        alone = [lone_where(facts, names, value, holds) for value in test.values]
         return any(alone) if isinstance(test.op, ast.And) == holds else all(alone)
     if isinstance(test, ast.Compare) and len(test.ops) == 1 and "size" in _kinds(facts, names, test.left):
         bound = (_ONE if holds else _SEVERAL).get(type(test.ops[0]))
         return bound is not None and _number(test.comparators[0]) == bound
     return not holds and says_distributed(facts, names, test)
-
-
-def in_jobs_only(facts: Facts, names: Names, node: ast.AST, depth: int = 0) -> bool:
-    """Whether a lone process never comes to a node: `if num_gpus > 1:` is around it, or around its calls."""
-    child = node
-    for parent in names.ancestors(node):
-        if isinstance(parent, ast.If) and child is not parent.test:
-            if _alone(facts, names, parent.test, child not in parent.body):
-                return True
-        child = parent
-    function = names.function(node) if depth < MAX_CALLERS else None
-    sites = facts.flow.call_sites(names, function) if function is not None else []
-    return bool(sites) and all(in_jobs_only(facts, *site, depth + 1) for site in sites)
 
 
 @once

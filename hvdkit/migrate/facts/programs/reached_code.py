@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 
 from hvdkit.migrate.facts.code.call_graph import call_graph
+from hvdkit.migrate.facts.code.console_scripts import commands
 from hvdkit.migrate.facts.code.main_guards import main_guard, module_imports
 from hvdkit.migrate.facts.code.pools import in_pool
 from hvdkit.migrate.facts.facts import Facts, Site
@@ -151,6 +152,17 @@ def is_script(facts: Facts, names: Names) -> bool:
     if main_guard(names) is not None or any(not facts.flow.call_sites(names, f) for f in functions):
         return True
     return any(does_something(names, one) or runs_project(facts, names, one) for one in body)
+
+
+def is_started(facts: Facts, names: Names) -> bool:
+    """Whether a file does something when people start it: not that of a model which nothing imports."""
+    body = names.source.tree.body
+    if main_guard(names) is not None:
+        return True
+    if start_below(facts, names) in (None, body[-1]):
+        return False
+    runs = (does_something(names, one) or runs_project(facts, names, one) for one in body)
+    return any(runs) or bool(commands(facts, names))
 
 
 def does_something(names: Names, statement: ast.stmt) -> bool:

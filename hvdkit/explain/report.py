@@ -20,7 +20,7 @@ _WIDTH = 160
 
 
 def text(verdict: Verdict, name: str) -> str:
-    """Cause, where it shows, why, and what mends it. name: of the log, as the caller gave it."""
+    """Cause, where it shows, why, and what fixes it. name: of the log, as the caller gave it."""
     if not verdict.found:
         parts = [f"unknown: nothing in {name} says why a Horovod job failed or hangs", "  try next:"]
         parts += [f"    {step}" for step in NEXT]

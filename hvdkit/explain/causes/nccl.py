@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hvdkit.explain.cause import Cause, says
+from hvdkit.explain.cause import Cause, Level, says
 
 CAUSE = Cause(
     id="nccl",
@@ -18,5 +18,6 @@ CAUSE = Cause(
         in_job=True,
     ),
     excerpt="",
+    level=Level.OWN,
     on_gpu=True,
 )

@@ -11,7 +11,7 @@ FOLLOWS = re.compile(
     r"|[Cc]onnection (?:was )?(?:reset|closed|aborted) by (?:remote )?peer|Broken pipe|Socket closed"
     r"|BrokenPipeError|ConnectionResetError|ConnectionAbortedError|ncclRemoteError"
     r"|remote process exited or there was a network error"
-    r"|^(?:[\w.]*\.)?(?:KeyboardInterrupt|SystemExit|HorovodInternalError)\b(?!: (?!Horovod has been shut))"
+    r"|^(?:[\w.]*\.)?(?:KeyboardInterrupt|SystemExit|HorovodInternalError)\b"
     r"|^RuntimeError: (?:mpirun|jsrun) failed with exit code"
 )
 

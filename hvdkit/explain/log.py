@@ -127,9 +127,9 @@ class Log:
 
 
 _JOB = re.compile(
-    r"^hvdkit(?: run)?: |\bhorovod|horovodrun|\bHorovod|HOROVOD_|\bhvd\."
-    r"|\b(?:mpirun|mpiexec|mpirun\.real|prterun|orted|prted|ORTE|PRTE|OMPI|MPI_Init|NCCL)\b"
-    r"|^(?:srun|slurmstepd): |\bbtl_tcp|gloo::|/gloo/|MPIJob|mpi-operator|/etc/mpi/",
+    r"^hvdkit(?: run)?: |\b[Hh]orovod|HOROVOD_|\bhvd\.|gloo::|/gloo/"
+    r"|\b(?:mpirun|mpiexec|prterun|orted|prted|ORTE|PRTE|OMPI|Open MPI|MPI processes|MPI_Init|NCCL)\b"
+    r"|PMI2?_Init|^(?:srun|slurmstepd): |MPIJob|mpi-operator|/etc/mpi/",
     re.MULTILINE,
 )
 

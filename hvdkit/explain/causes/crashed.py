@@ -33,7 +33,16 @@ _TOLD = re.compile(
 
 def find(log: Log) -> Match | None:
     crashed = by_signal(log, *_SIGNALS)
+    if crashed and _gloo(log, crashed):
+        return None
     return _ended(log, crashed) if crashed else _told(log)
+
+
+def _gloo(log: Log, crashed: Ended) -> bool:
+    """Whether Gloo gave up over the network: other causes say why."""
+    stream = log.streams.get(crashed.rank)
+    uncaught = stream.search(_UNCAUGHT) if stream and crashed.signal == signal.SIGABRT else None
+    return uncaught is not None and uncaught.groups["kind"].startswith("gloo::")
 
 
 def _told(log: Log) -> Match | None:

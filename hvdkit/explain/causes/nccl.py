@@ -14,10 +14,11 @@ CAUSE = Cause(
     fix="NCCL_DEBUG=INFO NCCL_SOCKET_IFNAME=eth0 horovodrun ... names the call that fails",
     find=says(
         r"(?:NCCL error|ncclSystemError|ncclUnhandledCudaError|ncclCommInitRank"
-        r" failed|ncclInternalError|NCCL WARN (?!Duplicate))[^\n]*",
+        r" failed|ncclInternalError|NCCL WARN (?!Duplicate|[^\n]*(?:[Cc]onnect|No space left|/dev/shm)))"
+        r"[^\n]*",
         in_job=True,
     ),
     excerpt="",
-    level=Level.OWN,
+    level=Level.WAITS,
     on_gpu=True,
 )

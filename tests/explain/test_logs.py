@@ -72,7 +72,7 @@ def test_the_launchers_words_are_not_the_scripts_own_error() -> None:
 
 
 def test_a_stall_names_rank_and_tensor() -> None:
-    for path in (HERE / "logs" / "stalled").glob("*.log"):
+    for path in (HERE / "logs" / "stalled").glob("evaluation_*.log"):
         title = judge(parse(path.read_text())).found[0].title
         assert title.startswith("rank 1 never reaches allreduce.")
 

@@ -18,9 +18,9 @@ CAUSE = Cause(
     ),
     find=says(
         r"unable to connect to (?:the )?(?:horovod(?:run)? )?(?P<service>[\w #]+?) "
-        r"(?:service )?on any of the following addresses: (?P<addresses>[^\n]+?)\.?$",
-        r"Unable to connect to the (?P<service>[\w #]+?)(?: service)? on any of the addresses: "
-        r"(?P<addresses>[^\n]+)",
+        r"(?:service )?on any of the following addresses: \{?(?P<addresses>[^\n}]+)",
+        r"Unable to connect to the (?P<service>[\w #]+?)(?: service)? on any of the addresses: \{?"
+        r"(?P<addresses>[^\n}]+)",
         in_job=True,
     ),
     excerpt="""\

@@ -9,7 +9,7 @@ from hvdkit.explain.ended import FATAL, first
 from hvdkit.explain.follows import follows
 from hvdkit.explain.log import Log, Traceback
 
-_LAUNCHER = re.compile(r"/horovod/runner/|/bin/horovodrun$|/bin/mpirun$")
+_LAUNCHER = re.compile(r"/horovod/run(?:ner)?/|/bin/horovodrun$|/bin/mpirun$")
 
 
 def own_error(log: Log) -> Traceback | None:

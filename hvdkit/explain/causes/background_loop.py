@@ -45,4 +45,5 @@ CAUSE = Cause(
     level=Level.FOLLOWS,
     general={"said": "MESSAGE"},
     source="https://github.com/NVIDIA-Merlin/NVTabular/issues/1320",
+    generic=True,
 )

@@ -21,4 +21,5 @@ CAUSE = Cause(
     excerpt="",
     level=Level.WAITS,
     on_gpu=True,
+    generic=True,
 )

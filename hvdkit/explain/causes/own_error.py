@@ -52,4 +52,5 @@ KeyError: 'label'
 """,
     level=Level.OWN,
     general={"who": "a rank", "place": " at FILE:LINE"},
+    generic=True,
 )

@@ -9,6 +9,7 @@ FOLLOWS = re.compile(
     r"Horovod has been shut down|HorovodShutdownError|HostsUpdatedInterrupt"
     r"|Horovod detected that one or more processes exited"
     r"|[Cc]onnection (?:was )?(?:reset|closed|aborted) by (?:remote )?peer|Broken pipe|Socket closed"
+    r"|MPI communication peer process has unexpectedly disconnected"
     r"|BrokenPipeError|ConnectionResetError|ConnectionAbortedError|ncclRemoteError"
     r"|remote process exited or there was a network error"
     r"|^(?:[\w.]*\.)?(?:KeyboardInterrupt|SystemExit|HorovodInternalError)\b"

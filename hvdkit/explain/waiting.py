@@ -16,9 +16,9 @@ from dataclasses import dataclass
 
 from hvdkit.explain.log import Log
 
-# Versions before 0.19 say it on one line: `Stalled ops:NAME [missing ranks: 1, 3] NAME ...`.
-_OLD_WARNING = re.compile(r"[Ss]talled ops: ?(?P<table>[^\n]*\[missing ranks:[^\n]*)")
-_OLD_ROW = re.compile(r"(\S+) \[missing ranks: ([\d, ]+)\]")
+# Versions before 0.19 say it of each tensor, on one line or on several: `Stalled ops:NAME [missing ranks:
+# 1, 3]`.
+_OLD_ROW = re.compile(r"(?:[Ss]talled ops: ?)?(?P<name>[^\s:]+) \[missing ranks: (?P<ranks>[\d, ]+)\]")
 _WARNING = re.compile(r"^Missing ranks:\s*\n(?P<table>(?:\d+!?: \[.*\]\s*\n?)+)", re.MULTILINE)
 _ROW = re.compile(r"^(\d+)!?: \[(.*?)(?: \.\.\.)?\]", re.MULTILINE)
 _SUBMITTED = re.compile(r"\[(?P<rank>\d+)\]: Enqueued (?:tensors for \w+: )?(?P<names>.*)")
@@ -69,13 +69,13 @@ def waiting(log: Log) -> Waiting | None:
         rows = _ROW.findall(warnings[-1].groups["table"])
         missing = {int(rank): tuple(names.split(", ")) for rank, names in rows}
         return Waiting(warnings[0].line.number, missing)
-    old = log.all(_OLD_WARNING)
-    if old:
-        by_rank: dict[int, tuple[str, ...]] = {}
-        for name, ranks in _OLD_ROW.findall(old[-1].groups["table"]):
-            for rank in map(int, ranks.split(", ")):
-                by_rank[rank] = (*by_rank.get(rank, ()), name)
-        return Waiting(old[0].line.number, by_rank)
+    rows_before = log.all(_OLD_ROW)
+    if rows_before:
+        by_rank: dict[int, dict[str, None]] = {}
+        for row in rows_before:
+            for rank in row.groups["ranks"].split(", "):
+                by_rank.setdefault(int(rank), {})[row.groups["name"]] = None
+        return Waiting(rows_before[0].line.number, {rank: tuple(names) for rank, names in by_rank.items()})
     return _from_trace(log)
 
 

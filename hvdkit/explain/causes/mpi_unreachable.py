@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hvdkit.explain.cause import Cause, says
+from hvdkit.explain.cause import Cause, Level, says
 
 CAUSE = Cause(
     id="mpi_unreachable",
@@ -23,6 +23,7 @@ CAUSE = Cause(
     excerpt="""\
 At least one pair of MPI processes are unable to reach each other for
 """,
+    level=Level.WAITS,
     general={"first": "HOST", "second": "OTHER"},
-    source="https://github.com/open-mpi/ompi/issues/5817",
+    source="https://github.com/horovod/horovod/issues/2159",
 )

@@ -19,5 +19,5 @@ CAUSE = Cause(
     excerpt="""\
 ImportError: /usr/lib/aarch64-linux-gnu/libgomp.so.1: cannot allocate memory in static TLS block
 """,
-    source="https://github.com/pytorch/pytorch/issues/2575",
+    source="https://github.com/NVIDIA-AI-IOT/trt_pose/issues/111",
 )

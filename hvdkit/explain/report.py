@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import textwrap
 
+from hvdkit.credentials import masked
 from hvdkit.explain.log import Line
 from hvdkit.explain.verdict import Found, Verdict
 
@@ -37,7 +38,7 @@ def text(verdict: Verdict, name: str) -> str:
         parts.append(
             f"  harmless: {name}:{one.number}: {textwrap.shorten(one.text, 60)}{times}: {one.reason}"
         )
-    return "\n".join(parts) + "\n"
+    return masked("\n".join(parts)) + "\n"
 
 
 def data(verdict: Verdict) -> dict[str, object]:
@@ -46,10 +47,10 @@ def data(verdict: Verdict) -> dict[str, object]:
     return {
         "cause": first.cause.id if first else None,
         **(_found(first) if first else {"next": list(NEXT)}),
-        "evidence": [line.text for line in evidence(verdict, first)] if first else [],
+        "evidence": [masked(line.text) for line in evidence(verdict, first)] if first else [],
         "also": [{"cause": one.cause.id, **_found(one)} for one in verdict.found[1:]],
         "harmless": [
-            {"line": one.number, "count": one.count, "text": one.text, "reason": one.reason}
+            {"line": one.number, "count": one.count, "text": masked(one.text), "reason": one.reason}
             for one in verdict.harmless
         ],
     }
@@ -66,8 +67,9 @@ def evidence(verdict: Verdict, found: Found) -> list[Line]:
 def shown(line: Line) -> str:
     """A line as it is printed: with its rank, and not too long."""
     who = "" if line.rank is None else f"[{line.rank}] "
-    return textwrap.shorten(who + line.text.strip(), _WIDTH, placeholder=" ...")
+    return textwrap.shorten(masked(who + line.text.strip()), _WIDTH, placeholder=" ...")
 
 
 def _found(found: Found) -> dict[str, object]:
-    return {"title": found.title, "why": found.why, "fix": found.fix, "line": found.match.line}
+    told = {"title": found.title, "why": found.why, "fix": found.fix}
+    return {**{name: masked(sentence) for name, sentence in told.items()}, "line": found.match.line}

@@ -18,7 +18,9 @@ from hvdkit.explain.log import Log
 
 # Versions before 0.19 say it of each tensor, on one line or on several: `Stalled ops:NAME [missing ranks:
 # 1, 3]`.
-_OLD_ROW = re.compile(r"(?:[Ss]talled ops: ?)?(?P<name>[^\s:]+) \[missing ranks: (?P<ranks>[\d, ]+)\]")
+_OLD_ROW = re.compile(
+    r"(?:[Ss]talled ops: ?)?(?<![^\s:])(?P<name>[^\s:]+) \[missing ranks: (?P<ranks>[\d, ]+)\]"
+)
 _WARNING = re.compile(r"^Missing ranks:\s*\n(?P<table>(?:\d+!?: \[.*\]\s*\n?)+)", re.MULTILINE)
 _ROW = re.compile(r"^(\d+)!?: \[(.*?)(?: \.\.\.)?\]", re.MULTILINE)
 _SUBMITTED = re.compile(r"\[(?P<rank>\d+)\]: Enqueued (?:tensors for \w+: )?(?P<names>.*)")

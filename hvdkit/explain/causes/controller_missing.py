@@ -19,7 +19,6 @@ CAUSE = Cause(
         r"(?P<what>Gloo|MPI) support has not been built",
         r"(?P<what>Gloo) support is required to use elastic training, but has not been built",
         r"Neither (?P<what>MPI nor Gloo) support has been built",
-        in_job=True,
     ),
     excerpt="""\
 ValueError: MPI support has not been built.  If this is not expected, ensure MPI is installed an ...

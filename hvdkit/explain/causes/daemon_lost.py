@@ -22,7 +22,6 @@ CAUSE = Cause(
         r"[OP]RTE has lost communication with (?:its|a) daemon located on node:\s+hostname: *"
         r"(?P<host>\S+)",
         r"ORTE daemon has (?:unexpectedly|died)[^\n]*?on node (?P<host>\S+)",
-        in_job=True,
     ),
     excerpt="""\
 ORTE has lost communication with a remote daemon.

@@ -14,6 +14,8 @@ _WORKER = re.compile(r"DataLoader worker \(pid \d+\) is killed by signal: Killed
 # What mpi-operator's launcher says of a worker's pod.
 _POD = re.compile(r"^command terminated with exit code 137", re.MULTILINE)
 
+_HYDRA = re.compile(r"EXIT STRING: Killed \(signal 9\)")
+
 
 def find(log: Log) -> Match | None:
     if any(killed_for(log, kind) for kind in (MEMORY, TIME, TAKEN)):
@@ -23,7 +25,11 @@ def find(log: Log) -> Match | None:
         return None
     if killed:
         return Match(killed.line, {"who": f"rank {killed.rank}"})
-    for pattern, who in ((_WORKER, "a DataLoader worker"), (_POD, "all that ran in a pod")):
+    for pattern, who in (
+        (_WORKER, "a DataLoader worker"),
+        (_POD, "all that ran in a pod"),
+        (_HYDRA, "a rank"),
+    ):
         hit = log.search(pattern) if log.is_job else None
         if hit:
             of = "" if hit.line.rank is None else f" of rank {hit.line.rank}"

@@ -8,7 +8,8 @@ from hvdkit.explain.cause import Cause, Match
 from hvdkit.explain.log import Log
 
 _VERSION = re.compile(
-    r"(?P<library>[^\s:]+): version [`'](?P<version>[\w.]+)' not found \(required by (?P<by>[^)\n]+)\)"
+    r"(?<![^\s:])(?P<library>[^\s:]+): version [`'](?P<version>[\w.]+)' not found"
+    r" \(required by (?P<by>[^)\n]+)\)"
 )
 # By the start of the version's name: what the library is, and how to get a newer one.
 _KNOWN = (

@@ -18,7 +18,6 @@ CAUSE = Cause(
     find=says(
         r"At least one pair of MPI processes are unable to reach each other[\s\S]{0,600}?Process 1"
         r" \([^)]*\) is on host: *(?P<first>\S+)\s+Process 2 \([^)]*\) is on host: *(?P<second>\S+)",
-        in_job=True,
     ),
     excerpt="""\
 At least one pair of MPI processes are unable to reach each other for

@@ -19,7 +19,6 @@ CAUSE = Cause(
     find=says(
         r"Unable to find a set of common task-to-task communication interfaces: (?P<found>[^\n]+)",
         r"Common interface(?:s)? (?:was |were )?not found(?P<found>[^\n]*)",
-        in_job=True,
     ),
     excerpt="""\
 Exception: Unable to find a set of common task-to-task communication interfaces: [('eno1', 'lo'),  ...

@@ -21,7 +21,6 @@ CAUSE = Cause(
         r"(?:service )?on any of the following addresses: \{?(?P<addresses>[^\n}]+)",
         r"Unable to connect to the (?P<service>[\w #]+?)(?: service)? on any of the addresses: \{?"
         r"(?P<addresses>[^\n}]+)",
-        in_job=True,
     ),
     excerpt="""\
 horovod.run.common.util.network.NoValidAddressesFound: Horovodrun was unable to connect to hor ...

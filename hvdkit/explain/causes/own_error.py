@@ -20,8 +20,10 @@ def own_error(log: Log) -> Traceback | None:
     root = first(log)
     if root:
         own = [one for one in errors if one.rank == root.rank]
-        # What others say after a rank was killed or has crashed is about that.
-        errors = own or ([] if root.signal in FATAL and root.rank in log.ranks else errors)
+        # What others say after a rank was killed or has crashed is about that; no tag, and nobody knows
+        # who said it.
+        others = [one for one in errors if one.rank is None or root.signal not in FATAL]
+        errors = own or others
     return errors[0] if errors else None
 
 

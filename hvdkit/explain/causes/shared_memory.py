@@ -20,7 +20,7 @@ _SAYS = says(
     r"not enough space for /dev/shm/",
     in_job=True,
 )
-_BUS = re.compile(r"Signal: Bus error \(\d+\)|Fatal Python error: Bus error")
+_BUS = re.compile(r"Signal: Bus error \(\d+\)|Fatal Python error: Bus error|EXIT STRING: Bus error")
 # The other thing that a bus error may be.
 _ALIGNMENT = re.compile(r"Signal code: Invalid address alignment")
 

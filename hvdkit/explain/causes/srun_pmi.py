@@ -24,7 +24,6 @@ CAUSE = Cause(
         r"srun: error: (?:Couldn't find the specified plugin name for mpi/\w+|[Ii]nvalid MPI (?:type"
         r"|plugin)|cannot create (?:mpi|MPI) context|MPI: Cannot create context)",
         r"mpi/pmix[^\n]*(?:can ?not|couldn't|failed to) (?:load|find|open)[^\n]*",
-        in_job=True,
     ),
     excerpt="""\
 The application appears to have been direct launched using "srun",

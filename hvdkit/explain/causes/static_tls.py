@@ -13,7 +13,7 @@ CAUSE = Cause(
     ),
     fix="load it first on all ranks: export LD_PRELOAD={library}; or import that package before all others",
     find=says(
-        r"(?P<library>[^\s:]+\.so[\d.]*): cannot allocate memory in static TLS block",
+        r"(?<![^\s:])(?P<library>[^\s:]+\.so[\d.]*): cannot allocate memory in static TLS block",
         in_job=True,
     ),
     excerpt="""\

@@ -52,7 +52,7 @@ _ALL = (
         r"^srun: error: (?P<host>[^:\s]+): tasks? (?P<task>[\d,-]+): Out Of Memory",
         r"Detected \d+ oom[-_]kill event",
         r"[Ee]xceeded (?:job|step) memory limit|(?:[Ss]tep|[Jj]ob) [\d.]+ exceeded (?:virtual )?memory limit",
-        r"^ *State *: *OUT_OF_MEMORY",
+        r"\bOUT_OF_ME(?:MORY|\+)",
     ),
     *_words(
         MEMORY,
@@ -95,7 +95,7 @@ _ALL = (
         "sbatch --time=D-HH:MM:SS",
         r"CANCELLED AT \S+ DUE TO TIME LIMIT",
         r"^ *State *: *TIMEOUT",
-        r"^srun: Force Terminated job",
+        r"^salloc: Job \d+ has exceeded its time limit",
     ),
     *_words(
         TIME,
@@ -123,6 +123,7 @@ _ALL = (
         r"^srun: error: (?P<detail>Node failure on (?P<host>\S+))",
         r"^ *State *: *(?P<detail>PREEMPTED|NODE_FAIL)",
     ),
+    *_words(TAKEN, "PBS", "", r"PBS: job killed: (?P<detail>node \d+ \([^)\n]*\) requested job \w+)"),
     *_words(TAKEN, "LSF", "", r"TERM_(?P<detail>PREEMPT|ZOMBIE|REQUEUE_\w+)\b"),
     *_words(
         TAKEN,

@@ -20,7 +20,7 @@ class Found:
     @property
     def title(self) -> str:
         """The cause's title with what the log says."""
-        return self.cause.title.format_map(self.match.facts)
+        return self.cause.title.format_map(self.match.facts).strip()
 
     @property
     def why(self) -> str:

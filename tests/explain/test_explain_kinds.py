@@ -107,6 +107,9 @@ NOTHING_FAILED = {
     "CMake does without MPI": (
         "-- Could NOT find MPI_CXX (missing: MPI_CXX_LIB_NAMES)\nSuccessfully built horovod\n"
     ),
+    "NCCL does without InfiniBand": (
+        "[1,0]<stdout>:n1:7:7 [0] misc/ibvwrap.cu:63 NCCL WARN Failed to open libibverbs.so[.1]\n"
+    ),
     "Slurm queues": "srun: job 12 queued and waiting for resources\nsrun: job 12 has been allocated\n",
     "Docker says that memory was enough": 'horovod {"OOMKilled": false, "ExitCode": 0}\n',
     "somebody else's pod": "nginx-5d\n  Last State: Terminated\n    Reason: OOMKilled\n",

@@ -13,9 +13,10 @@ CAUSE = Cause(
     ),
     fix="NCCL_DEBUG=INFO NCCL_SOCKET_IFNAME=eth0 horovodrun ... names the call that fails",
     find=says(
-        r"(?:NCCL error|ncclSystemError|ncclUnhandledCudaError|ncclCommInitRank"
-        r" failed|ncclInternalError|NCCL WARN (?!Duplicate|[^\n]*(?:[Cc]onnect|No space left|/dev/shm)))"
-        r"[^\n]*",
+        r"NCCL error[^\n]*",
+        r"ncclSystemError|ncclUnhandledCudaError|ncclInternalError|ncclCommInitRank failed",
+        # Of these lines others say more, or NCCL goes on.
+        r"NCCL WARN (?!Duplicate|[^\n]*(?:[Cc]onnect|libibverbs|iommu=pt|ibv_|No space left|/dev/shm))",
         in_job=True,
     ),
     excerpt="",

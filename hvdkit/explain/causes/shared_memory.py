@@ -17,7 +17,7 @@ _SAYS = says(
     r"No space left on device: '?/(?:dev/shm|psm_|torch_)",
     r"NCCL WARN (?:Call to (?:posix_fallocate|ftruncate|shm_\w+)[^\n]*No space left"
     r"|Error(?::| while) (?:creating|attaching to|failed to extend) [^\n]*/dev/shm)",
-    r"not enough space for /dev/shm/",
+    r"not enough space for /dev/shm/|shared memory initialization[\s\S]{0,300}?No space left on device",
     in_job=True,
 )
 _BUS = re.compile(r"Signal: Bus error \(\d+\)|Fatal Python error: Bus error|EXIT STRING: Bus error")

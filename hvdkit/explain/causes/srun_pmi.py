@@ -19,7 +19,9 @@ CAUSE = Cause(
     find=says(
         r"OMPI was not built with SLURM(?:'s PMI)? support",
         r"application appears to have been direct launched using .srun.",
-        r"PMI2?_Init failed to in(?:it|t)ialize",
+        r"PMI2?_Init (?:failed to in(?:it|t)ialize|returned -?\d+)",
+        r"PMI_Get_\w+ \[pmix_s\d\.c[^\n]*Operation failed",
+        r"PMI server not found\. Please set I_MPI_PMI_LIBRARY",
         r"(?:OPAL|PMIX) ERROR: Unreachable in file (?:pmix|ext)\w*_client\.c",
         r"srun: error: (?:Couldn't find the specified plugin name for mpi/\w+|[Ii]nvalid MPI (?:type"
         r"|plugin)|cannot create (?:mpi|MPI) context|MPI: Cannot create context)",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from hvdkit.explain.cause import Cause, Match
-from hvdkit.explain.log import Log, Stream
+from hvdkit.explain.log import Log
 
 # Python's own words, where the script starts processes while it is imported in one; and where it is
 # imported so.
@@ -19,14 +19,10 @@ _IMPORTED = re.compile(
     r' +File "(?P<place>[^"\n]+", line \d+), in <module>\n(?:[ ][^\n]*\n)*?[^\n]*(?:hvd|horovod)',
     re.MULTILINE,
 )
-# The loop of a script that has no main guard: PyTorch's loader is called at the level of the module.
-_LOADER = re.compile(
-    r'^ +File "(?P<file>(?![^"\n]*(?:site|dist)-packages)[^"\n]+)", line (?P<number>\d+), in <module>\n'
-    r"(?: {4}[^\n]*\n){0,3}? +File \"[^\"\n]*torch/utils/data/dataloader\.py\"(?:[^\n]*\n)+?"
-    r"RuntimeError: DataLoader worker \(pid\(?s?\)? [\d, ]+\) exited unexpectedly",
-    re.MULTILINE,
-)
-# A rank's workers that call hvd.init(): they ask for a place that is taken, and are refused.
+_EXITED = re.compile(r"DataLoader worker \(pid\(?s?\)? [\d, ]+\) exited unexpectedly")
+# A rank's workers that call hvd.init(): they ask for a place that is taken, and are refused. The rank
+# itself does not
+# live on after such words, so where it writes a traceback later, they are its workers'.
 _SECOND_INIT = re.compile(
     r"terminate called after throwing an instance of 'gloo::|what\(\): +\[[^\n]*gloo"
     r"|HTTP (?:GET|PUT) request failed|orte_init failed|ompi_mpi_init|MPI_Init_thread|PMIX ERROR"
@@ -39,29 +35,23 @@ def find(log: Log) -> Match | None:
     if not log.is_job:
         return None
     for rank, stream in log.streams.items():
-        match = _match(stream, "" if rank is None else f" of rank {rank}")
-        if match:
-            return match
-    return None
-
-
-def _match(stream: Stream, of: str) -> Match | None:
-    told = stream.search(_PYTHON)
-    if told:
-        return Match(told.line.number, {"of": of, "place": ""})
-    imported = stream.search(_IMPORTED)
-    if imported:
-        place = imported.groups["place"].replace('", line ', ":")
-        return Match(imported.line.number, {"of": of, "place": f" at {place}"})
-    loader = stream.search(_LOADER)
-    if loader and stream.search(_SECOND_INIT):
-        return Match(loader.line.number, {"of": of, "place": " from {file}".format(**loader.groups)})
+        of = "" if rank is None else f" of rank {rank}"
+        told, imported, refused = map(stream.search, (_PYTHON, _IMPORTED, _SECOND_INIT))
+        if told:
+            return Match(told.line.number, {"of": of, "place": ""})
+        if imported:
+            place = imported.groups["place"].replace('", line ', ":")
+            return Match(imported.line.number, {"of": of, "place": f" (at {place})"})
+        for error in log.tracebacks:
+            after = refused and error.rank == rank and error.number > refused.line.number
+            if after and _EXITED.search(error.error):
+                return Match(error.number, {"of": of, "place": f" (at {error.place})" if error.place else ""})
     return None
 
 
 CAUSE = Cause(
     id="workers_import_main",
-    title="the DataLoader's workers{of} run the script{place} again, with its hvd.init()",
+    title="the DataLoader's workers{of} run the script again, with its hvd.init(){place}",
     why=(
         "Workers that are started by spawn or forkserver (Python's default since 3.14, and what"
         " multiprocessing_context= asks for) import the script. What stands outside `if __name__ == "

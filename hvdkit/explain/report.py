@@ -5,16 +5,19 @@ from __future__ import annotations
 import textwrap
 
 from hvdkit.credentials import masked
-from hvdkit.explain.log import Line
+from hvdkit.explain.ended import ended
+from hvdkit.explain.log import Line, Log
 from hvdkit.explain.verdict import Found, Verdict
 
-NEXT = (
+# The two steps that tell more of a job that failed, and of one that hangs.
+_FAILED = (
     "take the output of all ranks from the start: horovodrun ... 2>&1 | tee job.log",
-    "a job that hangs: HOROVOD_STALL_CHECK_TIME_SECONDS=30 (under --mpi) or"
-    " HOROVOD_LOG_LEVEL=trace (under --gloo) "
-    "horovodrun ..., stop it after a minute, and explain that log",
-    "where each rank is: py-spy dump --pid PID for each rank's process",
     "one rank alone: horovodrun -np 1 -H localhost:1 python train.py",
+)
+_HANGS = (
+    "who waits for whom: HOROVOD_STALL_CHECK_TIME_SECONDS=30 (under --mpi) or HOROVOD_LOG_LEVEL=trace (under"
+    " --gloo) horovodrun ..., stop it after a minute, and explain that log",
+    "where each rank is: py-spy dump --pid PID for each rank's process",
 )
 _LINES = 3  # of evidence
 _WIDTH = 160
@@ -24,7 +27,7 @@ def text(verdict: Verdict, name: str) -> str:
     """Cause, where it shows, why, and what fixes it. name: of the log, as the caller gave it."""
     if not verdict.found:
         parts = [f"unknown: nothing in {name} says why a Horovod job failed or hangs", "  try next:"]
-        parts += [f"    {step}" for step in NEXT]
+        parts += [f"    {step}" for step in next_steps(verdict.log)]
     else:
         first, *others = verdict.found
         parts = [f"cause: {first.title}  [{first.cause.id}]"]
@@ -46,7 +49,7 @@ def data(verdict: Verdict) -> dict[str, object]:
     first = verdict.found[0] if verdict.found else None
     return {
         "cause": first.cause.id if first else None,
-        **(_found(first) if first else {"next": list(NEXT)}),
+        **(_found(first) if first else {"next": list(next_steps(verdict.log))}),
         "evidence": [masked(line.text) for line in evidence(verdict, first)] if first else [],
         "also": [{"cause": one.cause.id, **_found(one)} for one in verdict.found[1:]],
         "harmless": [
@@ -54,6 +57,11 @@ def data(verdict: Verdict) -> dict[str, object]:
             for one in verdict.harmless
         ],
     }
+
+
+def next_steps(log: Log) -> tuple[str, str]:
+    """What would tell more, where nothing in the log says why: a job whose end is not in it hangs."""
+    return _HANGS if log.ranks and not (log.tracebacks or ended(log)) else _FAILED
 
 
 def evidence(verdict: Verdict, found: Found) -> list[Line]:

@@ -6,7 +6,7 @@ import pytest
 
 from hvdkit.explain.ended import Ended, first
 from hvdkit.explain.log import parse
-from hvdkit.explain.report import data, text
+from hvdkit.explain.report import data, next_steps, text
 from hvdkit.explain.verdict import judge
 
 SHUT_DOWN = "horovod.common.exceptions.HorovodInternalError: Horovod has been shut down."
@@ -170,6 +170,15 @@ def test_a_call_that_one_rank_makes_is_told_from_the_call_that_it_keeps_the_othe
     log = "".join(f"[{rank}]<stdout>:T operations.cc: [{rank}]: Enqueued {name}; \n" for rank, name in calls)
     (found,) = judge(parse(log)).found
     assert found.title == "rank 1 never reaches loss, and the others wait for it"
+
+
+def test_unknown_says_which_two_steps_would_tell_more() -> None:
+    hangs, failed = (
+        parse("[0]<stdout>:step 1\n[1]<stdout>:step 1\n"),
+        parse("Process 0 exit with status code 1.\n"),
+    )
+    assert [step.split(":")[0] for step in next_steps(hangs)] == ["who waits for whom", "where each rank is"]
+    assert "one rank alone" in text(judge(failed), "job.log") and len(next_steps(failed)) == 2
 
 
 def test_no_password_of_a_log_is_told() -> None:

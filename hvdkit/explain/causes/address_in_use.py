@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hvdkit.explain.cause import Cause, says
+from hvdkit.explain.cause import Cause, Level, says
 
 CAUSE = Cause(
     id="address_in_use",
@@ -22,5 +22,6 @@ CAUSE = Cause(
     excerpt="""\
 OSError: [Errno 98] Address already in use
 """,
+    level=Level.OWN,
     source="https://github.com/horovod/horovod/issues/3930",
 )

@@ -6,11 +6,11 @@ from hvdkit.explain.cause import Cause, Match, says
 from hvdkit.explain.log import Log
 
 _SAYS = says(
-    r"#error You need (?P<detail>C\+\+\d+) to compile (?P<who>PyTorch)",
+    r"#error You need (?P<detail>C\+\+\d+) to compile PyTorch",
     r"#error[^\n]*?(?P<detail>C\+\+\d+) or later compatible compiler is required to use "
-    r"(?P<who>PyTorch|ATen)",
-    r"C\+\+ versions less than (?P<detail>C\+\+\d+) are not supported(?P<who>)",
-    r"[/ ](?P<who>torch|tensorflow|absl)/[^\n]*error: [^\n]*(?:is_same_v|optional|string_view"
+    r"(?:PyTorch|ATen)",
+    r"C\+\+ versions less than (?P<detail>C\+\+\d+) are not supported",
+    r"[/ ](?:torch|tensorflow|absl)/[^\n]*error: [^\n]*(?:is_same_v|optional|string_view"
     r"|variant|is_integral_v|enable_if_t)\W[^\n]*(?:not a member of|does not name a "
     r"(?:template )?type|in namespace)[^\n]*std(?P<detail>)",
     in_job=True,

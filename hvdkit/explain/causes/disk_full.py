@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hvdkit.explain.cause import Cause, says
+from hvdkit.explain.cause import Cause, Level, says
 
 CAUSE = Cause(
     id="disk_full",
@@ -19,5 +19,6 @@ CAUSE = Cause(
     excerpt="""\
 OSError: [Errno 28] No space left on device: '/scratch/checkpoint-3.pt'
 """,
+    level=Level.OWN,
     source="https://github.com/mozilla/DeepSpeech/issues/374",
 )

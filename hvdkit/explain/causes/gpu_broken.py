@@ -18,7 +18,7 @@ CAUSE = Cause(
     find=says(
         r"(?P<said>uncorrectable (?:NVLink |ECC )+error encountered)",
         r"(?P<said>GPU has fallen off the bus)",
-        r"(?P<said>NVRM: Xid [^\n]{0,60})",
+        r"(?P<said>NVRM: Xid [^:\n]*: (?:48|62|63|64|74|79|92|94|95|119)\b)",
         r"(?P<said>Unable to determine the device handle for GPU[^\n]*)",
         in_job=True,
     ),

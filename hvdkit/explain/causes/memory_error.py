@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hvdkit.explain.cause import Cause, says
+from hvdkit.explain.cause import Cause, Level, says
 
 CAUSE = Cause(
     id="memory_error",
@@ -24,5 +24,6 @@ CAUSE = Cause(
     excerpt="""\
 RuntimeError: [enforce fail at alloc_cpu.cpp:75] DefaultCPUAllocator: can't allocate memory: you ...
 """,
+    level=Level.OWN,
     source="https://github.com/ashkamath/mdetr/issues/16",
 )

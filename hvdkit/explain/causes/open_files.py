@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hvdkit.explain.cause import Cause, says
+from hvdkit.explain.cause import Cause, Level, says
 
 CAUSE = Cause(
     id="open_files",
@@ -23,5 +23,6 @@ CAUSE = Cause(
     excerpt="""\
 RuntimeError: received 0 items of ancdata
 """,
+    level=Level.OWN,
     source="https://github.com/pytorch/pytorch/issues/973",
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hvdkit.explain.cause import Cause, says
+from hvdkit.explain.cause import Cause, Level, says
 
 CAUSE = Cause(
     id="processes",
@@ -24,5 +24,6 @@ CAUSE = Cause(
     excerpt="""\
 OpenBLAS blas_thread_init: pthread_create failed for thread 11 of 64: Resource temporarily unava ...
 """,
+    level=Level.OWN,
     source="https://github.com/OpenMathLib/OpenBLAS/issues/1668",
 )

@@ -38,8 +38,9 @@ class Cause:
 
     excerpt: lines of the real log that it was made from. general: what the sentences say for a {name} where
     there is no log; without an entry, the name in capitals. on_gpu: it takes a GPU to happen, so it was
-    never provoked here and has no excerpt. source: the public report that its log was rebuilt from, where
-    it was not provoked either. generic: where another cause is found at the same line, that one says more.
+    never provoked here and has no excerpt. source: the public report (or manual) that its log was rebuilt
+    from, where it was not provoked either. generic: where another cause is found at the same line, that
+    one says more.
     """
 
     id: str

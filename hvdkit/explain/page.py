@@ -37,8 +37,8 @@ run with `HOROVOD_LOG_LEVEL=trace`, stop the job after a while, and explain that
 ## Causes
 
 Each was provoked on 2 ranks, or on two hosts, and its log is in `tests/explain/logs`;
-`tests/explain/provoke.py` makes them again. The excerpts are from there. Where a public report is named, the
-log was rebuilt from it in other words.
+`tests/explain/provoke.py` makes them again. The excerpts are from there. Where a public report or a manual
+is named, the log was rebuilt from it in other words.
 """
 _GPU = """\
 ## Causes that need a GPU

@@ -18,6 +18,7 @@ CAUSE = Cause(
     find=says(
         r"^(?:numpy\.\S*_ArrayMemoryError|MemoryError)\b",
         r"DefaultCPUAllocator: (?:can't|not enough memory)[^\n]*",
+        r"OOM when allocating tensor[^\n]*(?:CPU|allocator cpu)",
         r"OSError: \[Errno 12\] Cannot allocate memory",
         in_job=True,
     ),

@@ -16,7 +16,8 @@ CAUSE = Cause(
         r"NCCL error[^\n]*",
         r"ncclSystemError|ncclUnhandledCudaError|ncclInternalError|ncclCommInitRank failed",
         # Of these lines others say more, or NCCL goes on.
-        r"NCCL WARN (?!Duplicate|[^\n]*(?:[Cc]onnect|libibverbs|iommu=pt|ibv_|No space left|/dev/shm))",
+        r"NCCL WARN (?!Duplicate|[^\n]*(?:[Cc]onnect|libibverbs|iommu=pt|ibv_|out of memory|No space left"
+        r"|/dev/shm))",
         in_job=True,
     ),
     excerpt="",

@@ -26,6 +26,8 @@ CAUSE = Cause(
         r"(?P<said>connect \[[^\]]+\](?::\d+)?: (?:No route to host|Connection timed out"
         r"|Network is unreachable))",
         r"(?P<said>(?:unable to complete a TCP connection|failed to TCP connect to a peer MPI process))",
+        r"(?P<said>received unexpected process identifier)",
+        r"(?P<said>Open MPI accepted a TCP connection from what appears to be)",
         r"tcp_peer_\w+: (?P<said>connect\(\) to \S+ failed: [^\n]+)",
         in_job=True,
     ),

@@ -49,7 +49,7 @@ _ALL = (
         MEMORY,
         "Slurm",
         "sbatch --mem=SIZE or --mem-per-cpu=SIZE",
-        r"^srun: error: (?P<host>[^:\s]+): tasks? (?P<task>[\d,-]+): Out Of Memory",
+        r"^srun: error: [^:\s]+: tasks? [\d,-]+: Out Of Memory",
         r"Detected \d+ oom[-_]kill event",
         r"[Ee]xceeded (?:job|step) memory limit|(?:[Ss]tep|[Jj]ob) [\d.]+ exceeded (?:virtual )?memory limit",
         r"\bOUT_OF_ME(?:MORY|\+)",
@@ -84,8 +84,8 @@ _ALL = (
         MEMORY,
         "the kernel",
         "a host or a container with more memory",
-        r"Out of memory: Kill(?:ed)? process (?P<pid>\d+) \((?P<name>[^)]+)\)",
-        r"Memory cgroup out of memory: Kill(?:ed)? process (?P<pid>\d+) \((?P<name>[^)]+)\)",
+        r"Out of memory: Kill(?:ed)? process \d+",
+        r"Memory cgroup out of memory: Kill(?:ed)? process \d+",
         r"oom-kill:constraint=|invoked oom-killer|oom_reaper: reaped process|Memory cgroup out of memory",
         own=False,
     ),
@@ -105,9 +105,7 @@ _ALL = (
         r"(?P<detail>[Jj]ob exceeded (?:its )?(?:walltime|wallclock) limit)",
     ),
     *_words(TIME, "LSF", "bsub -W HH:MM", r"TERM_(?:RUN|CPU)LIMIT\b(?:: (?P<detail>[^\n.]*))?"),
-    *_words(
-        TIME, "SGE", "qsub -l h_rt=HH:MM:SS", r"job \d+ exceeded (?:hard|soft) wallclock time(?P<detail>)"
-    ),
+    *_words(TIME, "SGE", "qsub -l h_rt=HH:MM:SS", r"job \d+ exceeded (?:hard|soft) wallclock time"),
     *_words(
         TIME,
         "Kubernetes",
@@ -120,7 +118,7 @@ _ALL = (
         "Slurm",
         "",
         r"CANCELLED AT \S+ DUE TO (?P<detail>PREEMPTION|NODE FAILURE|JOB REQUEUE)",
-        r"^srun: error: (?P<detail>Node failure on (?P<host>\S+))",
+        r"^srun: error: (?P<detail>Node failure on \S+)",
         r"^ *State *: *(?P<detail>PREEMPTED|NODE_FAIL)",
     ),
     *_words(TAKEN, "PBS", "", r"PBS: job killed: (?P<detail>node \d+ \([^)\n]*\) requested job \w+)"),
@@ -160,8 +158,7 @@ def killed_for(log: Log, kind: str) -> Kill | None:
         hit = log.search(words.pattern)
         if hit is None:
             continue
-        groups = {name: value for name, value in hit.groups.items() if value}
-        return Kill(hit.line.number, words.by, groups.get("detail", ""), words.more)
+        return Kill(hit.line.number, words.by, hit.groups.get("detail", ""), words.more)
     return None
 
 

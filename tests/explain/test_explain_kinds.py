@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import random
+from pathlib import Path
+
 import pytest
 
 from hvdkit.explain.ended import Ended, first
@@ -179,6 +182,25 @@ def test_unknown_says_which_two_steps_would_tell_more() -> None:
     )
     assert [step.split(":")[0] for step in next_steps(hangs)] == ["who waits for whom", "where each rank is"]
     assert "one rank alone" in text(judge(failed), "job.log") and len(next_steps(failed)) == 2
+
+
+def mutated(log: str, by: random.Random) -> str:
+    lines = log.splitlines(keepends=True)
+    for _ in range(by.randint(1, 8)):
+        place = by.randrange(len(lines))
+        cut = by.randrange(len(lines[place]) + 1)
+        strange = by.choice(["", "{x}", "-99999999999", "[1]<stderr>:", "\0", "%s", "\n", "'", '"'])
+        lines[place] = lines[place][:cut] + strange + by.choice([lines[place][cut:], by.choice(lines)])
+    return "".join(lines)
+
+
+def test_no_damaged_log_ends_in_an_error() -> None:
+    """A log is cut, mixed and full of what a program prints."""
+    by = random.Random(0)
+    logs = [path.read_text()[:4000] for path in sorted((Path(__file__).parent / "logs").rglob("*.log"))]
+    for log in logs:
+        verdict = judge(parse(mutated(log, by)))
+        assert text(verdict, "job.log").startswith(("cause: ", "unknown: ")) and data(verdict)
 
 
 def test_no_password_of_a_log_is_told() -> None:

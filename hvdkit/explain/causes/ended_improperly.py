@@ -6,7 +6,7 @@ from hvdkit.explain.cause import Cause, Level, says
 
 CAUSE = Cause(
     id="ended_improperly",
-    title="rank {rank} ended on {host} without a word to MPI, and mpirun ended the others",
+    title="rank {rank} ended on {host} without MPI_Finalize, and mpirun ended the others",
     why=(
         "It left by exit code 0, or by os._exit(), while the others went on: a `return` or sys.exit() "
         "that this rank alone reaches, or fewer batches on it. Where it said why, that comes before "

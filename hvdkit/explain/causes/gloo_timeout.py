@@ -6,7 +6,7 @@ from hvdkit.explain.cause import Cause, Level, says
 
 CAUSE = Cause(
     id="gloo_timeout",
-    title="no data came from another rank for {time}{where}: Gloo timed out",
+    title="Gloo timed out{where}: no data came from another rank for {time}",
     why=(
         "In the middle of a collective nothing came from another rank in that time: it is late (the "
         "first step compiles, it saves a checkpoint, its data are slow), hangs, or is gone. The time is "

@@ -6,7 +6,7 @@ from hvdkit.explain.cause import Cause, says
 
 CAUSE = Cause(
     id="gpu_assert",
-    title="an index is out of range on the GPU{where}",
+    title="a check on the GPU failed{where}: an index, a label or an input is out of range",
     why=(
         "A kernel checks its input and stopped: mostly a label that is not below the number of classes, "
         "or an index that is not in an embedding. CUDA tells it later, at another call than the one "

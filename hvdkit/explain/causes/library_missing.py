@@ -23,13 +23,13 @@ def find(log: Log) -> Match | None:
         return None
     library = match.facts["library"].rpartition("/")[2]
     what, how = belongs(library)
-    of = f", which is part of {what}" if what else ""
+    of = f", part of {what}," if what else ""
     return Match(match.line, {**match.facts, "library": library, "detail": of, "how": how})
 
 
 CAUSE = Cause(
     id="library_missing",
-    title="the shared library {library} is not found{where}{detail}",
+    title="the shared library {library}{detail} is not found{where}",
     why=(
         "It is not installed on that host, or lies in a folder that the loader does not search; or what "
         "asks for"

@@ -6,7 +6,7 @@ from hvdkit.explain.cause import Cause, Level, says
 
 CAUSE = Cause(
     id="nccl_peer",
-    title="NCCL lost another rank{where}: that rank had ended first",
+    title="another rank had ended first: NCCL lost its connection{where}",
     why=(
         "`Connection closed by remote peer` and `remote process exited` are what NCCL says on the ranks "
         "that are left. The rank that ended has its own words, before it, or its launcher's."

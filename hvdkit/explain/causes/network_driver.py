@@ -17,9 +17,10 @@ CAUSE = Cause(
         "(`ip -brief address`), which skips this search; between hosts all TCP ports must be open"
     ),
     find=says(
-        r"unable to connect to (?:the )?(?:horovod(?:run)? )?(?P<service>[\w #]+?) "
-        r"(?:service )?on any of the following addresses: \{?(?P<addresses>[^\n}]+)",
-        r"Unable to connect to the (?P<service>[\w #]+?)(?: service)? on any of the addresses: \{?"
+        r"unable to connect to (?:the )?(?:horovod(?:run)? )?(?P<service>\w+)"
+        r"(?: service)?(?: #\d+)? on any of the following addresses: \{?(?P<addresses>[^\n}]+)",
+        r"Unable to connect to the (?:horovod(?:run)? )?(?P<service>\w+)(?: service)?(?: #\d+)?"
+        r" on any of the addresses: \{?"
         r"(?P<addresses>[^\n}]+)",
     ),
     excerpt="""\

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from hvdkit.console import show_line
+from hvdkit.console import show_line, show_source
 from hvdkit.credentials import masked
 from hvdkit.errors import HvdkitError
 
@@ -46,3 +46,8 @@ def test_no_output_has_them(capsys: pytest.CaptureFixture[str]) -> None:
     show_line(("--index-url https://me:s3cret@host", "yellow"))
     told = capsys.readouterr().out + str(HvdkitError("https://me:s3cret@host cannot be read", fix="pip"))
     assert "s3cret" not in told and told.count("****@host") == 2
+
+
+def test_a_diff_of_a_file_stays_one(capsys: pytest.CaptureFixture[str]) -> None:
+    show_source("-url = 'https://me:s3cret@host'", "")
+    assert capsys.readouterr().out == "-url = 'https://me:s3cret@host'\n"

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Iterable
+
+from hvdkit.credentials import masked
 
 STYLES = {"": "", "bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33", "cyan": "36"}
 # What moves the cursor or rings: a line of somebody's program that is shown is one line. Tabs stay.
@@ -11,11 +14,24 @@ CONTROL = dict.fromkeys(map(ord, "\a\b\v\f\r\x1b"))
 
 
 def show_line(*pieces: str | tuple[str, str]) -> None:
-    """Print texts, or (text, style), as one line; in colour on a terminal where NO_COLOR is not set."""
+    """Print texts, or (text, style), as one line without credentials; in colour on a terminal where NO_COLOR
+    is not set."""
+    _show((masked(text), style) for text, style in map(_styled, pieces))
+
+
+def show_source(text: str, style: str) -> None:
+    """Print a line of a person's own file as it is: a diff with `****` in it could not be applied."""
+    _show([(text, style)])
+
+
+def _styled(piece: str | tuple[str, str]) -> tuple[str, str]:
+    return (piece, "") if isinstance(piece, str) else piece
+
+
+def _show(pieces: Iterable[tuple[str, str]]) -> None:
     coloured = sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
     line = ""
-    for piece in pieces:
-        text, style = (piece, "") if isinstance(piece, str) else piece
+    for text, style in pieces:
         text = text.translate(CONTROL)
         line += f"\x1b[{STYLES[style]}m{text}\x1b[0m" if coloured and style and text else text
     print(line)

@@ -5,6 +5,8 @@ One subclass per cause that a caller can act on; the command line prints any of 
 
 from __future__ import annotations
 
+from hvdkit.credentials import masked
+
 
 class HvdkitError(Exception):
     """Something hvdkit cannot go on with.
@@ -25,7 +27,7 @@ class HvdkitError(Exception):
             parts.append(f"  why: {self.why}")
         if self.fix:
             parts.append(f"  fix: {self.fix}")
-        return "\n".join(parts)
+        return masked("\n".join(parts))
 
 
 class UsageError(HvdkitError):

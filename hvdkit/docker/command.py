@@ -19,6 +19,7 @@ from hvdkit.docker.layout import lay_out
 from hvdkit.docker.report import Outcome, as_json, show
 from hvdkit.docker.requirements import Requirements, find_requirements
 from hvdkit.docker.script import Script, read_script
+from hvdkit.docker.withheld import withheld
 from hvdkit.errors import UsageError
 from hvdkit.migrate.write.reports import put
 from hvdkit.verify.options import split_arguments
@@ -95,6 +96,8 @@ def main(argv: Sequence[str]) -> int:
         requirements=bool(needed.lines),
         notebook=layout.notebook,
         paths=layout.paths,
+        secrets=tuple(secret.variable for secret in needed.secrets),
+        withheld=tuple(os.path.relpath(file, context) for file in withheld(context, needed)),
     )
     texts, left_out = _texts(job, script, needed, args.kubernetes)
     written = write_files(texts, context, args.force)

@@ -41,6 +41,8 @@ def compose(job: Job) -> str:
         "healthcheck": {"disable": True},
     }
     document = {"name": job.name, "services": services, "volumes": {"keys": {}}}
+    if job.secrets:
+        document["secrets"] = {name: {"environment": name} for name in job.secrets}
     file = "" if job.folder == job.context else f" -f {shlex.quote(job.in_context('compose.yaml'))}"
     return _HEAD.format(file=file) + as_yaml(document)
 
@@ -48,8 +50,14 @@ def compose(job: Job) -> str:
 def _service(job: Job, host: str) -> dict[str, Any]:
     """What all containers have in common."""
     depth = len(job.folder.relative_to(job.context).parts)
+    build: dict[str, Any] = {
+        "context": "/".join([".."] * depth) or ".",
+        "dockerfile": job.in_context("Dockerfile"),
+    }
+    if job.secrets:
+        build["secrets"] = list(job.secrets)
     return {
-        "build": {"context": "/".join([".."] * depth) or ".", "dockerfile": job.in_context("Dockerfile")},
+        "build": build,
         "image": job.image,
         "hostname": host,
         "init": True,

@@ -24,6 +24,8 @@ venv
 **/.ruff_cache
 **/.env
 **/.netrc
+**/.pypirc
+**/pip.conf
 **/.ssh
 **/*.key
 **/*.pem
@@ -36,7 +38,7 @@ _HEAD = """\
 # Made by `hvdkit docker`; yours from here on.
 #
 #   {build_base}
-#   docker build{file} -t {image} .
+#   docker build{file}{secrets} -t {image} .
 #
 # The first in a checkout of hvdkit, once for all projects: PyTorch, Horovod and an ssh server.
 ARG BASE={base}
@@ -53,7 +55,7 @@ ARG PIP_EXTRA_INDEX_URL=https://download.pytorch.org/whl/cpu
 _INSTALL = """\
 COPY {requirements} /tmp/requirements.txt
 # The frameworks stay as they are: the image's Horovod was compiled for them.
-RUN pip list --format freeze --disable-pip-version-check > /tmp/installed.txt \\
+RUN {secrets}pip list --format freeze --disable-pip-version-check > /tmp/installed.txt \\
     && grep -E '^(horovod|hvdkit|keras|setuptools|tensorflow.*|torch)==' /tmp/installed.txt > /tmp/kept.txt \\
     && pip install --no-cache-dir --constraint /tmp/kept.txt --requirement /tmp/requirements.txt \\
     && rm /tmp/installed.txt /tmp/kept.txt /tmp/requirements.txt
@@ -81,6 +83,7 @@ def dockerfile(job: Job) -> str:
         _HEAD.format(
             build_base=job.build_base,
             file=f" -f {job.in_context('Dockerfile')}" if inside else "",
+            secrets="".join(f" --secret id={name},env={name}" for name in job.secrets),
             image=job.image,
             base=job.base,
         )
@@ -88,7 +91,7 @@ def dockerfile(job: Job) -> str:
     if job.requirements:
         if not job.gpu:
             parts.append(_CPU_INDEX)
-        parts.append(_INSTALL.format(requirements=job.in_context(REQUIREMENTS)))
+        parts.append(_INSTALL.format(requirements=job.in_context(REQUIREMENTS), secrets=_mounted(job)))
     if job.paths:
         parts.append(_PATHS.format(paths=" ".join(shlex.quote(str(PROJECT / path)) for path in job.paths)))
     parts.append(_COPY.format(project=PROJECT))
@@ -97,10 +100,18 @@ def dockerfile(job: Job) -> str:
     return "".join(parts)
 
 
+def _mounted(job: Job) -> str:
+    """What gives pip the secrets while it runs: none of them gets into a layer."""
+    mounts = [f"--mount=type=secret,id={name},required=true" for name in job.secrets]
+    exports = [f'{name}="$(cat /run/secrets/{name})" && export {name} \\\n    && ' for name in job.secrets]
+    return "".join([*(f"{mount} \\\n    " for mount in mounts), *exports])
+
+
 def ignored(job: Job) -> str:
-    """The .dockerignore: what is not part of the program, and the generated files that are used outside."""
+    """The .dockerignore: what is not part of the program, what holds credentials, and the generated files
+    that are used outside."""
     here = [job.in_context(name) for name in ("Dockerfile", "compose.yaml", "mpijob.yaml", "pytorchjob.yaml")]
-    return _IGNORED + "".join(f"{path}\n" for path in here)
+    return _IGNORED + "".join(f"{path}\n" for path in [*job.withheld, *here])
 
 
 def required(needed: Requirements) -> str:

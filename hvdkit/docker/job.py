@@ -29,6 +29,7 @@ class Job:
     notebook: the notebook and the program that is made of it in the image, or None.
     paths: folders of the project, relative, that Python has to import from besides the script's own.
     requirements: something has to be installed besides what the image underneath holds.
+    secrets: variables that the build needs for that. withheld: files with credentials, relative to context.
     """
 
     context: Path
@@ -43,6 +44,8 @@ class Job:
     requirements: bool
     notebook: tuple[str, str] | None = None
     paths: tuple[str, ...] = ()
+    secrets: tuple[str, ...] = ()
+    withheld: tuple[str, ...] = ()
 
     @property
     def slots(self) -> int:

@@ -49,7 +49,12 @@ def as_json(outcome: Outcome) -> dict[str, Any]:
             "unknown": [
                 {"path": str(path), "line": line, "module": module} for path, line, module in needed.unknown
             ],
+            "secrets": [
+                {"variable": secret.variable, "path": str(secret.path), "line": secret.line}
+                for secret in needed.secrets
+            ],
         },
+        "withheld": list(job.withheld),
         "magics": [{"cell": cell, "text": text} for cell, text in script.magics],
         "findings": [finding.as_json() for finding in script.findings],
         "written": [str(path) for path in outcome.written],
@@ -73,6 +78,12 @@ def show(outcome: Outcome) -> None:
     say(f"requirements from {needed.source}: {', '.join(needed.lines) or 'none besides the image'}")
     for written, instead in needed.changed:
         say(f"    {written}: {instead}")
+    for secret in needed.secrets:
+        what = "a password or token in an address" if secret.written else f"${{{secret.variable}}}"
+        where = f"{_here(secret.path)}:{secret.line}"
+        say(f"{where}: {what}: no layer holds it, the build takes it as a secret")
+    for name in job.withheld:
+        say(f"{name}: stays out of the image, for the credentials in it", "yellow")
     for path, line, module in needed.unknown:
         say(f"{_here(path)}:{line}: import {module}: no distribution is known for it", "yellow")
     if needed.unknown:
@@ -85,6 +96,13 @@ def show(outcome: Outcome) -> None:
         say(f"wrote {', '.join(map(_here, outcome.written))}")
     file = "" if job.folder == job.context else f" -f {shlex.quote(job.in_context('compose.yaml'))}"
     say("next:")
+    for secret in needed.secrets:
+        of = (
+            f"its part of {_here(secret.path)}:{secret.line}, as written there"
+            if secret.written
+            else "its value"
+        )
+        say(f"  export {secret.variable}=...    ({of})")
     say(f"  {job.build_base}    (in a checkout of hvdkit, once)")
     say(f"  docker compose{file} up --build --exit-code-from launcher")
 

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from hvdkit.credentials import REFERENCE, masked, replaced
 from hvdkit.docker.distributions import distribution_of
 from hvdkit.docker.layout import local_roots, project_files, top_modules
 from hvdkit.docker.script import Script
@@ -38,17 +39,42 @@ class RequirementsError(HvdkitError):
 
 
 @dataclass(frozen=True)
+class Secret:
+    """What pip needs for a private index and no image may hold. variable: of who builds the image.
+
+    path, line: where it is asked for. written: its value stands there.
+    """
+
+    variable: str
+    path: Path
+    line: int
+    written: bool
+
+
+@dataclass(frozen=True)
 class Requirements:
-    """lines: for pip, in the project's order. source: the file that they are from, or "imports".
+    """lines: for pip, in the project's order, without credentials. source: their file, or "imports".
 
     changed: (as written, what the image has instead). unknown: (file, line, module) of imports that no
-    distribution is known for.
+    distribution is known for. secrets: what `${VARIABLE}` in the lines stands for.
+    files: that the lines are from.
     """
 
     source: str
     lines: tuple[str, ...]
     changed: tuple[tuple[str, str], ...] = ()
     unknown: tuple[tuple[Path, int, str], ...] = ()
+    secrets: tuple[Secret, ...] = ()
+    files: tuple[Path, ...] = ()
+
+
+@dataclass(frozen=True)
+class _Written:
+    """A requirement as it is written. line: its number in the file, from 1."""
+
+    text: str
+    path: Path
+    line: int
 
 
 def find_requirements(context: Path, script: Script) -> Requirements:
@@ -67,35 +93,71 @@ def find_requirements(context: Path, script: Script) -> Requirements:
             "pip freeze > requirements.txt in the environment that the script runs in",
         )
     if "dependencies" in project:
-        return _for_image("pyproject.toml", project["dependencies"])
+        return _for_image(
+            "pyproject.toml", _dependencies(context / "pyproject.toml", project["dependencies"])
+        )
     return _of_imports(context, script)
 
 
-def _for_image(source: str, lines: Iterable[str]) -> Requirements:
-    """Lines without what the image holds, and without versions that only another torch would fit."""
+def _for_image(source: str, lines: Iterable[_Written]) -> Requirements:
+    """Lines without what the image holds, without versions that only another torch would fit, and without
+    credentials."""
     kept, changed = [], []
-    for line in lines:
+    secrets: dict[str, Secret] = {}
+    variables: dict[str, str] = {}
+    files: dict[Path, None] = {}
+    for written in lines:
+        line = written.text
+        files[written.path] = None
         found = _NAME.match(line)
         name = re.sub(r"[-_.]+", "-", found[0]).lower() if found else ""
         if _OF_THE_PROJECT.match(line):
-            changed.append((line, "the project itself, which is copied"))
+            changed.append((masked(line), "the project itself, which is copied"))
         elif _HELD.fullmatch(name):
-            changed.append((line, "the image's own"))
+            changed.append((masked(line), "the image's own"))
         elif name in _FOLLOW_TORCH and line != name:
-            changed.append((line, f"the {name} that fits the image's torch"))
+            changed.append((masked(line), f"the {name} that fits the image's torch"))
             kept.append(name)
         else:
-            kept.append(line)
-    return Requirements(source, tuple(dict.fromkeys(kept)), tuple(changed))
+            kept.append(_without_credentials(written, secrets, variables))
+    return Requirements(
+        source,
+        tuple(dict.fromkeys(kept)),
+        tuple(changed),
+        secrets=tuple(secrets.values()),
+        files=tuple(files),
+    )
 
 
-def _lines(file: Path, including: tuple[Path, ...]) -> Iterator[str]:
+def _without_credentials(written: _Written, secrets: dict[str, Secret], variables: dict[str, str]) -> str:
+    """The line with `${VARIABLE}`, which pip fills in, for each credential. Adds to secrets (by variable)
+    what the line needs, and to variables the one of each credential."""
+
+    def variable(credential: str) -> str:
+        name = variables.setdefault(credential, f"REQUIREMENTS_SECRET_{len(variables) + 1}")
+        secrets.setdefault(name, Secret(name, written.path, written.line, True))
+        return f"${{{name}}}"
+
+    line = replaced(written.text, variable)
+    for name in REFERENCE.findall(line):
+        secrets.setdefault(name, Secret(name, written.path, written.line, False))
+    return line
+
+
+def _dependencies(file: Path, dependencies: Iterable[str]) -> Iterator[_Written]:
+    """The dependencies of pyproject.toml, with the line that each is on."""
+    lines = read_file(file).decode().splitlines()
+    for text in dependencies:
+        yield _Written(text, file, next((number for number, line in enumerate(lines, 1) if text in line), 1))
+
+
+def _lines(file: Path, including: tuple[Path, ...]) -> Iterator[_Written]:
     """A requirements file's lines without comments, continued ones joined, included files in their place."""
     try:
         text = read_file(file).decode("utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         raise RequirementsError(f"{file} cannot be read: {error}", fix="make it a UTF-8 file") from error
-    for written in text.replace("\\\n", " ").splitlines():
+    for number, written in _joined(text):
         line = " ".join(re.sub(r"(^|\s)#.*", "", written).split())
         if "--hash" in line:
             raise RequirementsError(
@@ -110,7 +172,21 @@ def _lines(file: Path, including: tuple[Path, ...]) -> Iterator[str]:
                 raise RequirementsError(f"{file} includes itself by way of {other}", fix="take the line out")
             yield from _lines(other, (*including, file))
         elif line:
-            yield line
+            yield _Written(line, file, number)
+
+
+def _joined(text: str) -> Iterator[tuple[int, str]]:
+    """The lines with those that a backslash continues, and the number of the first of each."""
+    begun, first = "", 1
+    for number, line in enumerate(text.splitlines(), 1):
+        first = first if begun else number
+        if line.endswith("\\"):
+            begun += line[:-1] + " "
+            continue
+        yield first, begun + line
+        begun = ""
+    if begun:
+        yield first, begun
 
 
 def _project_table(file: Path) -> dict[str, list[str]]:
@@ -120,7 +196,7 @@ def _project_table(file: Path) -> dict[str, list[str]]:
     try:
         table = tomllib.loads(read_file(file).decode())
     except (OSError, tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise RequirementsError(f"{file} cannot be read: {error}", fix="mend the file") from error
+        raise RequirementsError(f"{file} cannot be read: {error}", fix="correct the file") from error
     if "poetry" in table.get("tool", {}) and "dependencies" not in table.get("project", {}):
         raise RequirementsError(
             f"{file}: its dependencies are in Poetry's own table",

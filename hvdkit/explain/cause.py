@@ -1,4 +1,4 @@
-"""What a cause is: how it shows in a log, why it happens, and the one thing that mends it."""
+"""What a cause is: how it shows in a log, why it happens, and the one thing that fixes it."""
 
 from __future__ import annotations
 
@@ -38,7 +38,9 @@ class Cause:
 
     excerpt: lines of the real log that it was made from. general: what the sentences say for a {name} where
     there is no log; without an entry, the name in capitals. on_gpu: it takes a GPU to happen, so it was
-    never provoked here and has no excerpt.
+    never provoked here and has no excerpt. source: the public report (or manual) that its log was rebuilt
+    from, where it was not provoked either. generic: where another cause is found at the same line, that
+    one says more.
     """
 
     id: str
@@ -50,6 +52,8 @@ class Cause:
     level: Level = Level.NAMED
     on_gpu: bool = False
     general: dict[str, str] = field(default_factory=dict)
+    source: str = ""
+    generic: bool = False
 
     def in_general(self, sentence: str) -> str:
         """Its title, why or fix where there is no log."""

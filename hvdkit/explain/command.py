@@ -15,7 +15,7 @@ _EXAMPLES = """\
 examples:
   hvdkit explain HVD201                       what a rule does, why, and when it is safe
   horovodrun -np 2 -H localhost:2 python train.py 2>&1 | tee job.log
-  hvdkit explain --log job.log                why it failed or hangs, and what mends it
+  hvdkit explain --log job.log                why it failed or hangs, and what fixes it
   kubectl logs launcher | hvdkit explain --log - --json
 
 exit codes: 0 explained, 1 --log: the cause is unknown, 2 nothing to explain, 130 interrupted

@@ -9,6 +9,8 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import accumulate
 
+from hvdkit.explain.marks import plain
+
 # horovodrun under Gloo writes "[1]<stderr>:", mpirun --tag-output "[1,0]<stderr>:"; -prefix-timestamp a time.
 _TAG = re.compile(
     r"(?:\w{3} \w{3} [ \d]\d \d\d:\d\d:\d\d \d{4})?\[(?:\d+,)?(\d+)\]<(?:stdout|stderr|stddiag)>:"
@@ -125,8 +127,10 @@ class Log:
 
 
 _JOB = re.compile(
-    r"^hvdkit(?: run)?: |horovodrun|horovod/(?:runner|torch|tensorflow)/|Horovod has"
-    r"|\b(?:mpirun|mpiexec|ORTE|PRTE)\b",
+    r"^hvdkit(?: run)?: |\b[Hh]orovod|HOROVOD_|\bhvd\.|gloo::|/gloo/"
+    r"|\b(?:mpirun|mpiexec|prterun|orted|prted|ORTE|PRTE|OMPI|Open MPI|MPI processes|MPI_Init|NCCL)\b"
+    r"|PMI2?_Init|MPI_INIT|\b(?:ompi|orte|prte)_\w+|^(?:srun|slurmstepd): |\*\*\* Process received signal"
+    r"|mca_btl|btl_tcp|MPIJob|mpi-operator|/etc/mpi/",
     re.MULTILINE,
 )
 
@@ -138,13 +142,14 @@ def parse(text: str) -> Log:
     file ends the last piece's line alone, and the others go on with the next piece of their rank. Any
     program may write what `hvdkit run` puts in front of a line: it counts where a job is known to speak.
     """
+    text = plain(_COLOUR.sub("", text))
     by_hvdkit = not _TAG.search(text) and bool(_OWN_WORDS.search(text) or _JOB.search(text))
     tag = _OWN_TAG if by_hvdkit else _TAG
     lines: list[Line] = []
     begun: dict[int | None, str] = {}
     number = 0
     for number, raw in enumerate(text.splitlines(), 1):
-        *unfinished, (rank, last) = _pieces(_COLOUR.sub("", raw), tag)
+        *unfinished, (rank, last) = _pieces(raw, tag)
         for other, piece in unfinished:
             begun[other] = begun.get(other, "") + piece
         lines.append(Line(number, rank, begun.pop(rank, "") + last))

@@ -13,6 +13,11 @@ _KNOWN: tuple[tuple[str, str], ...] = (
     (r"Read -1, expected \d+, errno = 1", "Open MPI may not copy one way in a container and takes another"),
     (r"process has executed an operation involving a call", "Open MPI warns of DataLoader workers"),
     (r"initializing an OpenFabrics device|No OpenFabrics connection", "Open MPI goes on over TCP"),
+    (r"WARN Failed to open libibverbs", "NCCL goes on over TCP, where there is no InfiniBand"),
+    (
+        r"Could not load dynamic library|unable to open mca_\w+: .*\(ignored\)",
+        "it is done without that library",
+    ),
     (r"Warning: Permanently added .* known hosts", "ssh met a host for the first time"),
     (r"`lr_scheduler\.step\(\)` before `optimizer\.step\(\)`", "PyTorch does not see Horovod's step()"),
     (

@@ -17,7 +17,7 @@ cause: rank 1 failed at /proj/train.py:14: KeyError: 'label'  [own_error]
 ```
 
 It reads the output of a failed or hanging job (`-` for stdin), puts together the lines of each rank that
-horovodrun and mpirun mix, and names the cause, the line that shows it, why it happens and what mends it. What
+horovodrun and mpirun mix, and names the cause, the line that shows it, why it happens and what fixes it. What
 else is in the log comes after it: mostly what follows from the cause, such as the other ranks' `Horovod has
 been shut down`. Lines that look bad and are not are told as harmless. `--json` says the same to machines.
 
@@ -37,12 +37,13 @@ run with `HOROVOD_LOG_LEVEL=trace`, stop the job after a while, and explain that
 ## Causes
 
 Each was provoked on 2 ranks, or on two hosts, and its log is in `tests/explain/logs`;
-`tests/explain/provoke.py` makes them again. The excerpts are from there.
+`tests/explain/provoke.py` makes them again. The excerpts are from there. Where a public report or a manual
+is named, the log was rebuilt from it in other words.
 """
 _GPU = """\
 ## Causes that need a GPU
 
-They were never provoked here: they are known by the messages of CUDA and NCCL alone.
+They were never provoked here: they are known by the messages of CUDA and NCCL, and by public reports.
 """
 
 
@@ -57,4 +58,5 @@ def page() -> str:
 def _section(cause: Cause) -> str:
     excerpt = f"\n```text\n{cause.excerpt.rstrip()}\n```\n" if cause.excerpt else ""
     title, why, fix = map(cause.in_general, (cause.title, cause.why, cause.fix))
-    return f"### {cause.id}\n\n{title}\n{excerpt}\n**Why.** {why}\n\n**Fix.** {fix}\n"
+    source = f"\n**Reported.** <{cause.source}>\n" if cause.source else ""
+    return f"### {cause.id}\n\n{title}\n{excerpt}\n**Why.** {why}\n\n**Fix.** {fix}\n{source}"

@@ -20,7 +20,7 @@ class Found:
     @property
     def title(self) -> str:
         """The cause's title with what the log says."""
-        return self.cause.title.format_map(self.match.facts)
+        return self.cause.title.format_map(self.match.facts).strip()
 
     @property
     def why(self) -> str:
@@ -45,5 +45,7 @@ class Verdict:
 def judge(log: Log) -> Verdict:
     """The cause of a failed or hanging job, by its output."""
     found = [Found(cause, match) for cause in all_causes() for match in [cause.find(log)] if match]
+    named = {one.match.line for one in found if not one.cause.generic}
+    found = [one for one in found if not (one.cause.generic and one.match.line in named)]
     found.sort(key=lambda one: (one.cause.level, one.match.line))
     return Verdict(log, tuple(found), harmless(log))

@@ -1,5 +1,9 @@
 """Who waits for whom: what ranks have submitted and others have not, from stall warnings or from the trace.
 
+A rank that misses a tensor which it has reduced before, in an earlier step, is held up: it waits itself,
+in a call that the others do not make. Where another rank misses a tensor that it never had, that one is
+what it is about.
+
 Horovod warns on rank 0 after HOROVOD_STALL_CHECK_TIME_SECONDS (source: horovod/common/stall_inspector.cc).
 Where it does not, HOROVOD_LOG_LEVEL=trace shows each tensor that a rank submits (operations.cc there).
 """
@@ -12,9 +16,14 @@ from dataclasses import dataclass
 
 from hvdkit.explain.log import Log
 
+# Versions before 0.19 say it of each tensor, on one line or on several: `Stalled ops:NAME [missing ranks:
+# 1, 3]`.
+_OLD_ROW = re.compile(
+    r"(?:[Ss]talled ops: ?)?(?<![^\s:])(?P<name>[^\s:]+) \[missing ranks: (?P<ranks>[\d, ]+)\]"
+)
 _WARNING = re.compile(r"^Missing ranks:\s*\n(?P<table>(?:\d+!?: \[.*\]\s*\n?)+)", re.MULTILINE)
 _ROW = re.compile(r"^(\d+)!?: \[(.*?)(?: \.\.\.)?\]", re.MULTILINE)
-_SUBMITTED = re.compile(r"\[(?P<rank>\d+)\]: Enqueued (?P<names>.*)")
+_SUBMITTED = re.compile(r"\[(?P<rank>\d+)\]: Enqueued (?:tensors for \w+: )?(?P<names>.*)")
 _SHOWN = 3
 
 
@@ -31,6 +40,12 @@ class Waiting:
         lists = [set(names) for names in self.missing.values()]
         return len(lists) > 1 and not set.intersection(*lists)
 
+    @property
+    def alike(self) -> bool:
+        """Crossed, and the names differ in a number or in the collective: it is one call under two names."""
+        first, *others = ({_bare(name) for name in names} for names in self.missing.values())
+        return self.crossed and any(_same(first, other) for other in others)
+
     def names(self) -> str:
         """The tensors that are waited for, for people."""
         every = tuple(dict.fromkeys(name for names in self.missing.values() for name in names))
@@ -40,6 +55,14 @@ class Waiting:
         """The ranks that have not submitted them, for people."""
         return ", ".join(map(str, sorted(self.missing)))
 
+    def who(self) -> str:
+        """The same as the beginning of a sentence."""
+        return (
+            f"rank {self.ranks()} never reaches"
+            if len(self.missing) == 1
+            else f"ranks {self.ranks()} never reach"
+        )
+
 
 def waiting(log: Log) -> Waiting | None:
     """What the last stall warning says; without one, what the trace says."""
@@ -48,6 +71,13 @@ def waiting(log: Log) -> Waiting | None:
         rows = _ROW.findall(warnings[-1].groups["table"])
         missing = {int(rank): tuple(names.split(", ")) for rank, names in rows}
         return Waiting(warnings[0].line.number, missing)
+    rows_before = log.all(_OLD_ROW)
+    if rows_before:
+        by_rank: dict[int, dict[str, None]] = {}
+        for row in rows_before:
+            for rank in row.groups["ranks"].split(", "):
+                by_rank.setdefault(int(rank), {})[row.groups["name"]] = None
+        return Waiting(rows_before[0].line.number, {rank: tuple(names) for rank, names in by_rank.items()})
     return _from_trace(log)
 
 
@@ -58,8 +88,29 @@ def _from_trace(log: Log) -> Waiting | None:
         names = [name.strip() for name in hit.groups["names"].split(";") if name.strip()]
         submitted.setdefault(int(hit.groups["rank"]), Counter()).update(names)
         last = hit.line.number
+    missing = _missing(submitted)
+    never = {
+        rank: tuple(name for name in names if not submitted[rank][name]) for rank, names in missing.items()
+    }
+    if any(never.values()):
+        missing = {rank: names for rank, names in never.items() if names}
+    return Waiting(last, missing) if missing else None
+
+
+def _missing(submitted: dict[int, Counter[str]]) -> dict[int, tuple[str, ...]]:
+    """By rank, what another rank has submitted more often."""
     most = Counter[str]()
     for counts in submitted.values():
         most |= counts
-    missing = {rank: tuple(most - counts) for rank, counts in submitted.items() if most - counts}
-    return Waiting(last, missing) if missing else None
+    return {rank: tuple(most - counts) for rank, counts in submitted.items() if most - counts}
+
+
+def _bare(name: str) -> str:
+    """A tensor's name without its collective and its numbers."""
+    return re.sub(
+        r"\d+", "", re.sub(r"^(?:allreduce|allgather|broadcast|alltoall|Horovod[A-Z]\w*?_)\.?", "", name)
+    )
+
+
+def _same(names: set[str], others: set[str]) -> bool:
+    return any(one.endswith(other) or other.endswith(one) for one in names for other in others)

@@ -6,7 +6,8 @@ import re
 import signal
 
 from hvdkit.explain.cause import Cause, Level, Match
-from hvdkit.explain.ended import by_signal
+from hvdkit.explain.ended import Ended, by_signal
+from hvdkit.explain.follows import follows
 from hvdkit.explain.log import Log
 
 _SIGNALS = {
@@ -17,27 +18,68 @@ _SIGNALS = {
     signal.SIGFPE: "arithmetic error",
 }
 _FAULTHANDLER = re.compile(r"^Fatal Python error: ", re.MULTILINE)
+# What C++ says of an exception that nobody catches, before it aborts.
+_UNCAUGHT = re.compile(
+    r"^terminate called after throwing an instance of '(?P<kind>[^']+)'(?:\n *what\(\): *(?P<what>[^\n]+))?",
+    re.MULTILINE,
+)
+# Where no launcher tells of it by rank: Open MPI's handler, MPICH, and PyTorch of its workers.
+_TOLD = re.compile(
+    r"Signal: (?P<name>Segmentation fault|Illegal instruction|Floating point exception) \(\d+\)"
+    r"|EXIT STRING: (?P<hydra>Segmentation fault|Aborted|Illegal instruction)"
+    r"|DataLoader worker \(pid \d+\) is killed by signal: "
+    r"(?P<worker>Segmentation fault|Aborted|Illegal instruction)"
+)
 
 
 def find(log: Log) -> Match | None:
     crashed = by_signal(log, *_SIGNALS)
-    if crashed is None:
+    if crashed and _gloo(log, crashed):
         return None
-    told = log.streams[crashed.rank].search(_FAULTHANDLER) if crashed.rank in log.ranks else None
-    line = told.line.number if told else crashed.line
-    return Match(line, {"rank": str(crashed.rank), "signal": _SIGNALS[signal.Signals(crashed.signal)]})
+    return _ended(log, crashed) if crashed else _told(log)
+
+
+def _gloo(log: Log, crashed: Ended) -> bool:
+    """Whether Gloo gave up over the network: other causes say why."""
+    stream = log.streams.get(crashed.rank)
+    uncaught = stream.search(_UNCAUGHT) if stream and crashed.signal == signal.SIGABRT else None
+    return uncaught is not None and uncaught.groups["kind"].startswith("gloo::")
+
+
+def _told(log: Log) -> Match | None:
+    """A crash that no launcher tells of."""
+    hit = log.search(_TOLD) if log.is_job else None
+    if hit is None:
+        return None
+    rank = "a rank" if hit.line.rank is None else f"rank {hit.line.rank}"
+    who = f"a DataLoader worker of {rank}" if hit.groups["worker"] else rank
+    name = (hit.groups["name"] or hit.groups["hydra"] or hit.groups["worker"]).lower()
+    return Match(hit.line.number, {"who": who, "signal": name, "detail": ""})
+
+
+def _ended(log: Log, crashed: Ended) -> Match:
+    """A crash that the launcher tells of, with what the rank's own lines add."""
+    stream = log.streams.get(crashed.rank)
+    told = stream.search(_FAULTHANDLER) if stream else None
+    uncaught = stream.search(_UNCAUGHT) if stream and crashed.signal == signal.SIGABRT else None
+    detail = ""
+    if uncaught and not follows(uncaught.groups["what"]):
+        detail = ", {kind}: {what}".format(**uncaught.groups).removesuffix(": ")
+    line = told.line.number if told else uncaught.line.number if uncaught else crashed.line
+    name = _SIGNALS[signal.Signals(crashed.signal)]
+    return Match(line, {"who": f"rank {crashed.rank}", "signal": name, "detail": detail})
 
 
 CAUSE = Cause(
     id="crashed",
-    title="rank {rank} crashed in native code: {signal}",
+    title="{who} crashed in native code: {signal}{detail}",
     why=(
         "An extension, a driver or a library failed below Python, which could write no traceback: mostly one"
         " that was compiled for another version, or for another processor (illegal instruction)."
     ),
     fix=(
         "PYTHONFAULTHANDLER=1 horovodrun ... names the line of the script; hvdkit install-horovod --check"
-        " says whether Horovod fits"
+        " says whether Horovod fits; num_workers=0 shows whether a DataLoader worker does it"
     ),
     find=find,
     excerpt="""\
@@ -45,4 +87,5 @@ Process 1 exit with status code 139.
 Terminating remaining workers after failure of Process 1.
 """,
     level=Level.OWN,
+    general={"who": "rank RANK"},
 )

@@ -13,7 +13,9 @@ CAUSE = Cause(
         "CUDA; then a smaller batch"
     ),
     find=says(
-        r"(?:torch\.(?:cuda\.)?OutOfMemoryError|CUDA out of memory)[^\n]*",
+        r"(?:torch\.(?:cuda\.)?OutOfMemoryError|CUDA out of memory|CUDA error: out of memory)[^\n]*",
+        r"CUDA_ERROR_OUT_OF_MEMORY|CUBLAS_STATUS_ALLOC_FAILED|Cuda failure 'out of memory'",
+        r"OOM when allocating tensor(?![^\n]*(?:CPU|allocator cpu))",
         in_job=True,
     ),
     excerpt="",

@@ -9,6 +9,27 @@ from hvdkit.explain.log import Log
 
 # Where Python ends with it: at the end of a traceback, or what `python -m NAME` says.
 _ERROR = re.compile(r"^ModuleNotFoundError: No module named '(?P<name>[\w.]+)'$")
+# What was Python's own, or setuptools', and is no more: no package of that name brings it back.
+_SETUPTOOLS = {
+    "distutils": (
+        "python -m pip install setuptools, which brings distutils to Python 3.12 and later, where it is "
+        "no part"
+        " of Python any more; or run the ranks with Python 3.11"
+    ),
+    "pkg_resources": "python -m pip install 'setuptools<81', which still brings pkg_resources",
+}
+_REMOVED = ("imp", "asynchat", "asyncore", "smtpd")
+# Modules whose package has another name.
+_DISTRIBUTIONS = {
+    "PIL": "pillow",
+    "absl": "absl-py",
+    "cv2": "opencv-python-headless",
+    "dateutil": "python-dateutil",
+    "google": "protobuf",
+    "skimage": "scikit-image",
+    "sklearn": "scikit-learn",
+    "yaml": "pyyaml",
+}
 _STARTED = re.compile(r"^\S*python[\d.]*: No module named (?P<name>[\w.]+)$", re.MULTILINE)
 
 
@@ -28,11 +49,16 @@ def find(log: Log) -> Match | None:
 
 def _install(name: str) -> str:
     top, _, inner = name.partition(".")
+    if top in _SETUPTOOLS:
+        return _SETUPTOOLS[top]
+    if top in _REMOVED:
+        return f"a newer version of the package that imports {top}, which Python 3.12 removed; or Python 3.11"
     if top == "horovod" and inner:
         return "hvdkit install-horovod, on every host; or rename a folder called horovod that hides it"
     if top == "horovod":
         return "hvdkit install-horovod, on every host"
-    return f"install the package that holds {name} into the Python that the ranks run, on every host"
+    package = f" (python -m pip install {_DISTRIBUTIONS[top]})" if top in _DISTRIBUTIONS else ""
+    return f"install the package that holds {name}{package} into the Python that the ranks run, on every host"
 
 
 CAUSE = Cause(

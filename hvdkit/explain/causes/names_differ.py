@@ -9,7 +9,7 @@ from hvdkit.explain.waiting import waiting
 
 def find(log: Log) -> Match | None:
     seen = waiting(log)
-    if seen is None or not seen.crossed:
+    if seen is None or not seen.alike:
         return None
     return Match(seen.line, {"ranks": seen.ranks(), "names": seen.names()})
 

@@ -16,7 +16,8 @@ CAUSE = Cause(
         " --mpi --mpi-args='--prefix DIR', then `ssh HOST DIR/bin/orted --version` must succeed"
     ),
     find=says(
-        r"(?P<program>\S*\borted): (?:command not found|not found|No such file or directory)",
+        r"(?<!\S)(?P<program>\S*\b(?:orted|prted)): "
+        r"(?:command not found|not found|No such file or directory)",
     ),
     excerpt="""\
 bash: line 1: orted: command not found

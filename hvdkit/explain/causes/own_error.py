@@ -5,23 +5,26 @@ from __future__ import annotations
 import re
 
 from hvdkit.explain.cause import Cause, Level, Match
+from hvdkit.explain.ended import FATAL, first
+from hvdkit.explain.follows import follows
 from hvdkit.explain.log import Log, Traceback
 
-# What the other ranks, and the launcher, say when one rank has gone.
-_FOLLOWS = re.compile(
-    r"Horovod has been shut down|HorovodInternalError|Connection (?:reset|closed) by peer|Broken pipe"
-    r"|KeyboardInterrupt|HorovodShutdownError|Horovod detected that one or more processes exited"
-)
-_LAUNCHER = re.compile(r"/horovod/runner/|/bin/horovodrun$|/bin/mpirun$")
+_LAUNCHER = re.compile(r"/horovod/run(?:ner)?/|/bin/horovodrun$|/bin/mpirun$")
 
 
 def own_error(log: Log) -> Traceback | None:
-    """The first traceback that no other rank's failure explains."""
+    """The first traceback that no other rank's end explains; of the rank that ended first, if it has one."""
     if not log.is_job:
         return None
-    return next(
-        (one for one in log.tracebacks if not _FOLLOWS.search(one.error) and not _launchers(one)), None
-    )
+    errors = [one for one in log.tracebacks if not follows(one.error) and not _launchers(one)]
+    root = first(log)
+    if root:
+        own = [one for one in errors if one.rank == root.rank]
+        # What others say after a rank was killed or has crashed is about that; no tag, and nobody knows
+        # who said it.
+        others = [one for one in errors if one.rank is None or root.signal not in FATAL]
+        errors = own or others
+    return errors[0] if errors else None
 
 
 def _launchers(traceback: Traceback) -> bool:
@@ -44,11 +47,12 @@ CAUSE = Cause(
         "It is the first error of the log that another rank's failure does not explain; the"
         " others follow from it."
     ),
-    fix="mend that error; HOROVOD_LOG_LEVEL=info and one rank (horovodrun -np 1) help to see it alone",
+    fix="fix that error; HOROVOD_LOG_LEVEL=info and one rank (horovodrun -np 1) help to see it alone",
     find=find,
     excerpt="""\
 KeyError: 'label'
 """,
     level=Level.OWN,
     general={"who": "a rank", "place": " at FILE:LINE"},
+    generic=True,
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hvdkit.explain.cause import Cause, says
+from hvdkit.explain.cause import Cause, Level, says
 
 CAUSE = Cause(
     id="peer_missing",
@@ -18,8 +18,10 @@ CAUSE = Cause(
     find=says(
         r"Wait timeout after (?P<seconds>\d+) ?(?:ms|seconds?)? for key\(s\): (?P<key>\S+)",
         r"(?P<key>)Connect timeout \[(?P<address>[^\]]+)\]",
+        r"/gloo/[^\n]*(?P<key>)connect \[(?P<address>[^\]]+)\](?::\d+)?: Connection refused",
     ),
     excerpt="""\
   what():  [horovod/common/gloo/http_store.cc:54] [horovod/common/gloo/http_store.cc:54] Wait ti ...
 """,
+    level=Level.WAITS,
 )

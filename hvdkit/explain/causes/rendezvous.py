@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hvdkit.explain.cause import Cause, says
+from hvdkit.explain.cause import Cause, Level, says
 
 CAUSE = Cause(
     id="rendezvous",
@@ -24,4 +24,5 @@ CAUSE = Cause(
 [2026-11-21 23:44:11.573884: E /home/user/.cache/hvdkit/.build-pcjsosyi/pip-wheel-285djop_/horov ...
 terminate called after throwing an instance of 'std::runtime_error'
 """,
+    level=Level.WAITS,
 )

@@ -19,6 +19,7 @@ CAUSE = Cause(
     find=says(
         r"Horovod has been shut down",
         r"Connection (?:reset|closed) by peer(?: \[(?P<peer>[^\]]+)\])?",
+        r"MPI communication peer process has unexpectedly disconnected",
         r"Horovod detected that one or more processes exited with non-zero status",
         r"Primary job +terminated normally, but \d+ process",
     ),

@@ -20,12 +20,12 @@ def find(log: Log) -> Match | None:
     if seen is None or seen.crossed:
         return None
     hint = next((text for part, text in HINTS if part in seen.names()), "")
-    return Match(seen.line, {"ranks": seen.ranks(), "names": seen.names(), "hint": hint})
+    return Match(seen.line, {"who": seen.who(), "names": seen.names(), "hint": hint})
 
 
 CAUSE = Cause(
     id="stalled",
-    title="rank {ranks} never reaches {names}, and the others wait for it",
+    title="{who} {names}, and the others wait for it",
     why=(
         "Every rank has to make every collective call. A call inside `if hvd.rank() == 0` (evaluation, a"
         " checkpoint), or another number of batches per rank, leaves the others waiting forever. {hint}"
@@ -40,5 +40,5 @@ CAUSE = Cause(
 [2026-11-21 23:52:11.144456: T horovod/common/controller.cc:188] [0]: Sent 4 messages to coordin ...
 """,
     level=Level.WAITS,
-    general={"ranks": "RANK", "names": "TENSOR"},
+    general={"who": "RANK never reaches", "names": "TENSOR"},
 )

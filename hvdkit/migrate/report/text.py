@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from hvdkit.console import show_line
+from hvdkit.console import show_line, show_source
 from hvdkit.migrate.facts import Options
 from hvdkit.migrate.plan import WAITING, Applicability, Condition, Plan, Program, Reported, State, address
 from hvdkit.migrate.report.diff import plan_diff
@@ -62,8 +62,7 @@ def show_open(condition: Condition) -> None:
 def show_diff(plan: Plan) -> None:
     """The diff in colour."""
     for line in plan_diff(plan):
-        style = "bold" if line.startswith(("+++", "---")) else COLOURS.get(line[:1], "")
-        show_line((line, style))
+        show_source(line, "bold" if line.startswith(("+++", "---")) else COLOURS.get(line[:1], ""))
 
 
 def show_left_alone(plan: Plan) -> None:

@@ -1,7 +1,7 @@
-"""What is certainly another on each rank of a Horovod program: shares of the data, and what is computed of them.
+"""What is certainly another on each rank of a Horovod program: shares of the data, what is computed of them.
 
-The same walk as for originals (facts/collectives), with stricter answers: there all data will be shared out, here
-it has to be seen that they are, and what no file of the project says is nobody's own.
+The same walk as for originals (facts/collectives), with stricter answers: there all data will be shared out,
+here it has to be seen that they are.
 """
 
 from __future__ import annotations
@@ -86,7 +86,9 @@ def _alone(facts: Facts, names: Names, part: ast.AST) -> bool | None:
             return False
     if isinstance(part, (ast.Name, ast.Attribute)):
         values = facts.flow.values(names, part)
-        if any(value.kind == "made" and not value.unknown and not _asks_nobody(value.name) for value in values):
+        if any(
+            value.kind == "made" and not value.unknown and not _asks_nobody(value.name) for value in values
+        ):
             return False
     return None
 

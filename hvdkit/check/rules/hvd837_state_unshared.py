@@ -23,7 +23,6 @@ KEPT = {
     "torch.optim.lr_scheduler.": SCHEDULE,
     "transformers.get_": SCHEDULE,
     "torch.amp.": SCALER,
-    "torch.cuda.amp.": SCALER,
 }
 PLATEAU = "torch.optim.lr_scheduler.ReduceLROnPlateau"
 

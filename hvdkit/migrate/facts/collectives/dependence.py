@@ -34,6 +34,10 @@ class Dependence:
         """The same of an element of what a loop runs over."""
         return None
 
+    def bindings(self, names: Names, part: ast.AST) -> list[tuple[Names, Binding]]:
+        """Where what a variable or an attribute holds may come from."""
+        return bindings_of(self.facts, names, part)
+
     def holds(self, names: Names, expression: ast.AST) -> bool:
         """The answer for an expression and all that it comes from."""
         return self._of(names, expression, set())
@@ -44,6 +48,9 @@ class Dependence:
         seen.add(part)
         if is_agreed(self.facts, names, part):
             return False
+        bindings = self.bindings(names, part)
+        if bindings and _agreed_variable(self.facts, names, part, bindings):
+            return False
         answer = self.at(names, part)
         if answer is not None:
             return answer
@@ -52,9 +59,6 @@ class Dependence:
             returned = [(where, result) for where, f in functions for result in where.returns.get(f, ())]
             if returned:  # what it is given counts where a result is made of its parameter
                 return any(self._of(where, result, seen) for where, result in returned)
-        bindings = bindings_of(self.facts, names, part)
-        if bindings and _agreed_variable(self.facts, names, part, bindings):
-            return False
         for where, binding in bindings:
             if binding.node not in seen:
                 seen.add(binding.node)
@@ -102,7 +106,7 @@ def _agreed_variable(
     """Whether a variable gets what a collective gives, or is given to one, or belongs to what calls one."""
     if any(_from_agreed(facts, where, binding, 0) for where, binding in bindings):
         return True
-    for use in _same(names, part):
+    for use in same_uses(names, part):
         call = names.parents[use]
         if isinstance(call, ast.Call) and use in call.args:
             filling = [n for n in facts.flow.qualified(names, call.func) if n.startswith(AGREED)]
@@ -160,7 +164,7 @@ def _part_of(
     return [(names, value)]
 
 
-def _same(names: Names, part: ast.AST) -> list[ast.expr]:
+def same_uses(names: Names, part: ast.AST) -> list[ast.expr]:
     """The uses of the same variable, or of the same attribute written the same way, in a file."""
     if not isinstance(getattr(part, "ctx", None), ast.Load):
         return []
@@ -176,7 +180,7 @@ def _same(names: Names, part: ast.AST) -> list[ast.expr]:
 def _put_into(facts: Facts, names: Names, part: ast.AST) -> Iterator[ast.expr]:
     """What a file puts into the thing that a variable or an attribute holds: `losses.append(loss.item())`,
     `meter.update(loss)`, `scores[epoch] = score`."""
-    for use in _same(names, part):
+    for use in same_uses(names, part):
         around = names.parents[use]
         changed = names.parents.get(around)
         if isinstance(around, ast.Attribute) and isinstance(changed, ast.Call) and changed.func is around:

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from hvdkit.check.apart import differs
-from hvdkit.check.horovod import mentioned, programs
+from hvdkit.check.horovod import calls_in, mentioned, programs
 from hvdkit.migrate.catalog.finding import manual
 from hvdkit.migrate.catalog.rule import Keep, Rule
 from hvdkit.migrate.facts import Facts
@@ -29,7 +29,7 @@ ADVICE = (
 def check(facts: Facts) -> Iterator[Finding]:
     asked: set[ast.expr] = set()
     for program in programs(facts):
-        if mentioned(program, "elastic", "join("):
+        if mentioned(program, "elastic") or calls_in(facts, program, "join"):
             continue
         for way in _ways(facts, program):
             if way.test not in asked:

@@ -7,14 +7,13 @@ from collections.abc import Iterator
 
 from hvdkit.check.cuts import cuts, shards
 from hvdkit.migrate.facts import Facts
-from hvdkit.migrate.facts.collectives.dependence import Dependence, bindings_of, same_uses
+from hvdkit.migrate.facts.collectives.dependence import Dependence, same_uses
 from hvdkit.migrate.facts.data.random_splits import PICKS, seeded_alike, seeds_apart
 from hvdkit.migrate.facts.facts import Site
 from hvdkit.migrate.facts.programs.programs import ProgramFacts
 from hvdkit.migrate.facts.tensorflow.datasets import dataset_chains, disorder
-from hvdkit.migrate.index.names import FUNCTIONS, LOOPS, Binding, Names
+from hvdkit.migrate.index.names import FUNCTIONS, LOOPS, Names
 from hvdkit.migrate.values.arguments import keyword
-from hvdkit.migrate.values.binding_order import held_at
 
 IN_PLACE = frozenset(("random.shuffle", "numpy.random.shuffle"))
 # Picks besides PICKS -> the library whose seed fixes them, and the argument that does.
@@ -59,11 +58,6 @@ class _Picked(Dependence):
         super().__init__(facts)
         self.seeded = seeded_alike(facts, program)
         self.found: dict[ast.Call, Site] = {}
-
-    def bindings(self, names: Names, part: ast.AST) -> list[tuple[Names, Binding]]:
-        if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Load):
-            return [(names, binding) for binding in held_at(names, part)]
-        return bindings_of(self.facts, names, part)
 
     def at(self, names: Names, part: ast.AST) -> bool | None:
         if isinstance(part, ast.Call):

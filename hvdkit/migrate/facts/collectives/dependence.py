@@ -8,11 +8,14 @@ from collections.abc import Iterator
 from hvdkit.migrate.facts.facts import Facts
 from hvdkit.migrate.index.names import FUNCTIONS, Binding, Names
 from hvdkit.migrate.values.arguments import passed
+from hvdkit.migrate.values.binding_order import held_at
 from hvdkit.migrate.values.vocabulary import EVERY_HOROVOD
 
 # Horovod's functions that give every rank the same; a name with more behind these is a variant of one.
 AGREES = ("allreduce", "grouped_allreduce", "sparse_allreduce", "allgather", "grouped_allgather", "broadcast")
-AGREED = tuple(f"{module}.{name}" for module in EVERY_HOROVOD for name in AGREES)
+# torch.distributed's leave it in their first argument.
+FILLS = tuple(f"torch.distributed.{name}" for name in ("all_reduce", "all_gather", "broadcast"))
+AGREED = (*(f"{module}.{name}" for module in EVERY_HOROVOD for name in AGREES), *FILLS)
 MAX_CALLS = 3
 
 
@@ -35,7 +38,9 @@ class Dependence:
         return None
 
     def bindings(self, names: Names, part: ast.AST) -> list[tuple[Names, Binding]]:
-        """Where what a variable or an attribute holds may come from."""
+        """Where what a variable or an attribute holds at a use may come from."""
+        if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Load):
+            return [(names, binding) for binding in held_at(names, part)]
         return bindings_of(self.facts, names, part)
 
     def holds(self, names: Names, expression: ast.AST) -> bool:
@@ -66,7 +71,9 @@ class Dependence:
                     return True
         if any(self._of(names, value, seen) for value in _put_into(self.facts, names, part)):
             return True
-        return any(self._of(names, child, seen) for child in ast.iter_child_nodes(part))
+        if isinstance(part, ast.Attribute) and bindings:
+            return False  # what is stored there says it, not what the thing around it is
+        return any(self._of(names, child, seen) for child in _made_of(part))
 
     def _by_binding(self, names: Names, binding: Binding, seen: set[ast.AST]) -> bool:
         """Whether what a binding gives, or whether it is come to, depends on it."""
@@ -87,6 +94,15 @@ class Dependence:
         elif binding.kind == "assign" and binding.value is not None:
             given += _part_of(self.facts, names, binding.value, binding.path)
         return any(self._of(where, value, seen) for where, value in given)
+
+
+def _made_of(part: ast.AST) -> Iterator[ast.AST]:
+    """The parts of an expression; of a comprehension its elements and its tests, not what it runs over."""
+    for child in ast.iter_child_nodes(part):
+        if isinstance(child, ast.comprehension):
+            yield from child.ifs
+        else:
+            yield child
 
 
 def is_agreed(facts: Facts, names: Names, part: ast.AST) -> bool:
@@ -110,7 +126,7 @@ def _agreed_variable(
         call = names.parents[use]
         if isinstance(call, ast.Call) and use in call.args:
             filling = [n for n in facts.flow.qualified(names, call.func) if n.startswith(AGREED)]
-            if any(name.endswith("_") for name in filling):
+            if any(name.endswith("_") or name.startswith(FILLS) for name in filling):
                 return True
             if any(_holds_collective(facts, *own) for own in facts.flow.functions(names, call)):
                 return True

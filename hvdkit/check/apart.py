@@ -61,7 +61,7 @@ class _Own(Dependence):
             if _Shared(self.facts).holds(names, part):
                 return True
         if isinstance(part, ast.Subscript) and isinstance(getattr(part.slice, "value", None), str):
-            return False  # `stats["bleu"]`: what else is in there is no matter, and what is under it not followed
+            return False  # `stats["bleu"]`: what else is in there is no matter
         return _alone(self.facts, names, part)
 
     def over(self, names: Names, iterated: ast.expr) -> bool | None:

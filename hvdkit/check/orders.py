@@ -9,6 +9,7 @@ from hvdkit.check.cuts import cuts, shards
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.collectives.dependence import Dependence, same_uses
 from hvdkit.migrate.facts.data.random_splits import PICKS, seeded_alike, seeds_apart
+from hvdkit.migrate.facts.data.set_orders import set_orders
 from hvdkit.migrate.facts.facts import Site
 from hvdkit.migrate.facts.programs.programs import ProgramFacts
 from hvdkit.migrate.facts.tensorflow.datasets import dataset_chains, disorder
@@ -31,12 +32,16 @@ DRAWS = frozenset(("shuffle", "permutation", "permuted", "choice", "choices", "s
 IN_ORDER = ("sorted", "numpy.sort", "torch.sort")
 
 
-def picked_apart(facts: Facts, program: ProgramFacts) -> list[Site]:
-    """The calls by which each rank orders or picks for itself what shares are cut from, each once."""
+def picked_apart(facts: Facts, program: ProgramFacts) -> tuple[list[Site], list[tuple[Names, ast.AST]]]:
+    """The draws by which each rank picks for itself what shares are cut from, and such sets, each once.
+
+    A set of texts is listed in another order in each process.
+    """
     search = _Picked(facts, program)
     for cut in cuts(facts, program):
         search.holds(cut.names, cut.whole)
-    return sorted(search.found.values(), key=lambda site: (str(site.names.source.path), site.node.lineno))
+    draws = sorted(search.found.values(), key=lambda site: (str(site.names.source.path), site.node.lineno))
+    return draws, [(names, node) for node, names in search.listed.items()]
 
 
 def disordered_shards(facts: Facts, program: ProgramFacts) -> Iterator[tuple[Names, ast.Call, str]]:
@@ -52,14 +57,19 @@ def disordered_shards(facts: Facts, program: ProgramFacts) -> Iterator[tuple[Nam
 
 
 class _Picked(Dependence):
-    """What comes of a draw that no seed makes the same on every rank. found: such draws, by their calls."""
+    """What comes of draws that no seed makes the same on every rank (found), or of sets (listed)."""
 
     def __init__(self, facts: Facts, program: ProgramFacts) -> None:
         super().__init__(facts)
         self.seeded = seeded_alike(facts, program)
         self.found: dict[ast.Call, Site] = {}
+        self.sets = {node for _, node in set_orders(facts, program)}
+        self.listed: dict[ast.AST, Names] = {}
 
     def at(self, names: Names, part: ast.AST) -> bool | None:
+        if part in self.sets:
+            self.listed[part] = names
+            return True
         if isinstance(part, ast.Call):
             called = self.facts.flow.qualified(names, part.func) or {getattr(part.func, "id", "")}
             if called & set(IN_ORDER):

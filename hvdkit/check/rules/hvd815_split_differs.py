@@ -28,7 +28,12 @@ def check(facts: Facts) -> Iterator[Finding]:
                 yield suggested(facts, "HVD815", site.names, site.node, message, *make)
             else:
                 yield manual("HVD815", site.names, site.node, message, f"pass {text}")
-        for site in picked_apart(facts, program):
+        draws, sets = picked_apart(facts, program)
+        for names, node in sets:
+            message = f"each rank lists this set in another order: {OVERLAP}"
+            sort = (edits.wrap, names.source, node, "sorted(", ")")
+            yield suggested(facts, "HVD815", names, node, message, *sort)
+        for site in draws:
             message = f"each rank draws another order or sample here: {OVERLAP}"
             if site.name in PICKS:
                 yield suggested(facts, "HVD815", site.names, site.node, message, drawn_alike, site)

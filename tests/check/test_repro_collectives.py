@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import random
+
 import horovod.torch as hvd
 import numpy
 import pytest
@@ -84,6 +86,16 @@ def test_hvd815_each_rank_splits_its_own_way() -> None:
     assert held_back[0] != held_back[1]
     held_back = gathered(train_test_split(data, test_size=0.2, random_state=0)[1])
     assert held_back[0] == held_back[1]
+
+
+def test_hvd815_shares_of_an_order_of_its_own() -> None:
+    def drawn(generator: random.Random) -> list[int]:
+        files = list(range(1000))
+        generator.shuffle(files)
+        return files[hvd.rank() :: hvd.size()]
+
+    assert len({file for share in gathered(drawn(random.Random())) for file in share}) < 1000
+    assert len({file for share in gathered(drawn(random.Random(0))) for file in share}) == 1000
 
 
 def test_hvd816_the_batch_grows_with_the_square() -> None:

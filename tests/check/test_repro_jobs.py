@@ -22,7 +22,7 @@ NEEDS_GPU = {
 }
 
 
-def job(program: str, variant: str) -> tuple[int, str]:
+def job(program: str, variant: str, folder: Path) -> tuple[int, str]:
     """Exit code and output of a 2-rank job; a stalled one is ended by Horovod after some seconds."""
     command = ["horovodrun", "-np", "2", "-H", "localhost:2", "--gloo"]
     environment = {
@@ -31,7 +31,7 @@ def job(program: str, variant: str) -> tuple[int, str]:
         "HOROVOD_STALL_SHUTDOWN_TIME_SECONDS": "10",
     }
     done = subprocess.run(
-        [*command, sys.executable, str(JOBS), program, variant],
+        [*command, sys.executable, str(JOBS), program, variant, str(folder)],
         capture_output=True,
         text=True,
         env=environment,
@@ -48,13 +48,16 @@ def job(program: str, variant: str) -> tuple[int, str]:
         ("rank_test", "(?i)stall|shut ?down"),  # HVD805: a hang, cut by a bound
         ("unnamed", "same name"),  # HVD821
         ("before_init", "has not been initialized"),  # HVD853
+        ("uneven", "(?i)stall|shut ?down"),  # HVD817
+        ("leave_apart", "(?i)stall|shut ?down"),  # HVD873
+        ("workers", "DataLoader worker|bootstrapping|(?i:stall|shut ?down|gloo)"),  # HVD855
     ],
 )
-def test_the_job_fails_and_the_fixed_one_does_not(program: str, said: str) -> None:
-    code, output = job(program, "wrong")
+def test_the_job_fails_and_the_fixed_one_does_not(program: str, said: str, tmp_path: Path) -> None:
+    code, output = job(program, "wrong", tmp_path)
     assert code != 0
     assert re.search(said, output), output
-    code, output = job(program, "fixed")
+    code, output = job(program, "fixed", tmp_path)
     assert code == 0, output
 
 

@@ -144,6 +144,38 @@ def test_hvd837_momenta_on_rank_0_only(sent: bool) -> None:
     assert same(model) == sent
 
 
+@pytest.mark.parametrize("sent", [False, True])
+def test_hvd837_a_schedule_that_goes_on_on_rank_0_only(sent: bool) -> None:
+    model = net()
+    optimizer = hvd.DistributedOptimizer(sgd(model))
+    schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda epoch: 1.0 / (1 + epoch))
+    if hvd.rank() == 0:
+        schedule.load_state_dict({**schedule.state_dict(), "last_epoch": 5})
+    hvd.broadcast_optimizer_state(optimizer, root_rank=0)
+    if sent:
+        schedule.load_state_dict(hvd.broadcast_object(schedule.state_dict(), root_rank=0, name="hvd837"))
+    _step(model, optimizer)
+    schedule.step()
+    _step(model, optimizer)
+    assert same(model) == sent
+
+
+@pytest.mark.parametrize("sent", [False, True])
+def test_hvd837_scales_that_differ(sent: bool) -> None:
+    """Scaled by 2**16 on rank 0 and 2**10 on rank 1, and divided by the same."""
+    model = net()
+    optimizer = hvd.DistributedOptimizer(sgd(model))
+    scale = 2.0 ** (16 if sent or hvd.rank() == 0 else 10)
+    (loss(model) * scale).backward()
+    optimizer.synchronize()
+    for parameter in model.parameters():
+        assert parameter.grad is not None
+        parameter.grad /= scale
+    with optimizer.skip_synchronize():
+        optimizer.step()
+    assert same(model) == sent
+
+
 def test_hvd838_the_epoch_is_known_to_rank_0_only() -> None:
     start = 5 if hvd.rank() == 0 else 0
     assert gathered(len(range(start, 10))) == [5, 10]  # rank 0 leaves, and the other waits for it

@@ -97,6 +97,62 @@ def test_hvd893_a_plain_tape() -> None:
     assert same(model)
 
 
+def test_hvd893_a_model_that_keras_loaded(tmp_path: Path) -> None:
+    path = tmp_path / "resume.h5"
+    model = net()
+    fit(model, plain.DistributedOptimizer(keras.optimizers.SGD(0.1)))
+    model.set_weights(net().get_weights())
+    model.save(path)
+    loaded = keras.models.load_model(path)
+    loaded.fit(*data(), batch_size=4, verbose=0)
+    assert not same(loaded)
+    loaded = (hvd if KERAS_3 else plain).load_model(path)
+    loaded.fit(*data(), batch_size=4, verbose=0)
+    assert same(loaded)
+
+
+def test_hvd893_gradients_of_a_graph_past_the_wrapper() -> None:
+    compat = tf.compat.v1
+
+    def trained(through_the_wrapper: bool) -> float:
+        with tf.Graph().as_default(), compat.Session() as session:
+            weight = compat.Variable(1.0, use_resource=True)
+            loss = weight * float(horovod.rank() + 1)
+            optimizer = horovod.DistributedOptimizer(compat.train.GradientDescentOptimizer(0.1))
+            pairs = zip(compat.gradients(loss, [weight]), [weight])
+            if through_the_wrapper:
+                pairs = optimizer.compute_gradients(loss, [weight])
+            train = optimizer.apply_gradients(pairs)
+            session.run(compat.global_variables_initializer())
+            session.run(train)
+            return round(float(session.run(weight)), 5)
+
+    past, through = gathered(trained(False)), gathered(trained(True))
+    assert past[0] != past[1]
+    assert through[0] == through[1]
+
+
+def test_hvd815_shards_of_a_shuffled_data_set() -> None:
+    def drawn(first_shard: bool) -> set[int]:
+        numbers = tf.data.Dataset.range(1000)
+        share = (horovod.size(), horovod.rank())
+        numbers = numbers.shard(*share).shuffle(1000) if first_shard else numbers.shuffle(1000).shard(*share)
+        return {int(number) for ranks in gathered([int(n) for n in numbers]) for number in ranks}
+
+    tf.random.set_seed(horovod.rank())  # as processes that seed nothing
+    assert len(drawn(first_shard=False)) < 1000
+    assert len(drawn(first_shard=True)) == 1000
+
+
+def test_hvd812_shards_by_the_rank_on_the_node() -> None:
+    """Two nodes of one rank each have local_size() 1 and local_rank() 0 on both."""
+    numbers = tf.data.Dataset.range(8)
+    shares = gathered([int(n) for n in numbers.shard(1, 0)])
+    assert shares[0] == shares[1]
+    shares = gathered([int(n) for n in numbers.shard(horovod.size(), horovod.rank())])
+    assert not set(shares[0]) & set(shares[1])
+
+
 def test_hvd894_the_callback_is_told_no_rate() -> None:
     with pytest.raises(TypeError, match="initial_lr"):
         plain.callbacks.LearningRateWarmupCallback(warmup_epochs=5)

@@ -1,4 +1,4 @@
-"""HVD893: a TensorFlow loop whose gradients are never averaged."""
+"""HVD893: gradients of TensorFlow and Keras that are never averaged."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ import ast
 from collections.abc import Iterator
 
 from hvdkit.check.horovod import called, mentioned, programs
+from hvdkit.check.unaveraged import unaveraged
 from hvdkit.migrate import edits
-from hvdkit.migrate.catalog.finding import safe
+from hvdkit.migrate.catalog.finding import manual, safe
 from hvdkit.migrate.catalog.rule import Change, Keep, Rule
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.programs.programs import ProgramFacts
@@ -18,17 +19,29 @@ REDUCES = ("DistributedGradientTape", "DistributedOptimizer", "allreduce", "mpi4
 
 
 def check(facts: Facts) -> Iterator[Finding]:
-    seen = set()
+    seen: set[ast.AST] = set()
     for program in programs(facts):
-        if mentioned(program, *REDUCES) or not mentioned(program, "apply_gradients"):
-            continue
-        hvd = _alias(facts, program)
-        for names, call, receiver in facts.methods("gradient"):
-            if names in program.files and call not in seen and hvd:
-                if facts.flow.made(names, receiver) == {"tensorflow.GradientTape"}:
-                    seen.add(call)
-                    message = "no rank hears of the others' gradients: this trains hvd.size() models, each by itself"
-                    yield safe(facts, "HVD893", names, call, message, _wrap, names, call, receiver, hvd)
+        yield from (finding for node, finding in _tapes(facts, program) if _first(seen, node))
+        for place in unaveraged(facts, program):
+            if _first(seen, place.node):
+                yield manual("HVD893", place.names, place.node, place.message, place.advice)
+
+
+def _first(seen: set[ast.AST], node: ast.AST) -> bool:
+    known = node in seen
+    seen.add(node)
+    return not known
+
+
+def _tapes(facts: Facts, program: ProgramFacts) -> Iterator[tuple[ast.AST, Finding]]:
+    """Plain tapes whose gradients are applied, where nothing in the program reduces any."""
+    hvd = _alias(facts, program)
+    if not hvd or mentioned(program, *REDUCES) or not mentioned(program, "apply_gradients", ".apply("):
+        return
+    for names, call, receiver in facts.methods("gradient"):
+        if names in program.files and facts.flow.made(names, receiver) == {"tensorflow.GradientTape"}:
+            message = "no rank hears of the others' gradients: this trains hvd.size() models, each by itself"
+            yield call, safe(facts, "HVD893", names, call, message, _wrap, names, call, receiver, hvd)
 
 
 def _alias(facts: Facts, program: ProgramFacts) -> str:
@@ -50,10 +63,14 @@ def _wrap(names: Names, call: ast.Call, receiver: ast.expr, hvd: str) -> Edit:
 
 RULE = Rule(
     id="HVD893",
-    title="a GradientTape that is not Horovod's",
+    title="gradients of TensorFlow that are never averaged",
     what="Every rank trains its own model, and rank 0's is saved. The job looks fine, and trained on a fraction of the data.",
-    why="hvd.init() only connects the ranks; gradients are averaged by hvd.DistributedGradientTape.",
-    safety="Safe: the tape is wrapped right above its gradient(). Left alone where anything else reduces.",
+    why="hvd.init() only connects the ranks; gradients are averaged by what it wraps: a tape, an optimizer.",
+    safety=(
+        "Safe for a tape: it is wrapped right above its gradient(). Optimizers that Keras loaded, was given or "
+        "takes by default, and gradients of a graph that go past the wrapper, are reported. Left alone where anything "
+        "else reduces."
+    ),
     check=check,
     changes=(
         Change(

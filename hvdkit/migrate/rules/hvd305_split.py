@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Iterator
 
 from hvdkit.migrate import edits
 from hvdkit.migrate.catalog.finding import manual, restored
 from hvdkit.migrate.catalog.rule import Change, Keep, Rule
-from hvdkit.migrate.facts import Facts, Site
+from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.data.random_splits import (
-    GENERATOR,
-    PICKS,
     can_write,
     unseeded_picks,
     unseeded_shuffles,
@@ -20,9 +17,8 @@ from hvdkit.migrate.facts.data.random_splits import (
 from hvdkit.migrate.facts.data.set_orders import set_orders
 from hvdkit.migrate.facts.programs.programs import programs_of
 from hvdkit.migrate.facts.programs.training_paths import training_paths
-from hvdkit.migrate.plan import Edit, Finding
-
-OWN_GENERATORS = {"random": "Random", "numpy": "RandomState"}
+from hvdkit.migrate.plan import Finding
+from hvdkit.migrate.rewrites.drawn_alike import drawn_alike
 
 
 def check(facts: Facts) -> Iterator[Finding]:
@@ -47,25 +43,13 @@ def check(facts: Facts) -> Iterator[Finding]:
                 yield manual("HVD305", names, call, message, f"call {line} above it")
         for site in unseeded_picks(facts, program):
             message = "each rank would draw this by itself: what is divided or computed with it differs"
-            yield restored(facts, "HVD305", site.names, site.node, message, _alike, site)
+            yield restored(facts, "HVD305", site.names, site.node, message, drawn_alike, site)
         for names, each in set_orders(facts, program):
             message = (
                 "the order of a set of texts differs from rank to rank, and so does what is numbered by it"
             )
             sort = (edits.wrap, names.source, each, "sorted(", ")")
             yield restored(facts, "HVD305", names, each, message, *sort)
-
-
-def _alike(site: Site) -> Edit:
-    """The same draw on every rank: by a generator of its own, so that nothing else is drawn alike."""
-    names, call = site.names, site.node
-    if PICKS[site.name] == "torch":
-        if can_write(site, GENERATOR) and not any(keyword.arg == "device" for keyword in call.keywords):
-            return edits.add_arguments(names.source, call, [GENERATOR])
-    elif isinstance(call.func, ast.Attribute):
-        made = f"{names.source.segment(call.func.value)}.{OWN_GENERATORS[PICKS[site.name]]}(0)"
-        return edits.replace(names.source, call.func.value, made)
-    raise edits.CannotEdit("draw it by a generator that has the same seed on all ranks")
 
 
 RULE = Rule(

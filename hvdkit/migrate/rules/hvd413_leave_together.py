@@ -9,14 +9,13 @@ from hvdkit.migrate import edits
 from hvdkit.migrate.catalog.finding import manual, safe
 from hvdkit.migrate.catalog.rule import Change, Keep, Rule
 from hvdkit.migrate.facts import Facts
-from hvdkit.migrate.facts.code.loops import Path, training_loops
-from hvdkit.migrate.facts.code.ways_out import skips_gradients, tests_out_of
+from hvdkit.migrate.facts.code.loops import training_loops
 from hvdkit.migrate.facts.collectives.different_on_every_rank import of_own_numbers
+from hvdkit.migrate.facts.collectives.ways_apart import WayApart, ways_apart, ways_around
 from hvdkit.migrate.facts.data.reinforcement_learning import ends_episode
-from hvdkit.migrate.facts.launch.which_processes import Where, caught, where_runs
 from hvdkit.migrate.facts.programs.horovod_import import horovod_name
 from hvdkit.migrate.facts.programs.reached_code import only_single
-from hvdkit.migrate.index.names import FUNCTIONS, Names
+from hvdkit.migrate.index.names import Names
 from hvdkit.migrate.plan import Edit, Finding
 
 # Ignite's handlers that end a training: by a score, by a loss, by the clock.
@@ -47,57 +46,19 @@ SAME_STEPS = (
 
 
 def check(facts: Facts) -> Iterator[Finding]:
-    loops: set[ast.AST] = {loop.node for path in training_loops(facts).paths for loop in path.loops}
+    loops = {loop.node for path in training_loops(facts).paths for loop in path.loops}
+    files = {loop.names: None for path in training_loops(facts).paths for loop in path.loops}
+    ways = [way for names in files if only_single(facts, names) for way in ways_apart(facts, names, loops)]
+    ways += [way for way in ways_around(facts) if only_single(facts, way.names)]
     asked: set[ast.expr] = set()
-    for names in {loop.names: None for path in training_loops(facts).paths for loop in path.loops}:
-        if not only_single(facts, names):
-            continue
-        for loop in names.of_kind(ast.While):
-            if loop in loops and of_own_numbers(facts, names, loop.test):
-                yield _leaves(facts, names, loop.test, where_runs(facts, names, loop) is Where.ALL)
-        for way_out in names.of_kind(ast.Break, ast.Return):
-            for test, once_a_pass in tests_out_of(names, way_out, loops):
-                if test not in asked and of_own_numbers(facts, names, test):
-                    asked.add(test)
-                    on_all = once_a_pass and where_runs(facts, names, way_out) is Where.ALL
-                    yield _leaves(facts, names, test, on_all)
-        for skip in names.of_kind(ast.Continue):
-            for test, _ in tests_out_of(names, skip, loops) if skips_gradients(facts, names, skip) else ():
-                if test not in asked and of_own_numbers(facts, names, test):
-                    asked.add(test)
-                    yield _skips(facts, names, test)
+    for way in ways:
+        if way.test not in asked and of_own_numbers(facts, way.names, way.test):
+            asked.add(way.test)
+            yield _leaves(facts, way) if way.leaves else _skips(facts, way.names, way.test)
     for site in facts.calls(*STOPPERS):
         if only_single(facts, site.names):
             message = "this handler ends the training by a number that each rank has of its own"
             yield manual("HVD413", site.names, site.node, message, SAME_SCORE)
-    for names, test in _around_passes(facts):
-        if test not in asked and only_single(facts, names) and of_own_numbers(facts, names, test):
-            asked.add(test)
-            yield _skips(facts, names, test)
-
-
-def _around_passes(facts: Facts) -> Iterator[tuple[Names, ast.expr]]:
-    """The tests in training loops that decide over a backward pass and the step after it alike."""
-    for path in training_loops(facts).paths:
-        for names, call in ((path.names, path.backward), *path.calls):
-            around = [call, *names.ancestors(call)]
-            for child, parent in zip(around, around[1:]):
-                if isinstance(parent, FUNCTIONS):
-                    break
-                if isinstance(parent, ast.If) and child is not parent.test:
-                    branch, other = parent.body, parent.orelse
-                    if child in other:
-                        branch, other = other, branch
-                    if other and _ends_the_job(path, names, other[-1]):
-                        continue
-                    below = [part for statement in branch for part in names.calls_in(statement)]
-                    if call is not path.backward or any(getattr(c.func, "attr", "") == "step" for c in below):
-                        yield names, parent.test
-
-
-def _ends_the_job(path: Path, names: Names, last: ast.stmt) -> bool:
-    """Whether a rank that comes to a statement fails, and the launcher ends the others, too."""
-    return isinstance(last, ast.Raise) and not any(caught(*at) for at in ((names, last), *path.calls))
 
 
 def _skips(facts: Facts, names: Names, test: ast.expr) -> Finding:
@@ -112,13 +73,14 @@ def _skips(facts: Facts, names: Names, test: ast.expr) -> Finding:
     return manual("HVD413", names, test, message, advice)
 
 
-def _leaves(facts: Facts, names: Names, test: ast.expr, on_all: bool) -> Finding:
+def _leaves(facts: Facts, way: WayApart) -> Finding:
+    names, test = way.names, way.test
     if ends_episode(facts, names, test):
         return manual("HVD413", names, test, EPISODE, SAME_STEPS)
     message = (
         "each rank would leave this loop by a number of its own, and the others would wait for its gradients"
     )
-    if on_all:
+    if way.together:
         return safe(facts, "HVD413", names, test, f"{message}: rank 0 decides", _edits, facts, names, test)
     advice = f"let rank 0 decide where all ranks run: {horovod_name(facts, names)}.broadcast_object(bool(...), root_rank=0)"
     return manual("HVD413", names, test, message, advice)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from hvdkit.migrate.facts.collectives.different_on_every_rank import CLOCKS
+from hvdkit.migrate.facts.data.training_loaders import by_rank
 from hvdkit.migrate.facts.facts import Facts, Site
 from hvdkit.migrate.facts.programs.programs import ProgramFacts
 from hvdkit.migrate.index.names import Names
@@ -30,13 +32,20 @@ PICKS = {
 }
 # The library that each split draws from.
 LIBRARY = {"sklearn.model_selection.train_test_split": "numpy", "torch.utils.data.random_split": "torch"}
-SEEDS = {"torch.manual_seed": "torch", "random.seed": "random", "numpy.random.seed": "numpy"}
+SEEDS = {
+    "torch.manual_seed": "torch",
+    "random.seed": "random",
+    "numpy.random.seed": "numpy",
+    "tensorflow.random.set_seed": "tensorflow",
+    "tensorflow.compat.v1.set_random_seed": "tensorflow",
+    "tensorflow.set_random_seed": "tensorflow",
+}
 MAX_CALLERS = 6
 
 
 def unseeded_splits(facts: Facts, program: ProgramFacts) -> Iterator[tuple[Site, str]]:
-    """The splits by numbers that a program does not seed, and the argument that makes them the same."""
-    seeded = libraries_seeded(facts, program)
+    """The splits by numbers that a program does not seed alike, and the argument that makes them the same."""
+    seeded = seeded_alike(facts, program)
     for site in facts.calls(*SPLITS):
         position, parameter, text = SPLITS[site.name]
         call = site.node
@@ -88,12 +97,36 @@ def runs_once(facts: Facts, names: Names, node: ast.AST, depth: int = 0) -> bool
 
 def libraries_seeded(facts: Facts, program: ProgramFacts) -> frozenset[str]:
     """The libraries whose random numbers a program seeds; all of them by a call that may seed each."""
-    found: set[str] = set()
-    for names in program.files:
-        for name in names.calls:
-            for call in names.calls[name] if "seed" in name.lower() else ():
-                found |= _seeds(facts, names, call)
-    return frozenset(found)
+    return frozenset().union(*(_seeds(facts, names, call) for names, call in _seedings(program)))
+
+
+def seeded_alike(facts: Facts, program: ProgramFacts) -> frozenset[str]:
+    """Those that it seeds by the same number on every rank, not by its rank, the time or nothing."""
+    alike = [(names, call) for names, call in _seedings(program) if not seeds_apart(facts, names, call)]
+    return frozenset().union(*(_seeds(facts, names, call) for names, call in alike))
+
+
+def _seedings(program: ProgramFacts) -> list[tuple[Names, ast.Call]]:
+    return [
+        (names, call)
+        for names in program.files
+        for name in names.calls
+        if "seed" in name.lower()
+        for call in names.calls[name]
+    ]
+
+
+def seeds_apart(facts: Facts, names: Names, call: ast.Call) -> bool:
+    """Whether a call that takes a seed gets another one on each rank: of its rank, of its clock, or none."""
+    seeds = [*call.args, *(keyword.value for keyword in call.keywords)]
+    if not seeds:
+        return True
+    clocks = {name for seed in seeds for each in names.calls_in(seed) for name in names.qualified(each.func)}
+    return (
+        all(isinstance(seed, ast.Constant) and seed.value is None for seed in seeds)
+        or bool(clocks & set(CLOCKS))
+        or any(by_rank(facts, names, seed) for seed in seeds)
+    )
 
 
 def _seeds(facts: Facts, names: Names, call: ast.Call) -> set[str]:

@@ -7,7 +7,7 @@ import ast
 from hvdkit.dataclass import dataclass
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts.code.loops import Path
-from hvdkit.migrate.facts.collectives.different_on_every_rank import bindings_of
+from hvdkit.migrate.facts.collectives.dependence import bindings_of
 from hvdkit.migrate.facts.data.random_batches import above
 from hvdkit.migrate.facts.data.training_loaders import SEEDS
 from hvdkit.migrate.facts.facts import Facts

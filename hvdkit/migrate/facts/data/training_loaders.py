@@ -42,13 +42,13 @@ def own_loaders(facts: Facts, program: ProgramFacts) -> list[Value]:
 def seeds(facts: Facts, program: ProgramFacts) -> list[tuple[Names, ast.Call, bool]]:
     """Calls that seed random numbers, and whether each rank gets another seed."""
     return [
-        (site.names, site.node, any(_by_rank(facts, site.names, argument) for argument in site.node.args))
+        (site.names, site.node, any(by_rank(facts, site.names, argument) for argument in site.node.args))
         for site in facts.calls(*SEEDS)
         if site.names in program.files
     ]
 
 
-def _by_rank(facts: Facts, names: Names, seed: ast.expr) -> bool:
+def by_rank(facts: Facts, names: Names, seed: ast.expr) -> bool:
     """Whether a rank is in a seed, or is added to what holds it: `args.seed += rank`."""
     added = (
         add.value

@@ -10,13 +10,8 @@ import ast
 from collections.abc import Iterator
 
 from hvdkit.dataclass import dataclass
-from hvdkit.migrate.facts.collectives.different_on_every_rank import (
-    bindings_of,
-    from_callers,
-    is_computed,
-    of_own_numbers,
-    tests_above,
-)
+from hvdkit.migrate.facts.collectives.dependence import bindings_of, from_callers, tests_above
+from hvdkit.migrate.facts.collectives.different_on_every_rank import is_computed, of_own_numbers
 from hvdkit.migrate.facts.facts import Facts
 from hvdkit.migrate.index.names import Binding, Names
 

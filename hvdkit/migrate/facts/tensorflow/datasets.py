@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from functools import cached_property
 
 from hvdkit.dataclass import dataclass
+from hvdkit.migrate.facts.data.training_loaders import by_rank
 from hvdkit.migrate.facts.facts import Facts
 from hvdkit.migrate.facts.keras import vocabulary as words
 from hvdkit.migrate.facts.keras.model_calls import keras_calls
@@ -14,7 +15,7 @@ from hvdkit.migrate.facts.once import once
 from hvdkit.migrate.facts.programs.programs import programs_of
 from hvdkit.migrate.facts.programs.tensorflow_programs import training_files, training_step_loops
 from hvdkit.migrate.index.names import FUNCTIONS, Binding, FunctionNode, Names
-from hvdkit.migrate.values.arguments import keyword, passed
+from hvdkit.migrate.values.arguments import given, keyword, passed
 from hvdkit.migrate.values.binding_order import last_binding, reaching
 from hvdkit.migrate.values.value import Value
 
@@ -310,19 +311,25 @@ def _wraps(call: ast.Call) -> bool:
     return wrapper and bool(call.args) and not isinstance(call.args[0], ast.Starred)
 
 
-def disorder(facts: Facts, chain: Chain, before: int) -> str:
-    """Why the ranks may see the elements in different orders before an operation; "" when they do not."""
+def disorder(facts: Facts, chain: Chain, before: int, certain: bool = False) -> str:
+    """Why the ranks may see the elements in different orders before an operation; "" when they do not.
+
+    certain: only where they do, whatever threads and generators come to.
+    """
     for names, call in chain.ops[:before]:
         name = operation(call)
-        if name == "shuffle" and keyword(call, "seed") is None and len(call.args) < 2:
+        seed = given(call, 1, "seed") if name == "shuffle" else None
+        if name == "shuffle" and seed is None:
             return f"shuffle in line {names.line(call)} has no seed, so every rank has another order"
-        deterministic = keyword(call, "deterministic")
+        if seed is not None and by_rank(facts, names, seed):
+            return f"shuffle in line {names.line(call)} has another seed on every rank"
+        deterministic = keyword(call, "deterministic") if not certain else None
         if isinstance(deterministic, ast.Constant) and deterministic.value is False:
             return f"{name} in line {names.line(call)} is not deterministic"
-    return _disordered_source(facts, chain.source)
+    return _disordered_source(facts, chain.source, certain)
 
 
-def _disordered_source(facts: Facts, source: Point) -> str:
+def _disordered_source(facts: Facts, source: Point, certain: bool) -> str:
     if isinstance(source.node, ast.Call) and _shuffles_files(source.node):
         return f"shuffle_files in line {source.names.line(source.node)} gives every rank another order"
     for value in dataset_chains(facts).origins(source):
@@ -344,13 +351,13 @@ def _disordered_source(facts: Facts, source: Point) -> str:
                 if isinstance(part, (ast.Name, ast.Attribute)) and isinstance(part.ctx, ast.Load):
                     for chain in dataset_chains(facts).follow(value.names, part):
                         why = (
-                            disorder(facts, chain, len(chain.ops))
+                            disorder(facts, chain, len(chain.ops), certain)
                             if chain.source.node is not source.node
                             else ""
                         )
                         if why:
                             return why
-        elif short.endswith((".from_generator", "make_csv_dataset")):
+        elif short.endswith((".from_generator", "make_csv_dataset")) and not certain:
             return f"what line {line} gives may have another order on every rank"
     return ""
 

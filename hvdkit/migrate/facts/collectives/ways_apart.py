@@ -1,0 +1,64 @@
+"""The tests by which a rank leaves a training loop, or skips a pass in it, while others may not."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from hvdkit.dataclass import dataclass
+from hvdkit.migrate.facts.code.loops import LoopNode, Path, training_loops
+from hvdkit.migrate.facts.code.ways_out import skips_gradients, tests_out_of
+from hvdkit.migrate.facts.facts import Facts
+from hvdkit.migrate.facts.launch.which_processes import Where, caught, where_runs
+from hvdkit.migrate.index.names import FUNCTIONS, Names
+
+
+@dataclass(frozen=True)
+class WayApart:
+    """A test that decides over a pass. leaves: it ends the loop, and else skips a pass.
+
+    together: all ranks come to it, once in each turn of the loop.
+    """
+
+    names: Names
+    test: ast.expr
+    leaves: bool
+    together: bool
+
+
+def ways_apart(facts: Facts, names: Names, loops: set[LoopNode]) -> Iterator[WayApart]:
+    """The tests in a file by which these loops are left, or passes in them skipped; some come twice."""
+    for loop in names.of_kind(ast.While):
+        if loop in loops:
+            yield WayApart(names, loop.test, True, where_runs(facts, names, loop) is Where.ALL)
+    for way_out in names.of_kind(ast.Break, ast.Return):
+        for test, once_a_pass in tests_out_of(names, way_out, set(loops)):
+            together = once_a_pass and where_runs(facts, names, way_out) is Where.ALL
+            yield WayApart(names, test, True, together)
+    for skip in names.of_kind(ast.Continue):
+        for test, _ in tests_out_of(names, skip, set(loops)) if skips_gradients(facts, names, skip) else ():
+            yield WayApart(names, test, False, False)
+
+
+def ways_around(facts: Facts) -> Iterator[WayApart]:
+    """The tests in training loops that decide over a backward pass and the step after it alike."""
+    for path in training_loops(facts).paths:
+        for names, call in ((path.names, path.backward), *path.calls):
+            around = [call, *names.ancestors(call)]
+            for child, parent in zip(around, around[1:]):
+                if isinstance(parent, FUNCTIONS):
+                    break
+                if isinstance(parent, ast.If) and child is not parent.test:
+                    branch, other = parent.body, parent.orelse
+                    if child in other:
+                        branch, other = other, branch
+                    if other and _ends_the_job(path, names, other[-1]):
+                        continue
+                    below = [part for statement in branch for part in names.calls_in(statement)]
+                    if call is not path.backward or any(getattr(c.func, "attr", "") == "step" for c in below):
+                        yield WayApart(names, parent.test, False, False)
+
+
+def _ends_the_job(path: Path, names: Names, last: ast.stmt) -> bool:
+    """Whether a rank that comes to a statement fails, and the launcher ends the others, too."""
+    return isinstance(last, ast.Raise) and not any(caught(*at) for at in ((names, last), *path.calls))

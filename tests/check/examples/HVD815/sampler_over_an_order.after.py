@@ -1,0 +1,11 @@
+import glob
+import random
+
+import horovod.torch as hvd
+import torch
+
+hvd.init()
+order = torch.randperm(len(data), generator=torch.Generator().manual_seed(0))
+share = torch.utils.data.Subset(data, order.tolist())
+sampler = torch.utils.data.DistributedSampler(share, num_replicas=hvd.size(), rank=hvd.rank())
+optimizer = hvd.DistributedOptimizer(torch.optim.SGD(model.parameters(), lr=0.1))

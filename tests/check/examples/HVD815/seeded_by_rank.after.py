@@ -1,0 +1,15 @@
+import horovod.torch as hvd
+import numpy as np
+import torch
+
+
+def load(rank, size):
+    x = np.load("x.npy")
+    order = np.random.RandomState(0).permutation(len(x))
+    return np.array_split(x[order], size)[rank]
+
+
+hvd.init()
+np.random.seed(100 + hvd.rank())
+mine = load(hvd.rank(), hvd.size())
+optimizer = hvd.DistributedOptimizer(torch.optim.SGD(model.parameters(), lr=0.1))

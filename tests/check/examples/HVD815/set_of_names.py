@@ -1,0 +1,12 @@
+# Changed: the names in a set come in the order of hashes, which each process makes anew
+# Options: --suggested
+
+import glob
+
+import horovod.torch as hvd
+import torch
+
+hvd.init()
+files = list(set(glob.glob("a/*.pt") + glob.glob("b/*.pt")))
+mine = files[hvd.rank() :: hvd.size()]
+optimizer = hvd.DistributedOptimizer(torch.optim.SGD(model.parameters(), lr=0.1))

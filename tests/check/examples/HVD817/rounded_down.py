@@ -1,0 +1,17 @@
+# Kept: blocks of the same length
+
+import math
+
+import horovod.torch as hvd
+import numpy as np
+import torch
+from torch.utils.data import DataLoader, Subset, TensorDataset
+
+hvd.init()
+optimizer = hvd.DistributedOptimizer(torch.optim.SGD(model.parameters(), lr=0.1))
+each = len(things) // hvd.size()
+mine = things[hvd.rank() * each : (hvd.rank() + 1) * each]
+for epoch in range(2):
+    for x in mine:
+        model(x).sum().backward()
+        optimizer.step()

@@ -1,0 +1,30 @@
+# Reported: rank 0 alone sets the flag
+
+import horovod.torch as hvd
+import torch
+from torch.utils.data import DataLoader, DistributedSampler
+
+hvd.init()
+optimizer = hvd.DistributedOptimizer(torch.optim.SGD(model.parameters(), lr=0.1))
+loader = DataLoader(data, sampler=DistributedSampler(data, num_replicas=hvd.size(), rank=hvd.rank()))
+held = DataLoader(test, sampler=DistributedSampler(test, num_replicas=hvd.size(), rank=hvd.rank()))
+
+
+def validate():
+    total = 0.0
+    with torch.no_grad():
+        for x, y in held:
+            total += criterion(model(x), y).item()
+    return total / len(held)
+
+
+stop = False
+for epoch in range(20):
+    for x, y in loader:
+        optimizer.zero_grad()
+        criterion(model(x), y).backward()
+        optimizer.step()
+    if hvd.rank() == 0:
+        stop = evaluate_all() < 0.1
+    if stop:
+        break

@@ -181,7 +181,7 @@ def _part_of(
 
 
 def same_uses(names: Names, part: ast.AST) -> list[ast.expr]:
-    """The uses of the same variable, or of the same attribute written the same way, in a file."""
+    """The uses of the same variable, or of an attribute or entry written the same way, in a file."""
     if not isinstance(getattr(part, "ctx", None), ast.Load):
         return []
     if isinstance(part, ast.Name):
@@ -190,12 +190,19 @@ def same_uses(names: Names, part: ast.AST) -> list[ast.expr]:
     if isinstance(part, ast.Attribute):
         written = ast.unparse(part)
         return [use for use in names.attributes.get(part.attr, ()) if ast.unparse(use) == written]
+    if isinstance(part, ast.Subscript) and isinstance(part.slice, ast.Constant):
+        entries = (names.parents[use] for use in same_uses(names, part.value))
+        return [
+            entry
+            for entry in entries
+            if isinstance(entry, ast.Subscript) and ast.dump(entry.slice) == ast.dump(part.slice)
+        ]
     return []
 
 
 def _put_into(facts: Facts, names: Names, part: ast.AST) -> Iterator[ast.expr]:
-    """What a file puts into the thing that a variable or an attribute holds: `losses.append(loss.item())`,
-    `meter.update(loss)`, `scores[epoch] = score`."""
+    """What a file puts into the thing that a variable, an attribute or an entry holds:
+    `losses.append(loss.item())`, `meter.update(loss)`, `scores[epoch] = score`."""
     for use in same_uses(names, part):
         around = names.parents[use]
         changed = names.parents.get(around)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from hvdkit.dataclass import dataclass
 from hvdkit.migrate.facts.code.loops import LoopNode, Path, training_loops
-from hvdkit.migrate.facts.code.ways_out import skips_gradients, tests_out_of
+from hvdkit.migrate.facts.code.ways_out import ends_well, skips_gradients, tests_out_of
 from hvdkit.migrate.facts.facts import Facts
 from hvdkit.migrate.facts.launch.which_processes import Where, caught, where_runs
 from hvdkit.migrate.index.names import FUNCTIONS, Names
@@ -31,7 +31,7 @@ def ways_apart(facts: Facts, names: Names, loops: set[LoopNode]) -> Iterator[Way
     for loop in names.of_kind(ast.While):
         if loop in loops:
             yield WayApart(names, loop.test, True, where_runs(facts, names, loop) is Where.ALL)
-    for way_out in names.of_kind(ast.Break, ast.Return):
+    for way_out in (*names.of_kind(ast.Break, ast.Return), *ends_well(names)):
         for test, once_a_pass in tests_out_of(names, way_out, set(loops)):
             together = once_a_pass and where_runs(facts, names, way_out) is Where.ALL
             yield WayApart(names, test, True, together)

@@ -13,6 +13,7 @@ from hvdkit.migrate.facts.files.found_folders import (
     asks_whether_there,
     deciding_statement,
     found_names,
+    free_names,
     is_told,
 )
 from hvdkit.migrate.facts.init.init_order import has_rank
@@ -21,11 +22,13 @@ from hvdkit.migrate.facts.launch.which_processes import Where, where_runs
 from hvdkit.migrate.facts.programs.horovod_import import horovod_name
 from hvdkit.migrate.facts.programs.launched_processes import leads_to_init
 from hvdkit.migrate.facts.programs.programs import kinds_of
+from hvdkit.migrate.facts.programs.reached_code import only_single
 from hvdkit.migrate.index.names import FunctionNode, Names
 from hvdkit.migrate.plan import Edit, Finding
 
 
 def check(facts: Facts) -> Iterator[Finding]:
+    yield from _of_one_process(facts)
     done: set[tuple[ast.stmt, str]] = set()
     for spawn in launch_of(facts).spawns:
         names, function = spawn.names, spawn.names.function(spawn.node)
@@ -44,6 +47,23 @@ def check(facts: Facts) -> Iterator[Finding]:
                 yield safe(
                     facts, "HVD418", names, place, message, _edits, facts, names, function, place, variable
                 )
+
+
+def _of_one_process(facts: Facts) -> Iterator[Finding]:
+    """Names that one process looked for, and that each rank would find for itself."""
+    for names in (names for names in facts.files if only_single(facts, names)):
+        for loop, variables in free_names(names):
+            if where_runs(facts, names, loop) is Where.ALL and not is_told(names, loop):
+                message = "each rank would find a free name of its own: all take the one that rank 0 finds"
+                yield safe(facts, "HVD418", names, loop, message, _told, facts, names, loop, variables)
+
+
+def _told(facts: Facts, names: Names, loop: ast.While, variables: list[str]) -> Edit:
+    if not has_rank(facts, names, loop):
+        raise edits.CannotEdit("Horovod is not known to run yet where the name is looked for")
+    hvd = horovod_name(facts, names)
+    lines = [f"{each} = {hvd}.broadcast_object({each}, root_rank=0)" for each in variables]
+    return edits.after(names.source, loop, lines)
 
 
 def _edits(facts: Facts, names: Names, function: FunctionNode, place: ast.stmt, variable: str) -> list[Edit]:
@@ -73,7 +93,8 @@ RULE = Rule(
     title="folders that are named by what is there",
     what=(
         "Gives all ranks rank 0's name of a folder that the process which started the others made up from what it "
-        "found in a folder, such as the next number; only rank 0 asserts that there is no such folder yet."
+        "found in a folder, such as the next number; only rank 0 asserts that there is no such folder yet. So it does with a "
+        "name that a single-process script counts up to, while there is one like it."
     ),
     why=(
         "One process looked, made the folder, and told the others. horovodrun starts all of them: one that looks "

@@ -25,6 +25,31 @@ def found_names(names: Names, function: FunctionNode) -> Iterator[ast.Assign]:
                 yield statement
 
 
+def free_names(names: Names) -> Iterator[tuple[ast.While, list[str]]]:
+    """The loops that look for a name that is not taken, and the variables that say which it is.
+
+    `while os.path.exists(f"run{n}"): n += 1`
+    """
+    for loop in names.of_kind(ast.While):
+        if not isinstance(loop, ast.While) or names.in_loop(loop):
+            continue
+        asks = any(
+            True
+            for call in ast.walk(loop.test)
+            if isinstance(call, ast.Call)
+            for _ in _about(names, call, QUESTIONS, PATH_QUESTIONS)
+        )
+        changed = [
+            part.id
+            for statement in loop.body
+            for part in names.walk(statement)
+            if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store)
+        ]
+        waits = any(name.endswith(".sleep") for c in names.calls_in(loop) for name in names.qualified(c.func))
+        if asks and changed and not waits:
+            yield loop, list(dict.fromkeys(changed))
+
+
 def deciding_statement(names: Names, statement: ast.stmt) -> ast.stmt:
     """An assignment, or the outermost test around it that asks what is in a folder."""
     found = statement

@@ -17,7 +17,8 @@ from hvdkit.verify.compare import compare, writers
 from hvdkit.verify.detect import Launcher, Start, reads_place
 from hvdkit.verify.differences import Difference
 from hvdkit.verify.hook.settings import Settings
-from hvdkit.verify.invariants import OF_TORCH, Causes, Invariant, check_invariants
+from hvdkit.verify.invariant import Invariant
+from hvdkit.verify.invariants import OF_TORCH, Causes, check_invariants
 from hvdkit.verify.judge import Verification, judge
 from hvdkit.verify.records import Run, Step
 from hvdkit.verify.runner import HangError, RunError

@@ -13,7 +13,7 @@ from rich.text import Text
 
 from hvdkit.verify.causes import Cause
 from hvdkit.verify.differences import Difference
-from hvdkit.verify.invariants import Invariant
+from hvdkit.verify.invariant import Invariant
 from hvdkit.verify.judge import Verification
 
 

@@ -18,7 +18,8 @@ from hvdkit.verify.alone import Alone, check_alone
 from hvdkit.verify.detect import Launcher, Start, how_to_start
 from hvdkit.verify.differences import Stage
 from hvdkit.verify.hook.settings import Settings
-from hvdkit.verify.invariants import OF_TORCH, Checked, Invariant
+from hvdkit.verify.invariant import Checked, Invariant
+from hvdkit.verify.invariants import OF_TORCH
 from hvdkit.verify.judge import Verification, judge, reducing_alike
 from hvdkit.verify.placement import HOROVOD, may_depend_on_place, on_other_hosts, on_several_ranks
 from hvdkit.verify.records import Run

@@ -21,11 +21,13 @@ from hvdkit.verify.hook.names import (
     optimizer_parameters,
     untrained_modules,
 )
+from hvdkit.verify.hook.probe import probe
+from hvdkit.verify.hook.samples import Bases
 from hvdkit.verify.hook.settings import Settings, from_environment, launcher_rank
 from hvdkit.verify.hook.tensors import describe, fingerprint, kept_values
-from hvdkit.verify.records import Collective, Draw, Event, Step, Tensor
+from hvdkit.verify.records import Collective, Draw, Event, Pool, Probe, Step, Tensor
 
-PENDING = ("losses", "draws", "batches", "events", "writes", "collectives")
+PENDING = ("losses", "draws", "batches", "contents", "pools", "probes", "events", "writes", "collectives")
 _recorder: Recorder | None = None
 
 
@@ -56,6 +58,11 @@ class Recorder:
         self.losses: list[float] = []
         self.draws: list[Draw] = []
         self.batches: list[str] = []
+        self.contents: list[Draw] = []
+        self.bases = Bases()
+        self.pools: list[Pool] = []
+        self.pools_made: list[Pool] = []  # of the whole run
+        self.probes: list[Probe] = []
         self.loader, self.epoch = -1, -1  # that gave the last batch
         self.events: list[Event] = []
         self.writes: list[str] = []
@@ -79,6 +86,12 @@ class Recorder:
         """Something that counts once for each step, however often it happens."""
         if Event(what, detail) not in self.events:
             self.events.append(Event(what, detail))
+
+    def hold(self, pools: Iterable[Pool]) -> None:
+        """A loader is made, and holds these."""
+        for pool in pools:
+            self.pools.append(pool)
+            self.pools_made.append(pool)
 
     def before_step(self, optimizer: torch.optim.Optimizer) -> None:
         """The script has called step(): end the run if the steps are done, note a new optimizer."""
@@ -104,8 +117,13 @@ class Recorder:
     def after_step(self, optimizer: torch.optim.Optimizer) -> None:
         """One step is complete."""
         self.counts[id(optimizer)] += 1
+        last = all(count >= self.settings.steps for count in self.counts.values())
+        if last:
+            written = list(self.writes)
+            self.probes += probe(self.bases, self.pools_made)
+            self.writes = written  # a data set may keep what it has read
         self._write(optimizer)
-        if all(count >= self.settings.steps for count in self.counts.values()):
+        if last:
             self._finish()
 
     # -- inside ---------------------------------------------------------------------------------

@@ -102,6 +102,14 @@ class Probe:
 
 
 @dataclass(frozen=True)
+class Saved:
+    """What was saved as a file: its tensors, by the path of keys to each, without norms."""
+
+    file: str
+    tensors: tuple[Tensor, ...]
+
+
+@dataclass(frozen=True)
 class Event:
     """Something worth telling that happened before a step: what, and the detail to print."""
 
@@ -129,10 +137,10 @@ class Step:
     batches: digests of the batches that loaders returned since then, and contents of the samples in each, in
     the form of a draw. pools: loaders made since then. loader, epoch: those of the last
     batch of them all, in the numbers of draws; -1 for none. writes: files opened for writing since
-    then, relative to the work folder where they are in it. gradients: as the update saw them,
-    that is after the reduction. frozen: the model's parameters outside this optimizer. untrained: those of
-    modules that no optimizer holds anything of (a running average of the weights, a teacher). state: the
-    optimizer's, by kind and parameter, without norms. values: file
+    then, relative to the work folder where they are in it; saved: what was put into them.
+    gradients: as the update saw them, that is after the reduction. frozen: the model's parameters outside
+    this optimizer. untrained: those of modules that no optimizer holds anything of (a running average of
+    the weights, a teacher). state: the optimizer's, by kind and parameter, without norms. values: file
     with the values that were kept of each tensor, by field name and tensor name.
     """
 
@@ -156,6 +164,7 @@ class Step:
     epoch: int = -1
     events: tuple[Event, ...] = ()
     writes: tuple[str, ...] = ()
+    saved: tuple[Saved, ...] = ()
     collectives: tuple[Collective, ...] = ()
     values: str = ""
 
@@ -168,7 +177,8 @@ class Step:
         """The inverse of `to_line`."""
         raw = json.loads(line)
         for key in TENSOR_FIELDS:
-            raw[key] = tuple(Tensor(**{**item, "shape": tuple(item["shape"])}) for item in raw[key])
+            raw[key] = _tensors(raw[key])
+        raw["saved"] = tuple(Saved(item["file"], _tensors(item["tensors"])) for item in raw["saved"])
         for key in ("draws", "contents"):
             raw[key] = tuple(
                 Draw(**{**d, "indices": tuple(d["indices"]), "samples": tuple(d["samples"])})
@@ -181,6 +191,10 @@ class Step:
         for key in ("rates", "losses", "batches", "writes"):
             raw[key] = tuple(raw[key])
         return cls(**raw)
+
+
+def _tensors(raw: list[dict[str, Any]]) -> tuple[Tensor, ...]:
+    return tuple(Tensor(**{**item, "shape": tuple(item["shape"])}) for item in raw)
 
 
 @dataclass(frozen=True)

@@ -100,7 +100,9 @@ def _against_distributed(scene: Scene, start: Start) -> Verification:
     original, settings = _original_alike(scene, start, settings, original, migrated)
     result = judge(scene, original, migrated)
     # What is missing, or shared, is no matter of chance: all values agree.
-    repeats = all(d.stage in (Stage.COLLECTIVE, Stage.FILES) for d in result.comparison.differences)
+    repeats = all(
+        d.stage in (Stage.COLLECTIVE, Stage.FILES, Stage.CONTENTS) for d in result.comparison.differences
+    )
     if may_depend_on_place(scene):
         result, repeats = on_other_hosts(scene, start, settings, result)
     if repeats:

@@ -25,9 +25,12 @@ from hvdkit.verify.hook.probe import probe
 from hvdkit.verify.hook.samples import Bases
 from hvdkit.verify.hook.settings import Settings, from_environment, launcher_rank
 from hvdkit.verify.hook.tensors import describe, fingerprint, kept_values
-from hvdkit.verify.records import Collective, Draw, Event, Pool, Probe, Step, Tensor
+from hvdkit.verify.records import Collective, Draw, Event, Pool, Probe, Saved, Step, Tensor
 
-PENDING = ("losses", "draws", "batches", "contents", "pools", "probes", "events", "writes", "collectives")
+PENDING = (
+    *("losses", "draws", "batches", "contents", "pools", "probes"),
+    *("events", "writes", "saved", "collectives"),
+)
 _recorder: Recorder | None = None
 
 
@@ -66,6 +69,7 @@ class Recorder:
         self.loader, self.epoch = -1, -1  # that gave the last batch
         self.events: list[Event] = []
         self.writes: list[str] = []
+        self.saved: list[Saved] = []
         self.collectives: list[Collective] = []
         self.file: Path | None = None
 

@@ -25,6 +25,8 @@ PASS_ENDED = "end of a pass"
 SETS_EPOCH = "sampler with set_epoch"
 # A loader, by its number, is the Nth that was made: "LOADER MADE".
 MADE = "loader"
+# A CUDA device that a rank asked for, by its number on the host.
+DEVICE = "device"
 # Gradients were clipped: their norm before it.
 CLIPPED = "clipped"
 # A model is set to evaluate; a file is loaded; a pass over a loader has a length: "LOADER BATCHES".

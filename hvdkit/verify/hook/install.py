@@ -79,7 +79,7 @@ def _hook_torch(settings: Settings) -> None:
         from hvdkit.verify.hook.cpu import run_without_cuda
         from hvdkit.verify.hook.sync_batch_norm import map_torch
 
-        run_without_cuda(settings)
+        run_without_cuda(settings, lambda index: Recorder.of_process().note_device(index))
         map_torch()
     _hook_reduction(settings)
     make_torch_deterministic()

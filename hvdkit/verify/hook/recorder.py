@@ -13,7 +13,7 @@ from weakref import WeakSet
 
 import torch
 
-from hvdkit.verify.hook.ending import end_process
+from hvdkit.verify.hook.ending import end_process, mark_end
 from hvdkit.verify.hook.names import (
     Named,
     models_of,
@@ -25,7 +25,7 @@ from hvdkit.verify.hook.probe import probe
 from hvdkit.verify.hook.samples import Bases
 from hvdkit.verify.hook.settings import Settings, from_environment, launcher_rank
 from hvdkit.verify.hook.tensors import describe, fingerprint, kept_values
-from hvdkit.verify.records import Collective, Draw, Event, Pool, Probe, Saved, Step, Tensor
+from hvdkit.verify.records import DEVICE, Collective, Draw, Event, Pool, Probe, Saved, Step, Tensor
 
 PENDING = (
     *("losses", "draws", "batches", "contents", "pools", "probes"),
@@ -68,6 +68,7 @@ class Recorder:
         self.probes: list[Probe] = []
         self.loader, self.epoch = -1, -1  # that gave the last batch
         self.events: list[Event] = []
+        self.devices: set[str] = set()
         self.writes: list[str] = []
         self.saved: list[Saved] = []
         self.collectives: list[Collective] = []
@@ -96,6 +97,14 @@ class Recorder:
         for pool in pools:
             self.pools.append(pool)
             self.pools_made.append(pool)
+
+    def note_device(self, index: int) -> None:
+        """A CUDA device is asked for: by its number here, which may be one of few that are visible."""
+        visible = os.environ.get("CUDA_VISIBLE_DEVICES", "").split(",")
+        name = visible[index] if any(visible) and index < len(visible) else str(index)
+        if name not in self.devices:
+            self.devices.add(name)
+            self.events.append(Event(DEVICE, name))
 
     def before_step(self, optimizer: torch.optim.Optimizer) -> None:
         """The script has called step(): end the run if the steps are done, note a new optimizer."""
@@ -135,6 +144,9 @@ class Recorder:
     def _meet(self, optimizer: torch.optim.Optimizer) -> None:
         self.optimizers.append(optimizer)
         self.counts[id(optimizer)] = 0
+        for parameter in optimizer_parameters(optimizer):
+            if parameter.is_cuda:
+                self.note_device(parameter.get_device())
         models = models_of(optimizer)
         self.models.append(named_tensors(models))
         trained = {id(tensor) for made in self.made for tensor in optimizer_parameters(made)}
@@ -166,6 +178,7 @@ class Recorder:
         }
         if self.file is None:
             self.file = self.settings.path / f"rank-{process_rank()}-{os.getpid()}.jsonl"
+            mark_end(self.settings, process_rank(), lambda: sum(self.counts.values()))
         values = f"values/{self.file.stem}-{order}-{number}.pt"
         described: dict[str, Any] = {name: _described(tensors) for name, tensors in fields.items()}
         state = (

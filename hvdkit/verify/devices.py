@@ -1,4 +1,4 @@
-"""The CUDA devices that ranks ask for: each of a host its own, by its place there; also under --device cpu."""
+"""The CUDA devices that ranks ask for: each of a host its own, by its place there; on the CPU, too."""
 
 from __future__ import annotations
 

@@ -21,6 +21,11 @@ UNLIKE = Cause(
     "split, a vocabulary, a normaliser) has to be the same on every rank: seed it, sort sets, fit on all of "
     "the data, or send rank 0's by hvd.broadcast_object",
 )
+STREAM = Cause(
+    "HVD302",
+    "every rank reads the whole stream: let each take every hvd.size()-th sample from its hvd.rank()-th on, "
+    "before it is shuffled",
+)
 Parts = dict[int, dict[str, int]]  # samples of each loader made, a bit for each, by data set
 
 
@@ -42,7 +47,7 @@ def check_shares(original: Run, migrated: Run, sharding: Cause) -> Iterator[Inva
         yield from _complete(original, migrated, loader, first, sharding)
         yield from _alike(migrated, unlike & trained)
     else:  # no index, or each rank has a share of its own made before
-        yield from _by_content(migrated, loader, first, sharding)
+        yield from _by_content(migrated, loader, first, sharding if any(by_index) else STREAM)
     yield from _apart(migrated, loader, unlike)
 
 

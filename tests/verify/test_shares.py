@@ -16,7 +16,7 @@ from hvdkit.verify.hook.samples import Bases, rows
 from hvdkit.verify.records import MADE, Draw, Event, Pool, Probe, Run, Step
 from hvdkit.verify.scene import Request
 from hvdkit.verify.session import verify
-from hvdkit.verify.shares import SPLIT, UNLIKE, check_shares
+from hvdkit.verify.shares import SPLIT, STREAM, UNLIKE, check_shares
 
 ROOT = Path(__file__).parents[2]
 SHARD = Cause("HVD302", "a sampler")
@@ -96,8 +96,8 @@ CASES = {
         True,
         SHARD,
     ),
-    "no index, shared": ((rank([], contents="abc"), rank([], contents="abd")), DIFFERENT, False, SHARD),
-    "no index, apart": ((rank([], contents="abc"), rank([], contents="def")), DIFFERENT, True, SHARD),
+    "no index, shared": ((rank([], contents="abc"), rank([], contents="abd")), DIFFERENT, False, STREAM),
+    "no index, apart": ((rank([], contents="abc"), rank([], contents="def")), DIFFERENT, True, STREAM),
     "no index, few contents": ((rank([], contents="aab"), rank([], contents="aab")), DIFFERENT, None, None),
     "fitted on each rank's share": (
         (rank([0, 2], TRAIN, probed="a"), rank([1, 3], TRAIN, probed="b")),

@@ -105,7 +105,7 @@ def _with_suffix(file: Any, suffix: str) -> Any:
 
 
 def _watch_safetensors(tell: Tell) -> None:
-    """safetensors.torch's save_file and save_model."""
+    """safetensors.torch's save_file, which save_model calls."""
     module: Any = sys.modules["safetensors.torch"]
     save = module.save_file
 
@@ -115,11 +115,3 @@ def _watch_safetensors(tell: Tell) -> None:
         save(tensors, filename, *args, **kwargs)
 
     module.save_file = watched
-    save_model = module.save_model
-
-    @functools.wraps(save_model)
-    def watched_model(model: Any, filename: Any, *args: Any, **kwargs: Any) -> None:
-        tell(model, filename)
-        save_model(model, filename, *args, **kwargs)
-
-    module.save_model = watched_model

@@ -13,7 +13,8 @@ from hvdkit.errors import UsageError
 from hvdkit.verify import tensorflow
 from hvdkit.verify.detect import Start
 from hvdkit.verify.hook.settings import Settings
-from hvdkit.verify.invariants import OF_TORCH, Causes, Checked, Invariant
+from hvdkit.verify.invariant import Checked, Invariant
+from hvdkit.verify.invariants import OF_TORCH, Causes
 from hvdkit.verify.judge import not_reached_by, notes_of_runs
 from hvdkit.verify.placement import HOROVOD, on_several_ranks
 from hvdkit.verify.records import TO_END, Run

@@ -38,7 +38,12 @@ def likely_causes(comparison: Comparison) -> tuple[Cause, ...]:
         return ()
     first = comparison.differences[0]
     found = [cause for test in TESTS for cause in [test(comparison, first)] if cause]
-    always = {Stage.FILES: _files, Stage.COLLECTIVE: _collective, Stage.STATE: _state}
+    always = {
+        Stage.FILES: _files,
+        Stage.CONTENTS: _contents,
+        Stage.COLLECTIVE: _collective,
+        Stage.STATE: _state,
+    }
     extra = [always[d.stage](comparison, d) for d in comparison.differences if d.stage in always]
     return tuple(dict.fromkeys([*found[:1], *(cause for cause in extra if cause)]))
 
@@ -279,6 +284,17 @@ def _files(_: Comparison, first: Difference) -> Cause | None:
     if first.stage is not Stage.FILES:
         return None
     return Cause("HVD601", f"{first.name} is {first.migrated}: guard it with `if hvd.rank() == 0:`")
+
+
+def _contents(_: Comparison, first: Difference) -> Cause | None:
+    what = (
+        f"lacks {first.original}"
+        if first.migrated == "not in it"
+        else f"has other values of {first.original}"
+    )
+    return Cause(
+        "HVD601", f"{first.name} {what}: save on rank 0 what the original saves, after it is trained"
+    )
 
 
 def _state(_: Comparison, first: Difference) -> Cause | None:

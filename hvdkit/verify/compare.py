@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from hvdkit.verify.collectives import lost_collectives
+from hvdkit.verify.contents import contents_apart
 from hvdkit.verify.differences import Difference, Stage, differences_in, pairs_of
 from hvdkit.verify.records import Run
 from hvdkit.verify.same_state import HELD, equal_at, states_apart
@@ -39,6 +40,7 @@ def compare(original: Run, migrated: Run, tolerance: Tolerance) -> Comparison:
     found = [difference for pair in pairs for difference in differences_in(pair)]
     found += [*_step_counts(original, migrated), *_shared_files(original, migrated)]
     found += [*lost_collectives(original, migrated), *_parted(original, migrated)]
+    found += contents_apart(original, migrated)
     beyond = [d for d in found if not tolerance.covers(d.largest, d.relative)]
     moment = {(s.optimizer, s.number): place for place, s in enumerate(original.steps[min(original.steps)])}
 

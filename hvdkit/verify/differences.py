@@ -2,7 +2,7 @@
 
 Within a step: order of calls, samples, batches, loss, gradient, learning rate, reduction,
 parameters, buffers, untrained modules, what ranks hold
-apart, collectives, files.
+apart, collectives, files and their contents.
 """
 
 from __future__ import annotations
@@ -38,6 +38,7 @@ class Stage(Enum):
     STATE = "state of the ranks"
     COLLECTIVE = "collective"
     FILES = "file"
+    CONTENTS = "contents of"
     STEPS = "optimizer steps"
 
     @property

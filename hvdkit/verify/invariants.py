@@ -6,33 +6,17 @@ Read from one run of the migrated script; the original's record tells the learni
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import combinations
 
 from hvdkit.verify.causes import STATE, Cause
 from hvdkit.verify.compare import writers
-from hvdkit.verify.records import PASS_ENDED, SETS_EPOCH, TF_DATA, Event, Run, Step
+from hvdkit.verify.invariant import Invariant
+from hvdkit.verify.passes import first_epoch, training_loader
+from hvdkit.verify.records import SETS_EPOCH, Event, Run, Step
 from hvdkit.verify.same_state import HELD, broadcast_after, held, states_apart
-
-
-@dataclass(frozen=True)
-class Invariant:
-    """name: what should hold. detail: what was seen. cause: what to look at when it does not hold."""
-
-    name: str
-    holds: bool
-    detail: str
-    cause: Cause | None = None
-
-
-@dataclass(frozen=True)
-class Checked:
-    """What a further run has shown: what holds or does not, and what could not be seen."""
-
-    invariants: tuple[Invariant, ...] = ()
-    notes: tuple[str, ...] = ()
+from hvdkit.verify.shares import check_shares
 
 
 @dataclass(frozen=True)
@@ -72,7 +56,7 @@ def check_invariants(original: Run, migrated: Run, causes: Causes = OF_TORCH) ->
     return (
         _ranks_equal(migrated, causes),
         *_states_equal(migrated, causes),
-        *_shards(original, migrated, causes.shard),
+        *check_shares(original, migrated, causes.shard),
         *_epochs(original, migrated, causes.order),
         _rate(original, migrated, causes.rate),
         _writers(migrated, causes.writer),
@@ -127,32 +111,6 @@ def _when(step: Step) -> str:
     return f"step {step.number}" if step.number else "before the first step"
 
 
-def _shards(original: Run, migrated: Run, sharding: Cause) -> Iterator[Invariant]:
-    loader = _training_loader(migrated)
-    first = _first_epoch(migrated, loader)
-    shards = [_samples(migrated, rank, loader, first) for rank in migrated.steps]
-    if not any(shards):
-        return
-    drawn = Counter(index for shard in shards for index in set(shard))
-    shared = sum(count > 1 for count in drawn.values())
-    # A sampler that fills up to equal lengths repeats at most one sample for each rank but one.
-    yield Invariant(
-        "ranks train on different samples",
-        shared < migrated.world,
-        f"{shared} of {len(drawn)} samples of the first epoch are on several ranks",
-        sharding,
-    )
-    whole = {index for rank in original.steps for index in _samples(original, rank, loader, first)}
-    if all(_ended(run, loader, first) for run in (original, migrated)):
-        missing = len(whole - set(drawn))
-        yield Invariant(
-            "together they train on all samples",
-            not missing,
-            f"{missing} of {len(whole)} are left out",
-            sharding,
-        )
-
-
 # Two epochs may be in one order by chance where there are no more orders than this.
 ORDERS = 500
 
@@ -177,8 +135,8 @@ def _epochs(original: Run, migrated: Run, order: Cause) -> Iterator[Invariant]:
 
 def _passes(run: Run, rank: int) -> dict[int, list[object]]:
     """The samples of each pass over the loader that trains, in order."""
-    loader = _training_loader(run)
-    first = _first_epoch(run, loader)
+    loader = training_loader(run)
+    first = first_epoch(run, loader)
     found: dict[int, list[object]] = {}
     for step in run.steps[rank]:
         for draw in step.draws:
@@ -205,7 +163,7 @@ def _shuffles_anew(run: Run) -> bool:
     if any(_differ(epochs[0], other) for other in epochs[1:]):
         return True
     steps = run.steps[min(run.steps)]
-    loader = _training_loader(run)
+    loader = training_loader(run)
     takes_epoch = any(Event(SETS_EPOCH, str(loader)) in step.events for step in steps)
     if takes_epoch:  # fixed until set_epoch is called, as in a script that is its own reference
         return not _ascending(epochs[0])
@@ -218,36 +176,6 @@ def _ascending(samples: list[object]) -> bool:
     numbers = [sample for sample in samples if isinstance(sample, int)]
     falls = sum(later < earlier for earlier, later in zip(numbers, numbers[1:]))
     return falls <= 1
-
-
-def _training_loader(run: Run) -> int:
-    """The loader whose batch came last before most steps; -1 for none. Others are drawn from ahead of a step,
-    too: by workers, and by an evaluation after the step before it."""
-    uses = Counter(step.loader for step in run.steps[0] if step.loader >= 0)
-    return uses.most_common(1)[0][0] if uses else -1
-
-
-def _first_epoch(run: Run, loader: int) -> int:
-    """The first pass over a loader that trains: a look at a batch, or at the shapes, may come before it."""
-    return min((step.epoch for step in run.steps[0] if step.loader == loader), default=0)
-
-
-def _samples(run: Run, rank: int, loader: int, epoch: int) -> list[object]:
-    return [
-        index
-        for step in run.steps[rank]
-        for draw in step.draws
-        if (draw.loader, draw.epoch) == (loader, epoch)
-        for index in draw.indices
-    ]
-
-
-def _ended(run: Run, loader: int, epoch: int) -> bool:
-    """Whether a pass was drawn to its end; one over tf.data, not always asked for it, when the next began."""
-    if any(draw.sampler == TF_DATA for step in run.steps[0] for draw in step.draws):
-        return bool(_samples(run, 0, loader, epoch + 1))
-    end = Event(PASS_ENDED, f"{loader} {epoch}")
-    return any(end in step.events for step in run.steps[0])
 
 
 def _rate(original: Run, migrated: Run, cause: Cause) -> Invariant:
@@ -283,7 +211,7 @@ def _by_step(original: Run, migrated: Run) -> list[Rates]:
 
 def _by_epoch(original: Run, migrated: Run) -> list[Rates]:
     """The rates of the first step of each epoch of the training loader that both began."""
-    loader = _training_loader(migrated)
+    loader = training_loader(migrated)
     firsts: list[dict[int, tuple[float, ...]]] = []
     for run in (original, migrated):
         first: dict[int, tuple[float, ...]] = {}

@@ -11,7 +11,7 @@ from hvdkit.verify.collectives import told
 from hvdkit.verify.compare import Comparison, compare
 from hvdkit.verify.detect import Launcher, Start, how_to_start
 from hvdkit.verify.hook.settings import Settings
-from hvdkit.verify.invariants import Invariant
+from hvdkit.verify.invariant import Invariant
 from hvdkit.verify.records import ADASUM, FLOAT16, TO_END, Run
 from hvdkit.verify.scene import Scene
 from hvdkit.verify.tolerance import tolerance_for

@@ -15,9 +15,11 @@ from hvdkit.verify import shapes
 from hvdkit.verify.causes import Cause
 from hvdkit.verify.compare import compare, writers
 from hvdkit.verify.detect import Launcher, Start, reads_place
+from hvdkit.verify.devices import check_devices
 from hvdkit.verify.differences import Difference
 from hvdkit.verify.hook.settings import Settings
-from hvdkit.verify.invariants import OF_TORCH, Causes, Invariant, check_invariants
+from hvdkit.verify.invariant import Invariant
+from hvdkit.verify.invariants import OF_TORCH, Causes, check_invariants
 from hvdkit.verify.judge import Verification, judge
 from hvdkit.verify.records import Run, Step
 from hvdkit.verify.runner import HangError, RunError
@@ -67,6 +69,9 @@ def on_other_hosts(
     if not first.holds:
         note = "on 2 hosts of 1 rank they agree; this is 1 host of 2 ranks"
         return replace(first, notes=(*first.notes, note)), True
+    if all(held.holds for held in check_devices((original, shapes.together(original.world)))):
+        devices = _devices(scene, result.comparison.migrated, here)
+        result = replace(result, invariants=(*result.invariants, *devices))
     return replace(result, notes=(*result.notes, ON_ONE_HOST)), True
 
 
@@ -81,7 +86,7 @@ def on_several_ranks(
         return check_invariants(one, run, causes)
     here = first_step_on_one_host(scene, settings)
     found = check_invariants(one, files_of_one_host(run, here), causes)
-    return (*found, _same_on_one_host(scene, run, here))
+    return (*found, _same_on_one_host(scene, run, here), *_devices(scene, run, here))
 
 
 def _same_on_one_host(scene: Scene, apart: Run, here: Run) -> Invariant:
@@ -95,6 +100,12 @@ def _same_on_one_host(scene: Scene, apart: Run, here: Run) -> Invariant:
     what = f"{first.stage.value} {first.name}".rstrip()
     seen = f"{what}: {first.original} on two hosts, {first.migrated} on one"
     return Invariant(name, False, f"{seen} (rank {first.rank}, step {first.step})", LOCAL_FOR_RANK)
+
+
+def _devices(scene: Scene, apart: Run, here: Run) -> Iterator[Invariant]:
+    """Those that ranks ask for in a run on two hosts and in its first step on one."""
+    world = apart.world
+    return check_devices((apart, scene.place(HOROVOD, world)), (here, shapes.together(world)))
 
 
 def files_of_one_host(apart: Run, here: Run) -> Run:

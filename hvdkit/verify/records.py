@@ -6,7 +6,10 @@ A rank writes one line of JSON per optimizer step into `rank-R-PID.jsonl` and th
 
 from __future__ import annotations
 
+import base64
 import json
+import zlib
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -20,6 +23,10 @@ TF_DATA = "tf.data"
 PASS_ENDED = "end of a pass"
 # A loader, by its number, has a sampler that shuffles anew only where set_epoch is called.
 SETS_EPOCH = "sampler with set_epoch"
+# A loader, by its number, is the Nth that was made: "LOADER MADE".
+MADE = "loader"
+# A CUDA device that a rank asked for, by its number on the host.
+DEVICE = "device"
 # Gradients were clipped: their norm before it.
 CLIPPED = "clipped"
 # A model is set to evaluate; a file is loaded; a pass over a loader has a length: "LOADER BATCHES".
@@ -48,12 +55,60 @@ class Tensor:
 @dataclass(frozen=True)
 class Draw:
     """Indices that a sampler gave for one batch. loader: order of first use. epoch: passes begun, from 0.
-    sampler: its class."""
+    sampler: its class. samples: "DATA SET:INDEX" of each where the index does not tell samples apart."""
 
     loader: int
     epoch: int
     indices: tuple[Any, ...]
     sampler: str = ""
+    samples: tuple[str, ...] = ()
+
+    @property
+    def drawn(self) -> tuple[Any, ...]:
+        """What the samples are."""
+        return self.samples or self.indices
+
+
+@dataclass(frozen=True)
+class Pool:
+    """The samples of one data set that a loader can draw. made: order in which loaders were made, from 0.
+    data: which set: class, length and a number. bits: a bit for each sample, compressed."""
+
+    made: int
+    data: str
+    bits: str
+
+    @classmethod
+    def of(cls, made: int, data: str, places: Iterable[int]) -> Pool:
+        """From places in the data set."""
+        held = set(places)
+        raw = bytearray(max(held, default=0) // 8 + 1)
+        for place in held:
+            raw[place // 8] |= 1 << place % 8
+        return cls(made, data, base64.b64encode(zlib.compress(bytes(raw), 1)).decode())
+
+    @property
+    def mask(self) -> int:
+        """Bit N is set for sample N."""
+        return int.from_bytes(zlib.decompress(base64.b64decode(self.bits)), "little")
+
+
+@dataclass(frozen=True)
+class Probe:
+    """One sample, drawn again after the last step. data, index: its data set and place in that.
+    digest: of its content; "" where two draws differ."""
+
+    data: str
+    index: int
+    digest: str
+
+
+@dataclass(frozen=True)
+class Saved:
+    """What was saved as a file: its tensors, by the path of keys to each, without norms."""
+
+    file: str
+    tensors: tuple[Tensor, ...]
 
 
 @dataclass(frozen=True)
@@ -81,12 +136,13 @@ class Step:
     """The state of one rank after a step of one optimizer; number 0 is the state before its first step.
 
     optimizer: order of first step. losses: values on which backward() was called since the last record.
-    batches: digests of the batches that loaders returned since then. loader, epoch: those of the last
+    batches: digests of the batches that loaders returned since then, and contents of the samples in each, in
+    the form of a draw. pools: loaders made since then. loader, epoch: those of the last
     batch of them all, in the numbers of draws; -1 for none. writes: files opened for writing since
-    then, relative to the work folder where they are in it. gradients: as the update saw them,
-    that is after the reduction. frozen: the model's parameters outside this optimizer. untrained: those of
-    modules that no optimizer holds anything of (a running average of the weights, a teacher). state: the
-    optimizer's, by kind and parameter, without norms. values: file
+    then, relative to the work folder where they are in it; saved: what was put into them.
+    gradients: as the update saw them, that is after the reduction. frozen: the model's parameters outside
+    this optimizer. untrained: those of modules that no optimizer holds anything of (a running average of
+    the weights, a teacher). state: the optimizer's, by kind and parameter, without norms. values: file
     with the values that were kept of each tensor, by field name and tensor name.
     """
 
@@ -103,10 +159,14 @@ class Step:
     losses: tuple[float, ...] = ()
     draws: tuple[Draw, ...] = ()
     batches: tuple[str, ...] = ()
+    contents: tuple[Draw, ...] = ()
+    pools: tuple[Pool, ...] = ()
+    probes: tuple[Probe, ...] = ()
     loader: int = -1
     epoch: int = -1
     events: tuple[Event, ...] = ()
     writes: tuple[str, ...] = ()
+    saved: tuple[Saved, ...] = ()
     collectives: tuple[Collective, ...] = ()
     values: str = ""
 
@@ -119,13 +179,24 @@ class Step:
         """The inverse of `to_line`."""
         raw = json.loads(line)
         for key in TENSOR_FIELDS:
-            raw[key] = tuple(Tensor(**{**item, "shape": tuple(item["shape"])}) for item in raw[key])
-        raw["draws"] = tuple(Draw(**{**d, "indices": tuple(d["indices"])}) for d in raw["draws"])
+            raw[key] = _tensors(raw[key])
+        raw["saved"] = tuple(Saved(item["file"], _tensors(item["tensors"])) for item in raw["saved"])
+        for key in ("draws", "contents"):
+            raw[key] = tuple(
+                Draw(**{**d, "indices": tuple(d["indices"]), "samples": tuple(d["samples"])})
+                for d in raw[key]
+            )
+        raw["pools"] = tuple(Pool(**item) for item in raw["pools"])
+        raw["probes"] = tuple(Probe(**item) for item in raw["probes"])
         raw["events"] = tuple(Event(**item) for item in raw["events"])
         raw["collectives"] = tuple(Collective(**item) for item in raw["collectives"])
         for key in ("rates", "losses", "batches", "writes"):
             raw[key] = tuple(raw[key])
         return cls(**raw)
+
+
+def _tensors(raw: list[dict[str, Any]]) -> tuple[Tensor, ...]:
+    return tuple(Tensor(**{**item, "shape": tuple(item["shape"])}) for item in raw)
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from rich.text import Text
 
 from hvdkit.verify.causes import Cause
 from hvdkit.verify.differences import Difference
-from hvdkit.verify.invariants import Invariant
+from hvdkit.verify.invariant import Invariant
 from hvdkit.verify.judge import Verification
 
 
@@ -34,7 +34,8 @@ def verdict(result: Verification) -> str:
         how = (
             f"within {allowed:g}" if allowed else "bit for bit, but for subnormal numbers and signs of zeros"
         )
-    held = f", {len(result.invariants)} invariants hold on several ranks" if result.invariants else ""
+    count = len(result.invariants)
+    held = f", {count} invariant{'s hold' if count > 1 else ' holds'} on several ranks" if count else ""
     return f"agree: {how}, {extent}{held}"
 
 

@@ -23,6 +23,7 @@ from hvdkit.notebook import making
 from hvdkit.verify import processes, shapes
 from hvdkit.verify.detect import Launcher, Start, imports_own_package
 from hvdkit.verify.hook.beginning import BEGUN
+from hvdkit.verify.hook.ending import ENDED
 from hvdkit.verify.hook.settings import Settings
 from hvdkit.verify.records import TO_END, RecordError, Run, read_run
 
@@ -178,6 +179,7 @@ def _watch(
         if ended is not None:
             raise RunError(
                 f"{job.named} ended with exit code {ended}; its own output:\n" + _own_error(job, log),
+                why=_first_to_end(job),
                 fix=f"make this run: {_by_hand(job)}",
             )
         records = list((folder / "values").glob("rank-*"))
@@ -195,10 +197,23 @@ def _watch(
             raise HangError(
                 f"{job.named} took no step for {limit:g} s; its processes are here:\n"
                 + _in_users_folder(job, "\n".join(where)),
-                why="one rank waits for another, or a step takes longer than that",
+                why=_first_to_end(job) or "one rank waits for another, or a step takes longer than that",
                 fix="make all ranks reach the same collective calls, or raise --timeout",
             )
         time.sleep(0.05)
+
+
+def _first_to_end(job: Job) -> str:
+    """Which rank ended well where others did not; "" for none."""
+    failed = {path.name.split()[-1] for path in (job.settings.path / "errors").glob("* rank *")}
+    ended = [path for path in (job.settings.path / ENDED).glob("*") if path.name not in failed]
+    if not ended or len(ended) == job.settings.world:
+        return ""
+    first = min(ended, key=lambda path: path.stat().st_mtime_ns)
+    return (
+        f"rank {first.name} ended first (steps taken: {first.read_text(encoding='utf-8')}), and others go "
+        "on: ranks must take equally many steps"
+    )
 
 
 def _own_error(job: Job, log: Path) -> str:

@@ -13,7 +13,7 @@ from dataclasses import replace
 
 from hvdkit.verify.causes import Cause
 from hvdkit.verify.hook.settings import Settings
-from hvdkit.verify.invariants import Checked, Invariant
+from hvdkit.verify.invariant import Checked, Invariant
 from hvdkit.verify.placement import HOROVOD
 from hvdkit.verify.records import ADASUM, CLIPPED, Run, Step
 from hvdkit.verify.runner import HangError, NoStepError, RunError

@@ -18,7 +18,8 @@ from hvdkit.verify.alone import Alone, check_alone
 from hvdkit.verify.detect import Launcher, Start, how_to_start
 from hvdkit.verify.differences import Stage
 from hvdkit.verify.hook.settings import Settings
-from hvdkit.verify.invariants import OF_TORCH, Checked, Invariant
+from hvdkit.verify.invariant import Checked, Invariant
+from hvdkit.verify.invariants import OF_TORCH
 from hvdkit.verify.judge import Verification, judge, reducing_alike
 from hvdkit.verify.placement import HOROVOD, may_depend_on_place, on_other_hosts, on_several_ranks
 from hvdkit.verify.records import Run
@@ -99,7 +100,9 @@ def _against_distributed(scene: Scene, start: Start) -> Verification:
     original, settings = _original_alike(scene, start, settings, original, migrated)
     result = judge(scene, original, migrated)
     # What is missing, or shared, is no matter of chance: all values agree.
-    repeats = all(d.stage in (Stage.COLLECTIVE, Stage.FILES) for d in result.comparison.differences)
+    repeats = all(
+        d.stage in (Stage.COLLECTIVE, Stage.FILES, Stage.CONTENTS) for d in result.comparison.differences
+    )
     if may_depend_on_place(scene):
         result, repeats = on_other_hosts(scene, start, settings, result)
     if repeats:

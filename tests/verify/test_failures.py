@@ -80,3 +80,10 @@ def test_an_original_that_makes_another_number_of_ranks(tmp_path, monkeypatch):
         (tmp_path / name).write_text((FIXTURES / "gan" / name).read_text().replace("WORLD = 2", "WORLD = 3"))
     with pytest.raises(WorldError, match="trained on 3 ranks, not 2"):
         verify(Request(Path("original.py"), Path("migrated.py"), steps=2), lambda line: None)
+
+
+def test_the_rank_that_ends_first_is_named(tmp_path, monkeypatch):
+    early = STEP + "            if rank == 1:\n                return\n"
+    with pytest.raises(RunError) as error:
+        run(tmp_path, monkeypatch, "migrated.py", STEP, early)
+    assert "why: rank 1 ended first (steps taken: 1)" in str(error.value)

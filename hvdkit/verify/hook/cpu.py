@@ -9,6 +9,7 @@ from __future__ import annotations
 import functools
 import sys
 from collections import Counter
+from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
 
@@ -24,10 +25,32 @@ DEVICE_FIRST = {torch.Tensor.to: 1, torch._C._nn._parse_to: 0}
 MEMORY = 16 << 30  # bytes that a pretended device has
 
 
-def run_without_cuda(settings: Settings) -> None:
-    """Map everything that asks for CUDA, in this process."""
-    OnCpu().__enter__()  # type: ignore[no-untyped-call]  # for the life of the process
-    _map_cuda_module(settings.world)
+class Devices:
+    """The pretended devices. tell: called with the number of each that is asked for."""
+
+    def __init__(self, tell: Callable[[int], None]) -> None:
+        self.current, self.tell = 0, tell
+
+    def choose(self, device: Any) -> None:
+        """Make it the current one; -1, or none of a number, leaves that as it is."""
+        index = device if isinstance(device, int) else torch.device(device).index
+        self.current = index if index is not None and index >= 0 else self.current
+        self.tell(self.current)
+
+    def on_cpu(self, device: Any) -> Any:
+        """A CUDA device in any of its forms becomes the CPU; any other stays."""
+        index = device if isinstance(device, int) else torch.device(device).index
+        if not isinstance(device, int) and torch.device(device).type != "cuda":
+            return device
+        self.tell(self.current if index is None else index)
+        return CPU
+
+
+def run_without_cuda(settings: Settings, asked: Callable[[int], None]) -> None:
+    """Map everything that asks for CUDA, in this process. asked: called with each device's number."""
+    devices = Devices(asked)
+    OnCpu(devices).__enter__()  # type: ignore[no-untyped-call]  # for the life of the process
+    _map_cuda_module(settings.world, devices)
     if hasattr(torch, "accelerator"):  # torch 2.6 and later
         _map_accelerator_module()
     _map_loader()
@@ -39,23 +62,24 @@ def run_without_cuda(settings: Settings) -> None:
 class OnCpu(TorchFunctionMode):
     """Every torch function that is given a CUDA device gets the CPU."""
 
+    def __init__(self, devices: Devices) -> None:
+        super().__init__()
+        self.on_cpu = devices.on_cpu
+
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         """Called by torch in place of `func`."""
+        if func is torch.Tensor.cuda:
+            asked = args[1] if len(args) > 1 else (kwargs or {}).get("device")
+            self.on_cpu("cuda" if asked is None else asked)
         if func in (torch.Tensor.cuda, torch.Tensor.pin_memory):
             return args[0]
         place = DEVICE_FIRST.get(func)
         if place is not None and len(args) > place and isinstance(args[place], (int, str)):
-            args = (*args[:place], _on_cpu(args[place]), *args[place + 1 :])
+            args = (*args[:place], self.on_cpu(args[place]), *args[place + 1 :])
         kwargs = dict(kwargs or {})
         if "device" in kwargs and kwargs["device"] is not None:
-            kwargs["device"] = _on_cpu(kwargs["device"])
-        return func(*(_on_cpu(a) if isinstance(a, torch.device) else a for a in args), **kwargs)
-
-
-def _on_cpu(device: Any) -> Any:
-    """A CUDA device in any of its forms becomes the CPU; any other stays."""
-    is_cuda = isinstance(device, int) or torch.device(device).type == "cuda"
-    return CPU if is_cuda else device
+            kwargs["device"] = self.on_cpu(kwargs["device"])
+        return func(*(self.on_cpu(a) if isinstance(a, torch.device) else a for a in args), **kwargs)
 
 
 class Stream:
@@ -99,14 +123,8 @@ MEMORY_COUNTERS = """
 TENSOR_TYPES = ("Float", "Double", "Half", "BFloat16", "Long", "Int", "Short", "Char", "Byte", "Bool")
 
 
-def _map_cuda_module(world: int) -> None:
+def _map_cuda_module(world: int, devices: Devices) -> None:
     """torch.cuda as it looks with one device per rank."""
-    chosen = [0]
-
-    def set_device(device: Any) -> None:
-        index = device if isinstance(device, int) else torch.device(device).index
-        chosen[0] = index if index is not None and index >= 0 else chosen[0]
-
     properties = SimpleNamespace(
         name="CPU", major=8, minor=0, total_memory=MEMORY, multi_processor_count=1, uuid="cpu"
     )
@@ -125,8 +143,8 @@ def _map_cuda_module(world: int) -> None:
         "memory_summary": "",
     }
     functions: dict[str, Any] = {
-        "set_device": set_device,
-        "current_device": lambda: chosen[0],
+        "set_device": devices.choose,
+        "current_device": lambda: devices.current,
         "get_rng_state": lambda *_: torch.get_rng_state(),
         "get_rng_state_all": lambda: [torch.get_rng_state()] * world,
         "Stream": Stream,

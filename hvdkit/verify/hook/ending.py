@@ -7,10 +7,12 @@ import functools
 import os
 import sys
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any, NoReturn
 
 from hvdkit.verify.hook.settings import Settings
+
+ENDED = "ended"  # of a record: a file for each rank that has ended by itself, with the steps it took
 
 
 def leave_process_groups_calmly() -> None:
@@ -43,6 +45,21 @@ def _leave_process_group() -> None:
 
     if dist.is_initialized() and dist.get_backend() == "gloo":
         dist.destroy_process_group()
+
+
+def mark_end(settings: Settings, rank: int, steps: Callable[[], int]) -> None:
+    """Leave the number of steps taken where this process ends by itself.
+
+    Registered at the first step, so that it is done before Horovod takes leave of the other ranks, which then
+    fail.
+    """
+
+    def mark() -> None:
+        folder = settings.path / ENDED
+        folder.mkdir(exist_ok=True)
+        (folder / str(rank)).write_text(str(steps()), encoding="utf-8")
+
+    atexit.register(mark)
 
 
 def end_process(settings: Settings, ranks: Iterable[int]) -> NoReturn:

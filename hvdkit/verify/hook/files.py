@@ -1,11 +1,10 @@
 """Which files a rank writes; and a linked file of the work copy becomes a copy before it is written.
 
-Python tells of each open() through an audit event. torch.save opens its file in C++ and is watched by name.
+Python tells of each open() through an audit event; torch.save opens its file in C++ (see `contents`).
 """
 
 from __future__ import annotations
 
-import functools
 import os
 import shutil
 import sys
@@ -25,25 +24,27 @@ class Writing(Protocol):
     writes: list[str]
 
 
-def watch_files(recorder: Writing) -> Callable[[object], None]:
+def watch_files(recorder: Writing) -> Callable[[object], str]:
     """Note every file that this process opens for writing, or renames into place.
 
-    Gives the function that notes one, for files that are not opened by Python.
+    Gives the function that notes one, for files that are not opened by Python, and tells its name ("" for
+    what is no file of the script's).
     """
     work = Path.cwd().resolve()
     own = (str(recorder.settings.path), os.environ.get("TMPDIR", "/tmp"), "/dev/", "/proc/")
 
-    def note(target: object) -> None:
+    def note(target: object) -> str:
         if not isinstance(target, (str, bytes, os.PathLike)):
-            return  # an open file descriptor
+            return ""  # an open file descriptor
         path = Path(os.path.abspath(os.fsdecode(target)))
         if str(path).startswith(own) or path.suffix == ".pyc" or "__pycache__" in path.parts:
-            return
+            return ""
         _own_copy(path, work)
         real = path.parent.resolve() / path.name
         name = str(real.relative_to(work) if real.is_relative_to(work) else real)
         if name not in recorder.writes:
             recorder.writes.append(name)
+        return name
 
     def audit(event: str, arguments: tuple[Any, ...]) -> None:
         if event == "open" and arguments[2] & WRITING:
@@ -55,28 +56,9 @@ def watch_files(recorder: Writing) -> Callable[[object], None]:
     return note
 
 
-def watch_torch_files(recorder: Writing) -> None:
-    """The same, and what torch.save writes."""
-    _watch_save(watch_files(recorder))
-
-
 def _own_copy(path: Path, work: Path) -> None:
     """Replace a link into the original folder by a copy, so that the original is never written."""
     if path.is_symlink() and path.is_relative_to(work) and path.is_file():
         target = path.resolve()
         path.unlink()
         shutil.copy2(target, path)
-
-
-def _watch_save(note: Callable[[object], None]) -> None:
-    import torch
-
-    save = torch.save
-
-    @functools.wraps(save)
-    def watched(obj: object, f: Any, *args: Any, **kwargs: Any) -> None:
-        note(f)
-        save(obj, f, *args, **kwargs)
-
-    torch.save = watched
-    torch.serialization.save = watched

@@ -68,7 +68,7 @@ def _hook_torch(settings: Settings) -> None:
     """Runs once `import torch` has finished, before the script's next line."""
     leave_process_groups_calmly()
     from hvdkit.verify.hook.collectives import watch_collectives
-    from hvdkit.verify.hook.files import watch_torch_files
+    from hvdkit.verify.hook.contents import watch_saves
     from hvdkit.verify.hook.loaders import watch_loaders
     from hvdkit.verify.hook.order import watch_order
     from hvdkit.verify.hook.reached import watch_reached
@@ -79,7 +79,7 @@ def _hook_torch(settings: Settings) -> None:
         from hvdkit.verify.hook.cpu import run_without_cuda
         from hvdkit.verify.hook.sync_batch_norm import map_torch
 
-        run_without_cuda(settings)
+        run_without_cuda(settings, lambda index: Recorder.of_process().note_device(index))
         map_torch()
     _hook_reduction(settings)
     make_torch_deterministic()
@@ -91,7 +91,7 @@ def _hook_torch(settings: Settings) -> None:
         watch_loaders,
         watch_order,
         watch_collectives,
-        watch_torch_files,
+        watch_saves,
         watch_reached,
     ):
         watch(recorder)

@@ -20,10 +20,11 @@ from torch.utils.data.dataloader import _BaseDataLoaderIter
 from hvdkit.verify.hook.reached import has_length, note_length
 from hvdkit.verify.hook.recorder import Recorder
 from hvdkit.verify.hook.repeat import keep_batches, kept_batches
+from hvdkit.verify.hook.samples import rows
 from hvdkit.verify.hook.seeds import align
 from hvdkit.verify.hook.settings import Settings
 from hvdkit.verify.hook.tensors import batch_digest
-from hvdkit.verify.records import PASS_ENDED, SETS_EPOCH, Draw, read_run
+from hvdkit.verify.records import MADE, PASS_ENDED, SETS_EPOCH, Draw, read_run
 
 Key = tuple[int, int, int]  # loader, epoch, place in the epoch
 
@@ -43,7 +44,15 @@ class Loaders:
     def __init__(self) -> None:
         self.passes: WeakKeyDictionary[DataLoader[Any], Pass] = WeakKeyDictionary()
         self.count = 0  # of all that were used: those that are gone keep their numbers
+        self.made: WeakKeyDictionary[DataLoader[Any], int] = WeakKeyDictionary()  # in the order made
+        self.makings = 0
         self.last = Pass(0, 0, "")
+
+    def make(self, loader: DataLoader[Any]) -> int:
+        """A loader is made; gives its number among all."""
+        self.made[loader] = self.makings
+        self.makings += 1
+        return self.made[loader]
 
     def begin(self, loader: DataLoader[Any]) -> Pass:
         """A pass over a loader begins."""
@@ -78,10 +87,10 @@ class Given:
 
 
 class Drawn:
-    """What one iterator has drawn in its current pass."""
+    """What one iterator has drawn in its current pass over a data set."""
 
-    def __init__(self, begun: Pass) -> None:
-        self.begun = begun
+    def __init__(self, begun: Pass, dataset: Any) -> None:
+        self.begun, self.dataset = begun, dataset
         self.count = 0
 
 
@@ -98,13 +107,14 @@ def watch_loaders(recorder: Recorder) -> None:
     replay = _draws_of(settings) if settings.replay else {}
     loaders = Loaders()
     iterators: WeakKeyDictionary[Any, Drawn] = WeakKeyDictionary()
-    begin = DataLoader.__iter__
+    build, begin = DataLoader.__init__, DataLoader.__iter__
     next_index, next_batch = _BaseDataLoaderIter._next_index, _BaseDataLoaderIter.__next__
 
     def returned(begun: Pass | None, batch: Any) -> None:
         recorder.batches.append(batch_digest(batch))
         if begun is not None:
             recorder.loader, recorder.epoch = begun.loader, begun.epoch
+            recorder.contents.append(Draw(begun.loader, begun.epoch, rows(batch)))
             keep(begun.loader, begun.epoch, batch)
         align(settings, "fetched", recorder.batches[-1], len(recorder.batches))
 
@@ -112,6 +122,8 @@ def watch_loaders(recorder: Recorder) -> None:
     def iterate(self: DataLoader[Any]) -> Any:
         begun = loaders.begin(self)
         note_length(recorder, self, begun.loader)
+        if self in loaders.made:
+            recorder.note_once(MADE, f"{begun.loader} {loaders.made[self]}")
         sampler = _sampler_of(self)
         if hasattr(sampler, "set_epoch") and getattr(sampler, "shuffle", True):
             recorder.note_once(SETS_EPOCH, str(begun.loader))
@@ -125,14 +137,14 @@ def watch_loaders(recorder: Recorder) -> None:
             self.num_workers = self.timeout = 0  # the script's own batches count no more
         # Workers are sent their first indices in here; a persistent iterator is used again.
         if self.num_workers and self.persistent_workers and self._iterator is not None:
-            iterators[self._iterator] = Drawn(begun)
+            iterators[self._iterator] = Drawn(begun, self.dataset)
         iterator = begin(self)
-        iterators.setdefault(iterator, Drawn(begun))
+        iterators.setdefault(iterator, Drawn(begun, self.dataset))
         return iterator
 
     @functools.wraps(next_index)
     def draw(self: Any) -> Any:
-        drawn = iterators.setdefault(self, Drawn(loaders.last))
+        drawn = iterators.setdefault(self, Drawn(loaders.last, self._dataset))
         key = (drawn.begun.loader, drawn.begun.epoch, drawn.count)
         drawn.count += 1
         try:
@@ -144,8 +156,10 @@ def watch_loaders(recorder: Recorder) -> None:
             indices = None
         indices = _replayed(replay.get(key), indices)
         if any(index is not None for index in _listed(indices)):  # an iterable data set has none
-            draw = Draw(drawn.begun.loader, drawn.begun.epoch, _plain(indices), drawn.begun.sampler)
-            recorder.draws.append(draw)
+            plain = _plain(indices)
+            samples = recorder.bases.samples(drawn.dataset, plain)
+            begun = drawn.begun
+            recorder.draws.append(Draw(begun.loader, begun.epoch, plain, begun.sampler, samples))
         align(settings, "drawn", key)
         return indices
 
@@ -155,6 +169,12 @@ def watch_loaders(recorder: Recorder) -> None:
         returned(iterators[self].begun if self in iterators else None, batch)
         return batch
 
+    @functools.wraps(build)
+    def init(self: DataLoader[Any], *args: Any, **kwargs: Any) -> None:
+        build(self, *args, **kwargs)
+        recorder.hold(recorder.bases.pools(loaders.make(self), self))
+
+    DataLoader.__init__ = init  # type: ignore[method-assign]
     DataLoader.__iter__ = iterate  # type: ignore[method-assign]
     _BaseDataLoaderIter._next_index = draw  # type: ignore[method-assign]
     _BaseDataLoaderIter.__next__ = fetch  # type: ignore[method-assign]

@@ -13,7 +13,7 @@ from weakref import WeakSet
 
 import torch
 
-from hvdkit.verify.hook.ending import end_process
+from hvdkit.verify.hook.ending import end_process, mark_end
 from hvdkit.verify.hook.names import (
     Named,
     models_of,
@@ -21,11 +21,16 @@ from hvdkit.verify.hook.names import (
     optimizer_parameters,
     untrained_modules,
 )
+from hvdkit.verify.hook.probe import probe
+from hvdkit.verify.hook.samples import Bases
 from hvdkit.verify.hook.settings import Settings, from_environment, launcher_rank
 from hvdkit.verify.hook.tensors import describe, fingerprint, kept_values
-from hvdkit.verify.records import Collective, Draw, Event, Step, Tensor
+from hvdkit.verify.records import DEVICE, Collective, Draw, Event, Pool, Probe, Saved, Step, Tensor
 
-PENDING = ("losses", "draws", "batches", "events", "writes", "collectives")
+PENDING = (
+    *("losses", "draws", "batches", "contents", "pools", "probes"),
+    *("events", "writes", "saved", "collectives"),
+)
 _recorder: Recorder | None = None
 
 
@@ -56,9 +61,16 @@ class Recorder:
         self.losses: list[float] = []
         self.draws: list[Draw] = []
         self.batches: list[str] = []
+        self.contents: list[Draw] = []
+        self.bases = Bases()
+        self.pools: list[Pool] = []
+        self.pools_made: list[Pool] = []  # of the whole run
+        self.probes: list[Probe] = []
         self.loader, self.epoch = -1, -1  # that gave the last batch
         self.events: list[Event] = []
+        self.devices: set[str] = set()
         self.writes: list[str] = []
+        self.saved: list[Saved] = []
         self.collectives: list[Collective] = []
         self.file: Path | None = None
 
@@ -79,6 +91,20 @@ class Recorder:
         """Something that counts once for each step, however often it happens."""
         if Event(what, detail) not in self.events:
             self.events.append(Event(what, detail))
+
+    def hold(self, pools: Iterable[Pool]) -> None:
+        """A loader is made, and holds these."""
+        for pool in pools:
+            self.pools.append(pool)
+            self.pools_made.append(pool)
+
+    def note_device(self, index: int) -> None:
+        """A CUDA device is asked for: by its number here, which may be one of few that are visible."""
+        visible = os.environ.get("CUDA_VISIBLE_DEVICES", "").split(",")
+        name = visible[index] if any(visible) and index < len(visible) else str(index)
+        if name not in self.devices:
+            self.devices.add(name)
+            self.events.append(Event(DEVICE, name))
 
     def before_step(self, optimizer: torch.optim.Optimizer) -> None:
         """The script has called step(): end the run if the steps are done, note a new optimizer."""
@@ -104,8 +130,13 @@ class Recorder:
     def after_step(self, optimizer: torch.optim.Optimizer) -> None:
         """One step is complete."""
         self.counts[id(optimizer)] += 1
+        last = all(count >= self.settings.steps for count in self.counts.values())
+        if last:
+            written = list(self.writes)
+            self.probes += probe(self.bases, self.pools_made)
+            self.writes = written  # a data set may keep what it has read
         self._write(optimizer)
-        if all(count >= self.settings.steps for count in self.counts.values()):
+        if last:
             self._finish()
 
     # -- inside ---------------------------------------------------------------------------------
@@ -113,6 +144,9 @@ class Recorder:
     def _meet(self, optimizer: torch.optim.Optimizer) -> None:
         self.optimizers.append(optimizer)
         self.counts[id(optimizer)] = 0
+        for parameter in optimizer_parameters(optimizer):
+            if parameter.is_cuda:
+                self.note_device(parameter.get_device())
         models = models_of(optimizer)
         self.models.append(named_tensors(models))
         trained = {id(tensor) for made in self.made for tensor in optimizer_parameters(made)}
@@ -144,6 +178,7 @@ class Recorder:
         }
         if self.file is None:
             self.file = self.settings.path / f"rank-{process_rank()}-{os.getpid()}.jsonl"
+            mark_end(self.settings, process_rank(), lambda: sum(self.counts.values()))
         values = f"values/{self.file.stem}-{order}-{number}.pt"
         described: dict[str, Any] = {name: _described(tensors) for name, tensors in fields.items()}
         state = (

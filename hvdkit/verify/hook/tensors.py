@@ -54,18 +54,19 @@ def kept_values(tensor: torch.Tensor) -> torch.Tensor:
 def batch_digest(batch: Any) -> str:
     """One digest over every tensor in a batch, whatever it is nested in."""
     total = hashlib.sha256()
-    for tensor in _tensors_in(batch):
+    for tensor in tensors_in(batch):
         total.update(digest(tensor).encode())
     return total.hexdigest()
 
 
-def _tensors_in(value: Any) -> list[torch.Tensor]:
+def tensors_in(value: Any) -> list[torch.Tensor]:
+    """Every tensor in mappings and sequences, however deep."""
     if isinstance(value, torch.Tensor):
         return [value]
     if isinstance(value, Mapping):
-        return [tensor for item in value.values() for tensor in _tensors_in(item)]
+        return [tensor for item in value.values() for tensor in tensors_in(item)]
     if isinstance(value, (list, tuple)):
-        return [tensor for item in value for tensor in _tensors_in(item)]
+        return [tensor for item in value for tensor in tensors_in(item)]
     return []
 
 

@@ -106,7 +106,7 @@ def watch_tensorflow_files(recorder: Recorder) -> None:
     tf.summary.create_file_writer = watched_create
 
 
-def _watch_h5py(note: Callable[[object], None]) -> None:
+def _watch_h5py(note: Callable[[object], str]) -> None:
     """The HDF5 library opens its files itself."""
     import h5py  # type: ignore[import-untyped]
 

@@ -1,0 +1,70 @@
+"""Samples that are drawn once more after the last step: the same one must be the same on every rank.
+
+Only then, so that nothing of it reaches what is compared: generators, files that a data set opens, workers.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import torch
+
+from hvdkit.verify.hook.samples import Bases
+from hvdkit.verify.hook.tensors import digest
+from hvdkit.verify.records import Pool, Probe
+
+SECONDS = 10.0  # for all of them; what takes longer is not compared
+
+
+def probe(bases: Bases, pools: Sequence[Pool]) -> list[Probe]:
+    """The first and the last sample of every loader, each drawn twice; those that were drawn in time.
+
+    In a thread of its own, which a data set that raises ends, and not the script.
+    """
+    wanted = dict.fromkeys((pool.data, index) for pool in pools for index in _ends(pool))
+    found: list[Probe] = []
+
+    def draw() -> None:
+        for data, index in wanted:
+            contents = [_content(bases.met[data][index]) for _ in range(2)]
+            if contents[0]:
+                found.append(Probe(data, index, contents[0] if contents[0] == contents[1] else ""))
+
+    thread = threading.Thread(target=draw, daemon=True)
+    thread.start()
+    thread.join(SECONDS)
+    return list(found)
+
+
+def _ends(pool: Pool) -> tuple[int, ...]:
+    mask = pool.mask
+    return ((mask & -mask).bit_length() - 1, mask.bit_length() - 1) if mask else ()
+
+
+def _content(sample: Any) -> str:
+    """A digest of the tensors, arrays and numbers in a sample; "" for none.
+
+    Texts do not count: a file has another path on every host.
+    """
+    parts = list(_parts(sample))
+    return hashlib.sha256("\n".join(parts).encode()).hexdigest() if parts else ""
+
+
+def _parts(value: Any) -> Iterator[str]:
+    if isinstance(value, torch.Tensor):
+        yield digest(value)
+    elif isinstance(value, (bool, int, float)):
+        yield repr(value)
+    elif isinstance(value, Mapping):
+        for item in value.values():
+            yield from _parts(item)
+    elif isinstance(value, (list, tuple)):
+        for item in value:
+            yield from _parts(item)
+    elif hasattr(value, "__array_interface__") or hasattr(value, "__array__"):  # numpy, PIL
+        import numpy
+
+        yield hashlib.sha256(numpy.ascontiguousarray(value).tobytes()).hexdigest()

@@ -1,0 +1,25 @@
+"""What is found to hold, or not, where there is nothing to compare with."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from hvdkit.verify.causes import Cause
+
+
+@dataclass(frozen=True)
+class Invariant:
+    """name: what should hold. detail: what was seen. cause: what to look at when it does not hold."""
+
+    name: str
+    holds: bool
+    detail: str
+    cause: Cause | None = None
+
+
+@dataclass(frozen=True)
+class Checked:
+    """What a further run has shown: what holds or does not, and what could not be seen."""
+
+    invariants: tuple[Invariant, ...] = ()
+    notes: tuple[str, ...] = ()

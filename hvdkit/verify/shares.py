@@ -1,0 +1,185 @@
+"""Which samples ranks train and evaluate on: each on its own share of one set, split alike everywhere."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+from hvdkit.verify.causes import Cause
+from hvdkit.verify.invariant import Invariant
+from hvdkit.verify.passes import first_epoch, pass_ended, training_loader
+from hvdkit.verify.records import MADE, Draw, Run
+
+SPLIT = Cause(
+    "HVD305",
+    "each rank splits the data by random numbers of its own: give random_split "
+    "generator=torch.Generator().manual_seed(0), train_test_split a random_state",
+)
+UNLIKE = Cause(
+    "HVD305",
+    "ranks have different samples under one index: what is drawn, ordered or fitted before training (a "
+    "split, a vocabulary, a normaliser) has to be the same on every rank: seed it, sort sets, fit on all of "
+    "the data, or send rank 0's by hvd.broadcast_object",
+)
+STREAM = Cause(
+    "HVD302",
+    "every rank reads the whole stream: let each take every hvd.size()-th sample from its hvd.rank()-th on, "
+    "before it is shuffled",
+)
+Parts = dict[int, dict[str, int]]  # samples of each loader made, a bit for each, by data set
+
+
+def check_shares(original: Run, migrated: Run, sharding: Cause) -> Iterator[Invariant]:
+    """Ranks train on different samples, together on all; under one index all find the same; what one trains
+    on, no rank evaluates on. sharding: what to look at where samples are on several ranks."""
+    loader = training_loader(migrated)
+    first = first_epoch(migrated, loader)
+    unlike = _unlike(migrated)
+    by_index = _by_rank(migrated, loader, first)
+    shared = _shared(by_index)
+    trained = _trained_on(migrated, loader)
+    if any(by_index) and (shared < migrated.world or not unlike & trained):
+        same_place = _shared(
+            [[i for d in _draws(migrated, r, loader, first) for i in d.indices] for r in migrated.steps]
+        )
+        split = SPLIT if same_place < migrated.world else sharding
+        yield _different(migrated, by_index, shared, split)
+        yield from _complete(original, migrated, loader, first, sharding)
+        yield from _alike(migrated, unlike & trained)
+    else:  # no index, or each rank has a share of its own made before
+        yield from _by_content(migrated, loader, first, sharding if any(by_index) else STREAM)
+    yield from _apart(migrated, loader, unlike)
+
+
+def _different(run: Run, shares: list[list[object]], shared: int, cause: Cause) -> Invariant:
+    count = len({sample for share in shares for sample in share})
+    # A sampler that fills up to equal lengths repeats at most one sample for each rank but one.
+    return Invariant(
+        "ranks train on different samples",
+        shared < run.world,
+        f"{shared} of {count} samples of the first epoch are on several ranks",
+        cause,
+    )
+
+
+def _complete(original: Run, migrated: Run, loader: int, first: int, cause: Cause) -> Iterator[Invariant]:
+    """By indices: a seed that a split was given may choose other samples than the original's."""
+    if not all(pass_ended(run, loader, first) for run in (original, migrated)):
+        return
+    whole, drawn = (
+        {i for rank in run.steps for draw in _draws(run, rank, loader, first) for i in draw.indices}
+        for run in (original, migrated)
+    )
+    missing = len(whole - drawn)
+    yield Invariant(
+        "together they train on all samples", not missing, f"{missing} of {len(whole)} are left out", cause
+    )
+
+
+def _alike(run: Run, unlike: set[str]) -> Iterator[Invariant]:
+    """Told where samples were drawn again on all ranks."""
+    name = "a sample is the same on every rank"
+    if unlike:
+        yield Invariant(name, False, f"{min(unlike)} holds others on each rank", UNLIKE)
+    elif all(any(step.probes for step in steps) for steps in run.steps.values()):
+        yield Invariant(name, True, "those drawn again after the last step")
+
+
+def _by_content(run: Run, loader: int, first: int, cause: Cause) -> Iterator[Invariant]:
+    """Where all contents of a rank differ, so that they tell samples apart."""
+    shares = [
+        [
+            content
+            for step in run.steps[rank]
+            for draw in step.contents
+            if (draw.loader, draw.epoch) == (loader, first)
+            for content in draw.indices
+        ]
+        for rank in run.steps
+    ]
+    if all(share and len(set(share)) == len(share) for share in shares):
+        yield _different(run, shares, _shared(shares), cause)
+
+
+def _apart(run: Run, loader: int, unlike: set[str]) -> Iterator[Invariant]:
+    """Told where a rank holds samples, by a loader, that it does not train on."""
+    parts = {rank: _parts(run, rank) for rank in run.steps}
+    trains = {rank: _made(run, rank, loader) for rank in run.steps}
+    held, both = False, 0
+    for rank, own in parts.items():
+        for other, theirs in parts.items():
+            for made in theirs:
+                if made == trains[other] or made == trains[rank]:
+                    continue
+                here = _common(own, trains[rank], own, made, unlike)
+                there = _common(theirs, trains[other], theirs, made, unlike)
+                if here or there:
+                    continue  # the script evaluates on what it trains on
+                held = held or _same_data(own.get(trains[rank], {}), theirs[made], unlike)
+                both = max(both, _common(own, trains[rank], theirs, made, unlike))
+    if held:
+        yield Invariant(
+            "no rank trains on what another evaluates on",
+            not both,
+            f"{both} samples are in the training loader of one rank and in another loader of a second"
+            if both
+            else "by the samples that loaders hold",
+            SPLIT,
+        )
+
+
+def _common(one: Parts, first: int, other: Parts, second: int, unlike: set[str]) -> int:
+    """Samples in two loaders."""
+    left, right = one.get(first, {}), other.get(second, {})
+    return sum((left[data] & right[data]).bit_count() for data in left.keys() & right.keys() - unlike)
+
+
+def _same_data(one: dict[str, int], other: dict[str, int], unlike: set[str]) -> bool:
+    return bool(one.keys() & other.keys() - unlike)
+
+
+def _parts(run: Run, rank: int) -> Parts:
+    found: Parts = {}
+    for step in run.steps[rank]:
+        for pool in step.pools:
+            found.setdefault(pool.made, {})[pool.data] = pool.mask
+    return found
+
+
+def _made(run: Run, rank: int, loader: int) -> int:
+    """The place among all loaders made of the one with this number; -1 if it was not seen being made."""
+    events = (event for step in run.steps[rank] for event in step.events if event.what == MADE)
+    pairs = (event.detail.split() for event in events)
+    return next((int(made) for number, made in pairs if int(number) == loader), -1)
+
+
+def _trained_on(run: Run, loader: int) -> set[str]:
+    """The data sets of the loader that trains."""
+    return {data for rank in run.steps for data in _parts(run, rank).get(_made(run, rank, loader), {})}
+
+
+def _unlike(run: Run) -> set[str]:
+    """Data sets with another sample under an index on another rank, and the same one each time on each."""
+    seen: dict[tuple[str, int], set[str]] = {}
+    for steps in run.steps.values():
+        for step in steps:
+            for probe in step.probes:
+                seen.setdefault((probe.data, probe.index), set()).add(probe.digest)
+    return {data for (data, _), digests in seen.items() if len(digests) > 1 and "" not in digests}
+
+
+def _draws(run: Run, rank: int, loader: int, epoch: int) -> Iterator[Draw]:
+    for step in run.steps[rank]:
+        yield from (draw for draw in step.draws if (draw.loader, draw.epoch) == (loader, epoch))
+
+
+def _by_rank(run: Run, loader: int, epoch: int) -> list[list[object]]:
+    return [
+        [sample for draw in _draws(run, rank, loader, epoch) for sample in draw.drawn] for rank in run.steps
+    ]
+
+
+def _shared(shares: list[list[object]]) -> int:
+    """Samples that several ranks have."""
+    counts = Counter(sample for share in shares for sample in set(share))
+    return sum(count > 1 for count in counts.values())

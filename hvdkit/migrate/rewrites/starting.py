@@ -8,7 +8,9 @@ from collections.abc import Sequence
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.code.main_guards import main_guard
+from hvdkit.migrate.facts.keras.vocabulary import KINDS
 from hvdkit.migrate.facts.programs.horovod_import import horovod_name
+from hvdkit.migrate.facts.programs.programs import programs_of
 from hvdkit.migrate.facts.programs.reached_code import DEFINITIONS, start_below
 from hvdkit.migrate.index.names import Names
 from hvdkit.migrate.plan import Edit
@@ -69,6 +71,17 @@ def started(names: Names, node: ast.AST) -> bool:
     if anchor is None:
         return guard is not None and guard in names.ancestors(node)
     return getattr(node, "lineno", 0) > anchor.lineno
+
+
+def runs_started(facts: Facts, names: Names, node: ast.AST) -> bool:
+    """Whether Horovod has started where a node of a TensorFlow program runs: not during an import."""
+    if names.function(node) is not None:
+        return True
+    entry = any(program.entry is names for program in programs_of(facts) if program.kind in KINDS)
+    try:
+        return entry and started(names, node)
+    except edits.CannotEdit:
+        return False
 
 
 def start_lines(facts: Facts, names: Names) -> list[str]:

@@ -13,7 +13,9 @@ from hvdkit.migrate.facts.launch.rank_kinds import rank_kinds
 from hvdkit.migrate.facts.launch.which_processes import Where, where_runs
 from hvdkit.migrate.facts.programs.horovod_import import horovod_name
 from hvdkit.migrate.facts.programs.reached_code import after_start, only_single
+from hvdkit.migrate.facts.programs.tensorflow_programs import migrating_files
 from hvdkit.migrate.plan import Edit, Finding
+from hvdkit.migrate.rewrites.starting import runs_started
 from hvdkit.migrate.values.arguments import keyword
 
 BARS = ("tqdm.tqdm", "tqdm.trange", "tqdm.notebook.tqdm", "tqdm.notebook.trange")
@@ -23,9 +25,11 @@ RUN = "wandb.init"
 def check(facts: Facts) -> Iterator[Finding]:
     for site in facts.calls(*BARS, RUN):
         names, call = site.names, site.node
-        if not only_single(facts, names) or where_runs(facts, names, call) is not Where.ALL:
+        alone = only_single(facts, names) or names in migrating_files(facts)
+        if not alone or where_runs(facts, names, call) is not Where.ALL:
             continue
-        if not after_start(facts, names, call):
+        has_started = after_start if only_single(facts, names) else runs_started
+        if not has_started(facts, names, call):
             continue
         option = "mode" if site.name == RUN else "disable"
         if any(item.arg is None for item in call.keywords):

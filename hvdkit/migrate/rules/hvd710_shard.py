@@ -23,7 +23,7 @@ from hvdkit.migrate.facts.programs.tensorflow_programs import (
 from hvdkit.migrate.facts.tensorflow.datasets import Chain, dataset_chains
 from hvdkit.migrate.facts.tensorflow.iterators import drawn_steps, draws_from, own_order
 from hvdkit.migrate.facts.tensorflow.own_shares import is_cut, is_own_part
-from hvdkit.migrate.facts.tensorflow.shardable import cut_at, several_inputs, why_not_cut
+from hvdkit.migrate.facts.tensorflow.shardable import cut_at, several_inputs, shuffled_where_read, why_not_cut
 from hvdkit.migrate.index.names import Names
 from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rewrites.tensorflow import divided, is_divided
@@ -31,6 +31,7 @@ from hvdkit.migrate.rewrites.tensorflow_shares import shard, slices
 
 MESSAGE = "each rank trains on its own share, as many elements on every rank"
 STEPS = "each rank takes its share of the steps, from data in an order of its own"
+SHUFFLED_LATER = "give it shuffle=False and batch_size=None, and put .apply(hvd.shard_dataset).shuffle(...).batch(...) below it"
 WHOLE = "every rank may see all of the data"
 ARRAYS = ("x", "y", "sample_weight")
 
@@ -93,6 +94,11 @@ def _dataset(
             "and take care that every rank gets as many batches"
         )
         yield manual("HVD710", names, node, message, advice)
+        return
+    source = shuffled_where_read(facts, chain)
+    if source is not None:
+        message = "this shuffles and batches the data before each rank can be given its share"
+        yield manual("HVD710", source.names, source.node, message, SHUFFLED_LATER)
         return
     yield safe(facts, "HVD710", point.names, point.node, MESSAGE, shard, facts, chain, point)
 

@@ -10,11 +10,27 @@ from hvdkit.migrate.catalog.finding import manual, safe
 from hvdkit.migrate.catalog.rule import Change, Keep, Rule
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.programs.horovod_import import horovod_name
-from hvdkit.migrate.facts.programs.tensorflow_programs import migrating_fits, only_with_strategy
+from hvdkit.migrate.facts.programs.tensorflow_programs import (
+    migrating_files,
+    migrating_fits,
+    only_with_strategy,
+)
 from hvdkit.migrate.facts.tensorflow.datasets import dataset_chains
 from hvdkit.migrate.index.names import Names
 from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rewrites.tensorflow import divided, is_divided
+from hvdkit.migrate.values.arguments import keyword
+
+_SCHEDULES = {
+    "ExponentialDecay": (1, ("decay_steps",)),
+    "InverseTimeDecay": (1, ("decay_steps",)),
+    "PolynomialDecay": (1, ("decay_steps",)),
+    "CosineDecay": (1, ("decay_steps", "warmup_steps")),
+    "CosineDecayRestarts": (1, ("first_decay_steps",)),
+    "PiecewiseConstantDecay": (0, ("boundaries",)),
+}
+# schedule -> position and names of what is counted in steps: https://keras.io/api/optimizers/learning_rate_schedules
+SCHEDULES = {f"keras.optimizers.schedules.{name}": told for name, told in _SCHEDULES.items()}
 
 
 def check(facts: Facts) -> Iterator[Finding]:
@@ -34,6 +50,46 @@ def check(facts: Facts) -> Iterator[Finding]:
             continue
         message = "the ranks share the steps of an epoch"
         yield safe(facts, "HVD711", names, steps, message, _edit, facts, names, steps)
+    yield from _schedules(facts)
+
+
+def _schedules(facts: Facts) -> Iterator[Finding]:
+    """Steps over which a schedule changes the rate: each rank takes fewer of them in as many epochs."""
+    fits = {call.names for call in migrating_fits(facts)}
+    for site in facts.calls(*SCHEDULES):
+        names = site.names
+        if names not in migrating_files(facts) or only_with_strategy(facts, names):
+            continue
+        position, parameters = SCHEDULES[site.name]
+        given = [keyword(site.node, name) for name in parameters]
+        given += site.node.args[position : position + 1]
+        for steps in given:
+            if (
+                steps is None
+                or is_divided(facts, names, steps)
+                or getattr(steps, "value", steps) in (None, 0)
+            ):
+                continue
+            message = "the rate changes over steps, of which each rank takes its share"
+            if names not in fits or site.name.endswith("PiecewiseConstantDecay") or _asks(names, steps):
+                advice = (
+                    f"divide by {horovod_name(facts, names)}.size() what is counted in steps of one process"
+                )
+                yield manual("HVD711", names, steps, message, advice)
+            else:
+                yield safe(facts, "HVD711", names, steps, message, divided, facts, names, steps)
+
+
+def _asks(names: Names, steps: ast.expr) -> bool:
+    """Whether steps are made of anything but numbers and variables that hold numbers."""
+    for part in ast.walk(steps):
+        if isinstance(part, (ast.Call, ast.Attribute, ast.Subscript)):
+            return True
+        if isinstance(part, ast.Name):
+            bound = [binding.value for binding in names.bindings(part.id, part)]
+            if not bound or any(value is None or _asks(names, value) for value in bound if value is not part):
+                return True
+    return False
 
 
 def _edit(facts: Facts, names: Names, steps: ast.expr) -> list[Edit]:
@@ -68,7 +124,10 @@ def _is_dataset(facts: Facts, names: Names, node: ast.AST) -> bool:
 RULE = Rule(
     id="HVD711",
     title="steps per epoch are shared",
-    what="Divides steps_per_epoch of a single-process fit by hvd.size().",
+    what=(
+        "Divides steps_per_epoch of a single-process fit by hvd.size(), and the steps over which Keras's schedules of the "
+        "learning rate count, where they are numbers."
+    ),
     why="With as many steps on every rank an epoch would be as many passes over the data as there are ranks.",
     safety=(
         "Safe: all ranks together take the steps that one process took. A strategy's steps stay: its batch was that of "

@@ -10,14 +10,12 @@ from hvdkit.migrate.catalog.finding import safe
 from hvdkit.migrate.catalog.rule import Change, Keep, Rule
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.files.writers import needed_everywhere
-from hvdkit.migrate.facts.keras.vocabulary import KINDS
 from hvdkit.migrate.facts.launch.which_processes import Where, where_runs
 from hvdkit.migrate.facts.programs.horovod_import import horovod_name
-from hvdkit.migrate.facts.programs.programs import programs_of
 from hvdkit.migrate.facts.programs.tensorflow_programs import migrating_files, only_started
 from hvdkit.migrate.index.names import Names
 from hvdkit.migrate.plan import Finding
-from hvdkit.migrate.rewrites.starting import started
+from hvdkit.migrate.rewrites.starting import runs_started
 from hvdkit.migrate.rewrites.tensorflow import guard
 
 # Methods that all ranks have to run together.
@@ -48,7 +46,7 @@ def _prints(facts: Facts, names: Names, call: ast.Call) -> bool:
     own = builtin or "tensorflow.print" in facts.flow.qualified(names, call.func)
     if not whole or not own or any(_is_together(part) for part in ast.walk(call)):
         return False
-    if names.function(call) is None and not _after_start(facts, names, call):
+    if names.function(call) is None and not runs_started(facts, names, call):
         return False
     return not needed_everywhere(facts, names, call) and where_runs(facts, names, call) is Where.ALL
 
@@ -64,14 +62,6 @@ def _is_together(node: ast.AST) -> bool:
     if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
         return False
     return node.func.attr in TOGETHER or node.func.attr.startswith("all")
-
-
-def _after_start(facts: Facts, names: Names, call: ast.Call) -> bool:
-    entry = any(program.entry is names for program in programs_of(facts) if program.kind in KINDS)
-    try:
-        return entry and started(names, call)
-    except edits.CannotEdit:
-        return False
 
 
 RULE = Rule(

@@ -10,14 +10,12 @@ from hvdkit.migrate.catalog.finding import manual, safe
 from hvdkit.migrate.catalog.rule import Change, Keep, Rule
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.keras.downloads import downloads, whole
-from hvdkit.migrate.facts.keras.vocabulary import KINDS
 from hvdkit.migrate.facts.launch.which_processes import Where, where_runs
 from hvdkit.migrate.facts.programs.horovod_import import horovod_name
-from hvdkit.migrate.facts.programs.programs import programs_of
 from hvdkit.migrate.facts.programs.tensorflow_programs import migrating_files, only_started
 from hvdkit.migrate.index.names import Names
 from hvdkit.migrate.plan import Edit, Finding
-from hvdkit.migrate.rewrites.starting import started
+from hvdkit.migrate.rewrites.starting import runs_started
 from hvdkit.migrate.rewrites.tensorflow import after, barrier, before
 
 MESSAGE = "one process of each host downloads, the others wait and find the data"
@@ -29,7 +27,7 @@ def check(facts: Facts) -> Iterator[Finding]:
         if names not in migrating_files(facts) or where_runs(facts, names, call) is not Where.ALL:
             continue
         statement = whole(facts, names, call)
-        if statement is not None and only_started(facts, names) and _after_start(facts, names, call):
+        if statement is not None and only_started(facts, names) and runs_started(facts, names, call):
             found.setdefault(names, []).append(statement)
         else:
             hvd, wait = horovod_name(facts, names), barrier(facts, names)
@@ -44,17 +42,6 @@ def check(facts: Facts) -> Iterator[Finding]:
             if _waits(facts, names, edits.preceding(names, row[0])):
                 continue
             yield safe(facts, "HVD724", names, row[0], MESSAGE, _edits, facts, names, row[0], row[-1])
-
-
-def _after_start(facts: Facts, names: Names, call: ast.Call) -> bool:
-    """Whether Horovod has been started where a download runs: not while a module is being imported."""
-    if names.function(call) is not None:
-        return True
-    entry = any(program.entry is names for program in programs_of(facts) if program.kind in KINDS)
-    try:
-        return entry and started(names, call)
-    except edits.CannotEdit:
-        return False
 
 
 def _waits(facts: Facts, names: Names, statement: ast.stmt | None) -> bool:

@@ -15,6 +15,7 @@ from hvdkit.migrate.facts.tensorflow.datasets import (
     operation,
 )
 from hvdkit.migrate.index.names import Names
+from hvdkit.migrate.values.arguments import keyword
 from hvdkit.migrate.values.value import Value
 
 
@@ -43,6 +44,16 @@ def why_not_cut(facts: Facts, chain: Chain) -> str:
     if not dataset_chains(facts).is_dataset(chain.source):
         why = why or "in which order it gives its elements is not known"
     return why
+
+
+def shuffled_where_read(facts: Facts, chain: Chain) -> Value | None:
+    """The call that shuffles and batches a source, before hvd.shard_dataset could cut it, which refuses that."""
+    for value in dataset_chains(facts).origins(chain.source) if facts.options.target == "hvdkit" else ():
+        if value.name.partition("[")[0] in words.SHUFFLED_BATCHES and isinstance(value.node, ast.Call):
+            told = keyword(value.node, "shuffle")
+            if not (isinstance(told, ast.Constant) and told.value is False):
+                return value
+    return None
 
 
 def _unequal(facts: Facts, chain: Chain, point: Point) -> str:

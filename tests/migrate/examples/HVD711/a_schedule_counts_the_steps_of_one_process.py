@@ -1,0 +1,9 @@
+# Changed: a schedule counts the steps of one process
+
+import tensorflow as tf
+
+steps = 100
+rate = tf.keras.optimizers.schedules.CosineDecay(0.1, decay_steps=20 * steps)
+model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+model.compile(tf.keras.optimizers.SGD(rate), "mse")
+model.fit(x, y, epochs=20)

@@ -47,7 +47,7 @@ def why_not_cut(facts: Facts, chain: Chain) -> str:
 
 
 def shuffled_where_read(facts: Facts, chain: Chain) -> Value | None:
-    """The call that shuffles and batches a source, before hvd.shard_dataset could cut it, which refuses that."""
+    """The call that shuffles and batches a source, where hvd.shard_dataset could not cut it before."""
     for value in dataset_chains(facts).origins(chain.source) if facts.options.target == "hvdkit" else ():
         if value.name.partition("[")[0] in words.SHUFFLED_BATCHES and isinstance(value.node, ast.Call):
             told = keyword(value.node, "shuffle")

@@ -34,6 +34,7 @@ def total():
 hvd.init(process_sets="dynamic")
 sets = [hvd.add_process_set([rank]) for rank in range(2)]
 alone = int(hvd.allreduce(torch.tensor([1]), op=hvd.Sum, process_set=sets[hvd.rank()]))
+hvd.barrier()  # a rank that shuts down takes the other's set of one with it
 hvd.shutdown()
 context = hvd.init()
 print(alone, total(), context.rank, context.size, context.local_rank)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from truth.choices import Choices
 from truth.programs import BATCH, TRAINED, VALIDATED, epochs_of
-from truth.runs import Claims, Job
+from truth.runs import Claims, Job, Seen
 
 STARTS = "Horovod is initialised before CUDA"
 STARTS_ITSELF = "every program that calls Horovod starts it"
@@ -83,7 +83,7 @@ def _last(output: str) -> str:
     return (errors or lines or ["nothing printed"])[-1][:200]
 
 
-def _loops(choices: Choices, job: Job, ranks: list[dict]) -> Iterator[Fault]:
+def _loops(choices: Choices, job: Job, ranks: list[Seen]) -> Iterator[Fault]:
     made = [len(seen["epochs"]) for seen in ranks]
     wanted = job.epochs
     if job.layout != "two hosts" and choices["resume"] != "none" and choices["saved"] == "dictionary":
@@ -103,7 +103,7 @@ def _loops(choices: Choices, job: Job, ranks: list[dict]) -> Iterator[Fault]:
             yield Fault(VERDICT, f"{len(seen['validations'])} validations in {made[0]} epochs")
 
 
-def _devices(choices: Choices, job: Job, ranks: list[dict]) -> Iterator[Fault]:
+def _devices(choices: Choices, job: Job, ranks: list[Seen]) -> Iterator[Fault]:
     for rank, seen in enumerate(ranks):
         own = str(rank if job.layout == "one host" else 0)
         if choices["device"] != "cpu" and seen["cards"] != [own]:
@@ -112,7 +112,7 @@ def _devices(choices: Choices, job: Job, ranks: list[dict]) -> Iterator[Fault]:
             yield Fault(STARTS, "a card is asked for before hvd.init()")
 
 
-def _data(choices: Choices, ranks: list[dict]) -> Iterator[Fault]:
+def _data(choices: Choices, ranks: list[Seen]) -> Iterator[Fault]:
     first, second = (seen["epochs"] for seen in ranks)
     for one, other in zip(first, second):
         if choices["order"] == "weighted":
@@ -133,7 +133,7 @@ def _data(choices: Choices, ranks: list[dict]) -> Iterator[Fault]:
                 yield Fault(ORDER, "two epochs have one order")
 
 
-def _weights(ranks: list[dict]) -> Iterator[Fault]:
+def _weights(ranks: list[Seen]) -> Iterator[Fault]:
     first, second = ranks
     if first["start"] != second["start"]:
         yield Fault(SAME, f"at the first step: {_apart(first['start'], second['start'])}")
@@ -147,7 +147,7 @@ def _apart(one: list[str], other: list[str]) -> str:
     return ", ".join(sorted({text.split()[0] for text in set(one) ^ set(other)}))
 
 
-def _files(choices: Choices, ranks: list[dict]) -> Iterator[Fault]:
+def _files(choices: Choices, ranks: list[Seen]) -> Iterator[Fault]:
     first, second = ranks
     if second["written"]:
         yield Fault(FILES, f"rank 1 writes {second['written'][0].split('/')[-1]}")

@@ -92,9 +92,14 @@ def two_cards() -> None:
     torch.load = lambda path, *a, **k: load(path, map_location="cpu")
 
 
+def alive(*kinds: type) -> list[Any]:
+    """All objects of some classes; by their type, as a lazy stand-in would begin to load when asked."""
+    return [one for one in gc.get_objects() if issubclass(type(one), kinds)]
+
+
 def networks() -> list[nn.Module]:
     """Each module that is no part of another and has parameters."""
-    modules = [one for one in gc.get_objects() if isinstance(one, nn.Module)]
+    modules = alive(nn.Module)
     parts = {id(part) for one in modules for part in one.children()}
     return [one for one in modules if id(one) not in parts and any(True for _ in one.parameters())]
 
@@ -142,7 +147,7 @@ def opened(event: str, args: tuple[Any, ...]) -> None:
 
 
 def watched() -> int:
-    """Run a script, of sys.argv as `rank OUT.json SCRIPT [ARGUMENT...]`, and write OUT.RANK.json; its exit code."""
+    """Run the script of `rank OUT.json SCRIPT [ARGUMENT...]` and write OUT.RANK.json; its exit code."""
     out, script = Path(sys.argv[1]).resolve(), sys.argv[2]
     sys.argv = sys.argv[2:]
     sys.path[0] = str(Path(script).resolve().parent)
@@ -175,8 +180,7 @@ def watched() -> int:
     seen["epochs"] = [trained for trained, _ in passes if trained]
     seen["validations"] = [looked for trained, looked in passes if looked and not trained]
     seen["group"] = torch.distributed.is_available() and torch.distributed.is_initialized()
-    wraps = (nn.DataParallel, nn.parallel.DistributedDataParallel)
-    seen["wrapped"] = sum(isinstance(one, wraps) for one in gc.get_objects())
+    seen["wrapped"] = len(alive(nn.DataParallel, nn.parallel.DistributedDataParallel))
     rank = os.environ.get("HOROVOD_RANK", "0")
     out.with_name(f"{out.stem}.{rank}.json").write_text(json.dumps(seen))
     if horovod_runs() and not code:

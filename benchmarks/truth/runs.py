@@ -26,6 +26,9 @@ WEAKEST = ("open", "proven", "not needed")  # of the states of a row
 MORE_EPOCHS = 2  # that the second and third run are asked for, which find what the first one left
 
 
+Seen = dict[str, Any]  # what the probe of one rank wrote (probe.seen)
+
+
 class Warm:
     """A process that has imported what all commands need (truth/warm.py), in a `with`."""
 
@@ -76,7 +79,7 @@ class Job:
     layout: str
     code: int
     epochs: int
-    ranks: dict[int, dict[str, Any]]
+    ranks: dict[int, Seen]
     output: str
 
 

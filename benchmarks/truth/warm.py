@@ -16,6 +16,7 @@ import os
 import signal
 import socket
 import sys
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -34,12 +35,8 @@ def ask(path: str, argv: list[str]) -> int:
 
 def serve(path: str) -> None:
     """Import what the commands need, and fork a process for each that asks."""
-    import horovod.runner.launch  # noqa: F401
-    import horovod.torch  # noqa: F401
-
-    import hvdkit.migrate.command  # noqa: F401
-    import truth.probe  # noqa: F401
-
+    for module in ("horovod.runner.launch", "horovod.torch", "hvdkit.migrate.command", "truth.probe"):
+        import_module(module)
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     with socket.socket(socket.AF_UNIX) as door:
         door.bind(path)

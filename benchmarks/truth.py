@@ -146,9 +146,13 @@ def main() -> int:
     with Warm() as warm, concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
         seeds = [args.seed * 100_000 + i for i in range(args.programs)]
         waiting = [pool.submit(held, warm, seed, drawn(seed)) for seed in seeds]
-        for done in concurrent.futures.as_completed(waiting):
-            results.append(done.result())
-            print("\n".join(told(results[-1])), flush=True)
+        try:
+            for done in concurrent.futures.as_completed(waiting):
+                results.append(done.result())
+                print("\n".join(told(results[-1])), flush=True)
+        except KeyboardInterrupt:  # the figures are those of the programs that were held until then
+            for one in waiting:
+                one.cancel()
         print("\n" + "\n".join(counted(results)), flush=True)
         for result in results if args.keep else []:
             if result.lies or result.needless:

@@ -71,6 +71,9 @@ def fitting(ways: dict[str, str]) -> Choices:
         if ways["data"] not in ("two-sets", "seeded-split"):
             ways["data"] = "seeded-split"
         ways["device"] = "available"
+        # By its own training loss each rank would leave as the original's do: HVD413 keeps that.
+        ways["stop_by"] = "validation"
+        ways["folder"] = "none" if ways["folder"] == "none" else "made"
     if ways["data"] == "subset-samplers":
         ways["order"] = "shuffled"
     if ways["stop"] == "none":

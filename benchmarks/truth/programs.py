@@ -10,6 +10,7 @@ import re
 import textwrap
 from collections.abc import Callable
 
+from truth import data_parts
 from truth import fragments as part
 from truth.choices import Choices
 from truth.loops import training_loop
@@ -69,8 +70,8 @@ def _training(choices: Choices) -> list[str]:
         *part.device(choices),
         *part.seed(choices),
         *part.folder(choices),
-        *part.data(choices, TRAINED, VALIDATED),
-        *part.loaders(choices, BATCH),
+        *data_parts.data(choices, TRAINED, VALIDATED),
+        *data_parts.loaders(choices, BATCH),
         *part.model(choices),
         *part.optimizer(choices),
         *part.resume(choices),

@@ -36,7 +36,8 @@ class Warm:
         """Start it, and wait until it answers."""
         self.folder = tempfile.TemporaryDirectory(prefix="truth-warm-")
         self.socket = str(Path(self.folder.name) / "socket")
-        self.process = subprocess.Popen([sys.executable, str(WARM), self.socket], env=_environment())
+        command = [sys.executable, str(WARM), self.socket]
+        self.process = subprocess.Popen(command, env=_environment(), stdin=subprocess.PIPE)
         while not Path(self.socket).exists():
             if self.process.poll() is not None:
                 raise SystemExit(f"exit code {self.process.returncode} of {WARM}")
@@ -44,9 +45,8 @@ class Warm:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """End it."""
-        self.process.terminate()
-        self.process.wait()
+        """End it, as the end of this process would."""
+        self.process.communicate()
         self.folder.cleanup()
 
     def asking(self, command: list[str]) -> list[str]:

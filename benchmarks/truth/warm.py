@@ -1,6 +1,6 @@
 """A process that has imported torch and Horovod, and forks one for each command, which starts at once.
 
-    python warm.py SOCKET             serves until it is told to end
+    python warm.py SOCKET             serves until its standard input ends
     python -S -I warm.py SOCKET WORD [ARGUMENT...]
 
 The second form takes the place of what it asks for: its environment, folder, output and exit code are those
@@ -13,6 +13,7 @@ import array
 import contextlib
 import json
 import os
+import select
 import signal
 import socket
 import sys
@@ -41,7 +42,7 @@ def serve(path: str) -> None:
     with socket.socket(socket.AF_UNIX) as door:
         door.bind(path)
         door.listen()
-        while True:
+        while door in select.select([door, sys.stdin], [], [])[0]:
             line, _ = door.accept()
             if not os.fork():
                 door.close()

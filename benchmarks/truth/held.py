@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterator
+from pathlib import Path
 
 from truth.choices import Choices
 from truth.programs import BATCH, TRAINED, VALIDATED, epochs_of
@@ -151,7 +152,8 @@ def _files(choices: Choices, ranks: list[Seen]) -> Iterator[Fault]:
     first, second = ranks
     if second["written"]:
         yield Fault(FILES, f"rank 1 writes {second['written'][0].split('/')[-1]}")
-    if not set(second["folders"]) <= set(first["folders"]):
+    own = {Path(name) for name in first["folders"]}
+    if not {Path(name) for name in second["folders"]} <= own | {up for path in own for up in path.parents}:
         yield Fault(VERDICT, "rank 1 makes a folder that rank 0 does not make")
     ends = {
         ".pt": choices["save"] != "none",

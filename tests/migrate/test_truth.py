@@ -83,6 +83,11 @@ def test_what_refutes_a_row(wrong: Seen, row: str) -> None:
     assert {fault.row for fault in seen(rank(1, **wrong))} == {row}
 
 
+def test_the_folder_above_is_made_by_whoever_comes_first() -> None:
+    made = {0: rank(0, folders=["runs/exp1"]), 1: rank(1, folders=["runs", "runs/exp1"])}
+    assert held.faults(PLAIN, [Job("one host", 0, 3, made, "")]) == []
+
+
 def test_a_crash_refutes_the_verdict_alone() -> None:
     job = Job("two hosts", 1, 3, {0: rank(0), 1: rank(1, error="ValueError: no")}, "")
     assert [fault.row for fault in held.faults(PLAIN, [job])] == [held.VERDICT]

@@ -537,6 +537,22 @@ def test_a_loader_of_the_branch_without_a_job_may_have_all_of_the_data(tmp_path:
     assert table(tmp_path, text)[SHARDED].state is State.PROVEN
 
 
+@pytest.mark.parametrize(("phase", "state"), [("train", State.PROVEN), ("val", State.OPEN)])
+def test_a_sampler_for_the_phase_that_trains(tmp_path: Path, phase: str, state: State) -> None:
+    text = GOOD.replace(
+        "def main():\n",
+        "def make(data, phase):\n"
+        "    sampler = DistributedSampler(data, num_replicas=hvd.size(), rank=hvd.rank())\n"
+        f'    return DataLoader(data, sampler=sampler if phase == "{phase}" else None)\n'
+        "\n"
+        "def main():\n",
+    ).replace(
+        "    loader = DataLoader(data, sampler=sampler)\n",
+        '    loader, val_loader = make(data, "train"), make(other, "val")\n',
+    )
+    assert table(tmp_path, text)[SHARDED].state is state
+
+
 def test_the_optimizer_that_an_imported_file_makes_where_it_is_run_itself(tmp_path: Path) -> None:
     """A schedule's demo trains nothing, and no other program comes to it."""
     schedules = """\

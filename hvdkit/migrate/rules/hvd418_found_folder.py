@@ -23,7 +23,7 @@ from hvdkit.migrate.facts.programs.horovod_import import horovod_name
 from hvdkit.migrate.facts.programs.launched_processes import leads_to_init
 from hvdkit.migrate.facts.programs.programs import kinds_of
 from hvdkit.migrate.facts.programs.reached_code import only_single
-from hvdkit.migrate.index.names import FunctionNode, Names
+from hvdkit.migrate.index.names import FUNCTIONS, FunctionNode, Names
 from hvdkit.migrate.plan import Edit, Finding
 
 
@@ -56,14 +56,23 @@ def _of_one_process(facts: Facts) -> Iterator[Finding]:
             if where_runs(facts, names, loop) is Where.ALL and not is_told(names, loop):
                 message = "each rank would find a free name of its own: all take the one that rank 0 finds"
                 yield safe(facts, "HVD418", names, loop, message, _told, facts, names, loop, variables)
+        for function in (None, *names.of_kind(*FUNCTIONS)):
+            for statement in found_names(names, function or names.source.tree):
+                place = deciding_statement(names, statement)
+                if names.function(statement) is not function or is_told(names, place):
+                    continue
+                if where_runs(facts, names, place) is Where.ALL:
+                    message = "each rank would name the folder by what it finds: all take the name that rank 0 finds"
+                    variables = [names.source.segment(statement.targets[0])]
+                    yield safe(facts, "HVD418", names, place, message, _told, facts, names, place, variables)
 
 
-def _told(facts: Facts, names: Names, loop: ast.While, variables: list[str]) -> Edit:
-    if not has_rank(facts, names, loop):
+def _told(facts: Facts, names: Names, place: ast.stmt, variables: list[str]) -> Edit:
+    if not has_rank(facts, names, place):
         raise edits.CannotEdit("Horovod is not known to run yet where the name is looked for")
     hvd = horovod_name(facts, names)
     lines = [f"{each} = {hvd}.broadcast_object({each}, root_rank=0)" for each in variables]
-    return edits.after(names.source, loop, lines)
+    return edits.after(names.source, place, lines)
 
 
 def _edits(facts: Facts, names: Names, function: FunctionNode, place: ast.stmt, variable: str) -> list[Edit]:
@@ -94,7 +103,7 @@ RULE = Rule(
     what=(
         "Gives all ranks rank 0's name of a folder that the process which started the others made up from what it "
         "found in a folder, such as the next number; only rank 0 asserts that there is no such folder yet. So it does with a "
-        "name that a single-process script counts up to, while there is one like it."
+        "name that a single-process script counts up to, while there is one like it, or makes from what is in a folder."
     ),
     why=(
         "One process looked, made the folder, and told the others. horovodrun starts all of them: one that looks "

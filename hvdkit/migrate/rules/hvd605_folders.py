@@ -9,9 +9,11 @@ from hvdkit.migrate import edits
 from hvdkit.migrate.catalog.finding import needed, safe
 from hvdkit.migrate.catalog.rule import Change, Keep, Rule
 from hvdkit.migrate.facts import Facts, Site
+from hvdkit.migrate.facts.files.found_folders import is_free
 from hvdkit.migrate.facts.keras.vocabulary import KINDS
 from hvdkit.migrate.facts.launch.which_processes import Where, caught, where_runs
 from hvdkit.migrate.facts.programs.programs import kinds_of
+from hvdkit.migrate.facts.programs.reached_code import only_single
 from hvdkit.migrate.index.names import Names
 from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.values.arguments import keyword
@@ -32,7 +34,9 @@ def check(facts: Facts) -> Iterator[Finding]:
             continue
         if where_runs(facts, names, call) is not Where.ALL or caught(names, call):
             continue
-        make = safe if _asked(names, call) else needed
+        # All ranks have the name that was free, rank 0's (HVD418).
+        common = only_single(facts, names) and is_free(names, call, call.args[0])
+        make = safe if common or _asked(names, call) else needed
         message = "another rank may have made the folder meanwhile: exist_ok=True"
         yield make(facts, "HVD605", names, call, message, _edits, site)
     for names, call, _ in facts.methods("mkdir"):
@@ -98,8 +102,8 @@ RULE = Rule(
     what="Adds exist_ok=True where every rank makes a folder.",
     why="All ranks see that it is missing, one makes it, and the others stop with FileExistsError.",
     safety=(
-        "Safe where the script asks first: it takes an existing folder. Needed elsewhere, where an existing "
-        "folder was an error."
+        "Safe where the script asks first: it takes an existing folder. Safe, too, where one process looked for a "
+        "free name, which all ranks then have. Needed elsewhere, where an existing folder was an error."
     ),
     check=check,
     changes=(

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from hvdkit.migrate.facts.data.loaders import Loader
+from hvdkit.migrate.facts.data.loaders_of_phases import Phase, phase_trained
 from hvdkit.migrate.facts.facts import Facts
 from hvdkit.migrate.facts.launch.rank_kinds import rank_kinds
 from hvdkit.migrate.facts.launch.which_processes import without_job
@@ -49,18 +50,32 @@ def share(facts: Facts, loader: Loader) -> str:
 def without_sampler(facts: Facts, loader: Loader) -> list[Value]:
     """Each None, or PyTorch's plain sampler, that a loader's sampler may be in a job of several ranks.
 
-    Each rank draws all of the data then. Not those of a program of one process:
-    `sampler = DistributedSampler(data) if size > 1 else None`.
+    Each rank draws all of the data then. Not those of a program of one process, nor those of another phase:
+    `sampler = DistributedSampler(data) if size > 1 else None`, `... if phase == "train" else None`.
     """
     given = [each for each in (loader.sampler, loader.batch_sampler) if each is not None]
     if len(given) != 1:
         return []
+    phase = phase_trained(facts, loader)
     return [
         value
         for value in sorted(facts.flow.values(loader.names, given[0]), key=_place)
         if value.is_none or value.name in PLAIN_SAMPLERS
         if not without_job(facts, value.names, value.node)
+        if phase is None or value.names is not loader.names or not _evaluates(phase, value)
     ]
+
+
+def _evaluates(phase: Phase, value: Value) -> bool:
+    """Whether a value is chosen only where the loader is not the one to be trained on."""
+    trains, evaluates = (ast.unparse(ast.parse(test)) for test in (phase.trains, phase.evaluates))
+    child: ast.AST = value.node
+    for parent in value.names.ancestors(value.node):
+        if isinstance(parent, ast.IfExp) and child is not parent.test:
+            if ast.unparse(parent.test) == (evaluates if child is parent.body else trains):
+                return True
+        child = parent
+    return False
 
 
 def _sampler(facts: Facts, around: Names, values: frozenset[Value], steps: int = 0) -> str:

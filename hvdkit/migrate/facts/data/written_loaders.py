@@ -19,7 +19,9 @@ from hvdkit.migrate.values.value import Value
 def loader_name_at(facts: Facts, loader: Loader, epoch: Loop) -> str | None:
     """A loader as it is written at the start of a loop over epochs, which does not make it."""
     name = spelled(facts.flow, epoch.names, epoch.node, [loader.value])
-    return _of_phase(facts, loader, epoch) or _inside(facts, loader, epoch, name)
+    return (
+        _of_phase(facts, loader, epoch) or _inside(facts, loader, epoch, name) or _entry(facts, loader, epoch)
+    )
 
 
 def made_in(loader: Loader, epoch: Loop) -> ast.expr | None:
@@ -51,6 +53,24 @@ def _of_phase(facts: Facts, loader: Loader, epoch: Loop) -> str | None:
         if names is epoch.names and names.function(taken) is names.function(epoch.node):
             held = names.source.segment(taken)
             return held if loader.value in facts.flow.values(names, taken) else f"{held}[{phase.name}]"
+    return None
+
+
+def _entry(facts: Facts, loader: Loader, epoch: Loop) -> str | None:
+    """The entry of a dictionary that a loop inside draws from: `for x in loaders["train"]`."""
+    names = epoch.names
+    for node in names.walk(epoch.node):
+        iterated = node.iter if isinstance(node, ast.For) and node is not epoch.node else None
+        for part in ast.walk(iterated) if iterated is not None else ():
+            if not isinstance(part, ast.Subscript) or not isinstance(part.slice, ast.Constant):
+                continue
+            holder = part.value
+            anew = isinstance(holder, ast.Name) and any(
+                epoch.node in names.ancestors(binding.node) for binding in names.bindings(holder.id, part)
+            )
+            if isinstance(holder, (ast.Name, ast.Attribute)) and not anew:
+                if facts.flow.values(names, part) == {loader.value}:
+                    return names.source.segment(part)
     return None
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from hvdkit.migrate.index.names import FUNCTIONS, FunctionNode, Names
+from hvdkit.migrate.index.names import FUNCTIONS, Names
 from hvdkit.migrate.index.statements import statements_below
 
 LISTS = frozenset(("os.listdir", "os.scandir", "glob.glob", "glob.iglob"))
@@ -16,10 +16,13 @@ QUESTIONS = frozenset(("os.path.exists", "os.path.isdir", "os.path.isfile"))
 MAX_STEPS = 8
 
 
-def found_names(names: Names, function: FunctionNode) -> Iterator[ast.Assign]:
-    """The assignments of names that are made from what is in a folder, for a folder that is made below."""
-    made = {text for call in names.calls_in(function) for text in _about(names, call, MAKERS, {"mkdir"})}
-    for statement in names.walk(function):
+def found_names(names: Names, inside: ast.AST) -> Iterator[ast.Assign]:
+    """The assignments of names that are made from what is in a folder, for a folder that is made below.
+
+    inside: the function, or the file's tree, where both stand.
+    """
+    made = {text for call in names.calls_in(inside) for text in _about(names, call, MAKERS, {"mkdir"})}
+    for statement in names.walk(inside):
         if isinstance(statement, ast.Assign) and len(statement.targets) == 1:
             if ast.unparse(statement.targets[0]) in made and _lists(names, statement.value, 0):
                 yield statement
@@ -48,6 +51,31 @@ def free_names(names: Names) -> Iterator[tuple[ast.While, list[str]]]:
         waits = any(name.endswith(".sleep") for c in names.calls_in(loop) for name in names.qualified(c.func))
         if asks and changed and not waits:
             yield loop, list(dict.fromkeys(changed))
+
+
+def is_free(names: Names, call: ast.Call, path: ast.expr) -> bool:
+    """Whether a path is made from a name that a loop above a call, in the same function, found to be free."""
+    function = names.function(call)
+    found = {
+        variable
+        for loop, variables in free_names(names)
+        if names.function(loop) is function and loop.lineno < call.lineno
+        for variable in variables
+    }
+    return bool(found) and _made_of(names, function or names.source.tree, path, found, 0)
+
+
+def _made_of(names: Names, inside: ast.AST, path: ast.expr, found: set[str], steps: int) -> bool:
+    """Whether one of some variables is in an expression, or in what is assigned to a part of it."""
+    parts = {ast.unparse(part) for part in ast.walk(path) if isinstance(part, (ast.Name, ast.Attribute))}
+    if parts & found:
+        return True
+    return steps < MAX_STEPS and any(
+        _made_of(names, inside, part.value, found, steps + 1)
+        for part in names.walk(inside)
+        if isinstance(part, ast.Assign) and parts & {ast.unparse(target) for target in part.targets}
+        if part.value is not path
+    )
 
 
 def deciding_statement(names: Names, statement: ast.stmt) -> ast.stmt:

@@ -1,0 +1,164 @@
+"""Hunt what `hvdkit migrate` says and does not hold: generated programs are migrated, run, and held to it.
+
+    python benchmarks/truth.py --seed 1 --programs 40 --jobs 2 --keep /tmp/wrong
+
+Each program is drawn from what real scripts hold (truth/choices.py), migrated, and run by two ranks, on two
+hosts and on one, and alone. Printed are the false yes (a row or a verdict that a run refutes), the needless
+open (a program that is right when it is run, and is not called ready), and both by row and by what was drawn.
+--keep takes the programs that were wrong, with fewer choices where those show the same. Exit code 1 when
+there is a false yes.
+"""
+
+from __future__ import annotations
+
+import argparse
+import concurrent.futures
+import dataclasses
+import shutil
+import sys
+import tempfile
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+from truth.choices import WAYS, Choices, drawn
+from truth.held import ROWS, VERDICT, Fault, false_yes, faults, needless
+from truth.runs import Claims, Warm, jobs, migrated, written
+
+
+@dataclasses.dataclass(frozen=True)
+class Result:
+    """One program, held. needless: what was open, or left, though the program was right."""
+
+    seed: int
+    choices: Choices
+    claims: Claims
+    faults: tuple[Fault, ...]
+    lies: tuple[Fault, ...]
+    needless: tuple[str, ...]
+
+    @property
+    def wrong(self) -> set[str]:
+        """What is wrong with what was said, without what differs from program to program."""
+        said = {text.split(":")[0].split(" train")[0] for text in self.needless}
+        return {fault.row for fault in self.lies} | said
+
+
+def held(warm: Warm, seed: int, choices: Choices) -> Result:
+    """Migrate and run one program in a folder of its own."""
+    with tempfile.TemporaryDirectory(prefix=f"truth-{seed}-") as name:
+        folder, out = Path(name) / "program", Path(name) / "seen"
+        written(choices, folder)
+        out.mkdir()
+        claims = migrated(warm, folder, out / "plan.json")
+        if unknown := set(claims.rows) - set(ROWS):
+            raise SystemExit(f"rows that nothing is held against: {', '.join(sorted(unknown))}")
+        ran = [] if claims.verdict == "refused" else jobs(warm, choices, folder, out)
+    found = faults(choices, ran)
+    return Result(
+        seed,
+        choices,
+        claims,
+        tuple(found),
+        tuple(false_yes(claims, found)),
+        tuple(needless(claims, found)),
+    )
+
+
+def reduced(warm: Warm, result: Result) -> Result:
+    """The same fault with as few choices as show it: each is made plain where that leaves it."""
+    for thing in WAYS:
+        fewer = result.choices.plainer(thing)
+        if fewer != result.choices:
+            again = held(warm, result.seed, fewer)
+            if again.wrong & result.wrong:
+                result = again
+    return result
+
+
+def keep(warm: Warm, result: Result, folder: Path) -> None:
+    """A wrong program as it was and as it became, with what was wrong."""
+    before, after = folder / str(result.seed) / "before", folder / str(result.seed) / "after"
+    shutil.rmtree(folder / str(result.seed), ignore_errors=True)
+    written(result.choices, before)
+    written(result.choices, after)
+    migrated(warm, after, folder / str(result.seed) / "plan.json")
+    (folder / str(result.seed) / "wrong.txt").write_text("\n".join(told(result)) + "\n")
+
+
+def told(result: Result) -> list[str]:
+    """What a person reads of one program."""
+    lines = [f"program {result.seed}: {result.claims.verdict}: {result.choices.told}"]
+    lines += [f"    FALSE YES   {fault.row}: {fault.what}" for fault in result.lies]
+    honest = [fault for fault in result.faults if fault not in result.lies]
+    lines += [f"    wrong, told {fault.row}: {fault.what}" for fault in honest]
+    lines += [f"    NEEDLESS    {said}" for said in result.needless]
+    return lines
+
+
+def counted(results: list[Result]) -> list[str]:
+    """The figures: by verdict, by row, and by what was drawn."""
+    right = [one for one in results if not one.faults and one.claims.verdict != "refused"]
+    ready = [one for one in right if one.claims.ready]
+    lies = [one for one in results if one.lies]
+    verdicts = Counter(one.claims.verdict for one in results)
+    lines = [f"{len(results)} programs: " + ", ".join(f"{n} {name}" for name, n in verdicts.most_common())]
+    lines += [f"{len(lies)} with a false yes"]
+    lines += [f"{len(ready)} of {len(right)} that are right when they are run are ready"]
+    lines += ["", f"{'row':44} {'proven':>6} {'open':>6} {'n/a':>6} {'wrong':>6} {'false yes':>9}"]
+    for row in (*ROWS, VERDICT):
+        states = Counter(one.claims.rows.get(row, "") for one in results)
+        wrong = sum(any(fault.row == row for fault in one.faults) for one in results)
+        false = sum(any(fault.row == row for fault in one.lies) for one in results)
+        cells = "".join(f" {states[state]:6}" for state in ("proven", "open", "not needed"))
+        lines.append(f"{row:44}{cells} {wrong:6} {false:9}")
+    return [
+        *lines,
+        *_by_way("a false yes", results, lambda one: bool(one.lies)),
+        *_by_way("a needless open", results, lambda one: bool(one.needless)),
+    ]
+
+
+def _by_way(what: str, results: list[Result], has: Callable[[Result], bool]) -> list[str]:
+    """In how many of the programs with each way something is wrong; others are left out."""
+    all_, wrong = Counter[str](), Counter[str]()
+    for one in results:
+        ways = [f"{thing}={way}" for thing, way in one.choices.of]
+        all_.update(ways)
+        wrong.update(ways if has(one) else [])
+    lines = [f"  {n:3} of {all_[way]:3} {way}" for way, n in wrong.most_common()]
+    return ["", f"programs with {what}, by what was drawn:", *lines] if lines else []
+
+
+def main() -> int:
+    """Hold the programs of a range of seeds, and print what came of it."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--seed", type=int, default=0, help="other programs for each number")
+    parser.add_argument("--programs", type=int, default=40)
+    parser.add_argument("--jobs", type=int, default=1, help="programs at a time, of two ranks each")
+    parser.add_argument("--keep", type=Path, help="folder for the programs that were wrong")
+    args = parser.parse_args()
+    results: list[Result] = []
+    with Warm() as warm, concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
+        seeds = [args.seed * 100_000 + i for i in range(args.programs)]
+        waiting = [pool.submit(held, warm, seed, drawn(seed)) for seed in seeds]
+        try:
+            for done in concurrent.futures.as_completed(waiting):
+                results.append(done.result())
+                print("\n".join(told(results[-1])), flush=True)
+        except KeyboardInterrupt:  # the figures are those of the programs that were held until then
+            for one in waiting:
+                one.cancel()
+        print("\n" + "\n".join(counted(results)), flush=True)
+        for result in results if args.keep else []:
+            if result.lies or result.needless:
+                keep(warm, reduced(warm, result), args.keep)
+    return int(any(result.lies for result in results))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,165 @@
+"""What was claimed, held against what was seen."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator
+from pathlib import Path
+
+from truth.choices import Choices
+from truth.programs import BATCH, TRAINED, VALIDATED, epochs_of
+from truth.runs import Claims, Job, Seen
+
+STARTS = "Horovod is initialised before CUDA"
+STARTS_ITSELF = "every program that calls Horovod starts it"
+DEVICE = "each process has its own device"
+SHARDED = "training data is sharded by rank"
+ORDER = "each epoch has an order of its own"
+AVERAGED = "every optimizer averages gradients"
+SAME = "ranks start from the same weights"
+FILES = "files are written by rank 0 only"
+REDUCED = "reductions say what they compute"
+LEFT_OVER = "no DDP or process group is left"
+ROWS = (STARTS, STARTS_ITSELF, DEVICE, SHARDED, ORDER, AVERAGED, SAME, FILES, REDUCED, LEFT_OVER)
+VERDICT = "the verdict"  # what no row is about: crashes, epochs, validation, folders
+
+
+@dataclasses.dataclass(frozen=True)
+class Fault:
+    """Something that a run did wrong. row: the condition that it refutes, or VERDICT."""
+
+    row: str
+    what: str
+
+
+def faults(choices: Choices, ran: list[Job]) -> list[Fault]:
+    """All that was wrong in the runs of a program, each once."""
+    found = [fault for job in ran for fault in _of(choices, job)]
+    return list(dict.fromkeys(found))
+
+
+def false_yes(claims: Claims, found: list[Fault]) -> list[Fault]:
+    """The faults that a row denies, or that a program has which is called ready."""
+    denied = ("proven", "not needed")
+    return [fault for fault in found if claims.ready or claims.rows.get(fault.row) in denied]
+
+
+def needless(claims: Claims, found: list[Fault]) -> list[str]:
+    """The rows that are open, and what is left, of a program with which nothing was wrong."""
+    if found or claims.ready:
+        return []
+    return [f"{row}: {said}" for row, said in claims.open_.items()] + list(claims.left)
+
+
+def _of(choices: Choices, job: Job) -> Iterator[Fault]:
+    crash = next((seen["error"] for seen in job.ranks.values() if seen["error"]), "")
+    if job.layout == "inference":
+        if job.code:
+            yield Fault(STARTS_ITSELF, f"the inference script: {crash or _last(job.output)}")
+        return
+    ranks = [seen for _, seen in sorted(job.ranks.items())]
+    world = 1 if job.layout == "alone" else 2
+    if job.code or len(ranks) != world:
+        row = STARTS if "has not been initialized" in crash else VERDICT
+        hang = job.code == 124 or "Timeout (" in job.output
+        yield Fault(
+            row, f"{'hang' if hang and not crash else 'crash'}, {job.layout}: {crash or _last(job.output)}"
+        )
+        return
+    yield from _loops(choices, job, ranks)
+    if world == 1:
+        return
+    yield from _devices(choices, job, ranks)
+    yield from _data(choices, ranks)
+    yield from _weights(ranks)
+    yield from _files(choices, ranks)
+    if any(seen["group"] or seen["wrapped"] for seen in ranks):
+        yield Fault(LEFT_OVER, "a process group or a wrapper of torch is left")
+
+
+def _last(output: str) -> str:
+    """The line of an output that says most."""
+    lines = [line.strip() for line in output.splitlines() if line.strip()]
+    errors = [line for line in lines if "Error" in line and "horovodrun" not in line]
+    return (errors or lines or ["nothing printed"])[-1][:200]
+
+
+def _loops(choices: Choices, job: Job, ranks: list[Seen]) -> Iterator[Fault]:
+    made = [len(seen["epochs"]) for seen in ranks]
+    wanted = job.epochs
+    if job.layout != "two hosts" and choices["resume"] != "none" and choices["saved"] == "dictionary":
+        before = epochs_of(choices) if job.layout == "one host" else job.epochs
+        wanted = job.epochs - before
+    if len(set(made)) > 1:
+        yield Fault(VERDICT, f"ranks make other numbers of epochs: {made}")
+    elif choices["stop"] == "none" and made[0] != wanted:
+        yield Fault(VERDICT, f"{made[0]} epochs instead of {wanted}, {job.layout}")
+    if len({seen["steps"] for seen in ranks}) > 1:
+        yield Fault(VERDICT, f"ranks make other numbers of steps: {[seen['steps'] for seen in ranks]}")
+    for rank, seen in enumerate(ranks):
+        short = [len(set(looked)) for looked in seen["validations"] if len(set(looked)) != VALIDATED]
+        if short:
+            yield Fault(VERDICT, f"rank {rank} validates on {short[0]} of {VALIDATED} samples, {job.layout}")
+        if rank == 0 and len(seen["validations"]) != made[0]:
+            yield Fault(VERDICT, f"{len(seen['validations'])} validations in {made[0]} epochs")
+
+
+def _devices(choices: Choices, job: Job, ranks: list[Seen]) -> Iterator[Fault]:
+    for rank, seen in enumerate(ranks):
+        own = str(rank if job.layout == "one host" else 0)
+        if choices["device"] != "cpu" and seen["cards"] != [own]:
+            yield Fault(DEVICE, f"{job.layout}: rank {rank} asks for cards {seen['cards']}")
+        if seen["early_cards"]:
+            yield Fault(STARTS, "a card is asked for before hvd.init()")
+
+
+def _data(choices: Choices, ranks: list[Seen]) -> Iterator[Fault]:
+    first, second = (seen["epochs"] for seen in ranks)
+    for one, other in zip(first, second):
+        if choices["order"] == "weighted":
+            if one == other:
+                yield Fault(SHARDED, "both ranks draw the same samples, in the same order")
+            continue
+        both = set(one) & set(other)
+        if len(both) > 1:  # a share may be filled up with one sample
+            yield Fault(SHARDED, "both ranks train on samples of one epoch")
+        if len(set(one) | set(other)) < TRAINED - 2 * BATCH:
+            yield Fault(SHARDED, "samples are trained on by no rank")
+    trained = {sample for seen in ranks for epoch in seen["epochs"] for sample in epoch}
+    if trained & {sample for seen in ranks for looked in seen["validations"] for sample in looked}:
+        yield Fault(SHARDED, "a rank validates on what a rank trains on")
+    if choices["order"] != "in-order":
+        for seen in ranks:
+            if any(one == other for one, other in zip(seen["epochs"], seen["epochs"][1:])):
+                yield Fault(ORDER, "two epochs have one order")
+
+
+def _weights(ranks: list[Seen]) -> Iterator[Fault]:
+    first, second = ranks
+    if first["start"] != second["start"]:
+        yield Fault(SAME, f"at the first step: {_apart(first['start'], second['start'])}")
+    elif first["end"] != second["end"]:
+        apart = _apart(first["end"], second["end"])
+        yield Fault(AVERAGED if "Net" in apart else SAME, f"at the end: {apart}")
+
+
+def _apart(one: list[str], other: list[str]) -> str:
+    """The classes whose weights differ."""
+    return ", ".join(sorted({text.split()[0] for text in set(one) ^ set(other)}))
+
+
+def _files(choices: Choices, ranks: list[Seen]) -> Iterator[Fault]:
+    first, second = ranks
+    if second["written"]:
+        yield Fault(FILES, f"rank 1 writes {second['written'][0].split('/')[-1]}")
+    own = {Path(name) for name in first["folders"]}
+    if not {Path(name) for name in second["folders"]} <= own | {up for path in own for up in path.parents}:
+        yield Fault(VERDICT, "rank 1 makes a folder that rank 0 does not make")
+    ends = {
+        ".pt": choices["save"] != "none",
+        "log.csv": choices["log"] == "csv",
+        ".json": choices["log"] == "json",
+    }
+    for end, wanted in ends.items():
+        if wanted and first["epochs"] and not any(name.endswith(end) for name in first["written"]):
+            yield Fault(FILES, f"rank 0 does not write {end}")

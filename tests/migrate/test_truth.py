@@ -1,0 +1,111 @@
+"""benchmarks/truth.py: what it generates are programs, and it tells what is claimed from what is seen."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from hvdkit.migrate.conditions import table
+
+sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
+
+from truth import held
+from truth.choices import WAYS, Choices, drawn, fitting
+from truth.programs import VALIDATED, files
+from truth.runs import Claims, Job, Seen
+
+PLAIN = fitting({thing: ways[0] for thing, ways in WAYS.items()})
+TRAINED = [float(i) for i in range(40)]
+
+
+def rank(number: int, **more: object) -> Seen:
+    """What the probe of one of two ranks writes of three epochs of the plain program, migrated right."""
+    mine = TRAINED[number::2]
+    return {
+        "epochs": [mine, mine[::-1], mine[5:] + mine[:5]],
+        "validations": [[100.0 + i for i in range(VALIDATED)]] * 3,
+        "steps": 15,
+        "start": ["Net 1.5"],
+        "end": ["Net 2.5"],
+        "cards": [str(number)],
+        "early_cards": 0,
+        "written": [],
+        "folders": [],
+        "group": False,
+        "wrapped": 0,
+        "error": "",
+        **more,
+    }
+
+
+def seen(second: Seen) -> list[held.Fault]:
+    """The faults of a run on one host whose second rank did this."""
+    return held.faults(PLAIN, [Job("one host", 0, 3, {0: rank(0), 1: second}, "")])
+
+
+@pytest.mark.parametrize("thing", WAYS)
+def test_every_way_makes_programs(thing: str) -> None:
+    for way in WAYS[thing]:
+        for seed in range(5):
+            for name, text in files(fitting({**dict(drawn(seed).of), thing: way})).items():
+                compile(text, name, "exec")
+
+
+def test_a_row_is_held_for_each_condition() -> None:
+    assert {*table.STARTED, *table.TRAINING, *table.ALWAYS} == set(held.ROWS)
+
+
+def test_nothing_is_wrong_with_a_run_that_is_right() -> None:
+    assert seen(rank(1)) == []
+
+
+@pytest.mark.parametrize(
+    ("wrong", "row"),
+    [
+        ({"cards": ["0"]}, held.DEVICE),
+        ({"early_cards": 1}, held.STARTS),
+        ({"epochs": rank(0)["epochs"]}, held.SHARDED),
+        ({"epochs": [TRAINED[1::2]] * 3}, held.ORDER),
+        ({"validations": [TRAINED[:VALIDATED]] * 3}, held.SHARDED),
+        ({"validations": [[100.0, 101.0]] * 3}, held.VERDICT),
+        ({"start": ["Net 1.6"]}, held.SAME),
+        ({"end": ["Net 2.6"]}, held.AVERAGED),
+        ({"written": ["last.pt"]}, held.FILES),
+        ({"folders": ["run1"]}, held.VERDICT),
+        ({"wrapped": 1}, held.LEFT_OVER),
+        ({"steps": 16}, held.VERDICT),
+        ({"epochs": rank(1)["epochs"][:2]}, held.VERDICT),
+    ],
+)
+def test_what_refutes_a_row(wrong: Seen, row: str) -> None:
+    assert {fault.row for fault in seen(rank(1, **wrong))} == {row}
+
+
+def test_the_folder_above_is_made_by_whoever_comes_first() -> None:
+    made = {0: rank(0, folders=["runs/exp1"]), 1: rank(1, folders=["runs", "runs/exp1"])}
+    assert held.faults(PLAIN, [Job("one host", 0, 3, made, "")]) == []
+
+
+def test_a_crash_refutes_the_verdict_alone() -> None:
+    job = Job("two hosts", 1, 3, {0: rank(0), 1: rank(1, error="ValueError: no")}, "")
+    assert [fault.row for fault in held.faults(PLAIN, [job])] == [held.VERDICT]
+
+
+def test_false_yes_and_needless_open() -> None:
+    fault = held.Fault(held.SHARDED, "both ranks train on samples of one epoch")
+    rows = dict.fromkeys(held.ROWS, "proven")
+    claimed = Claims(rows, {}, "left", ("HVD302 train.py:3 no share",))
+    honest = Claims({**rows, held.SHARDED: "open"}, {held.SHARDED: "every rank"}, "left", ())
+    assert held.false_yes(claimed, [fault]) == [fault]
+    assert held.false_yes(honest, [fault]) == []
+    assert held.needless(honest, [fault]) == []
+    assert held.needless(honest, []) == [f"{held.SHARDED}: every rank"]
+    assert held.needless(Claims(rows, {}, "ready", ()), []) == []
+
+
+def test_a_plainer_program_differs_in_what_is_asked() -> None:
+    choices: Choices = drawn(3)
+    for thing in WAYS:
+        assert choices.plainer(thing)[thing] == WAYS[thing][0] or choices.distributed

@@ -78,7 +78,7 @@ def framework_works(name: str, fact: Mapping[str, Any]) -> Iterator[Finding]:
             )
     elif "error" in asked:
         yield _hidden(asked) or error(
-            asked["error"], "no rank can train with it", f"mend or uninstall {name}"
+            asked["error"], "no rank can train with it", f"fix or uninstall {name}"
         )
     else:
         cuda = f"built for CUDA {asked['cuda']}" if asked["cuda"] else "without CUDA"

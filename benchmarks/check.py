@@ -4,7 +4,7 @@
     python benchmarks/check.py --findings DIR... every finding, to be read and judged
 
 Every folder directly below a DIR is a repository. Nothing is written. A row says how many files name a
-framework, how many programs start Horovod, how many findings there are, and how many of them --fix would mend
+framework, how many programs start Horovod, how many findings there are, and how many of them --fix would fix
 and --suggested would add. The commit is read from a file `.commit` or from git.
 """
 

@@ -12,7 +12,7 @@ class HvdkitError(Exception):
     """Something hvdkit cannot go on with.
 
     seen: what was found, with the names and values. why: what would happen otherwise.
-    fix: the one command or edit that mends it.
+    fix: the one command or edit that fixes it.
     """
 
     def __init__(self, seen: str, why: str = "", fix: str = "") -> None:

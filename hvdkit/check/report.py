@@ -1,4 +1,4 @@
-"""The findings of check for people: every one with its place, what happens, and how it is mended."""
+"""The findings of check for people: every one with its place, what happens, and how it is fixed."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ FIXABLE = {
     True: frozenset((Applicability.SAFE, *WAITING)),
 }
 
-# Whatever can be mended, a finding is wrong until it is.
+# Whatever can be fixed, a finding is wrong until it is.
 SARIF_LEVELS = {
     Applicability.SAFE: "warning",
     Applicability.NEEDED: "warning",
@@ -34,7 +34,7 @@ def show(plan: Plan, options: Options, diff: bool) -> None:
 
 
 def summary(plan: Plan, options: Options) -> str:
-    """One line: how many findings, in how many files, and how many of them --fix mends."""
+    """One line: how many findings, in how many files, and how many of them --fix fixes."""
     kinds = [finding.applicability for finding in plan.findings]
     tests = [f"{plan.tests} unit test file(s) passed over"] if plan.tests else []
     if not kinds:
@@ -44,7 +44,7 @@ def summary(plan: Plan, options: Options) -> str:
     now = sum(kind in FIXABLE[options.suggested] for kind in kinds)
     more = sum(kind in WAITING for kind in kinds) if not options.suggested else 0
     if now:
-        parts.append(f"{now} mended by --fix")
+        parts.append(f"{now} fixed by --fix")
     if more:
         parts.append(f"{more} more by --fix --suggested")
     return ", ".join([*parts, *tests])

@@ -73,7 +73,7 @@ def read_script(path: Path) -> Script:
         raise ScriptError(
             f"{path}, line {unreadable.line}: {unreadable.reason}",
             "what cannot be read does not run in an image either",
-            "mend the file",
+            "fix the file",
         )
     program = next((found for found in programs_of(done.facts) if found.entry.source.path == path), None)
     if program is None:

@@ -95,7 +95,7 @@ def _measure(report: Report, wanted: Examination) -> list[Measured]:
     from hvdkit.launch.hosts import Host, HostList
 
     if any(finding.level is Level.ERROR for finding in report.findings):
-        _say("allreduce not measured: mend the errors first")
+        _say("allreduce not measured: fix the errors first")
         return []
     _say("measuring allreduce")
     listed = wanted.hosts or HostList((Host("localhost", 2),))

@@ -25,7 +25,7 @@ class BrokenFrameworkError(HvdkitError):
         super().__init__(
             f"`import {name}` fails: {last_line}",
             "Horovod's build imports it to find headers, libraries and flags",
-            f"mend or uninstall {name}",
+            f"fix or uninstall {name}",
         )
 
 

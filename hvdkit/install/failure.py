@@ -44,7 +44,7 @@ _FIXES = (
 
 @dataclass(frozen=True)
 class Failure:
-    """The first error of a build: its lines, and what mends it where that is known (else empty)."""
+    """The first error of a build: its lines, and what fixes it where that is known (else empty)."""
 
     lines: tuple[str, ...]
     fix: str

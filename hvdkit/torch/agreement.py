@@ -41,5 +41,5 @@ def together(name: str) -> Iterator[None]:
             raise FailedElsewhereError(
                 f"{name} failed on rank {rank}: {text}",
                 why="the ranks go on together or not at all",
-                fix=f"mend what rank {rank} reports",
+                fix=f"fix what rank {rank} reports",
             )

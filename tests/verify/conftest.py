@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import sys
 from collections.abc import Callable
@@ -10,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from ports import free_port
 
 from hvdkit.verify.detect import Launcher, Start, how_to_start
 from hvdkit.verify.hook.settings import Settings
@@ -27,6 +29,9 @@ class Stage:
     def __init__(self, name: str, folder: Path) -> None:
         shutil.copytree(FIXTURES / name, folder / "project")
         self.here = folder / "project"
+        original = self.here / "original.py"
+        # Of its own, as other copies run beside this one.
+        original.write_text(re.sub(r"\b29[0-9]{3}\b", str(free_port()), original.read_text()))
         self.folder = folder
         if name == "local_rank":
             _write_checkpoint(self.here / "start.pt")

@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from ports import free_port
 
 from hvdkit.verify.runner import HangError, NoStepError, RunError
 from hvdkit.verify.scene import Request
@@ -76,8 +77,10 @@ def test_a_slow_start_is_no_hang(stage):
 
 def test_an_original_that_makes_another_number_of_ranks(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
+    port = str(free_port())
     for name in ("original.py", "migrated.py"):
-        (tmp_path / name).write_text((FIXTURES / "gan" / name).read_text().replace("WORLD = 2", "WORLD = 3"))
+        text = (FIXTURES / "gan" / name).read_text().replace("29771", port)
+        (tmp_path / name).write_text(text.replace("WORLD = 2", "WORLD = 3"))
     with pytest.raises(WorldError, match="trained on 3 ranks, not 2"):
         verify(Request(Path("original.py"), Path("migrated.py"), steps=2), lambda line: None)
 

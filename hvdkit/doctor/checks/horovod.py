@@ -77,9 +77,7 @@ def framework_works(name: str, fact: Mapping[str, Any]) -> Iterator[Finding]:
                 "pip install torch",
             )
     elif "error" in asked:
-        yield _hidden(asked) or error(
-            asked["error"], "no rank can train with it", f"mend or uninstall {name}"
-        )
+        yield _hidden(asked) or error(asked["error"], "no rank can train with it", f"fix or uninstall {name}")
     else:
         cuda = f"built for CUDA {asked['cuda']}" if asked["cuda"] else "without CUDA"
         yield ok(f"{name} {asked['version']}, {cuda}")

@@ -50,7 +50,7 @@ def compare(facts: Mapping[str, dict[str, Any]], requests: Mapping[str, Request]
         yield warning(
             f"not every host has InfiniBand: {different}",
             "NCCL stops with `unhandled system error` where one side uses it and the other cannot",
-            "export NCCL_IB_DISABLE=1, or mend it on the others",
+            "export NCCL_IB_DISABLE=1, or fix it on the others",
         )
 
 

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from hvdkit.migrate import edits
-from hvdkit.migrate.catalog.finding import manual, safe
+from hvdkit.migrate.catalog.finding import manual, restored
 from hvdkit.migrate.catalog.rule import Change, Keep, Rule
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.code.loops import training_loops
@@ -14,6 +14,7 @@ from hvdkit.migrate.facts.collectives.different_on_every_rank import of_own_numb
 from hvdkit.migrate.facts.collectives.ways_apart import WayApart, ways_apart, ways_around
 from hvdkit.migrate.facts.data.reinforcement_learning import ends_episode
 from hvdkit.migrate.facts.programs.horovod_import import horovod_name
+from hvdkit.migrate.facts.programs.programs import kinds_of
 from hvdkit.migrate.facts.programs.reached_code import only_single
 from hvdkit.migrate.index.names import Names
 from hvdkit.migrate.plan import Edit, Finding
@@ -50,6 +51,14 @@ def check(facts: Facts) -> Iterator[Finding]:
     files = {loop.names: None for path in training_loops(facts).paths for loop in path.loops}
     ways = [way for names in files if only_single(facts, names) for way in ways_apart(facts, names, loops)]
     ways += [way for way in ways_around(facts) if only_single(facts, way.names)]
+    # The ranks of a distributed original part by the same number: said where rank 0 can decide.
+    ways += [
+        way
+        for names in files
+        if kinds_of(facts, names) - {"none"} == {"ddp"}
+        for way in ways_apart(facts, names, loops)
+        if way.leaves and way.together and not ends_episode(facts, names, way.test)
+    ]
     asked: set[ast.expr] = set()
     for way in ways:
         if way.test not in asked and of_own_numbers(facts, way.names, way.test):
@@ -81,7 +90,8 @@ def _leaves(facts: Facts, way: WayApart) -> Finding:
         "each rank would leave this loop by a number of its own, and the others would wait for its gradients"
     )
     if way.together:
-        return safe(facts, "HVD413", names, test, f"{message}: rank 0 decides", _edits, facts, names, test)
+        message += ": rank 0 decides"
+        return restored(facts, "HVD413", names, test, message, _edits, facts, names, test)
     advice = f"let rank 0 decide where all ranks run: {horovod_name(facts, names)}.broadcast_object(bool(...), root_rank=0)"
     return manual("HVD413", names, test, message, advice)
 
@@ -105,7 +115,7 @@ RULE = Rule(
         "the loop takes no part in the next average, for which the others wait."
     ),
     safety=(
-        "Safe: every rank comes to the test as often, for the tests around it are rank 0's too. Where that is not "
+        "Needed in a distributed script, whose ranks part so already; else safe: every rank comes to the test as often, for the tests around it are rank 0's too. Where that is not "
         "shown, in a loop over something else, the test is reported."
     ),
     check=check,

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from hvdkit.migrate.facts.collectives.different_on_every_rank import CLOCKS
 from hvdkit.migrate.facts.data.training_loaders import by_rank
 from hvdkit.migrate.facts.facts import Facts, Site
+from hvdkit.migrate.facts.once import once
 from hvdkit.migrate.facts.programs.programs import ProgramFacts
 from hvdkit.migrate.index.names import Names
 from hvdkit.migrate.values.arguments import given, unpacks
@@ -95,6 +96,7 @@ def runs_once(facts: Facts, names: Names, node: ast.AST, depth: int = 0) -> bool
     return bool(sites) and all(runs_once(facts, where, call, depth + 1) for where, call in sites)
 
 
+@once
 def libraries_seeded(facts: Facts, program: ProgramFacts) -> frozenset[str]:
     """The libraries whose random numbers a program seeds; all of them by a call that may seed each."""
     return frozenset().union(*(_seeds(facts, names, call) for names, call in _seedings(program)))

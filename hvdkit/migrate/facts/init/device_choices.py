@@ -54,12 +54,20 @@ def _own(facts: Facts, names: Names, device: ast.expr) -> bool:
 
 def _alike(facts: Facts, names: Names, device: ast.expr, sure: bool) -> bool:
     """Whether a device is a number, or a text with one, that is the same in all processes."""
-    numbers = list(in_text(names, device))
-    if numbers:
-        return not all(rank_kinds(facts).inside(*number, "local_rank") for number in numbers)
+    numbered = _numbered_alike(facts, names, device)
+    if numbered is not None:
+        return numbered
     origins = launch_of(facts).origins(names, device)
     sure = sure or any(map(_is_device, origins))
     return any(_is_number(facts, origin, sure) for origin in origins)
+
+
+def _numbered_alike(facts: Facts, names: Names, device: ast.expr) -> bool | None:
+    """Whether a text such as f"cuda:{n}" has a number that is not the local rank; None for no such text."""
+    numbers = list(in_text(names, device))
+    if not numbers:
+        return None
+    return not all(rank_kinds(facts).inside(*number, "local_rank") for number in numbers)
 
 
 def _is_device(origin: Origin) -> bool:
@@ -74,10 +82,9 @@ def _is_number(facts: Facts, origin: Origin, sure: bool) -> bool:
     node = origin.node
     if isinstance(node, ast.Constant):
         return _named(node, sure)
-    if any(True for _ in in_text(origin.names, node)):
-        return not all(
-            rank_kinds(facts).inside(*number, "local_rank") for number in in_text(origin.names, node)
-        )
+    numbered = _numbered_alike(facts, origin.names, node)
+    if numbered is not None:
+        return numbered
     # `cfg["device"] if torch.cuda.is_available() else "cpu"`: what a file says.
     return sure and isinstance(node, ast.Subscript) and not facts.flow.values(origin.names, node)
 

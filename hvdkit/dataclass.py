@@ -18,7 +18,7 @@ else:
         if cls is None:
             return lambda cls: dataclass(cls, **options)
 
-        def __init__(self: object, *args: Any, **given: Any) -> None:  # noqa: N807 (it stands in for it)
+        def __init__(self: object, *args: Any, **given: Any) -> None:  # noqa: N807 (a placeholder)
             complete()
             cls.__init__(self, *args, **given)
 

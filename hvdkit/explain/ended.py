@@ -70,7 +70,7 @@ def _ended(hit: Hit) -> Ended:
 
 
 def first(log: Log) -> Ended | None:
-    """The rank that ended first: not one that was told to, and not one that gave up over another's end."""
+    """The rank that ended first, except ranks asked to end and ranks that gave up after another ended."""
     return next(
         (one for one in ended(log) if one.signal not in _TOLD_TO_END and not _survivor(log, one)), None
     )

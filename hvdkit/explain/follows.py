@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-# Horovod's, Gloo's, NCCL's and Python's words for "the other one has gone", and for "I was told to end".
+# How Horovod, Gloo, NCCL and Python say that a peer is gone, or that the process was asked to end.
 FOLLOWS = re.compile(
     r"Horovod has been shut down|HorovodShutdownError|HostsUpdatedInterrupt"
     r"|Horovod detected that one or more processes exited"

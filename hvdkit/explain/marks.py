@@ -1,4 +1,4 @@
-"""What stands in front of a rank's line, brought into one form: that of horovodrun, `[RANK]<stdout>:`.
+"""Prefixes of a rank's lines, normalized to horovodrun's form, `[RANK]<stdout>:`.
 
 Line numbers stay as they are. Open MPI 5 (PRRTE) names its job in the tag and puts a space behind it,
 `srun --label` writes the task's number, `kubectl logs --prefix` and `docker compose logs` write who

@@ -53,7 +53,7 @@ def check(facts: Facts) -> Iterator[Finding]:
 
 
 def _kept(facts: Facts, program: ProgramFacts) -> Iterator[tuple[Names, ast.Call, ast.expr, str]]:
-    """The loads of a schedule's or scaler's state that one rank alone comes to, where all of them use it."""
+    """The loads of a schedule's or scaler's state that only one rank reaches, although all ranks use it."""
     loads = [load for load in facts.methods("load_state_dict") if load[0] in program.files]
     for names, call, receiver in loads:
         values = facts.flow.values(names, receiver)

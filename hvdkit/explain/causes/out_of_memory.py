@@ -15,7 +15,7 @@ def find(log: Log) -> Match | None:
     if kill is None:
         return None
     root, named = first(log), victim(log)
-    # A rank that ends after the limit was told is one of those that are cleared away.
+    # A rank that ends after the limit was reported was killed as part of the clean-up.
     before = root and root.signal == signal.SIGKILL and root.line < kill.line
     who = f"rank {root.rank}" if root and before and named == "a process" else named
     detail = f" ({kill.detail})" if kill.detail else ""

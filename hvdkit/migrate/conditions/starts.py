@@ -26,7 +26,7 @@ def starts_itself(facts: Facts, program: ProgramFacts) -> Answer:
     started = [site for site in starting_sites(facts, program) if site.name in words.HVD_INIT]
     if not started:
         name = program.entry.source.path.name
-        detail = f"{name} comes to Horovod at {{}}, and starts it nowhere: call hvd.init() first in {name}"
+        detail = f"{name} reaches Horovod at {{}} and never starts it: call hvd.init() first in {name}"
         return open_at(detail, unguarded)
     return Answer(State.PROVEN, f"hvd.init() at {places(started)}")
 

@@ -115,8 +115,9 @@ RULE = Rule(
         "the loop takes no part in the next average, for which the others wait."
     ),
     safety=(
-        "Needed in a distributed script, whose ranks part so already; else safe: every rank comes to the test as often, for the tests around it are rank 0's too. Where that is not "
-        "shown, in a loop over something else, the test is reported."
+        "Needed in a distributed script, whose ranks already leave at different times; otherwise safe: every rank reaches "
+        "the test equally often, because rank 0 also decides the tests around it. Where that is not shown, in a loop over "
+        "something else, the test is reported."
     ),
     check=check,
     changes=(

@@ -14,7 +14,7 @@ DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Import, 
 
 
 def ends_program(facts: Facts, names: Names, statement: ast.stmt, depth: int = 0) -> bool:
-    """Whether nothing stands below a statement, nor below the calls of its function, to the program's end."""
+    """Whether nothing runs after a statement, or after the calls of its function, before the program ends."""
     node: ast.AST = statement
     for parent in (statement, *names.ancestors(statement)):
         if isinstance(parent, FUNCTIONS):

@@ -150,7 +150,7 @@ def _from_agreed(facts: Facts, names: Names, binding: Binding, steps: int) -> bo
 
 
 def _holds_collective(facts: Facts, names: Names, function: ast.AST, steps: int = 0) -> bool:
-    """Whether a function of the project, or one that it calls, comes to a collective of Horovod's."""
+    """Whether a function of the project, or one that it calls, reaches one of Horovod's collectives."""
     return any(
         is_agreed(facts, names, call)
         or (

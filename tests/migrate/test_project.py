@@ -165,6 +165,22 @@ def test_a_script_that_only_starts_what_others_hold_is_read(tmp_path: Path) -> N
     assert {path.name for path in project.files} == {"train.py", "main.py"}
 
 
+def test_a_script_reaches_the_project_through_what_names_no_framework(tmp_path: Path) -> None:
+    tree(tmp_path, "lib/model.py")
+    (tmp_path / "train.py").write_text("import torch\nimport setup_path\nimport options\n")
+    (tmp_path / "setup_path.py").write_text("import sys\nsys.path.insert(0, 'lib')\n")
+    (tmp_path / "lib" / "options.py").write_text("def parse(): ...\n")
+    (tmp_path / "lib" / "factory.py").write_text("import model\n\nmade = {'a': model}\n")
+    (tmp_path / "lib" / "unused.py").write_text("import model\n\nmade = {'b': model}\n")
+    start = "import setup_path\nfrom {} import {}\n\nif __name__ == '__main__':\n    print({})\n"
+    (tmp_path / "demo.py").write_text(start.format("options", "parse", "parse()"))
+    (tmp_path / "show.py").write_text(start.format("factory", "made", "made"))
+    project = open_project([tmp_path])
+    expected = {"train.py", "demo.py", "show.py", "setup_path.py", "options.py", "factory.py", "model.py"}
+    assert {path.name for path in project.files} == expected
+    assert {path.name for path in project.passed_over} >= {"unused.py"}
+
+
 def test_a_unit_test_starts_nothing(tmp_path: Path) -> None:
     tree(tmp_path, "train.py")
     (tmp_path / "test_parts.py").write_text(

@@ -16,8 +16,10 @@ from hvdkit.migrate.conditions.tensorflow_table import tensorflow_conditions
 from hvdkit.migrate.facts import Facts, Site
 from hvdkit.migrate.facts.coverage.own_weights import own_weights
 from hvdkit.migrate.facts.coverage.unseen_training import unseen_training
+from hvdkit.migrate.facts.data.downloads import downloads_by_hand, waited_for
 from hvdkit.migrate.facts.data.random_batches import drawn_apart, made_apart
 from hvdkit.migrate.facts.data.random_splits import unseeded_picks, unseeded_shuffles, unseeded_splits
+from hvdkit.migrate.facts.data.sample_code import prepares_data
 from hvdkit.migrate.facts.data.samplers_of_hosts import same_on_hosts
 from hvdkit.migrate.facts.data.sharding import (
     epoch_calls,
@@ -273,6 +275,14 @@ def _writers(facts: Facts, program: ProgramFacts) -> Answer:
         return open_at("every rank writes at {}", every)
     if nodes:
         return open_at("one rank of each host writes (local_rank, not rank) at {}", nodes)
+    fetched = [
+        (names, call)
+        for names, call in downloads_by_hand(facts)
+        if where_runs(facts, names, call) is Where.ALL and runs_in(facts, program, names, call)
+        if not prepares_data(facts, names, call) and not waited_for(facts, names, call)
+    ]
+    if fetched:
+        return open_at("every rank downloads to the same file at {}", fetched)
     if not mine:
         return Answer(State.NONE, "no call was found that writes a file")
     return Answer(State.PROVEN, f"rank 0 writes at {places(mine)}")

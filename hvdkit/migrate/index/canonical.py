@@ -31,6 +31,8 @@ _SAME = (
     ("tensorboardX.", "torch.utils.tensorboard."),
     ("torch.utils.tensorboard.writer.", "torch.utils.tensorboard."),
     ("tqdm.auto.", "tqdm."),
+    ("six.moves.", ""),  # `from six.moves import urllib`
+    ("urllib.urlretrieve", "urllib.request.urlretrieve"),  # as Python 2 has it
     ("pytorch_transformers.", "transformers."),  # as it was called in 2019
     ("timm.data.loader.", "timm.data."),
     ("dgl.dataloading.dataloader.", "dgl.dataloading."),

@@ -28,8 +28,9 @@ def open_project(paths: Iterable[Path], reader: Reader = read_file) -> Project:
                     project.load(file, force=False)
         else:
             project.load(path)
-    _starters(project)
-    project.opened = tuple(project.files)
+    named = list(project.files)
+    _close(project)
+    project.opened = (*named, *_starters(project))
     _close(project)
     return project
 
@@ -43,22 +44,44 @@ def reopen(project: Project, rewritten: Mapping[Path, Names], reader: Reader) ->
     return again
 
 
-def _starters(project: Project) -> None:
-    """Load the scripts, no unit tests, that were passed over and import a file that names a framework."""
-    known = set(project.files)
-    words = re.compile(
-        rb"\b(%s)\b" % b"|".join(sorted({re.escape(os.fsencode(path.stem)) for path in known}))
-    )
-    for path in list(project.passed_over):
+def _starters(project: Project) -> list[Path]:
+    """Load the scripts, no unit tests, that were passed over and import a file of the project, also by another."""
+    waiting = [path for path in project.passed_over if path not in project.files]
+    reached, starters, between = set(project.files), list[Path](), list[Path]()
+    fresh = reached
+    while fresh:
+        leading = list(_importing(project, waiting, reached, fresh))
+        waiting = [path for path in waiting if path not in leading]
+        for path in leading:
+            (starters if does_more_than_define(project.files[path]) else between).append(path)
+        fresh = set(leading)
+        reached |= fresh
+    for path in between:  # a starter loads what it imports
+        del project.files[path]
+    project.passed_over = [path for path in project.passed_over if path not in starters]
+    return starters
+
+
+def _importing(project: Project, paths: list[Path], reached: set[Path], fresh: set[Path]) -> Iterator[Path]:
+    """Load those of some files that import one of the files that were reached; fresh: the last of these."""
+    stems = sorted({re.escape(os.fsencode(_module(path))) for path in fresh})
+    words = re.compile(rb"\b(%s)\b" % b"|".join(stems))
+    for path in paths:
         raw = project.content(path)
         source = parse(path, raw) if words.search(raw) and not UNIT_TEST.search(raw) else None
         if source is None or isinstance(source, Unreadable):
             continue
-        names = index(source)
-        if does_more_than_define(names) and any(project.find(name, path) in known for name in names.modules):
-            project.files[path] = names
-            project.passed_over.remove(path)
-            project.forget(path)  # found without the folders that the script puts on sys.path
+        project.files[path] = index(source)  # what a script puts on sys.path is looked for in loaded files
+        project.forget(path)
+        if any(project.find(name, path) in reached for name in project.files[path].modules):
+            yield path
+        else:
+            del project.files[path]
+
+
+def _module(path: Path) -> str:
+    """The last part of the name that a file is imported by."""
+    return path.parent.name if path.name == "__init__.py" else path.stem
 
 
 def python_files(folder: Path) -> Iterator[Path]:

@@ -8,12 +8,11 @@ from collections.abc import Iterator
 from hvdkit.migrate import edits
 from hvdkit.migrate.catalog.finding import manual, safe
 from hvdkit.migrate.catalog.rule import Change, Keep, Rule
-from hvdkit.migrate.facts import Facts
+from hvdkit.migrate.facts import Facts, Site
 from hvdkit.migrate.facts.launch.launch import Spawn, launch_of
 from hvdkit.migrate.facts.programs.horovod_import import horovod_name
-from hvdkit.migrate.facts.programs.launched_processes import leads_to_init
+from hvdkit.migrate.facts.programs.launched_processes import called_openly, functions_below, leads_to_init
 from hvdkit.migrate.facts.programs.programs import kinds_of
-from hvdkit.migrate.facts.programs.reached_code import run_by_nobody
 from hvdkit.migrate.index.names import Names
 from hvdkit.migrate.plan import Edit, Finding
 
@@ -28,7 +27,7 @@ def check(facts: Facts) -> Iterator[Finding]:
         statement = names.statement(spawn.node)
         worker = names.source.segment(spawn.worker)
         if not leads_to_init(facts, names, spawn.worker):
-            if any(run_by_nobody(facts, site.names, site.node) for site in launch_of(facts).inits):
+            if not all(_followed(facts, site) for site in launch_of(facts).inits):
                 message = f"whether {worker} comes to where the process group is made was not followed"
                 advice = (
                     f"call {worker}(hvd.local_rank(), ...) once if it does: horovodrun starts the processes"
@@ -53,6 +52,16 @@ def check(facts: Facts) -> Iterator[Finding]:
                 f"and {hvd}.shutdown(), where the worker calls it, below"
             )
             yield manual("HVD106", names, after, message, advice)
+
+
+def _followed(facts: Facts, init: Site) -> bool:
+    """Whether it is seen what comes to a call that makes a process group: a script, or another spawn's worker."""
+    below = (
+        function
+        for other in launch_of(facts).spawns
+        for function in functions_below(facts, other.names, other.worker)
+    )
+    return called_openly(facts, init.names, init.node) or init.names.function(init.node) in below
 
 
 def _work_after(facts: Facts, names: Names, statement: ast.stmt) -> ast.stmt | None:

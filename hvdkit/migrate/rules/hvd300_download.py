@@ -10,7 +10,7 @@ from hvdkit.migrate.catalog.finding import manual, safe
 from hvdkit.migrate.catalog.rule import Change, Keep, Rule
 from hvdkit.migrate.facts import Facts, Site
 from hvdkit.migrate.facts.code.loops import backward_files
-from hvdkit.migrate.facts.data.downloads import downloading_sets, downloads_by_hand
+from hvdkit.migrate.facts.data.downloads import downloading_sets, downloads_by_hand, waited_for, waits
 from hvdkit.migrate.facts.data.sample_code import prepares_data
 from hvdkit.migrate.facts.launch.which_processes import Where, where_runs
 from hvdkit.migrate.facts.once import once
@@ -20,8 +20,6 @@ from hvdkit.migrate.facts.programs.launched_processes import functions_below
 from hvdkit.migrate.facts.programs.reached_code import only_single, trained_by
 from hvdkit.migrate.index.names import Names
 from hvdkit.migrate.plan import Edit, Finding
-
-BARRIERS = ("horovod.torch.barrier", "hvdkit.torch.barrier")
 
 
 def check(facts: Facts) -> Iterator[Finding]:
@@ -38,13 +36,17 @@ def check(facts: Facts) -> Iterator[Finding]:
     for names, statements in found.items():
         for row in edits.rows(names, dict.fromkeys(statements)):
             waiting = edits.preceding(names, row[0])
-            if where_runs(facts, names, row[0]) is not Where.ALL or _waits(facts, names, waiting):
+            if where_runs(facts, names, row[0]) is not Where.ALL or waits(facts, names, waiting):
                 continue
             message = "one process of each host downloads, the others wait and find the data"
             yield safe(facts, "HVD300", names, row[0], message, _edits, facts, names, row[0], row[-1])
     for names, call in downloads_by_hand(facts):
         if only_single(facts, names) and trained_by(facts, names, call):
-            if where_runs(facts, names, call) is Where.ALL and not prepares_data(facts, names, call):
+            if (
+                where_runs(facts, names, call) is Where.ALL
+                and not prepares_data(facts, names, call)
+                and not waited_for(facts, names, call)
+            ):
                 message = "every rank would download this at once, and unpack and move what others write to"
                 yield manual("HVD300", names, call, message, _advice(facts, names))
 
@@ -75,14 +77,6 @@ def _advice(facts: Facts, names: Names) -> str:
     return (
         f"where it is called: `if {hvd}.local_rank() != 0: {hvd}.barrier()` above the call, and "
         f"`if {hvd}.local_rank() == 0: {hvd}.barrier()` below it"
-    )
-
-
-def _waits(facts: Facts, names: Names, statement: ast.stmt | None) -> bool:
-    """Whether a statement lets some ranks wait: `if rank != 0: barrier()`."""
-    return statement is not None and any(
-        site.names is names and statement in names.ancestors(site.node)
-        for site in facts.calls(*BARRIERS, "torch.distributed.barrier")
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from hvdkit.migrate import edits
 from hvdkit.migrate.facts.data.sample_code import DOWNLOAD, asked_to_download, prepared
 from hvdkit.migrate.facts.facts import Facts, Site
 from hvdkit.migrate.index.names import Names
@@ -25,6 +26,8 @@ SHELL = (
     "os.popen",
     *(f"subprocess.{run}" for run in ("run", "call", "check_call", "check_output")),
 )
+BARRIERS = ("horovod.torch.barrier", "hvdkit.torch.barrier", "torch.distributed.barrier")
+MAX_CALLERS = 4
 FETCHES = (
     "urllib.request.urlretrieve",
     *(f"torchvision.datasets.utils.download_{what}" for what in ("url", "and_extract_archive")),
@@ -55,6 +58,27 @@ def downloads_by_hand(facts: Facts) -> Iterator[tuple[Names, ast.Call]]:
                 command = parts[0] if parts else None
         if isinstance(command, ast.Constant) and str(command.value).split()[:1] in (["wget"], ["curl"]):
             yield site.names, site.node
+
+
+def waited_for(facts: Facts, names: Names, node: ast.AST, depth: int = 0) -> bool:
+    """Whether other ranks wait at a barrier while a node runs, here or wherever its function is called."""
+    statement = names.statement(node)
+    around = (statement, *(p for p in names.ancestors(statement) if isinstance(p, ast.stmt)))
+    function = names.function(node)
+    for each in around:
+        if each is function:
+            break
+        if waits(facts, names, edits.preceding(names, each)):
+            return True
+    sites = facts.flow.call_sites(names, function) if function is not None and depth < MAX_CALLERS else []
+    return bool(sites) and all(waited_for(facts, *site, depth + 1) for site in sites)
+
+
+def waits(facts: Facts, names: Names, statement: ast.stmt | None) -> bool:
+    """Whether a statement lets some ranks wait: `if rank != 0: barrier()`."""
+    return isinstance(statement, ast.If) and any(
+        site.names is names and statement in names.ancestors(site.node) for site in facts.calls(*BARRIERS)
+    )
 
 
 def _derived(facts: Facts) -> Iterator[Site]:

@@ -41,6 +41,20 @@ def leads_to_init(facts: Facts, names: Names, worker: ast.expr) -> bool:
     )
 
 
+def called_openly(facts: Facts, names: Names, node: ast.AST) -> bool:
+    """Whether calls that are followed lead from a script to a node, without a registry or a configuration."""
+    waiting, seen = [(names, node)], set[ast.AST]()
+    while waiting:
+        where, part = waiting.pop()
+        function = where.function(part)
+        if function is None:
+            return True
+        if function not in seen:
+            seen.add(function)
+            waiting += facts.flow.call_sites(where, function)
+    return False
+
+
 def functions_below(facts: Facts, names: Names, worker: ast.expr) -> Iterator[FunctionNode]:
     """The functions that other processes run as their worker, and those that these call."""
     waiting = [made for value in facts.flow.values(names, worker) for made in facts.flow.run_by(value)]

@@ -12,10 +12,15 @@ from hvdkit.migrate.facts.models.step_groups import Backward, Group, Step
 from hvdkit.migrate.facts.optimizers.averaged_by_hand import averages_by_hand
 from hvdkit.migrate.facts.optimizers.steps import steps_of
 from hvdkit.migrate.facts.optimizers.written_optimizers import optimizer_names
-from hvdkit.migrate.index.names import FUNCTIONS, Names
+from hvdkit.migrate.index.names import FUNCTIONS, Binding, Names
 from hvdkit.migrate.index.statements import statements_above, statements_below
 
 SKIP = "skip_synchronize"
+# What a test is made of that asks for settings: `not self.config["alone"]`, `self.mode == "gan"`.
+SETTING = (
+    *(ast.Attribute, ast.Subscript, ast.Name, ast.Constant, ast.expr_context),
+    *(ast.UnaryOp, ast.BoolOp, ast.Compare, ast.unaryop, ast.boolop, ast.cmpop),
+)
 
 
 def is_awaited(facts: Facts, group: Group) -> bool:
@@ -49,7 +54,7 @@ def looked_at_before(facts: Facts, backward: Backward) -> ast.stmt | None:
 def reduced_below(facts: Facts, names: Names, call: ast.Call, group: Group) -> bool:
     """Whether the statements right below a call wait for these gradients."""
     statement = edits.following(names, names.statement(call))
-    while statement is not None and _wait(statement) is not None:
+    while statement is not None and _wait(statement, group) is not None:
         if _is_for(facts, names, statement, group):
             return True
         statement = edits.following(names, statement)
@@ -62,14 +67,18 @@ def reduced_above(facts: Facts, names: Names, statement: ast.stmt, group: Group)
     if isinstance(parent, ast.With) and any(_is_call(item.context_expr, SKIP) for item in parent.items):
         statement = parent
     above = statements_above(names, statement)
-    return bool(above) and _wait(above[-1]) is not None and _is_for(facts, names, above[-1], group)
+    return bool(above) and _wait(above[-1], group) is not None and _is_for(facts, names, above[-1], group)
 
 
 def if_there(facts: Facts, name: str, at: ast.AST, group: Group) -> str:
     """The test around each step of an optimizer that may be None, where a place stands outside it; or "".
 
-    name: the optimizer as it is written at the place.
+    name: the optimizer as it is written at the place. One that an object has only where a setting says so is
+    asked for by that setting.
     """
+    for setting in _settings(facts, name, at, group):
+        written = group.steps[0].names.source.segment(setting)
+        return ast.unparse(setting) if "\n" in written else written
     steps = [step for step in group.steps if ast.unparse(step.target) == name]
     tests = {_asked_for(step, at, name) for step in steps}
     test = tests.pop() if len(tests) == 1 else ""
@@ -112,8 +121,9 @@ def _asked_for(step: Step, at: ast.AST, name: str) -> str:
     return ""
 
 
-def _wait(statement: ast.stmt) -> ast.Call | None:
+def _wait(statement: ast.stmt, group: Group) -> ast.Call | None:
     """The `optimizer.synchronize()` that a statement is, or that is all it does if the optimizer is there."""
+    known = set[str]().union(*(_tests(step.names, step.call) for step in group.steps))
     test = None
     if isinstance(statement, ast.If) and len(statement.body) == 1 and not statement.orelse:
         test, statement = statement.test, statement.body[0]
@@ -121,7 +131,9 @@ def _wait(statement: ast.stmt) -> ast.Call | None:
     if not isinstance(call, ast.Call) or not _is_call(call, "synchronize"):
         return None
     assert isinstance(call.func, ast.Attribute)
-    return call if test is None or ast.unparse(test) in _there(ast.unparse(call.func.value)) else None
+    if test is None or ast.dump(test) in known or ast.unparse(test) in _there(ast.unparse(call.func.value)):
+        return call
+    return None
 
 
 def _there(name: str) -> tuple[str, ...]:
@@ -144,24 +156,52 @@ def _is_call(node: ast.expr, method: str) -> bool:
 
 
 def _is_for(facts: Facts, names: Names, statement: ast.stmt, group: Group) -> bool:
-    call = _wait(statement)
+    call = _wait(statement, group)
     if call is None or not isinstance(call.func, ast.Attribute):
         return False
     return bool(facts.flow.unwrap(facts.flow.values(names, call.func.value)) & group.optimizers)
 
 
-def made_under_test(names: Names, name: str, call: ast.Call, group: Group) -> bool:
+def made_under_test(facts: Facts, names: Names, name: str, call: ast.Call, group: Group) -> bool:
     """Whether an optimizer is made, and steps, under a test only, and backward() runs without it."""
-    made = [_tests(names, b.node) for b in names.bindings(name, call) if b.kind == "assign"]
-    stepped = [_tests(step.names, step.call) for step in group.steps if step.names is names]
-    return bool(made and stepped and set.intersection(*made, *stepped) - _tests(names, call))
+    return bool(_missing_tests(facts, name, call, group)) and not _settings(facts, name, call, group)
 
 
-def _tests(names: Names, node: ast.AST) -> set[str]:
-    """The tests that hold where a node runs, as they are written."""
+def _settings(facts: Facts, name: str, at: ast.AST, group: Group) -> list[ast.expr]:
+    """What `_missing_tests` asks of an object's own settings, which mean the same wherever they are asked for."""
+    root = name.partition(".")[0]
+    return [
+        test
+        for test in _missing_tests(facts, name, at, group)
+        if all(isinstance(part, SETTING) for part in ast.walk(test))
+        and {part.id for part in ast.walk(test) if isinstance(part, ast.Name)} == {root} != {name}
+    ]
+
+
+def _missing_tests(facts: Facts, name: str, at: ast.AST, group: Group) -> list[ast.expr]:
+    """The tests under which alone an optimizer is made and steps, and that do not hold at a place."""
+    first = group.steps[0].names
+    steps = [step for step in group.steps if step.names is first and ast.unparse(step.target) == name]
+    made: list[tuple[Names, Binding]] = []
+    for step in steps:
+        if isinstance(step.target, ast.Attribute):
+            made += facts.flow.stored(step.names, step.target)
+        elif isinstance(step.target, ast.Name):
+            bindings = step.names.bindings(step.target.id, step.target)
+            made += [(step.names, binding) for binding in bindings if binding.kind == "assign"]
+    if not made or not steps:
+        return []
+    under = [_tests(where, binding.node) for where, binding in made]
+    under += [_tests(step.names, step.call) for step in steps]
+    common = set.intersection(*map(set, under)) - set(_tests(steps[0].names, at))
+    return [test for key, test in under[len(made)].items() if key in common]
+
+
+def _tests(names: Names, node: ast.AST) -> dict[str, ast.expr]:
+    """The tests that hold where a node runs, by how they are written."""
     around = [node, *names.ancestors(node)]
     return {
-        ast.dump(parent.test)
+        ast.dump(parent.test): parent.test
         for child, parent in zip(around, around[1:])
         if isinstance(parent, ast.If) and child in parent.body
     }

@@ -50,9 +50,9 @@ NOTHING_ADVICE = "take module. off the names of older checkpoints before they ar
 LEFT_OUT = "names that do not begin with module. are left out here, and none begin so any more"
 LEFT_OUT_ADVICE = 'keep the others under the names that they have: key.removeprefix("module.") for every key'
 INSIDE = "unknown names are passed over: a checkpoint from before has .module. in the names of a part that was wrapped"
-INSIDE_ADVICE = (
-    "take module. out of the names of older checkpoints before they are loaded, then drop this note"
-)
+INSIDE_ADVICE = "take module. out of the names of older checkpoints before they load, then drop this note"
+OLDER_INSIDE = "a part of the model was wrapped: names in older checkpoints have .module. inside"
+INNER = f'replace(".{PREFIX}", ".")'
 STAYS = "this model is wrapped, and the names in the checkpoints that the training writes begin with module. no more"
 STAYS_ADVICE = "load into model.module, and take module. off the names of older checkpoints"
 READ_BARE = "checkpoints are read without module., whether they have it or not"
@@ -74,8 +74,13 @@ def check(facts: Facts) -> Iterator[Finding]:
         yield from _loads(facts, names)
     for names in facts.files:
         for call, model in state_loads(names):
-            if passes_over(names, call) and holds_wrapped(facts, names, model):
+            if not holds_wrapped(facts, names, model):
+                continue
+            state = given(call, 0, "state_dict")
+            if passes_over(names, call):
                 yield manual("HVD206", names, call, INSIDE, INSIDE_ADVICE)
+            elif state is not None and is_of_file(facts, names, state) and not has_part_module(facts):
+                yield safe(facts, "HVD206", names, call, OLDER_INSIDE, _bare, names, state, INNER)
     for names, call in loads_into_wrapped(facts):
         yield manual("HVD206", names, call, STAYS, STAYS_ADVICE)
 
@@ -126,10 +131,10 @@ def _without(names: Names, node: ast.Constant, loads: list[ast.expr]) -> list[Ed
     return [*found, *(_bare(names, load) for load in loads)]
 
 
-def _bare(names: Names, state: ast.expr) -> Edit:
-    """A checkpoint's names without the prefix."""
+def _bare(names: Names, state: ast.expr, how: str = f'removeprefix("{PREFIX}")') -> Edit:
+    """A checkpoint's names without the wrapper's."""
     taken = f"{names.source.segment(state)}.items()"
-    bare = f'{{name.removeprefix("{PREFIX}"): value for name, value in {taken}}}'
+    bare = f"{{name.{how}: value for name, value in {taken}}}"
     return edits.replace(names.source, state, bare)
 
 

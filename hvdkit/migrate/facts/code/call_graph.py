@@ -13,6 +13,7 @@ from hvdkit.migrate.facts.facts import Facts
 from hvdkit.migrate.facts.once import once
 from hvdkit.migrate.index.names import FunctionNode, Names
 from hvdkit.migrate.project.files import does_more_than_define
+from hvdkit.migrate.values.lookups import looked_up_in
 from hvdkit.migrate.values.value import Value
 
 Way = tuple[Names, ast.AST]
@@ -104,6 +105,7 @@ class CallGraph:
             if owner not in where.ancestors(node)
             and any(value.node is owner for value in self._facts.flow.values(where, node))
         ]
+        places = places or self._looked_up(names, owner.name)
         return places or ([] if names in self._for_others else [(names, owner)])
 
     @cached_property
@@ -135,22 +137,45 @@ class CallGraph:
         return [(where, node) for node, where in named.items()]
 
     def _looked_up(self, names: Names, name: str) -> list[Way]:
-        """Where a module is asked for a function by a text: `getattr(import_module(chosen), "run")`."""
+        """Where a module is asked for what it has, by a text: `getattr(module, "run")`, `module.__dict__[chosen]`."""
         return [
-            (where, call)
-            for where, call in self._asked_by_text.get(name, ())
-            if any(value.node is names.source.tree for value in self._facts.flow.values(where, call.args[0]))
+            (where, node)
+            for where, node, holder, text in self._asked_by_text
+            if name == text or (text is None and not name.startswith("_"))
+            if any(
+                value.kind == "module" and self._has(value.names, names, name)
+                for value in self._facts.flow.values(where, holder)
+            )
         ]
 
     @cached_property
-    def _asked_by_text(self) -> dict[str, list[tuple[Names, ast.Call]]]:
-        """The calls `getattr(holder, "name")`, by that name."""
-        found: dict[str, list[tuple[Names, ast.Call]]] = {}
+    def _asked_by_text(self) -> list[tuple[Names, ast.expr, ast.expr, str | None]]:
+        """What looks something up in a module: where, the module and the text, None for one that is computed."""
+        found = []
         for where in self._facts.files:
-            for call in where.calls.get("getattr", ()):
-                if len(call.args) > 1 and isinstance(call.args[1], ast.Constant):
-                    found.setdefault(str(call.args[1].value), []).append((where, call))
+            calls = (*where.calls.get("getattr", ()), *where.calls.get("vars", ()))
+            dicts = (where.parents[node] for node in where.attributes.get("__dict__", ()))
+            for node in (*calls, *(node for node in dicts if isinstance(node, ast.Subscript))):
+                asks = where.parents[node] if getattr(getattr(node, "func", None), "id", "") == "vars" else node
+                holder = looked_up_in(asks if isinstance(asks, ast.expr) else None)
+                if holder is None:
+                    continue
+                if isinstance(asks, ast.Subscript):
+                    text = asks.slice
+                elif isinstance(asks, ast.Call) and len(asks.args) > 1:
+                    text = asks.args[1]
+                else:
+                    continue
+                known = isinstance(text, ast.Constant)
+                found.append((where, asks, holder, str(text.value) if known else None))
         return found
+
+    def _has(self, holder: Names, names: Names, name: str) -> bool:
+        """Whether a module is a file, or takes a name from it."""
+        if holder is names:
+            return True
+        takes = name in holder.module.names or bool(holder.stars)
+        return takes and names in self._facts.project.imports(holder)
 
     def _may_mean(self, where: Names, node: ast.expr, names: Names, function: FunctionNode) -> bool:
         flow = self._facts.flow

@@ -577,3 +577,72 @@ def test_a_rank_within_a_host_divides_nothing_between_hosts(tmp_path: Path, size
     row = table(tmp_path, text)[SHARDED]
     assert row.state is State.OPEN
     assert "on several hosts" in row.detail
+
+
+def test_a_download_by_every_rank_is_open(tmp_path: Path) -> None:
+    fetched = GOOD.replace("import torch\n", "import torch\nfrom urllib.request import urlretrieve\n", 1)
+    fetched = fetched.replace("    model = torch", "    urlretrieve(URL, 'model.pt')\n    model = torch", 1)
+    row = table(tmp_path, fetched)[FILES]
+    assert row.state is State.OPEN
+    assert "every rank downloads to the same file at train.py:" in row.detail
+    waits = "    if hvd.local_rank() {} 0:\n        hvd.barrier()\n"
+    call = "    urlretrieve(URL, 'model.pt')\n"
+    waited = fetched.replace(call, waits.format("!=") + call + waits.format("=="))
+    assert table(tmp_path, waited)[FILES].state is State.PROVEN
+
+
+def test_a_download_in_what_a_module_is_asked_for_by_name_is_open(tmp_path: Path) -> None:
+    nets = "from urllib.request import urlretrieve\n\ndef small():\n    urlretrieve(URL, 'small.pt')\n"
+    asked = GOOD.replace("import torch\n", "import torch\nimport nets\n", 1)
+    for asks in ("getattr(nets, NAME)()", "nets.__dict__[NAME]()", "vars(nets)[NAME]()"):
+        text = asked.replace("    model = torch", f"    {asks}\n    model = torch", 1)
+        row = table(tmp_path, text, nets=nets)[FILES]
+        assert "every rank downloads to the same file at nets.py:4" in row.detail, asks
+    other = asked.replace("    model = torch", "    getattr(nets, 'large')()\n    model = torch", 1)
+    assert table(tmp_path, other, nets=nets)[FILES].state is State.PROVEN
+
+
+def test_another_programs_call_of_what_rank_0_runs_changes_nothing(tmp_path: Path) -> None:
+    report = (
+        "import torch\n\ndef report(net):\n    torch.save(net, 'report.pt')\n\n"
+        "if __name__ == '__main__':\n    report(torch.nn.Linear(2, 1))\n"
+    )
+    text = GOOD.replace("import torch\n", "import torch\nfrom report import report\n", 1)
+    guarded = text.replace("        torch.save(", "        report(model)\n        torch.save(")
+    assert table(tmp_path, guarded, report=report)[FILES].state is State.PROVEN
+    every = text.replace("    if hvd.rank() == 0:", "    report(model)\n    if hvd.rank() == 0:")
+    assert "every rank writes at report.py:4" in table(tmp_path, every, report=report)[FILES].detail
+
+
+def test_a_sampler_whose_loader_is_not_followed_has_to_be_told_the_epoch(tmp_path: Path) -> None:
+    hidden = GOOD.replace("loader = DataLoader(data, sampler=sampler)", "loader = hide(data, sampler)")
+    assert table(tmp_path, hidden)[EPOCHS].state is State.PROVEN
+    untold = hidden.replace("        sampler.set_epoch(epoch)\n", "")
+    row = table(tmp_path, untold)[EPOCHS]
+    assert row.state is State.OPEN
+    assert "no set_epoch was found for the sampler at train.py:8" in row.detail
+
+
+def test_a_flag_that_is_set_where_there_are_several_processes_guards_what_is_written(tmp_path: Path) -> None:
+    flag = (
+        "    if hvd.size() > 1:\n        options.several = True\n    else:\n        options.several = False\n"
+    )
+    text = GOOD.replace("    sampler =", flag + "    sampler =", 1)
+    text = text.replace("    if hvd.rank() == 0:", "    if not options.several or hvd.rank() == 0:")
+    assert (
+        table(
+            tmp_path,
+            text.replace("def main", "from settings import options\n\ndef main"),
+            settings="options = read()\n",
+        )[FILES].state
+        is State.PROVEN
+    )
+    other = text.replace("hvd.size() > 1:", "LARGE:")
+    assert (
+        table(
+            tmp_path,
+            other.replace("def main", "from settings import options\n\ndef main"),
+            settings="options = read()\n",
+        )[FILES].state
+        is State.OPEN
+    )

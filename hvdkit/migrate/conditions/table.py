@@ -37,8 +37,9 @@ from hvdkit.migrate.facts.data.training_loaders import (
 )
 from hvdkit.migrate.facts.data.whole_graph import whole_graph
 from hvdkit.migrate.facts.files.writers import writers
+from hvdkit.migrate.facts.launch.lone_processes import without_job
 from hvdkit.migrate.facts.launch.rank_kinds import rank_kinds
-from hvdkit.migrate.facts.launch.which_processes import Where, where_runs, without_job
+from hvdkit.migrate.facts.launch.which_processes import Where, where_runs
 from hvdkit.migrate.facts.models.gradient_collectives import BY_HOROVOD, Gradients, hand_reductions
 from hvdkit.migrate.facts.models.wraps import chosen_wraps
 from hvdkit.migrate.facts.optimizers.after_backward import averaged_passes
@@ -46,7 +47,7 @@ from hvdkit.migrate.facts.optimizers.averaging_optimizers import averaging_optim
 from hvdkit.migrate.facts.optimizers.named_passes import passes_by_name
 from hvdkit.migrate.facts.optimizers.unknown_steps import unknown_steps
 from hvdkit.migrate.facts.programs.programs import ProgramFacts, programs_of
-from hvdkit.migrate.facts.programs.reached_code import run_by_nobody, runs_in
+from hvdkit.migrate.facts.programs.reached_code import is_started, run_by_nobody, runs_in
 from hvdkit.migrate.facts.programs.training_paths import training_paths
 from hvdkit.migrate.index.names import Names
 from hvdkit.migrate.plan import Condition, State
@@ -76,6 +77,8 @@ def conditions(facts: Facts, entry: Path, before: Facts) -> tuple[Condition, ...
     if program.kind.startswith("tf-"):
         return tensorflow_conditions(facts, program, before)
     training = bool(training_paths(facts, program)) or passes_by_name(facts, program)
+    if not training and not is_started(facts, program.entry):
+        return ()  # only other files' programs run what it defines
     if not training and not _uses_horovod(facts, program):
         return tuple(Condition(name, State.NONE, ONE_PROCESS) for name in (*STARTED, *TRAINING, *ALWAYS))
     answers = {name: check(facts, program) for name, check in STARTED.items()}
@@ -177,7 +180,10 @@ def _without_loader(facts: Facts, program: ProgramFacts) -> Answer:
 
 
 def _set_epoch(facts: Facts, program: ProgramFacts) -> Answer:
-    loaders = [loader for loader in training_loaders(facts, program) if share(facts, loader)]
+    every = training_loaders(facts, program)
+    if not every and (answer := _samplers_told(facts, program)) is not None:
+        return answer
+    loaders = [loader for loader in every if share(facts, loader)]
     shuffling = [o for o in loaders if not in_order(facts, o) and not orders_itself(facts, o)]
     if not shuffling:
         return Answer(State.NONE, "no sampler asks for the epoch" if loaders else "no sampler was found")
@@ -189,6 +195,26 @@ def _set_epoch(facts: Facts, program: ProgramFacts) -> Answer:
     if untold:
         return open_at("no set_epoch was found for the loader at {}", untold)
     return Answer(State.PROVEN, f"set_epoch at {places(call for found in calls.values() for call in found)}")
+
+
+def _samplers_told(facts: Facts, program: ProgramFacts) -> Answer | None:
+    """Of samplers whose loaders were not followed: whether each is told the epoch; None without any."""
+    samplers = [
+        site
+        for site in facts.calls(*words.SAMPLERS - {words.ORDERED_SAMPLER})
+        if runs_in(facts, program, site.names, site.node) and not _is_off(keyword(site.node, "shuffle"))
+    ]
+    calls = [at for at in facts.methods("set_epoch") if runs_in(facts, program, at[0], at[1])]
+    told = {value.node for names, _, receiver in calls for value in facts.flow.values(names, receiver)}
+    untold = [site for site in samplers if site.node not in told]
+    if untold:
+        return open_at("no set_epoch was found for the sampler at {}", untold)
+    where = places((names, call) for names, call, _ in calls)
+    return Answer(State.PROVEN, f"set_epoch at {where}") if samplers else None
+
+
+def _is_off(argument: ast.expr | None) -> bool:
+    return isinstance(argument, ast.Constant) and not argument.value
 
 
 def _optimizer(facts: Facts, program: ProgramFacts) -> Answer:
@@ -269,7 +295,12 @@ def _follows(site: Site, names: Names, call: ast.Call) -> bool:
 
 def _writers(facts: Facts, program: ProgramFacts) -> Answer:
     mine = [writer for writer in writers(facts) if runs_in(facts, program, writer.names, writer.node)]
-    every = [writer for writer in mine if writer.where is Where.ALL]
+    every = [
+        writer
+        for writer in mine
+        if writer.where is Where.ALL
+        and where_runs(facts, writer.names, writer.node, within=program) is Where.ALL
+    ]
     nodes = [writer for writer in mine if writer.where is Where.ONE_PER_NODE]
     if every:
         return open_at("every rank writes at {}", every)
@@ -278,7 +309,8 @@ def _writers(facts: Facts, program: ProgramFacts) -> Answer:
     fetched = [
         (names, call)
         for names, call in downloads_by_hand(facts)
-        if where_runs(facts, names, call) is Where.ALL and runs_in(facts, program, names, call)
+        if runs_in(facts, program, names, call)
+        if where_runs(facts, names, call, within=program) is Where.ALL
         if not prepares_data(facts, names, call) and not waited_for(facts, names, call)
     ]
     if fetched:

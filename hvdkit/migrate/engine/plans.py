@@ -12,7 +12,7 @@ from hvdkit.migrate.conditions.table import conditions
 from hvdkit.migrate.engine.launchers import launch_calls, launch_lines
 from hvdkit.migrate.engine.passes import Pass, run_pass
 from hvdkit.migrate.facts import Options
-from hvdkit.migrate.facts.programs.programs import programs_of
+from hvdkit.migrate.facts.programs.programs import ProgramFacts, programs_of
 from hvdkit.migrate.plan import Plan, Program
 from hvdkit.migrate.project.files import Project, Reader
 from hvdkit.migrate.read.room import roomy
@@ -40,16 +40,16 @@ def unreadable(project: Project) -> tuple[tuple[Path, int, str], ...]:
 
 
 def _programs(done: Pass) -> tuple[Program, ...]:
-    return tuple(
-        Program(
-            program.entry.source.path,
-            program.kind,
-            tuple(sorted(names.source.path for names in program.files)),
-            conditions(done.after, program.entry.source.path, done.facts),
-            told(done.facts, done.refused, program),
-        )
-        for program in programs_of(done.facts)
-    )
+    return tuple(_program(done, program) for program in programs_of(done.facts))
+
+
+def _program(done: Pass, program: ProgramFacts) -> Program:
+    """What becomes of a program; a file that nobody starts is none, whatever it shares with others."""
+    path = program.entry.source.path
+    rows = conditions(done.after, path, done.facts)
+    refused = told(done.facts, done.refused, program)
+    kind = program.kind if rows or refused else "none"
+    return Program(path, kind, tuple(sorted(names.source.path for names in program.files)), rows, refused)
 
 
 def _notes(paths: Sequence[Path], done: Pass, programs: Sequence[Program]) -> tuple[str, ...]:

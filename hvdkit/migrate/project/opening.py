@@ -45,7 +45,7 @@ def reopen(project: Project, rewritten: Mapping[Path, Names], reader: Reader) ->
 
 
 def _starters(project: Project) -> list[Path]:
-    """Load the scripts, no unit tests, that were passed over and import a file of the project, also by another."""
+    """Load the scripts, no unit tests, that were passed over and import the project, also by another file."""
     waiting = [path for path in project.passed_over if path not in project.files]
     reached, starters, between = set(project.files), list[Path](), list[Path]()
     fresh = reached

@@ -13,6 +13,7 @@ from hvdkit.migrate.facts.facts import Facts
 from hvdkit.migrate.facts.once import once
 from hvdkit.migrate.index.names import FunctionNode, Names
 from hvdkit.migrate.project.files import does_more_than_define
+from hvdkit.migrate.values.arguments import given
 from hvdkit.migrate.values.lookups import looked_up_in
 from hvdkit.migrate.values.value import Value
 
@@ -137,7 +138,7 @@ class CallGraph:
         return [(where, node) for node, where in named.items()]
 
     def _looked_up(self, names: Names, name: str) -> list[Way]:
-        """Where a module is asked for what it has, by a text: `getattr(module, "run")`, `module.__dict__[chosen]`."""
+        """Where a module is asked for a name: `getattr(module, "run")`, `module.__dict__[chosen]`."""
         return [
             (where, node)
             for where, node, holder, text in self._asked_by_text
@@ -150,24 +151,15 @@ class CallGraph:
 
     @cached_property
     def _asked_by_text(self) -> list[tuple[Names, ast.expr, ast.expr, str | None]]:
-        """What looks something up in a module: where, the module and the text, None for one that is computed."""
+        """What looks something up in a module: where, the module and the text; None for a computed one."""
         found = []
         for where in self._facts.files:
-            calls = (*where.calls.get("getattr", ()), *where.calls.get("vars", ()))
-            dicts = (where.parents[node] for node in where.attributes.get("__dict__", ()))
-            for node in (*calls, *(node for node in dicts if isinstance(node, ast.Subscript))):
-                asks = where.parents[node] if getattr(getattr(node, "func", None), "id", "") == "vars" else node
-                holder = looked_up_in(asks if isinstance(asks, ast.expr) else None)
-                if holder is None:
-                    continue
-                if isinstance(asks, ast.Subscript):
-                    text = asks.slice
-                elif isinstance(asks, ast.Call) and len(asks.args) > 1:
-                    text = asks.args[1]
-                else:
-                    continue
-                known = isinstance(text, ast.Constant)
-                found.append((where, asks, holder, str(text.value) if known else None))
+            inside = (*where.calls.get("vars", ()), *where.attributes.get("__dict__", ()))
+            for asks in (*where.calls.get("getattr", ()), *(where.parents[node] for node in inside)):
+                if isinstance(asks, (ast.Call, ast.Subscript)) and (holder := looked_up_in(asks)) is not None:
+                    text = asks.slice if isinstance(asks, ast.Subscript) else given(asks, 1, "name")
+                    known = str(text.value) if isinstance(text, ast.Constant) else None
+                    found.append((where, asks, holder, known))
         return found
 
     def _has(self, holder: Names, names: Names, name: str) -> bool:

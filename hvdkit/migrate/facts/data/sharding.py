@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from hvdkit.migrate.facts.data.loaders import Loader
 from hvdkit.migrate.facts.data.loaders_of_phases import Phase, phase_trained
 from hvdkit.migrate.facts.facts import Facts
+from hvdkit.migrate.facts.launch.lone_processes import without_job
 from hvdkit.migrate.facts.launch.rank_kinds import rank_kinds
-from hvdkit.migrate.facts.launch.which_processes import without_job
 from hvdkit.migrate.facts.programs.programs import programs_of
 from hvdkit.migrate.index.names import FUNCTIONS, Names
 from hvdkit.migrate.values import vocabulary as words

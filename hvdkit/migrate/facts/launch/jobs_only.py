@@ -6,7 +6,7 @@ import ast
 
 from hvdkit.migrate.facts.facts import Facts
 from hvdkit.migrate.facts.launch.launch_reach import tests_before
-from hvdkit.migrate.facts.launch.which_processes import leaves, lone_where
+from hvdkit.migrate.facts.launch.lone_processes import leaves, lone_where
 from hvdkit.migrate.facts.programs.programs import ProgramFacts
 from hvdkit.migrate.facts.programs.reached_code import runs_in
 from hvdkit.migrate.index.names import Names

@@ -16,8 +16,8 @@ from hvdkit.migrate.facts.code.launch_options import Option
 from hvdkit.migrate.facts.facts import Facts
 from hvdkit.migrate.facts.launch.definitions import Definition, definitions, is_replaced
 from hvdkit.migrate.facts.launch.launch import Launch, launch_of
+from hvdkit.migrate.facts.launch.lone_processes import leaves
 from hvdkit.migrate.facts.launch.ranks import constant
-from hvdkit.migrate.facts.launch.which_processes import leaves
 from hvdkit.migrate.facts.once import once
 from hvdkit.migrate.facts.programs.programs import programs_of
 from hvdkit.migrate.facts.programs.reached_code import runs_in

@@ -6,8 +6,9 @@ import ast
 
 from hvdkit.migrate.facts.facts import Facts
 from hvdkit.migrate.facts.launch.launch import launch_of
+from hvdkit.migrate.facts.launch.lone_processes import says_distributed
 from hvdkit.migrate.facts.launch.rank_kinds import CONSTANT, rank_kinds
-from hvdkit.migrate.facts.launch.which_processes import Where, processes_of_test, says_distributed
+from hvdkit.migrate.facts.launch.which_processes import Where, processes_of_test
 from hvdkit.migrate.index.names import Names
 from hvdkit.migrate.values.arguments import passed
 

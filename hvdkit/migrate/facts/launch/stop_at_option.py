@@ -9,9 +9,10 @@ from itertools import takewhile
 from hvdkit.dataclass import dataclass
 from hvdkit.migrate.facts.code.unused import mentions_of, outermost, unused
 from hvdkit.migrate.facts.facts import Facts
+from hvdkit.migrate.facts.launch.lone_processes import says_distributed
 from hvdkit.migrate.facts.launch.other_parallelism import Use, other_parallelism
 from hvdkit.migrate.facts.launch.rank_kinds import CONSTANT, UNKNOWN, rank_kinds
-from hvdkit.migrate.facts.launch.which_processes import Where, processes_of_test, says_distributed
+from hvdkit.migrate.facts.launch.which_processes import Where, processes_of_test
 from hvdkit.migrate.facts.once import once
 from hvdkit.migrate.facts.programs.programs import ProgramFacts, programs_of
 from hvdkit.migrate.index.names import FUNCTIONS, Names

@@ -7,21 +7,23 @@ from enum import IntEnum
 
 from hvdkit.migrate.facts.code.call_graph import call_graph
 from hvdkit.migrate.facts.facts import Facts
-from hvdkit.migrate.facts.launch.launch import launch_of
-from hvdkit.migrate.facts.launch.rank_kinds import CONSTANT, UNKNOWN, rank_kinds
+from hvdkit.migrate.facts.launch.lone_processes import (
+    constant_number,
+    counted_by,
+    leaves,
+    lone_where,
+    says_distributed,
+    without_job,
+)
+from hvdkit.migrate.facts.launch.rank_kinds import rank_kinds
 from hvdkit.migrate.facts.once import once
-from hvdkit.migrate.facts.programs.reached_code import trained_by
+from hvdkit.migrate.facts.programs.programs import ProgramFacts
+from hvdkit.migrate.facts.programs.reached_code import runs_in, trained_by
 from hvdkit.migrate.index.names import FUNCTIONS, Binding, FunctionNode, Names
 from hvdkit.migrate.index.statements import statements_above, statements_below
 from hvdkit.migrate.values.arguments import passed
-from hvdkit.migrate.values.vocabulary import EVERY_HOROVOD
 
 MAX_CALLERS = 6
-_LEAVES = (ast.Return, ast.Raise, ast.Continue, ast.Break)
-# A size compared so, with this number, says that there is one process, or that there are several.
-_ONE: dict[type, int] = {ast.Eq: 1, ast.LtE: 1, ast.Lt: 2}
-_SEVERAL: dict[type, int] = {ast.NotEq: 1, ast.Gt: 1, ast.GtE: 2}
-_STARTED = frozenset(("torch.distributed.is_initialized", *(f"{m}.is_initialized" for m in EVERY_HOROVOD)))
 
 NO_ERRORS = ("KeyboardInterrupt", "SystemExit", "GeneratorExit")
 
@@ -34,8 +36,18 @@ class Where(IntEnum):
     RANK_0 = 2
 
 
-def where_runs(facts: Facts, names: Names, node: ast.AST, depth: int = 0, training: bool = False) -> Where:
-    """The processes that reach a node; with `training` by calls in programs that train, if there are any."""
+def where_runs(
+    facts: Facts,
+    names: Names,
+    node: ast.AST,
+    depth: int = 0,
+    training: bool = False,
+    within: ProgramFacts | None = None,
+) -> Where:
+    """The processes that reach a node; with `training` by calls in programs that train, if there are any.
+
+    within: the program whose processes are meant; else those of all programs.
+    """
     best = Where.ALL
     child = node
     for parent in names.ancestors(node):
@@ -51,7 +63,7 @@ def where_runs(facts: Facts, names: Names, node: ast.AST, depth: int = 0, traini
         if best is Where.RANK_0:
             return best
         if isinstance(parent, FUNCTIONS):
-            return max(best, _of_function(facts, names, parent, depth, training))
+            return max(best, _of_function(facts, names, parent, depth, training, within))
         child = parent
     return best
 
@@ -83,7 +95,14 @@ def sometimes_alone(facts: Facts, names: Names, node: ast.AST, depth: int = 0) -
     return any(sometimes_alone(facts, where, call, depth + 1) for where, call in sites)
 
 
-def _of_function(facts: Facts, names: Names, function: FunctionNode, depth: int, training: bool) -> Where:
+def _of_function(
+    facts: Facts,
+    names: Names,
+    function: FunctionNode,
+    depth: int,
+    training: bool,
+    within: ProgramFacts | None,
+) -> Where:
     """The processes that run a function: those of its decorator, or of the widest of its calls."""
     for decorator in getattr(function, "decorator_list", ()):
         called = decorator.func if isinstance(decorator, ast.Call) else decorator
@@ -97,7 +116,9 @@ def _of_function(facts: Facts, names: Names, function: FunctionNode, depth: int,
     sites = facts.flow.call_sites(names, function)
     if training:
         sites = [site for site in sites if trained_by(facts, *site)] or sites
-    return min((where_runs(facts, *site, depth + 1, training) for site in sites), default=Where.ALL)
+    if within is not None:
+        sites = [site for site in sites if runs_in(facts, within, *site)] or sites
+    return min((where_runs(facts, *site, depth + 1, training, within) for site in sites), default=Where.ALL)
 
 
 def _calls_on_rank_0(facts: Facts, names: Names, decorator: ast.AST) -> bool:
@@ -118,12 +139,6 @@ def _left_above(facts: Facts, names: Names, child: ast.AST) -> Where:
         if isinstance(statement, ast.If) and leaves(names, statement.body[-1]):
             best = max(best, processes_of_test(facts, names, statement.test, False))
     return best
-
-
-def leaves(names: Names, statement: ast.stmt) -> bool:
-    if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call):
-        return bool({"sys.exit", "os._exit"} & set(names.qualified(statement.value.func)))
-    return isinstance(statement, _LEAVES)
 
 
 def processes_of_test(facts: Facts, names: Names, test: ast.AST, holds: bool = True, depth: int = 0) -> Where:
@@ -185,13 +200,13 @@ def _compared(facts: Facts, names: Names, test: ast.Compare, holds: bool) -> Whe
     if isinstance(left, ast.Constant) and isinstance(operator, (ast.Eq, ast.NotEq)):
         left, right = right, left
     if isinstance(operator, ast.In) and holds and isinstance(right, (ast.List, ast.Tuple, ast.Set)):
-        numbers = [_number(item) for item in right.elts]
+        numbers = [constant_number(item) for item in right.elts]
         return _rank(facts, names, left) if {*numbers} <= {-1, 0} and 0 in numbers else Where.ALL
     if isinstance(operator, ast.NotIn) and not holds:
         return _compared(facts, names, ast.Compare(left, [ast.In()], [right]), True)
     equal = isinstance(operator, ast.Eq if holds else (ast.NotEq, ast.Gt))
-    below_one = isinstance(operator, ast.Lt if holds else ast.GtE) and _number(right) == 1
-    if (equal and _number(right) == 0) or below_one:
+    below_one = isinstance(operator, ast.Lt if holds else ast.GtE) and constant_number(right) == 1
+    if (equal and constant_number(right) == 0) or below_one:
         return _rank(facts, names, left)
     return Where.ALL
 
@@ -269,116 +284,12 @@ def _passed(facts: Facts, names: Names, arg: ast.arg, holds: bool, depth: int) -
     return min(found, default=Where.ALL)
 
 
-def without_job(facts: Facts, names: Names, node: ast.AST) -> bool:
-    """Whether code runs only where the program is not distributed: under `not` of a flag for that."""
-    child = node
-    for parent in names.ancestors(node):
-        if isinstance(parent, ast.If) and child is not parent.test:
-            if lone_where(facts, names, parent.test, child in parent.body):
-                return True
-        if isinstance(parent, ast.IfExp) and child is not parent.test:
-            if lone_where(facts, names, parent.test, child is parent.body):
-                return True
-        for field in ("body", "orelse"):
-            block = getattr(parent, field, None)
-            if isinstance(block, list) and child in block and isinstance(parent, FUNCTIONS):
-                for above in block[: block.index(child)]:
-                    if isinstance(above, ast.If) and leaves(names, above.body[-1]):
-                        if lone_where(facts, names, above.test, False):
-                            return True
-        child = parent
-    return False
-
-
-def lone_where(facts: Facts, names: Names, test: ast.AST, holds: bool) -> bool:
-    """Whether a test comes out as `holds` only in a program of one process."""
-    if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
-        return lone_where(facts, names, test.operand, not holds)
-    if isinstance(test, ast.BoolOp):
-        alone = [lone_where(facts, names, value, holds) for value in test.values]
-        return any(alone) if isinstance(test.op, ast.And) == holds else all(alone)
-    if isinstance(test, ast.Compare) and len(test.ops) == 1 and "size" in _kinds(facts, names, test.left):
-        bound = (_ONE if holds else _SEVERAL).get(type(test.ops[0]))
-        return bound is not None and _number(test.comparators[0]) == bound
-    return not holds and says_distributed(facts, names, test)
-
-
-@once
-def says_distributed(facts: Facts, names: Names, test: ast.AST, depth: int = 0) -> bool:
-    """Whether a flag says that there are several processes: by what it was computed from."""
-    return depth <= 3 and _says_distributed(facts, names, test, depth)
-
-
-def _says_distributed(facts: Facts, names: Names, test: ast.AST, depth: int) -> bool:
-    if test in rank_kinds(facts).launch_tests:
-        return True
-    if isinstance(test, ast.Call):
-        if _STARTED & set(facts.flow.qualified(names, test.func)):
-            return True
-        return any(
-            says_distributed(facts, where, result, depth + 1)
-            for where, function in facts.flow.functions(names, test)
-            for result in where.returns.get(function, ())
-        ) or any(_tests_started(facts, w, f) for w, f in facts.flow.functions(names, test))
-    if isinstance(test, ast.Compare):
-        return bool({"size", "rank", "local_rank"} & rank_kinds(facts).of(names, test.left))
-    if isinstance(test, ast.BoolOp):
-        return any(says_distributed(facts, names, value, depth) for value in test.values)
-    if isinstance(test, ast.Name):
-        bindings = [(names, b) for b in names.bindings(test.id, test)]
-    elif isinstance(test, ast.Attribute):
-        bindings = facts.flow.stored(names, test)
-    else:
-        return False
-    return any(
-        b.kind == "assign" and b.value is not None and says_distributed(facts, where, b.value, depth + 1)
-        for where, b in bindings
-    ) or any(_set_at_start(facts, where, b.value, b.node) for where, b in bindings)
-
-
-@once
-def _tests_started(facts: Facts, names: Names, function: ast.AST) -> bool:
-    """`def is_dist_avail_and_initialized()`: it asks whether the job was started."""
-    return any(
-        isinstance(node, ast.Call) and bool(_STARTED & set(names.qualified(node.func)))
-        for node in ast.walk(function)
-    )
-
-
-def _set_at_start(facts: Facts, names: Names, value: ast.expr | None, node: ast.AST) -> bool:
-    """`args.distributed = True` in the function that starts the job."""
-    function = names.function(node)
-    if not isinstance(value, ast.Constant) or value.value is not True or function is None:
-        return False
-    starts = ("torch.distributed.init_process_group", *(f"{module}.init" for module in EVERY_HOROVOD))
-    return any(site.names is names and names.function(site.node) is function for site in facts.calls(*starts))
-
-
 def _rank(facts: Facts, names: Names, node: ast.AST) -> Where:
-    kinds = _kinds(facts, names, node)
+    kinds = counted_by(facts, names, node)
     if kinds == {"rank"}:
         return Where.RANK_0
     return Where.ONE_PER_NODE if kinds and kinds <= {"rank", "local_rank"} else Where.ALL
 
 
-def _kinds(facts: Facts, names: Names, node: ast.AST) -> frozenset[str]:
-    """What a number counts: a rank, a size."""
-    kinds = rank_kinds(facts).of(names, node) - {CONSTANT}
-    if UNKNOWN in kinds and isinstance(node, ast.expr):
-        return frozenset(launch_of(facts).meaning(names, node))  # it goes into init_process_group, say
-    return kinds
-
-
 def _is_number(facts: Facts, names: Names, node: ast.AST) -> bool:
     return bool(rank_kinds(facts).of(names, node) & {"rank", "local_rank"})
-
-
-def _number(node: ast.AST) -> int | None:
-    if (
-        isinstance(node, ast.UnaryOp)
-        and isinstance(node.op, ast.USub)
-        and isinstance(node.operand, ast.Constant)
-    ):
-        value = node.operand.value
-        return -value if isinstance(value, int) else None
-    return node.value if isinstance(node, ast.Constant) and isinstance(node.value, int) else None

@@ -168,7 +168,7 @@ def made_under_test(facts: Facts, names: Names, name: str, call: ast.Call, group
 
 
 def _settings(facts: Facts, name: str, at: ast.AST, group: Group) -> list[ast.expr]:
-    """What `_missing_tests` asks of an object's own settings, which mean the same wherever they are asked for."""
+    """Of the missing tests those of an object's own settings, which mean the same wherever they are asked."""
     root = name.partition(".")[0]
     return [
         test

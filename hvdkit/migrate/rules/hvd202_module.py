@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Iterator
 
 from hvdkit.migrate import edits
@@ -29,6 +28,7 @@ from hvdkit.migrate.facts.checkpoints.unwrapping import (
 from hvdkit.migrate.facts.programs.programs import kinds_of
 from hvdkit.migrate.index.names import Names
 from hvdkit.migrate.plan import Edit, Finding
+from hvdkit.migrate.rewrites.choices import without_choice
 
 GONE = "the model is not wrapped any more, so .module goes"
 ADVICE = "drop .module here if this is the model that was wrapped: it is the model itself now"
@@ -97,16 +97,15 @@ def _if_there(facts: Facts, names: Names, node: ast.Attribute, message: str) -> 
 
 
 def _edit(facts: Facts, names: Names, node: ast.Attribute) -> Edit:
-    """`x.module` -> `x`; `x.module if test else x` -> `x` where the test has no effect."""
-    choice = names.parents[node]
-    if isinstance(choice, ast.IfExp) and node in (choice.body, choice.orelse):
-        other = choice.orelse if node is choice.body else choice.body
-        if only_asks(facts, names, choice.test) and ast.dump(other) == ast.dump(node.value):
-            return _whole(names, choice, names.source.segment(node.value))
-    if isinstance(choice, ast.Assign) and [ast.unparse(to) for to in choice.targets] == [
+    """`x.module` -> `x`, with the choice or the assignment around it that is there for nothing else."""
+    settled = without_choice(facts, names, node)
+    if settled is not None:
+        return settled
+    given = names.parents[node]
+    if isinstance(given, ast.Assign) and [ast.unparse(to) for to in given.targets] == [
         ast.unparse(node.value)
     ]:
-        return edits.delete(names, _with_its_test(facts, names, choice))  # `model = model.module`
+        return edits.delete(names, _with_its_test(facts, names, given))  # `model = model.module`
     return edits.drop_attribute(names.source, node)
 
 
@@ -116,18 +115,6 @@ def _with_its_test(facts: Facts, names: Names, statement: ast.stmt) -> ast.stmt:
     if not isinstance(test, ast.If) or test.body != [statement] or test.orelse:
         return statement
     return statement if names.source.is_elif(test) or not only_asks(facts, names, test.test) else test
-
-
-def _whole(names: Names, choice: ast.IfExp, text: str) -> Edit:
-    """A conditional expression replaced, with the parentheses it needs in front of an attribute."""
-    source = names.source
-    start, end = source.start(choice), source.end(choice)
-    if isinstance(names.parents[choice], (ast.Attribute, ast.Subscript)):
-        opening = re.search(r"\(\s*$", source.text[:start])
-        closing = re.match(r"\s*\)", source.text[end:])
-        if opening and closing:
-            start, end = opening.start(), end + closing.end()
-    return Edit(start, end, text)
 
 
 RULE = Rule(

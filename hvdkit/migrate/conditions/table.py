@@ -298,6 +298,7 @@ def _reductions(facts: Facts, program: ProgramFacts) -> Answer:
 def _leftovers(facts: Facts, program: ProgramFacts) -> Answer:
     calls = facts.calls("torch.distributed.", *words.WRAPS)
     sites = [s for s in calls if s.names in program.files and s.name not in words.ASK_NO_GROUP]
+    sites += [s for s in facts.calls(*words.SPREADING) if runs_in(facts, program, s.names, s.node)]
     if sites:
         called = ", ".join(sorted({site.name.rpartition(".")[2] for site in sites}))
         return open_at(f"{called} at {{}}", sites)

@@ -22,7 +22,7 @@ OWN_GENERATORS = {"random": "Random", "numpy": "RandomState"}
 
 
 def drawn_by_rank_0(facts: Facts, site: Site) -> list[Edit]:
-    """What rank 0 drew, sent to the others: a seed that an option gives goes on counting. Raises CannotEdit."""
+    """What rank 0 drew, sent to the others, so that an option's seed still counts. Raises CannotEdit."""
     names, call = site.names, site.node
     if started(facts, names, call) != {True} or sometimes_alone(facts, names, call):
         raise edits.CannotEdit("rank 0 could send what it draws, but not all ranks are seen to come here")

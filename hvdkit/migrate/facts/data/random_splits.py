@@ -118,10 +118,9 @@ def _is_compared(site: Site) -> bool:
     if not call.args and not call.keywords:
         return False  # one number: a chance
     around = names.parents[call]
-    if isinstance(around, ast.Assign) and len(around.targets) == 1 and isinstance(around.targets[0], ast.Name):
-        uses = names.uses.get(around.targets[0].id, ())
-        return any(isinstance(names.parents[use], ast.Compare) for use in uses)
-    return isinstance(around, ast.Compare)
+    held = around.targets[0] if isinstance(around, ast.Assign) and len(around.targets) == 1 else None
+    uses = names.uses.get(held.id, ()) if isinstance(held, ast.Name) else ()
+    return any(isinstance(names.parents[part], ast.Compare) for part in (call, *uses))
 
 
 def runs_once(facts: Facts, names: Names, node: ast.AST, depth: int = 0) -> bool:
@@ -137,7 +136,7 @@ def runs_once(facts: Facts, names: Names, node: ast.AST, depth: int = 0) -> bool
 
 @once
 def libraries_seeded(facts: Facts, program: ProgramFacts) -> frozenset[str]:
-    """The libraries whose random numbers a program seeds in any case; all of them by a call that may seed each."""
+    """The libraries whose random numbers a program seeds in any case; all by a call that may seed each."""
     sure = [at for at in _seedings(program) if not may_be_left_out(facts, *at)]
     return frozenset().union(*(_seeds(facts, names, call) for names, call in sure))
 
@@ -152,9 +151,7 @@ def seeded_on_demand(facts: Facts, program: ProgramFacts) -> frozenset[str]:
 def seeded_alike(facts: Facts, program: ProgramFacts) -> frozenset[str]:
     """Those that it seeds by the same number on every rank, not by its rank, the time or nothing."""
     alike = [
-        at
-        for at in _seedings(program)
-        if not seeds_apart(facts, *at) and not may_be_left_out(facts, *at)
+        at for at in _seedings(program) if not seeds_apart(facts, *at) and not may_be_left_out(facts, *at)
     ]
     return frozenset().union(*(_seeds(facts, names, call) for names, call in alike))
 

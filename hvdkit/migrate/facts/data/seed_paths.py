@@ -23,10 +23,9 @@ _COMPARED = {
 
 
 def may_be_left_out(facts: Facts, names: Names, call: ast.Call, depth: int = 0) -> bool:
-    """Whether a job that is given no options may pass a call that seeds by.
+    """Whether a job that is given no options passes by a call that seeds.
 
-    A branch is taken where the defaults of the options that it asks for say so. One beside another that seeds,
-    too, is passed by for that one.
+    That is where the defaults of the options leave its branch out, and what is taken instead seeds nothing.
     """
     child: ast.AST = call
     for parent in names.ancestors(call):

@@ -45,7 +45,7 @@ def device_numbers(facts: Facts) -> Iterator[tuple[Names, ast.expr]]:
 
 
 def index_of(call: ast.Call) -> ast.expr | None:
-    """The number that `torch.device("cuda", n)` or `torch.device("cuda", index=n)` is given beside the kind."""
+    """The number of `torch.device("cuda", n)` or `torch.device("cuda", index=n)`, beside the kind."""
     return call.args[1] if len(call.args) == 2 else keyword(call, "index")
 
 
@@ -60,7 +60,7 @@ def ranks_for_devices(facts: Facts) -> set[ast.expr]:
 
 
 def told_numbers(facts: Facts) -> Iterator[tuple[Names, ast.expr]]:
-    """`torch.cuda.set_device(args.gpu)`, `f"cuda:{args.gpus[0]}"`, `torch.device("cuda", args.gpu)`: no constants."""
+    """`torch.cuda.set_device(args.gpu)`, `f"cuda:{args.gpus[0]}"`: numbers that are no constants."""
     given = [(site.names, site.node.args[0]) for site in facts.calls(SET_DEVICE) if site.node.args]
     given += [(s.names, number) for s in facts.calls(DEVICE) if (number := index_of(s.node)) is not None]
     texts = [(site.names, site.node.args[0]) for site in facts.calls(DEVICE) if site.node.args]

@@ -56,6 +56,8 @@ NOT_UNDERSTOOD = "nothing that hvdkit knows would average the gradients of what 
 DIVIDED = "each rank divides the data its own way, and trains on what another validates on: {}"
 DRAWN = "each rank draws this by itself, and what is divided or computed with it differs: {}"
 NOT_TRAINED = "nothing is trained here"
+ALONE = "nothing is trained here: started alone, as before, its one process writes"
+WRITTEN = "files are written by rank 0 only"
 ONE_PROCESS = "nothing is trained: it stays a program of one process"
 SCALES = "Parts of it would be divided: those of a NeighborLoader with a DistributedSampler over the nodes"
 
@@ -80,6 +82,9 @@ def conditions(facts: Facts, entry: Path, before: Facts) -> tuple[Condition, ...
     for name, check in TRAINING.items():
         answers[name] = check(facts, program) if training else Answer(State.NONE, NOT_TRAINED)
     answers.update({name: check(facts, program) for name, check in ALWAYS.items()})
+    was = next((p.kind for p in programs_of(before) if p.entry.source.path == entry), "")
+    if not training and was == "none" and answers[WRITTEN].state is State.OPEN:
+        answers[WRITTEN] = Answer(State.NONE, ALONE)
     otherwise = _trains(facts, program)
     return tuple(row(before, name, answer, otherwise) for name, answer in answers.items())
 
@@ -323,7 +328,7 @@ TRAINING = {
     "ranks start from the same weights": _broadcast,
 }
 ALWAYS = {
-    "files are written by rank 0 only": _writers,
+    WRITTEN: _writers,
     "reductions say what they compute": _reductions,
     "no DDP or process group is left": _leftovers,
 }

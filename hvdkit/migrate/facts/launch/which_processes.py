@@ -10,7 +10,7 @@ from hvdkit.migrate.facts.facts import Facts
 from hvdkit.migrate.facts.launch.launch import launch_of
 from hvdkit.migrate.facts.launch.rank_kinds import CONSTANT, UNKNOWN, rank_kinds
 from hvdkit.migrate.facts.once import once
-from hvdkit.migrate.facts.programs.reached_code import trained_by
+from hvdkit.migrate.facts.programs.reached_code import run_alone, trained_by
 from hvdkit.migrate.index.names import FUNCTIONS, Binding, FunctionNode, Names
 from hvdkit.migrate.index.statements import statements_above, statements_below
 from hvdkit.migrate.values.arguments import passed
@@ -36,6 +36,8 @@ class Where(IntEnum):
 
 def where_runs(facts: Facts, names: Names, node: ast.AST, depth: int = 0, training: bool = False) -> Where:
     """The processes that reach a node; with `training` by calls in programs that train, if there are any."""
+    if depth == 0 and run_alone(facts, names, node):
+        return Where.RANK_0
     best = Where.ALL
     child = node
     for parent in names.ancestors(node):

@@ -1,9 +1,0 @@
-import torch
-
-from train import Net
-
-net = Net()
-optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
-for x in torch.utils.data.DataLoader(data, batch_size=4, shuffle=True):
-    net(x).sum().backward()
-    optimizer.step()

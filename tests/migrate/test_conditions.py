@@ -84,6 +84,12 @@ BREAKS = [
     ("set_device(hvd.local_rank())", "set_device(hvd.rank())", DEVICE, "rank among all hosts at train.py:7"),
     ("    torch.cuda.set_device(hvd.local_rank())\n", "", DEVICE, "no torch.cuda.set_device"),
     ("1).cuda()", "1).cuda(0)", DEVICE, "takes the same device, or may: train.py:10"),
+    (
+        "1).cuda()",
+        "1).to(torch.device('cuda', index=0))",
+        DEVICE,
+        "takes the same device, or may: train.py:10",
+    ),
     ("1).cuda()", "1).to('cuda:1')", DEVICE, "takes the same device, or may: train.py:10"),
     (
         "1).cuda()",
@@ -139,6 +145,18 @@ BREAKS = [
         "of each host",
     ),
     ("hvd.allreduce_(loss, op=hvd.Sum)", "hvd.allreduce(loss, op=hvd.Sum)", REDUCTIONS, "thrown away"),
+    (
+        "        for x in loader:\n",
+        "        torch.nn.parallel.replicate(model, [0, 1])\n        for x in loader:\n",
+        LEFTOVERS,
+        "replicate at train.py:16",
+    ),
+    (
+        "    sampler = ",
+        "    import numpy\n    kept = numpy.random.rand(len(data)) < 0.8\n    sampler = ",
+        SHARDED,
+        "by itself",
+    ),
     ("Linear(2, 1).cuda()", "DataParallel(torch.nn.Linear(2, 1))", LEFTOVERS, "DataParallel at train.py:10"),
 ]
 
@@ -195,6 +213,40 @@ def test_a_program_that_trains_nothing(tmp_path: Path) -> None:
     )
     assert rows[FILES].detail == "nothing is trained: it stays a program of one process"
     assert {row.state for row in rows.values()} == {State.NONE}
+
+
+def test_what_only_a_program_of_one_process_writes(tmp_path: Path) -> None:
+    """It shares a print with a training, and so starts Horovod; nobody starts it on several ranks."""
+    (tmp_path / "tools.py").write_text("def say(text):\n    print(text)\n")
+    train = """\
+        import torch
+        from tools import say
+
+        model = torch.nn.Linear(2, 1)
+        optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+        for x in torch.utils.data.DataLoader(data, shuffle=True):
+            model(x).sum().backward()
+            optimizer.step()
+            say("step")
+        """
+    speak = """\
+        import torch
+        from tools import say
+
+        def write(path):
+            with open(path, "w") as file:
+                file.write(str(torch.load("model.pt")))
+                say(path)
+
+        write("weights.txt")
+        """
+    (tmp_path / "train.py").write_text(dedent(train))
+    (tmp_path / "speak.py").write_text(dedent(speak))
+    plan = make_plan([tmp_path], Options())
+    rows = {program.entry.name: {row.name: row for row in program.conditions} for program in plan.programs}
+    assert rows["speak.py"][STARTS].state is State.PROVEN
+    assert rows["speak.py"][FILES].state is State.NONE
+    assert "its one process writes" in rows["speak.py"][FILES].detail
 
 
 def test_an_evaluation_in_a_job_needs_no_training_rows(tmp_path: Path) -> None:

@@ -54,6 +54,19 @@ with torch.profiler.profile() as profiler:
         profiler.step()
         schedule.step()
 """
+FLAT = """\
+import torch
+
+def step(model, vector):
+    at = 0
+    for p in model.parameters():
+        p.data.copy_(vector[at : at + p.numel()].view_as(p))
+        at += p.numel()
+
+for x in data:
+    model(x).sum().backward()
+    step(model, direction(model))
+"""
 MXNET = """\
 import mxnet
 from torchless import loader
@@ -75,6 +88,15 @@ for x in loader:
         (DISTRIBUTED.replace("tools.start()\n", "").replace("tools.mean(loss)", "loss"), "single"),
         ("import torch\nimport tools\n\ntools.profile(torch.nn.Linear(2, 1), torch.ones(2))\n", "ddp"),
         (PROFILED, "none"),
+        (FLAT, "single"),
+        (FLAT.replace("vector[at : at + p.numel()].view_as(p)", "vector"), "none"),
+        (
+            FLAT.replace(
+                "    step(model, direction(model))",
+                "    torch.nn.utils.vector_to_parameters(v, model.parameters())",
+            ),
+            "single",
+        ),
         (MXNET, "none"),
         (MXNET.replace("import mxnet", "import mxnet\nimport torch"), "single"),
     ],
@@ -86,6 +108,9 @@ for x in loader:
         "helpers of another's",
         "nothing steps",
         "a profiler and a schedule step",
+        "one vector holds all weights",
+        "weights are copied as they are",
+        "torch puts the vector back",
         "another framework's training",
         "PyTorch beside another framework",
     ],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -202,6 +203,16 @@ def test_python_files_leave_environments_out(tmp_path: Path) -> None:
     tree(tmp_path, "a.py", "b/c.ipynb", "env/x.py", ".git/y.py", "node_modules/z.py")
     (tmp_path / "env/pyvenv.cfg").touch()
     assert [path.name for path in python_files(tmp_path)] == ["a.py", "c.ipynb"]
+
+
+def test_a_script_that_names_python_in_its_first_line_needs_no_suffix(tmp_path: Path) -> None:
+    (tmp_path / "train").write_text("#!/usr/bin/env python3\nimport torch\n")
+    (tmp_path / "start").write_text("#!/bin/sh\npython train\n")
+    (tmp_path / "train.sh").write_text("#!/usr/bin/python3\n")
+    (tmp_path / "notes").write_text("python\n")
+    os.mkfifo(tmp_path / "pipe")
+    assert list(python_files(tmp_path)) == [tmp_path / "train"]
+    assert list(open_project([tmp_path]).files) == [tmp_path / "train"]
 
 
 def test_unreadable_files_are_kept_with_the_reason(tmp_path: Path) -> None:

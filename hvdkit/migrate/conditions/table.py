@@ -59,6 +59,8 @@ NOT_UNDERSTOOD = "nothing that hvdkit knows would average the gradients of what 
 DIVIDED = "each rank divides the data its own way, and trains on what another validates on: {}"
 DRAWN = "each rank draws this by itself, and what is divided or computed with it differs: {}"
 NOT_TRAINED = "nothing is trained here"
+ALONE = "nothing is trained here: started alone, as before, its one process writes"
+WRITTEN = "files are written by rank 0 only"
 ONE_PROCESS = "nothing is trained: it stays a program of one process"
 SCALES = "Parts of it would be divided: those of a NeighborLoader with a DistributedSampler over the nodes"
 
@@ -85,6 +87,9 @@ def conditions(facts: Facts, entry: Path, before: Facts) -> tuple[Condition, ...
     for name, check in TRAINING.items():
         answers[name] = check(facts, program) if training else Answer(State.NONE, NOT_TRAINED)
     answers.update({name: check(facts, program) for name, check in ALWAYS.items()})
+    was = next((p.kind for p in programs_of(before) if p.entry.source.path == entry), "")
+    if not training and was == "none" and answers[WRITTEN].state is State.OPEN:
+        answers[WRITTEN] = Answer(State.NONE, ALONE)
     otherwise = _trains(facts, program)
     return tuple(row(before, name, answer, otherwise) for name, answer in answers.items())
 
@@ -340,6 +345,7 @@ def _reductions(facts: Facts, program: ProgramFacts) -> Answer:
 def _leftovers(facts: Facts, program: ProgramFacts) -> Answer:
     calls = facts.calls("torch.distributed.", *words.WRAPS)
     sites = [s for s in calls if s.names in program.files and s.name not in words.ASK_NO_GROUP]
+    sites += [s for s in facts.calls(*words.SPREADING) if runs_in(facts, program, s.names, s.node)]
     if sites:
         called = ", ".join(sorted({site.name.rpartition(".")[2] for site in sites}))
         return open_at(f"{called} at {{}}", sites)
@@ -364,7 +370,7 @@ TRAINING = {
     "ranks start from the same weights": _broadcast,
 }
 ALWAYS = {
-    "files are written by rank 0 only": _writers,
+    WRITTEN: _writers,
     "reductions say what they compute": _reductions,
     "no DDP or process group is left": _leftovers,
 }

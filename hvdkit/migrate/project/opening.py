@@ -14,6 +14,8 @@ from hvdkit.migrate.project.files import UNIT_TEST, Project, Reader, does_more_t
 from hvdkit.migrate.project.texts import files_in
 from hvdkit.migrate.read.source import Unreadable, parse
 
+MAX_LINE = 256  # bytes of a first line that are looked at
+
 
 def open_project(paths: Iterable[Path], reader: Reader = read_file) -> Project:
     """Read the given files, every Python file and notebook under the given folders, and local imports."""
@@ -86,7 +88,21 @@ def _module(path: Path) -> str:
 
 def python_files(folder: Path) -> Iterator[Path]:
     """Python files and notebooks under a folder, sorted; virtual environments are not source."""
-    yield from (file for file in files_in([folder]) if file.name.endswith((".py", ".ipynb")))
+    yield from (file for file in files_in([folder]) if _is_python(file))
+
+
+def _is_python(file: Path) -> bool:
+    """Whether a file is named as Python, or has no suffix and a first line such as `#!/usr/bin/python3`."""
+    if file.suffix:
+        return file.name.endswith((".py", ".ipynb"))
+    if not file.is_file():
+        return False  # a pipe would be waited for
+    try:
+        with file.open("rb") as opened:
+            first = opened.readline(MAX_LINE)
+    except OSError:
+        return False  # no script that this user could start
+    return first.startswith(b"#!") and b"python" in first
 
 
 def _close(project: Project) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -84,10 +85,11 @@ def _starts(plan: Plan) -> Iterator[str]:
         if migrated and changed.intersection(program.files) and program.entry.name not in told:
             if program.entry.suffix == NOTEBOOK:
                 made = _name(program_beside(program.entry))
-                make = " ".join(making(_name(program.entry), made))
-                yield f"start `{make}`, then `horovodrun -np N python {made}`: N ranks, one for each GPU"
+                make = shlex.join(making(_name(program.entry), made))
+                run = shlex.join(["horovodrun", "-np", "N", "python", made])
+                yield f"start `{make}`, then `{run}`: N ranks, one for each GPU"
             else:
-                scripts.append(_name(program.entry))
+                scripts.append(shlex.quote(_name(program.entry)))
     if scripts:
         more = f" and {len(scripts) - SHOWN} more" if scripts[SHOWN:] else ""
         alike = f"; so {', '.join(scripts[1:SHOWN])}{more}" if scripts[1:] else ""

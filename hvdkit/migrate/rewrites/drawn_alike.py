@@ -5,20 +5,64 @@ from __future__ import annotations
 import ast
 
 from hvdkit.migrate import edits
-from hvdkit.migrate.facts.data.random_splits import GENERATOR, PICKS, can_write
-from hvdkit.migrate.facts.facts import Site
+from hvdkit.migrate.facts.data.random_splits import (
+    GENERATOR,
+    LIBRARY,
+    LIBRARY_OF,
+    can_write,
+    in_place,
+)
+from hvdkit.migrate.facts.facts import Facts, Site
+from hvdkit.migrate.facts.launch.which_processes import sometimes_alone
+from hvdkit.migrate.facts.programs.horovod_import import horovod_name
+from hvdkit.migrate.facts.programs.reached_code import started
 from hvdkit.migrate.plan import Edit
 
 OWN_GENERATORS = {"random": "Random", "numpy": "RandomState"}
 
 
-def drawn_alike(site: Site) -> Edit:
-    """The draw by a generator of its own, so that nothing else is drawn alike. Raises CannotEdit."""
+def drawn_by_rank_0(facts: Facts, site: Site) -> list[Edit]:
+    """What rank 0 drew, sent to the others, so that an option's seed still counts. Raises CannotEdit."""
     names, call = site.names, site.node
-    if PICKS[site.name] == "torch":
+    if started(facts, names, call) != {True} or sometimes_alone(facts, names, call):
+        raise edits.CannotEdit("rank 0 could send what it draws, but not all ranks are seen to come here")
+    send = f"{horovod_name(facts, names)}.broadcast_object("
+    shuffled = in_place(site)
+    if shuffled is None:
+        return edits.wrap(names.source, call, send, ", root_rank=0)")
+    if not isinstance(shuffled, (ast.Name, ast.Attribute)):
+        raise edits.CannotEdit("rank 0 could send the others its order, but what is shuffled has no name")
+    text = names.source.segment(shuffled)
+    return [edits.after(names.source, names.statement(call), [f"{text} = {send}{text}, root_rank=0)"])]
+
+
+def split_by_rank_0(facts: Facts, site: Site) -> Edit:
+    """A split by a seed that rank 0 sends: torch's own, or a number of numpy's. Raises CannotEdit."""
+    names, call = site.names, site.node
+    if started(facts, names, call) != {True} or sometimes_alone(facts, names, call):
+        raise edits.CannotEdit("rank 0 could send the seed, but not all ranks are seen to come here")
+    send = f"{horovod_name(facts, names)}.broadcast_object("
+    if LIBRARY[site.name] == "torch" and "torch" in names.module.names:
+        seed = f"{send}torch.initial_seed(), root_rank=0)"
+        return edits.add_arguments(names.source, call, [f"generator=torch.Generator().manual_seed({seed})"])
+    bindings = [(alias, b) for alias in names.imported("numpy") for b in names.module.names.get(alias, ())]
+    numpy = next((alias for alias, binding in bindings if binding.qualified == "numpy"), None)
+    if LIBRARY[site.name] == "numpy" and numpy is not None:
+        seed = f"random_state={send}{numpy}.random.randint(2**31), root_rank=0)"
+        return edits.add_arguments(names.source, call, [seed])
+    raise edits.CannotEdit(f"{LIBRARY[site.name]}, which gives the seed, has no name in this file")
+
+
+def drawn_alike(facts: Facts, site: Site) -> Edit | list[Edit]:
+    """The draw by a generator of its own, so that nothing else is drawn alike. Raises CannotEdit.
+
+    Where its library or the generator cannot be named, rank 0's.
+    """
+    names, call = site.names, site.node
+    if LIBRARY_OF[site.name] == "torch":
         if can_write(site, GENERATOR) and not any(keyword.arg == "device" for keyword in call.keywords):
             return edits.add_arguments(names.source, call, [GENERATOR])
     elif isinstance(call.func, ast.Attribute):
-        made = f"{names.source.segment(call.func.value)}.{OWN_GENERATORS[PICKS[site.name]]}(0)"
+        made = f"{names.source.segment(call.func.value)}.{OWN_GENERATORS[LIBRARY_OF[site.name]]}(0)"
         return edits.replace(names.source, call.func.value, made)
-    raise edits.CannotEdit("draw it by a generator that has the same seed on all ranks")
+    return drawn_by_rank_0(facts, site)

@@ -49,8 +49,9 @@ def check(facts: Facts) -> Iterator[Finding]:
     for names, call, buffers in kept_apart(facts):
         message = f"training fills {' and '.join(buffers)} with samples: each rank would fill its own with its share"
         advice = (
-            "put into it what hvd.allgather() gives of all ranks' values and indices, and send it by "
-            "hvd.broadcast_parameters() once after it is made"
+            "where it holds sums or means, hvd.allreduce() what is added to them; where it holds samples, put into it what "
+            "hvd.allgather() gives of all ranks' values and indices; and send it by hvd.broadcast_parameters() once after it "
+            "is made"
         )
         yield manual("HVD205", names, call, message, advice)
 

@@ -9,7 +9,10 @@ from hvdkit.migrate.catalog.finding import manual, restored
 from hvdkit.migrate.catalog.rule import Change, Keep, Rule
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.data.random_splits import (
+    LIBRARY,
+    LIBRARY_OF,
     can_write,
+    seeded_on_demand,
     unseeded_picks,
     unseeded_shuffles,
     unseeded_splits,
@@ -18,7 +21,7 @@ from hvdkit.migrate.facts.data.set_orders import set_orders
 from hvdkit.migrate.facts.programs.programs import programs_of
 from hvdkit.migrate.facts.programs.training_paths import training_paths
 from hvdkit.migrate.plan import Finding
-from hvdkit.migrate.rewrites.drawn_alike import drawn_alike
+from hvdkit.migrate.rewrites.drawn_alike import drawn_alike, drawn_by_rank_0, split_by_rank_0
 
 
 def check(facts: Facts) -> Iterator[Finding]:
@@ -27,7 +30,11 @@ def check(facts: Facts) -> Iterator[Finding]:
             continue
         for site, text in unseeded_splits(facts, program):
             message = "each rank would split the data its own way: what one validates on, another trains on"
-            if can_write(site, text):
+            if LIBRARY[site.name] in seeded_on_demand(facts, program):
+                message += ", unless it is started with a seed"
+                make_seed = (split_by_rank_0, facts, site)
+                yield restored(facts, "HVD305", site.names, site.node, message, *make_seed)
+            elif can_write(site, text):
                 make = (edits.add_arguments, site.names.source, site.node, [text])
                 yield restored(facts, "HVD305", site.names, site.node, message, *make)
             else:
@@ -43,7 +50,11 @@ def check(facts: Facts) -> Iterator[Finding]:
                 yield manual("HVD305", names, call, message, f"call {line} above it")
         for site in unseeded_picks(facts, program):
             message = "each rank would draw this by itself: what is divided or computed with it differs"
-            yield restored(facts, "HVD305", site.names, site.node, message, drawn_alike, site)
+            make_pick = drawn_alike
+            if LIBRARY_OF[site.name] in seeded_on_demand(facts, program):
+                message += ", unless it is started with a seed"
+                make_pick = drawn_by_rank_0
+            yield restored(facts, "HVD305", site.names, site.node, message, make_pick, facts, site)
         for names, each in set_orders(facts, program):
             message = (
                 "the order of a set of texts differs from rank to rank, and so does what is numbered by it"
@@ -58,8 +69,9 @@ RULE = Rule(
     what=(
         "Gives train_test_split and random_split a fixed seed where their library has none in the program, and sets one "
         "above the shuffle() of a dataset of PyTorch Geometric and above its random splits of a graph. What random, numpy "
-        "or torch.randperm pick or order once, outside of loops, is drawn by a generator with a seed of its own. A set that "
-        "is listed or numbered once is sorted."
+        "or torch.randperm pick or order once, outside of loops, is drawn by a generator with a seed of its own; so is what "
+        "is compared to random numbers, as in `rand(len(data)) < 0.8`. Where an option may set a seed, rank 0 draws and "
+        "sends it to the others. A set that is listed or numbered once is sorted."
     ),
     why=(
         "Each rank is a process with random numbers of its own: it would hold back other samples than the rest, "

@@ -117,6 +117,23 @@ def is_on(argument: ast.expr | None) -> bool:
     return argument is not None and not (isinstance(argument, ast.Constant) and not argument.value)
 
 
+def fits(function: FunctionNode, call: ast.Call) -> bool:
+    """Whether a function takes the arguments of a call, and needs no more of them."""
+    taken = function.args
+    order = positional(function)
+    if unpacks(call):
+        return True
+    if len(call.args) > len(order) and taken.vararg is None:
+        return False
+    named = {word.arg for word in call.keywords if word.arg is not None}
+    if not named <= parameters(function) and taken.kwarg is None:
+        return False
+    optional = len(taken.defaults)
+    missing = set(order[len(call.args) : len(order) - optional]) - named
+    alone = {arg.arg for arg, value in zip(taken.kwonlyargs, taken.kw_defaults) if value is None}
+    return not missing and alone <= named
+
+
 def parameters(function: FunctionNode) -> set[str]:
     """The names that a function takes an argument by, what it collects left out."""
     return {arg.arg for arg in (*function.args.args, *function.args.kwonlyargs)}

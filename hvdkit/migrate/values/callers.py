@@ -6,9 +6,10 @@ import ast
 from collections import defaultdict
 from functools import cached_property
 
-from hvdkit.migrate.index.names import FunctionNode, Names
-from hvdkit.migrate.values.arguments import is_property, starting_calls
+from hvdkit.migrate.index.names import FUNCTIONS, FunctionNode, Names
+from hvdkit.migrate.values.arguments import fits, is_property, starting_calls
 from hvdkit.migrate.values.flow_questions import Asking
+from hvdkit.migrate.values.lookups import looked_up_in
 from hvdkit.migrate.values.memo import Memo
 from hvdkit.migrate.values.value import CallSite, Value
 
@@ -49,6 +50,8 @@ class Callers:
             self._memo.ask("made calls", self._ask_made)
         for key in wanted:
             self._memo.ask(("calls", key), self._ask_named, key)
+        if owner is names.source.tree:
+            self._memo.ask("looked up", self._ask_looked_up)
         return self._memo.ask("starters", self._ask_starters)
 
     def _ask_named(self, name: str) -> frozenset[Value]:
@@ -104,6 +107,25 @@ class Callers:
                 for call in names.calls[attribute]:
                     if isinstance(call.func, ast.Attribute):
                         self._ask_call(names, call)
+        return frozenset()
+
+    def _ask_looked_up(self) -> frozenset[Value]:
+        """Calls of what a text chooses in a module of the project: `models.__dict__[args.arch](data)`."""
+        for names in self._files:
+            for call in names.of_kind(ast.Call):
+                module = looked_up_in(call.func) if isinstance(call, ast.Call) else None
+                if module is not None and isinstance(call, ast.Call):
+                    self._memo.ask(("looked up", call), self._run_looked_up, names, call, module)
+        return frozenset()
+
+    def _run_looked_up(self, names: Names, call: ast.Call, module: ast.expr) -> frozenset[Value]:
+        for value in self._flow.values(names, module):
+            if value.kind != "module":
+                continue
+            for bindings in value.names.module.names.values():
+                for held in (one for b in bindings for one in self._flow.bound(value.names, b)):
+                    if held.kind == "function" and isinstance(held.node, FUNCTIONS) and fits(held.node, call):
+                        self._found(held.node, names, call)
         return frozenset()
 
     def _ask_call(self, names: Names, call: ast.Call) -> None:

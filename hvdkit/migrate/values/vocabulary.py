@@ -8,6 +8,9 @@ from functools import cache
 DDP = frozenset(("torch.nn.parallel.DistributedDataParallel", "apex.parallel.DistributedDataParallel"))
 DATA_PARALLEL = frozenset(("torch.nn.DataParallel",))
 WRAPS = DDP | DATA_PARALLEL
+# What DataParallel is made of: functions that run a model on all devices for one call.
+SPREADING_CALLS = ("torch.nn.parallel.data_parallel", "torch.nn.data_parallel")
+SPREADING = (*SPREADING_CALLS, "torch.nn.parallel.replicate", "torch.nn.parallel.replicate.replicate")
 SYNC_BATCH_NORM = frozenset(
     ("torch.nn.SyncBatchNorm.convert_sync_batchnorm", "apex.parallel.convert_syncbn_model")
 )

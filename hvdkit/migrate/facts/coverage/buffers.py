@@ -130,7 +130,7 @@ def _is_given(names: Names, change: ast.AST) -> bool:
         for part in names.walk(waiting.pop()):
             if isinstance(part, ast.Name) and part.id not in seen:
                 seen.add(part.id)
-                bindings = names.bindings(part.id, part)
+                bindings = [b for b in names.bindings(part.id, part) if b.kind != "param"]
                 waiting += [names.statement(b.node) for b in bindings if names.function(b.node) is function]
     return not given.isdisjoint(seen)
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from hvdkit.migrate import edits
 from hvdkit.migrate.facts.collectives.different_on_every_rank import CLOCKS
+from hvdkit.migrate.facts.data.seed_paths import may_be_left_out
 from hvdkit.migrate.facts.data.training_loaders import by_rank
 from hvdkit.migrate.facts.facts import Facts, Site
 from hvdkit.migrate.facts.once import once
@@ -31,6 +33,12 @@ PICKS = {
     **{f"random.{name}": "random" for name in ("sample", "shuffle", "choice", "choices")},
     **{f"numpy.random.{name}": "numpy" for name in ("permutation", "shuffle", "choice")},
 }
+# What draws as many numbers as it is asked for: compared, they pick, as in `rand(len(data)) < 0.8`.
+NUMBERS = {
+    **{f"torch.{name}": "torch" for name in ("rand", "bernoulli", "randint")},
+    **{f"numpy.random.{name}": "numpy" for name in ("rand", "random", "random_sample", "uniform", "randint")},
+}
+LIBRARY_OF = {**PICKS, **NUMBERS}
 # The library that each split draws from.
 LIBRARY = {"sklearn.model_selection.train_test_split": "numpy", "torch.utils.data.random_split": "torch"}
 SEEDS = {
@@ -78,11 +86,41 @@ def unseeded_picks(facts: Facts, program: ProgramFacts) -> Iterator[Site]:
     An order of the data that is cut in parts, a sample that a mean is computed from, the name of a run.
     """
     seeded = libraries_seeded(facts, program)
-    for site in facts.calls(*PICKS):
+    for site in facts.calls(*LIBRARY_OF):
         own = any(keyword.arg == "generator" for keyword in site.node.keywords)
-        if site.names in program.files and PICKS[site.name] not in seeded and not own:
-            if runs_once(facts, site.names, site.node):
+        if site.names in program.files and LIBRARY_OF[site.name] not in seeded and not own:
+            picks = site.name in PICKS or _is_compared(site)
+            if picks and not _is_sent(site) and runs_once(facts, site.names, site.node):
                 yield site
+
+
+def in_place(site: Site) -> ast.expr | None:
+    """What a shuffle puts in another order: it gives nothing back."""
+    shuffled = site.node.args[0] if site.name.endswith(".shuffle") and site.node.args else None
+    return shuffled if isinstance(site.names.parents[site.node], ast.Expr) else None
+
+
+def _is_sent(site: Site) -> bool:
+    """Whether rank 0 sends the others what it picked: around the call, or below a shuffle."""
+    names, statement = site.names, site.names.statement(site.node)
+    below = edits.following(names, statement) if in_place(site) is not None else None
+    places = [statement] if below is None else [statement, below]
+    return any(
+        isinstance(call.func, ast.Attribute) and call.func.attr == "broadcast_object"
+        for place in places
+        for call in names.calls_in(place)
+    )
+
+
+def _is_compared(site: Site) -> bool:
+    """Whether numbers that are drawn are compared: `rand(n) < 0.8`, also of a variable that holds them."""
+    names, call = site.names, site.node
+    if not call.args and not call.keywords:
+        return False  # one number: a chance
+    around = names.parents[call]
+    held = around.targets[0] if isinstance(around, ast.Assign) and len(around.targets) == 1 else None
+    uses = names.uses.get(held.id, ()) if isinstance(held, ast.Name) else ()
+    return any(isinstance(names.parents[part], ast.Compare) for part in (call, *uses))
 
 
 def runs_once(facts: Facts, names: Names, node: ast.AST, depth: int = 0) -> bool:
@@ -98,13 +136,23 @@ def runs_once(facts: Facts, names: Names, node: ast.AST, depth: int = 0) -> bool
 
 @once
 def libraries_seeded(facts: Facts, program: ProgramFacts) -> frozenset[str]:
-    """The libraries whose random numbers a program seeds; all of them by a call that may seed each."""
-    return frozenset().union(*(_seeds(facts, names, call) for names, call in _seedings(program)))
+    """The libraries whose random numbers a program seeds in any case; all by a call that may seed each."""
+    sure = [at for at in _seedings(program) if not may_be_left_out(facts, *at)]
+    return frozenset().union(*(_seeds(facts, names, call) for names, call in sure))
+
+
+@once
+def seeded_on_demand(facts: Facts, program: ProgramFacts) -> frozenset[str]:
+    """Those that it seeds where an option says so, and not otherwise."""
+    every = frozenset().union(*(_seeds(facts, names, call) for names, call in _seedings(program)))
+    return every - libraries_seeded(facts, program)
 
 
 def seeded_alike(facts: Facts, program: ProgramFacts) -> frozenset[str]:
     """Those that it seeds by the same number on every rank, not by its rank, the time or nothing."""
-    alike = [(names, call) for names, call in _seedings(program) if not seeds_apart(facts, names, call)]
+    alike = [
+        at for at in _seedings(program) if not seeds_apart(facts, *at) and not may_be_left_out(facts, *at)
+    ]
     return frozenset().union(*(_seeds(facts, names, call) for names, call in alike))
 
 

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 
 from hvdkit.migrate.facts.code.launch_options import Option
 from hvdkit.migrate.facts.facts import Facts
-from hvdkit.migrate.facts.launch.device_numbers import BY_NUMBER, DEVICE, in_text
+from hvdkit.migrate.facts.launch.device_numbers import BY_NUMBER, DEVICE, in_text, index_of
 from hvdkit.migrate.facts.launch.launch import Origin, launch_of
 from hvdkit.migrate.facts.launch.rank_kinds import rank_kinds
 from hvdkit.migrate.facts.programs.programs import ProgramFacts
@@ -35,8 +35,9 @@ def chosen_for_all(facts: Facts, program: ProgramFacts) -> list[tuple[Names, ast
 def _devices(facts: Facts) -> Iterator[tuple[Names, ast.expr, bool]]:
     """What is given where a device is wanted, and whether nothing else could be wanted there."""
     for site in facts.calls(DEVICE, *sorted(BY_NUMBER)):
-        if site.node.args:
-            yield site.names, site.node.args[-1], True
+        number = index_of(site.node) if site.name == DEVICE else None
+        if number is not None or site.node.args:
+            yield site.names, number or site.node.args[0], True
     for names, call, _ in facts.methods("cuda"):
         if call.args:
             yield names, call.args[0], True

@@ -32,11 +32,9 @@ def device_numbers(facts: Facts) -> Iterator[tuple[Names, ast.expr]]:
         if site.node.args:
             yield site.names, site.node.args[0]
     for site in facts.calls(DEVICE):
-        number = keyword(site.node, "index")
+        number = index_of(site.node)
         if number is not None:
             yield site.names, number
-        elif len(site.node.args) == 2:
-            yield site.names, site.node.args[1]
         elif site.node.args:
             yield from in_text(site.names, site.node.args[0])
     for method in METHODS:
@@ -44,6 +42,11 @@ def device_numbers(facts: Facts) -> Iterator[tuple[Names, ast.expr]]:
             if call.args:
                 yield names, call.args[0]
                 yield from in_text(names, call.args[0])
+
+
+def index_of(call: ast.Call) -> ast.expr | None:
+    """The number of `torch.device("cuda", n)` or `torch.device("cuda", index=n)`, beside the kind."""
+    return call.args[1] if len(call.args) == 2 else keyword(call, "index")
 
 
 @once
@@ -57,8 +60,9 @@ def ranks_for_devices(facts: Facts) -> set[ast.expr]:
 
 
 def told_numbers(facts: Facts) -> Iterator[tuple[Names, ast.expr]]:
-    """`torch.cuda.set_device(args.gpu)` and `f"cuda:{args.gpus[0]}"`: numbers that are no constants."""
+    """`torch.cuda.set_device(args.gpu)`, `f"cuda:{args.gpus[0]}"`: numbers that are no constants."""
     given = [(site.names, site.node.args[0]) for site in facts.calls(SET_DEVICE) if site.node.args]
+    given += [(s.names, number) for s in facts.calls(DEVICE) if (number := index_of(s.node)) is not None]
     texts = [(site.names, site.node.args[0]) for site in facts.calls(DEVICE) if site.node.args]
     for method in METHODS:
         texts += [(names, call.args[0]) for names, call, _ in facts.methods(method) if call.args]

@@ -18,7 +18,7 @@ from hvdkit.migrate.facts.launch.lone_processes import (
 from hvdkit.migrate.facts.launch.rank_kinds import rank_kinds
 from hvdkit.migrate.facts.once import once
 from hvdkit.migrate.facts.programs.programs import ProgramFacts
-from hvdkit.migrate.facts.programs.reached_code import runs_in, trained_by
+from hvdkit.migrate.facts.programs.reached_code import run_alone, runs_in, trained_by
 from hvdkit.migrate.index.names import FUNCTIONS, Binding, FunctionNode, Names
 from hvdkit.migrate.index.statements import statements_above, statements_below
 from hvdkit.migrate.values.arguments import passed
@@ -48,6 +48,8 @@ def where_runs(
 
     within: the program whose processes are meant; else those of all programs.
     """
+    if depth == 0 and run_alone(facts, names, node):
+        return Where.RANK_0
     best = Where.ALL
     child = node
     for parent in names.ancestors(node):

@@ -11,6 +11,11 @@ from hvdkit.migrate.facts.once import once
 from hvdkit.migrate.index.names import Binding, Names
 
 OF_SCHEDULES = ("epoch", "metrics")  # parameters of step() in torch.optim.lr_scheduler, and of no optimizer's
+PARAMETERS = ("parameters", "named_parameters")
+FROM_VECTORS = (
+    "torch.nn.utils.vector_to_parameters",
+    "torch.nn.utils.convert_parameters.vector_to_parameters",
+)
 COUNTERS = ("torch.profiler.", "torch.optim.lr_scheduler.")
 
 
@@ -34,7 +39,19 @@ def weight_updates(facts: Facts) -> list[tuple[Names, ast.AST]]:
     for names in facts.files:
         updates = ((changed_by(statement), statement) for statement in hand_updates(names))
         found += [(names, statement) for changed, statement in updates if not _is_input(names, changed)]
+        found += [(names, call) for call in _from_vectors(names)]
+    found += [(site.names, site.node) for site in facts.calls(*FROM_VECTORS)]
     return found
+
+
+def _from_vectors(names: Names) -> Iterator[ast.Call]:
+    """`p.data.copy_(vector[at : at + n].view_as(p))`: what computes one vector for all weights changes them so."""
+    for call in names.calls.get("copy_", ()):
+        loop = next((parent for parent in names.ancestors(call) if isinstance(parent, ast.For)), None)
+        over = names.calls_in(loop.iter) if loop is not None else []
+        weights = any(getattr(each.func, "attr", "") in PARAMETERS for each in over)
+        if weights and any(isinstance(part, ast.Slice) for given in call.args for part in ast.walk(given)):
+            yield call
 
 
 def _fits_inputs(names: Names, optimizer: ast.Call) -> bool:

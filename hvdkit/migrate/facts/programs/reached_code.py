@@ -9,6 +9,7 @@ from hvdkit.migrate.facts.code.console_scripts import commands
 from hvdkit.migrate.facts.code.main_guards import main_guard, module_imports
 from hvdkit.migrate.facts.code.pools import in_pool
 from hvdkit.migrate.facts.facts import Facts, Site
+from hvdkit.migrate.facts.once import once
 from hvdkit.migrate.facts.programs.programs import ProgramFacts, kinds_of, programs_of
 from hvdkit.migrate.index.names import FUNCTIONS, LOOPS, Names
 from hvdkit.migrate.values import vocabulary as words
@@ -140,6 +141,20 @@ def runs_in(facts: Facts, program: ProgramFacts, names: Names, node: ast.AST) ->
 def run_by_nobody(facts: Facts, names: Names, node: ast.AST) -> bool:
     """Whether no program is seen to come to a node: a configuration may name the class that it is in."""
     return not any(runs_in(facts, program, names, node) for program in programs_of(facts))
+
+
+@once
+def _run_alone(facts: Facts) -> dict[ast.AST, bool]:
+    return {}
+
+
+def run_alone(facts: Facts, names: Names, node: ast.AST) -> bool:
+    """Whether only programs that train nothing come to a node, each of them one process."""
+    known, key = _run_alone(facts), names.function(node) or node
+    if key not in known:
+        kinds = [p.kind for p in programs_of(facts) if names in p.files and runs_in(facts, p, names, node)]
+        known[key] = bool(kinds) and all(kind == "none" for kind in kinds)
+    return known[key]
 
 
 def is_script(facts: Facts, names: Names) -> bool:

@@ -23,7 +23,7 @@ from torch import nn
 from torch.nn.modules.module import register_module_forward_pre_hook
 from torch.optim.optimizer import register_optimizer_step_pre_hook
 
-LIMIT = 150.0  # seconds after which a rank that waits for another one ends with its traceback
+LIMIT = 75.0  # seconds after which a rank that waits for another one ends with its traceback
 CARDS = 2
 
 seen: dict[str, Any] = {

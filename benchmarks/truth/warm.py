@@ -1,10 +1,10 @@
-"""A process that has imported torch and Horovod, and forks one for each command, which starts at once.
+"""Processes that have imported torch and Horovod, and fork one for each command, which starts at once.
 
     python warm.py SOCKET             serves until its standard input ends
 
-`Warm` starts it and asks it. The commands: `hvdkit ...`, `rank OUT.json SCRIPT ...` for a script under the
-probe, alone, and `job HOSTS OUT.json SCRIPT ...` for two ranks of it. A job's ranks find each other as those
-of horovodrun do: its rendezvous server runs, and they get the variables that it gives.
+`Warm` starts them and asks them. The commands: `hvdkit ...`, and `rank OUT.json CARDS SCRIPT ...` for a script under
+the probe. There is one process for each rank of a job, and each has its own hash seed, as ranks have. They find
+each other as those of horovodrun do: its rendezvous server runs, and they get the variables that it gives.
 """
 
 from __future__ import annotations
@@ -24,52 +24,119 @@ import tempfile
 import time
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 ROOT = Path(__file__).parents[2]
 RANKS = 2
-GRACE = 5.0  # seconds that the other rank has to end in, when one has failed
+GRACE = 3.0  # seconds that the other rank has to end in, when one has failed
+TIMEOUT = 124  # the exit code of what had to be ended
 
 
 class Warm:
-    """The process, in a `with`."""
+    """The processes, in a `with`."""
 
     def __enter__(self) -> Warm:
-        """Start it, and wait until it answers."""
+        """Start them, and wait until they answer."""
         self.folder = tempfile.TemporaryDirectory(prefix="truth-warm-")
-        self.socket = str(Path(self.folder.name) / "socket")
-        command = [sys.executable, __file__, self.socket]
-        self.process = subprocess.Popen(command, env=environment(), stdin=subprocess.PIPE)
-        while not Path(self.socket).exists():
-            if self.process.poll() is not None:
-                raise SystemExit(f"exit code {self.process.returncode} of {__file__}")
+        self.sockets = [str(Path(self.folder.name) / f"{rank}") for rank in range(RANKS)]
+        self.processes = [
+            subprocess.Popen(
+                [sys.executable, __file__, path],
+                env={**environment(), "PYTHONHASHSEED": str(seed)},
+                stdin=subprocess.PIPE,
+            )
+            for seed, path in enumerate(self.sockets, 1)
+        ]
+        while not all(Path(path).exists() for path in self.sockets):
+            for process in self.processes:
+                if process.poll() is not None:
+                    raise SystemExit(f"exit code {process.returncode} of {__file__}")
             time.sleep(0.1)
         return self
 
     def __exit__(self, *_: object) -> None:
-        """End it, as the end of this process would."""
-        self.process.communicate()
+        """End them, as the end of this process would."""
+        for process in self.processes:
+            process.communicate()
         self.folder.cleanup()
 
     def run(self, command: list[str], folder: Path, limit: float) -> tuple[int, str]:
-        """Exit code and output of a command in a folder; all of its processes end, 124 past the limit (s)."""
-        with tempfile.TemporaryFile() as output, socket.socket(socket.AF_UNIX) as line:
-            line.connect(self.socket)
-            said = json.dumps({"argv": command, "env": environment(), "cwd": str(folder)}).encode()
-            fds = array.array("i", [output.fileno()]).tobytes()
-            line.sendmsg([len(said).to_bytes(4, "big")], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, fds)])
-            line.sendall(said)
-            session = int.from_bytes(line.recv(4), "big")
-            line.settimeout(limit)
-            try:
-                answer = line.recv(1)
-                code = answer[0] if answer else 1
-            except TimeoutError:
-                code = 124
-            with contextlib.suppress(ProcessLookupError):  # all of them may have ended
-                os.killpg(session, signal.SIGKILL)
-            output.seek(0)
-            return code, output.read().decode(errors="replace")
+        """Exit code and output of a command in a folder; 124 where it had to be ended, past the limit (s)."""
+        with tempfile.TemporaryFile() as output:
+            codes = _ended([_Asked(self.sockets[0], command, folder, output, {})], limit)
+            return codes[0], _text(output)
+
+    def job(self, hosts: str, command: list[str], folder: Path, limit: float) -> tuple[int, str]:
+        """The same of a job of two ranks: the exit code of the first that fails, with which the other ends."""
+        from horovod.runner.common.util.hosts import get_host_assignments, parse_hosts
+        from horovod.runner.gloo_run import create_run_env_vars, create_slot_env_vars
+        from horovod.runner.http.http_server import RendezvousServer
+
+        slots = get_host_assignments(parse_hosts(hosts), RANKS)
+        server = RendezvousServer()
+        run = create_run_env_vars("127.0.0.1", ["lo"], server.start())
+        server.init(slots)
+        try:
+            with tempfile.TemporaryFile() as output:
+                ranks = [
+                    _Asked(path, command, folder, output, {**run, **create_slot_env_vars(slot)})
+                    for path, slot in zip(self.sockets, slots)
+                ]
+                return next((code for code in _ended(ranks, limit) if code), 0), _text(output)
+        finally:
+            server.stop()
+
+
+class _Asked:
+    """A command that a process has been asked for."""
+
+    def __init__(
+        self, path: str, command: list[str], folder: Path, output: IO[bytes], more: dict[str, Any]
+    ) -> None:
+        self.line = socket.socket(socket.AF_UNIX)
+        self.line.connect(path)
+        env = {**environment(), **{name: str(value) for name, value in more.items()}}
+        said = json.dumps({"argv": command, "env": env, "cwd": str(folder)}).encode()
+        fds = array.array("i", [output.fileno()]).tobytes()
+        self.line.sendmsg([len(said).to_bytes(4, "big")], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, fds)])
+        self.line.sendall(said)
+        self.session = int.from_bytes(self.line.recv(4), "big")
+
+    def code(self) -> int:
+        """Its exit code, when its line says something; 1 where it died."""
+        answer = self.line.recv(1)
+        return answer[0] if answer else 1
+
+    def end(self) -> None:
+        """End all of its processes."""
+        with contextlib.suppress(ProcessLookupError):  # they may have ended
+            os.killpg(self.session, signal.SIGKILL)
+        self.line.close()
+
+
+def _ended(asked: list[_Asked], limit: float) -> list[int]:
+    """The exit codes of commands in the order in which they end; none runs on."""
+    codes: list[int] = []
+    waiting, until = list(asked), time.monotonic() + limit
+    try:
+        while waiting:
+            lines = select.select([one.line for one in waiting], [], [], max(until - time.monotonic(), 0))[0]
+            if not lines:
+                return [*codes, TIMEOUT]
+            for one in [one for one in waiting if one.line in lines]:
+                waiting.remove(one)
+                codes.append(one.code())
+                if codes[-1]:
+                    until = min(until, time.monotonic() + GRACE)
+        return codes
+    finally:
+        for one in asked:
+            one.end()
+
+
+def _text(output: IO[bytes]) -> str:
+    output.seek(0)
+    return output.read().decode(errors="replace")
 
 
 def environment() -> dict[str, str]:
@@ -84,6 +151,7 @@ def environment() -> dict[str, str]:
         "PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "benchmarks")]),
         "OMP_NUM_THREADS": "1",
         "PYTHONDONTWRITEBYTECODE": "1",
+        "PYTHONUNBUFFERED": "1",
         "NO_COLOR": "1",
     }
 
@@ -94,7 +162,6 @@ def serve(path: str) -> None:
     # The first step of an optimizer imports torch._dynamo, which takes longer than all the rest of a program.
     for module in (
         "horovod.torch",
-        "horovod.runner.gloo_run",
         "torch._dynamo",
         "hvdkit.migrate.command",
         "truth.probe",
@@ -131,26 +198,22 @@ def _answer(line: socket.socket) -> None:
     os.environ.clear()
     os.environ.update(asked["env"])
     os.chdir(asked["cwd"])
-    code = _ended(*asked["argv"])
-    with contextlib.suppress(OSError):  # who asked may have ended
-        line.sendall(bytes([code]))
-    os._exit(code)
-
-
-def _ended(word: str, *arguments: str) -> int:
-    """The exit code of a command, as a shell would know it; what it printed is written."""
-    sys.argv = [word, *arguments]
+    sys.argv = asked["argv"]
     code = 1
     try:
-        code = COMMANDS[word]()
+        code = COMMANDS[sys.argv[0]]()
     except SystemExit as left:
         code = left.code if isinstance(left.code, int) else int(left.code is not None)
-    except Exception as error:  # of hvdkit, Horovod or the probe: printed as python would, and exit code 1
+    except Exception as error:  # of hvdkit or the probe: printed as python would, and exit code 1
         sys.excepthook(type(error), error, error.__traceback__)
-    with contextlib.suppress(OSError, ValueError):  # the command may have closed them
-        sys.stdout.flush()
-        sys.stderr.flush()
-    return code & 255
+    finally:
+        with contextlib.suppress(
+            OSError, ValueError
+        ):  # the command may have closed them; who asked may be gone
+            sys.stdout.flush()
+            sys.stderr.flush()
+            line.sendall(bytes([code & 255]))
+        os._exit(code)
 
 
 def _rank() -> int:
@@ -165,57 +228,7 @@ def _hvdkit() -> int:
     return main(sys.argv[1:])
 
 
-def _job() -> int:
-    """The exit code of the first rank that fails; the other one ends with it, as under horovodrun."""
-    from horovod.runner.common.util.hosts import get_host_assignments, parse_hosts
-    from horovod.runner.gloo_run import create_run_env_vars, create_slot_env_vars
-    from horovod.runner.http.http_server import RendezvousServer
-
-    _, hosts, *script = sys.argv
-    slots = get_host_assignments(parse_hosts(hosts), RANKS)
-    # The ranks are forked before the server has a thread, and start when it says where it listens.
-    waiting = {}
-    for slot in slots:
-        begin, told = os.pipe()
-        pid = os.fork()
-        if not pid:
-            os.close(told)
-            os.environ.update(json.loads(os.read(begin, 65536)), PYTHONUNBUFFERED="1")
-            os.close(begin)
-            os._exit(_ended("rank", *script))
-        os.close(begin)
-        waiting[pid] = (slot, told)
-    server = RendezvousServer()
-    port = server.start()
-    server.init(slots)
-    for slot, told in waiting.values():
-        run = create_run_env_vars("127.0.0.1", ["lo"], port)
-        given = {name: str(value) for name, value in {**run, **create_slot_env_vars(slot)}.items()}
-        os.write(told, json.dumps(given).encode())
-        os.close(told)
-    return _first_failure(set(waiting))
-
-
-def _first_failure(ranks: set[int]) -> int:
-    failed, ending = 0, 0.0
-    while ranks:
-        pid, status = os.waitpid(-1, os.WNOHANG)
-        if pid:
-            ranks.discard(pid)
-            code = os.waitstatus_to_exitcode(status)
-            if code and not failed:
-                failed, ending = abs(code), time.monotonic() + GRACE
-                for other in ranks:
-                    os.kill(other, signal.SIGTERM)
-            continue
-        if failed and time.monotonic() > ending:
-            for other in ranks:
-                os.kill(other, signal.SIGKILL)
-        time.sleep(0.02)
-    return failed
-
-
-COMMANDS = {"rank": _rank, "hvdkit": _hvdkit, "job": _job}
+COMMANDS = {"rank": _rank, "hvdkit": _hvdkit}
 
 if __name__ == "__main__":
     serve(sys.argv[1])

@@ -10,7 +10,7 @@ from pathlib import Path
 from truth.choices import Choices
 from truth.old import trained
 from truth.probe import digest
-from truth.programs import BATCH, TRAINED, VALIDATED, epochs_of
+from truth.programs import BATCH, TRAINED, VALIDATED
 from truth.runs import NO_CARDS, Claims, Job, Seen
 
 STARTS = "Horovod is initialised before CUDA"
@@ -71,11 +71,8 @@ def _of(choices: Choices, job: Job) -> Iterator[Fault]:
         return
     yield from _loops(choices, job, ranks)
     yield from _losses(job, ranks)
-    if (
-        choices["old"] == "there"
-        and not job.before
-        and digest("Net", trained(choices)) not in ranks[0]["start"]
-    ):
+    old = digest("Net", trained(choices)) if choices["old"] == "there" and not job.before else ""
+    if old and old not in ranks[0]["start"]:
         yield Fault(VERDICT, f"the original's checkpoint is not resumed: {ranks[0]['start']}")
     if world == 1:
         return

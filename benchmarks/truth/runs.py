@@ -47,8 +47,8 @@ class Claims:
 class Job:
     """One run.
 
-    before, epochs: how many epochs the runs before were asked for, and this one. ranks: what the probe of each
-    rank saw, by rank. output: the end of what was printed.
+    before, epochs: how many epochs the runs before were asked for, and this one. ranks: what the probe of
+    each rank saw, by rank. output: the end of what was printed.
     """
 
     layout: str

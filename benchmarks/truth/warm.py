@@ -2,9 +2,9 @@
 
     python warm.py SOCKET             serves until its standard input ends
 
-`Warm` starts them and asks them. The commands: `hvdkit ...`, and `rank OUT.json CARDS SCRIPT ...` for a script under
-the probe. There is one process for each rank of a job, and each has its own hash seed, as ranks have. They find
-each other as those of horovodrun do: its rendezvous server runs, and they get the variables that it gives.
+`Warm` starts them and asks them. The commands: `hvdkit ...`, and `rank OUT.json CARDS SCRIPT ...` for a script
+under the probe. There is one process for each rank of a job, and each has its own hash seed, as ranks have.
+Ranks find each other as those of horovodrun do: its rendezvous server runs, and they get its variables.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ class Warm:
             return codes[0], _text(output)
 
     def job(self, hosts: str, command: list[str], folder: Path, limit: float) -> tuple[int, str]:
-        """The same of a job of two ranks: the exit code of the first that fails, with which the other ends."""
+        """The same of two ranks: the exit code of the first that fails, with which the other ends."""
         from horovod.runner.common.util.hosts import get_host_assignments, parse_hosts
         from horovod.runner.gloo_run import create_run_env_vars, create_slot_env_vars
         from horovod.runner.http.http_server import RendezvousServer
@@ -207,9 +207,7 @@ def _answer(line: socket.socket) -> None:
     except Exception as error:  # of hvdkit or the probe: printed as python would, and exit code 1
         sys.excepthook(type(error), error, error.__traceback__)
     finally:
-        with contextlib.suppress(
-            OSError, ValueError
-        ):  # the command may have closed them; who asked may be gone
+        with contextlib.suppress(OSError, ValueError):  # closed, or nobody waits
             sys.stdout.flush()
             sys.stderr.flush()
             line.sendall(bytes([code & 255]))

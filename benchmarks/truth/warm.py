@@ -2,7 +2,7 @@
 
     python warm.py SOCKET             serves until its standard input ends
 
-`Warm` starts them and asks them. The commands: `hvdkit ...`, and `rank OUT.json CARDS SCRIPT ...` for a script
+`Warm` starts them and asks them: `hvdkit ...`, and `rank OUT.json CARDS SCRIPT ...` for a script
 under the probe. There is one process for each rank of a job, and each has its own hash seed, as ranks have.
 Ranks find each other as those of horovodrun do: its rendezvous server runs, and they get its variables.
 """

@@ -72,7 +72,7 @@ def migrated(warm: Warm, folder: Path, plan: Path) -> Claims:
     """Rewrite the program in a folder. plan: where the plan is written. Ends with the output of a crash."""
     command = ["hvdkit", "migrate", ".", "--write", "--allow-no-vcs", "--no-diff", "--json", str(plan)]
     code, output = warm.run(command, folder, MIGRATE_LIMIT)
-    if code not in (0, 1):
+    if code not in (0, 1) or not plan.exists():
         raise SystemExit(f"{output}\nexit code {code} of hvdkit migrate in {folder}")
     said = json.loads(plan.read_text())
     rows: dict[str, str] = {}

@@ -29,6 +29,12 @@ DATA = {
         "train_set = Subset(data, [i for i in range(len(data)) if i not in picked])",
         "val_set = Subset(data, sorted(picked))",
     ],
+    "hash-order": [
+        "data = Numbers(0, {all})",
+        'names = list({{f"item{{i}}" for i in range(len(data))}})',
+        "order = [int(name[4:]) for name in names]",
+        "train_set, val_set = Subset(data, order[:{train}]), Subset(data, order[{train}:])",
+    ],
     "subset-samplers": [
         "train_set = val_set = Numbers(0, {all})",
         "order = list(range(len(train_set)))",
@@ -46,7 +52,7 @@ def data(choices: Choices, train: int, val: int) -> list[str]:
 
 def sampler(choices: Choices) -> list[str]:
     """The training's sampler, where it has one."""
-    if choices["launch"] == "environment":
+    if choices.sometimes:
         return ["$train_sampler = DistributedSampler(train_set) if $distributed else None"]
     if choices.distributed:
         return ["$train_sampler = DistributedSampler(train_set, num_replicas=$world_size, rank=$rank)"]
@@ -75,7 +81,7 @@ def loaders(choices: Choices, batch: int) -> list[str]:
         ]
     shuffled = "shuffle=True" if choices["order"] != "in-order" else "shuffle=False"
     order = f"sampler={given}" if given else shuffled
-    if choices["launch"] == "environment":
+    if choices.sometimes:
         order = f"shuffle={name} is None, sampler={name}"
     train = f"DataLoader(train_set, batch_size={batch}, {order}, drop_last=True)"
     val = f"DataLoader(val_set, batch_size={batch}{', sampler=val_sampler' if subsets else ''})"

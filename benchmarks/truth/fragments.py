@@ -143,6 +143,8 @@ def helpers(choices: Choices) -> list[str]:
         found += lines(METER)
     if choices["seed"] == "function":
         found += lines(SEED)
+    if choices["reduce"] == "helper":
+        found += lines(REDUCE_HELPER)
     if choices["loaders"] == "function":
         given = bool(sampler(choices)) or choices["data"] == "subset-samplers"
         shuffled = choices["order"] != "in-order"
@@ -159,44 +161,85 @@ def helpers(choices: Choices) -> list[str]:
     return found
 
 
-def arguments(choices: Choices, epochs: int) -> list[str]:
-    """The command line."""
-    found = lines(f"""
-def parse():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--epochs", type=int, default={epochs})
-    parser.add_argument("--lr", type=float, default=0.05)
-""")
+def options(choices: Choices, epochs: int) -> dict[str, str]:
+    """The options of the command line by name, each with the rest of its add_argument."""
+    found = {"epochs": f"type=int, default={epochs}", "lr": "type=float, default=0.05"}
     if choices["device"] in ("option", "visible", "method"):
-        found.append('    parser.add_argument("--gpu", type=int, default=0)')
+        found["gpu"] = "type=int, default=0"
     if choices["device"] == "text":
-        found.append('    parser.add_argument("--device", default="cuda:0")')
+        found["device"] = 'default="cuda:0"'
     if choices["resume"] == "option":
-        found.append('    parser.add_argument("--resume", default="last.pt")')
-    return [*found, "    return parser.parse_args()", "", ""]
+        found["resume"] = 'default="last.pt"'
+    if choices["launch"] == "no-ddp":
+        found["noddp"] = 'action="store_true"'
+    if choices["launch"] == "local-rank":
+        found["local_rank"] = "type=int, default=-1"
+    if choices["launch"] == "gpu-list":
+        found["gpus"] = 'default="0,1"'
+    return found
 
 
-def launch(choices: Choices) -> list[str]:
-    """How the original's processes find each other."""
-    if choices["launch"] == "torchrun":
-        return lines("""
+def arguments(choices: Choices, epochs: int) -> list[str]:
+    """The command line, and what it becomes."""
+    asked = options(choices, epochs)
+    config = choices["config"]
+    adder = {"groups": "group", "subparsers": "train"}.get(config, "parser")
+    found = ["def parse():", "    parser = argparse.ArgumentParser()"]
+    if config == "groups":
+        found += ['    group = parser.add_argument_group("training")']
+    if config == "subparsers":
+        found += ['    commands = parser.add_subparsers(dest="command")']
+        found += ['    train = commands.add_parser("train", help="train a network")']
+    found += [f'    {adder}.add_argument("--{name}", {rest})' for name, rest in asked.items()]
+    if config == "yaml":
+        found += ['    parser.add_argument("--config", default="config.yaml")']
+    parsed = "parser.parse_args()"
+    result = {
+        "dataclass": f"Config(**vars({parsed}))",
+        "namespace": f"SimpleNamespace(**vars({parsed}))",
+        "dictionary": f"vars({parsed})",
+    }.get(config, parsed)
+    if config == "yaml":
+        found += [f"    args = {parsed}", "    with open(args.config) as f:"]
+        found += [
+            "        for name, value in yaml.safe_load(f).items():",
+            "            setattr(args, name, value)",
+        ]
+        result = "args"
+    found += [f"    return {result}", "", ""]
+    if config == "dataclass":
+        fields = [f"    {name}: {_type(rest)}" for name, rest in asked.items()]
+        found = ["@dataclass", "class Config:", *fields, "", "", *found]
+    return found
+
+
+def _type(rest: str) -> str:
+    if "store_true" in rest:
+        return "bool = False"
+    kind = rest.split("type=")[1].split(",")[0] if "type=" in rest else "str"
+    return f"{kind} = {rest.split('default=')[1]}"
+
+
+CARD = """
+torch.cuda.set_device(local_rank)
+$device = torch.device("cuda", local_rank)
+"""
+LAUNCHES = {
+    "torchrun": """
 dist.init_process_group("nccl")
 $rank, $world_size = dist.get_rank(), dist.get_world_size()
 local_rank = int(os.environ["LOCAL_RANK"])
-torch.cuda.set_device(local_rank)
-$device = torch.device("cuda", local_rank)
-""")
-    if choices["launch"] == "spawn":
-        return lines("""
+"""
+    + CARD,
+    "spawn": """
 os.environ["MASTER_ADDR"] = "localhost"
 os.environ["MASTER_PORT"] = "29511"
 dist.init_process_group("nccl", rank=rank, world_size=world_size)
 torch.cuda.set_device(rank)
 $rank, $world_size = rank, world_size
 $device = torch.device("cuda", rank)
-""")
-    if choices["launch"] == "environment":
-        return lines("""
+""",
+    "environment": """
 $world_size = int(os.environ.get("WORLD_SIZE", 1))
 $distributed = $world_size > 1
 $rank, local_rank = 0, 0
@@ -205,8 +248,95 @@ if $distributed:
     dist.init_process_group("nccl", init_method="env://", rank=$rank, world_size=$world_size)
 torch.cuda.set_device(local_rank)
 $device = torch.device(f"cuda:{local_rank}")
-""")
-    return []
+""",
+    "no-ddp": """
+$distributed = not $args.noddp
+$rank, $world_size, local_rank = 0, 1, 0
+if $distributed:
+    dist.init_process_group("nccl")
+    $rank, $world_size = dist.get_rank(), dist.get_world_size()
+    local_rank = int(os.environ["LOCAL_RANK"])
+"""
+    + CARD,
+    "local-rank": """
+$distributed = $args.local_rank != -1
+$rank, $world_size, local_rank = 0, 1, 0
+if $args.local_rank == -1:
+    $device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+else:
+    local_rank = $args.local_rank
+    torch.cuda.set_device($args.local_rank)
+    $device = torch.device("cuda", $args.local_rank)
+    dist.init_process_group(backend="nccl")
+    $rank, $world_size = dist.get_rank(), dist.get_world_size()
+""",
+    "gpu-list": """
+gpus = [int(gpu) for gpu in $args.gpus.split(",")]
+$distributed = True
+if len(gpus) == 1:
+    $distributed = False
+$rank, $world_size, local_rank = 0, 1, 0
+if $distributed:
+    dist.init_process_group("nccl", init_method="env://")
+    $rank, $world_size = dist.get_rank(), dist.get_world_size()
+    local_rank = $rank % torch.cuda.device_count()
+"""
+    + CARD,
+    "card-gate": """
+$distributed = torch.cuda.is_available() and int(os.environ.get("WORLD_SIZE", 1)) > 1
+$rank, $world_size, local_rank = 0, 1, 0
+if $distributed:
+    dist.init_process_group("nccl")
+    $rank, $world_size = dist.get_rank(), dist.get_world_size()
+    local_rank = int(os.environ["LOCAL_RANK"])
+    torch.cuda.set_device(local_rank)
+$device = torch.device("cuda", local_rank) if torch.cuda.is_available() else torch.device("cpu")
+""",
+}
+
+
+def launch(choices: Choices) -> list[str]:
+    """How the original's processes find each other."""
+    text = LAUNCHES.get(choices["launch"], "")
+    return [line for line in lines(text) if line]
+
+
+REDUCE_HELPER = """
+def reduce_mean(value, n):
+    value = value.clone()
+    dist.all_reduce(value, op=dist.ReduceOp.SUM)
+    return value / n
+
+
+"""
+REDUCES = {
+    "none": [],
+    "sum": [
+        "shared = torch.tensor([total], device=$device)",
+        "dist.all_reduce(shared, op=dist.ReduceOp.SUM)",
+        "shown = shared.item() / $world_size",
+    ],
+    "average": [
+        "shared = torch.tensor(total, device=$device)",
+        "dist.all_reduce(shared, op=dist.ReduceOp.AVG)",
+        "shown = shared.item()",
+    ],
+    "helper": ["shown = reduce_mean(torch.tensor(total).to($device), $world_size).item()"],
+    "gathered": [
+        "shared = torch.tensor([total], device=$device)",
+        "every = [torch.zeros_like(shared) for _ in range($world_size)]",
+        "dist.all_gather(every, shared)",
+        "shown = torch.cat(every).mean().item()",
+    ],
+}
+
+
+def reduced(choices: Choices) -> list[str]:
+    """What the training loss of all ranks is, as `shown`."""
+    made = REDUCES[choices["reduce"]]
+    if made and choices.sometimes:
+        return ["shown = total", "if $distributed:", *(f"    {line}" for line in made)]
+    return made
 
 
 def spawned(worker: str) -> list[str]:
@@ -279,7 +409,7 @@ def model(choices: Choices) -> list[str]:
         made += ["$average = copy.deepcopy($model)", "$average.requires_grad_(False)"]
     if choices["launch"] == "data-parallel":
         made += ["$model = nn.DataParallel($model)"]
-    elif choices["launch"] == "environment":
+    elif choices.sometimes:
         made += ["if $distributed:", "    $model = DDP($model, device_ids=[local_rank])"]
     elif choices.distributed:
         made += ["$model = DDP($model, device_ids=[$device.index])"]
@@ -288,7 +418,7 @@ def model(choices: Choices) -> list[str]:
 
 def inner(choices: Choices, model_name: str = "$model") -> str:
     """The model without its wrapper, as an expression."""
-    if choices["launch"] == "environment":
+    if choices.sometimes:
         return f"({model_name}.module if $distributed else {model_name})"
     return f"{model_name}.module" if choices.wrapped else model_name
 
@@ -304,6 +434,10 @@ def optimizer(choices: Choices) -> list[str]:
         parameters = "filter(lambda p: p.requires_grad, $model.parameters())"
     name = "Adam" if choices["optimizer"] == "adam" else "SGD"
     made = [f"$optimizer = torch.optim.{name}({parameters}, lr=$args.lr)"]
+    if choices["precision"] == "scaler":
+        made += ['$scaler = torch.amp.GradScaler("cuda")']
+    if choices["precision"] == "cuda-scaler":
+        made += ["$scaler = torch.cuda.amp.GradScaler()"]
     if choices["schedule"] == "step":
         made += ["$scheduler = torch.optim.lr_scheduler.StepLR($optimizer, step_size=2, gamma=0.5)"]
     if choices["schedule"] == "plateau":

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Iterator
 from pathlib import Path
 
 from truth.choices import Choices
-from truth.programs import BATCH, TRAINED, VALIDATED, epochs_of
-from truth.runs import Claims, Job, Seen
+from truth.old import trained
+from truth.probe import digest
+from truth.programs import BATCH, TRAINED, VALIDATED
+from truth.runs import NO_CARDS, Claims, Job, Seen
 
 STARTS = "Horovod is initialised before CUDA"
 STARTS_ITSELF = "every program that calls Horovod starts it"
@@ -67,6 +70,10 @@ def _of(choices: Choices, job: Job) -> Iterator[Fault]:
         )
         return
     yield from _loops(choices, job, ranks)
+    yield from _losses(job, ranks)
+    old = digest("Net", trained(choices)) if choices["old"] == "there" and not job.before else ""
+    if old and old not in ranks[0]["start"]:
+        yield Fault(VERDICT, f"the original's checkpoint is not resumed: {ranks[0]['start']}")
     if world == 1:
         return
     yield from _devices(choices, job, ranks)
@@ -86,10 +93,8 @@ def _last(output: str) -> str:
 
 def _loops(choices: Choices, job: Job, ranks: list[Seen]) -> Iterator[Fault]:
     made = [len(seen["epochs"]) for seen in ranks]
-    wanted = job.epochs
-    if job.layout != "two hosts" and choices["resume"] != "none" and choices["saved"] == "dictionary":
-        before = epochs_of(choices) if job.layout == "one host" else job.epochs
-        wanted = job.epochs - before
+    resumes = choices["resume"] != "none" and choices["saved"] == "dictionary"
+    wanted = job.epochs - job.before if resumes else job.epochs
     if len(set(made)) > 1:
         yield Fault(VERDICT, f"ranks make other numbers of epochs: {made}")
     elif choices["stop"] == "none" and made[0] != wanted:
@@ -104,10 +109,20 @@ def _loops(choices: Choices, job: Job, ranks: list[Seen]) -> Iterator[Fault]:
             yield Fault(VERDICT, f"{len(seen['validations'])} validations in {made[0]} epochs")
 
 
+def _losses(job: Job, ranks: list[Seen]) -> Iterator[Fault]:
+    """What rank 0 writes as the loss of all ranks is their mean."""
+    written = ranks[0]["logged"].get("train")
+    if written is None or not all(seen["losses"] for seen in ranks):
+        return
+    mean = sum(seen["losses"][-1] for seen in ranks) / len(ranks)
+    if not math.isclose(written, mean, rel_tol=1e-4):
+        yield Fault(REDUCED, f"{job.layout}: {written:.6g} is logged, the mean over the ranks is {mean:.6g}")
+
+
 def _devices(choices: Choices, job: Job, ranks: list[Seen]) -> Iterator[Fault]:
     for rank, seen in enumerate(ranks):
         own = str(rank if job.layout == "one host" else 0)
-        if choices["device"] != "cpu" and seen["cards"] != [own]:
+        if choices["device"] != "cpu" and job.layout != NO_CARDS and seen["cards"] != [own]:
             yield Fault(DEVICE, f"{job.layout}: rank {rank} asks for cards {seen['cards']}")
         if seen["early_cards"]:
             yield Fault(STARTS, "a card is asked for before hvd.init()")

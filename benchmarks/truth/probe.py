@@ -14,21 +14,25 @@ import os
 import random
 import runpy
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 import torch
 import torch.distributed
 from torch import nn
-from torch.nn.modules.module import register_module_forward_pre_hook
+from torch.nn.modules.module import register_module_forward_hook, register_module_forward_pre_hook
 from torch.optim.optimizer import register_optimizer_step_pre_hook
 
-LIMIT = 150.0  # seconds after which a rank that waits for another one ends with its traceback
-CARDS = 2
+LIMIT = 75.0  # seconds after which a rank that waits for another one ends with its traceback
+
+FACTORIES = ("tensor", "as_tensor", "zeros", "ones", "full", "empty", "arange", "rand", "randn")
 
 seen: dict[str, Any] = {
     "epochs": [],  # of each pass through a loader that was trained on: its samples, in order
     "validations": [],  # of each pass that was not
+    "losses": [],  # of each pass that was trained on: the sum of the criterion's values
+    "logged": {},  # what metrics.json holds at the end
     "steps": 0,
     "start": [],
     "end": [],
@@ -42,7 +46,8 @@ seen: dict[str, Any] = {
 }
 current = [0]
 kept: list[nn.Module] = []  # the networks that there were at the first step
-passes: list[tuple[list[float], list[float]]] = [([], [])]  # of each pass: trained on, looked at
+# Of each pass: the samples that were trained on and looked at, and the values of the criterion.
+passes: list[tuple[list[float], list[float], list[float]]] = [([], [], [])]
 
 
 def horovod_runs() -> bool:
@@ -65,12 +70,12 @@ def ask(device: Any) -> bool:
     return True
 
 
-def two_cards() -> None:
-    """Make torch tell of two GPUs."""
+def pretend(cards: int) -> None:
+    """Make torch tell of this many GPUs."""
     os.environ.pop("CUDA_VISIBLE_DEVICES", None)
     tensor_to, module_to, load = torch.Tensor.to, nn.Module.to, torch.load
-    torch.cuda.is_available = lambda: True
-    torch.cuda.device_count = lambda: CARDS
+    torch.cuda.is_available = lambda: cards > 0
+    torch.cuda.device_count = lambda: cards
 
     def set_device(device: Any) -> None:
         current[0] = device if isinstance(device, int) else torch.device(device).index or 0
@@ -89,7 +94,20 @@ def two_cards() -> None:
     torch.Tensor.to = lambda self, *a, **k: self if is_card(a, k) else tensor_to(self, *a, **k)  # type: ignore[method-assign, assignment]
     nn.Module.to = lambda self, *a, **k: self if is_card(a, k) else module_to(self, *a, **k)  # type: ignore[method-assign, assignment]
     torch.Tensor.cuda = nn.Module.cuda = cuda  # type: ignore[method-assign, assignment]
+    for name in FACTORIES:
+        setattr(torch, name, _on_cpu(getattr(torch, name)))
     torch.load = lambda path, *a, **k: load(path, map_location="cpu")
+
+
+def _on_cpu(make: Any) -> Any:
+    """A function of torch that makes a tensor, which asks for the card of `device=` and uses none."""
+
+    def made(*args: Any, **more: Any) -> Any:
+        if more.get("device") is not None and ask(more["device"]):
+            del more["device"]
+        return make(*args, **more)
+
+    return made
 
 
 def alive(*kinds: type) -> list[Any]:
@@ -106,10 +124,12 @@ def networks() -> list[nn.Module]:
 
 def weights() -> list[str]:
     """Of each network, its class and a digest of all of its parameters."""
-    return sorted(
-        f"{type(one).__name__} {sum(float(p.detach().double().abs().sum()) for p in one.parameters()):.12g}"
-        for one in kept
-    )
+    return sorted(digest(type(one).__name__, one.parameters()) for one in kept)
+
+
+def digest(name: str, parameters: Iterable[torch.Tensor]) -> str:
+    """The name of a network's class, with a number that its weights make."""
+    return f"{name} {sum(float(p.detach().double().abs().sum()) for p in parameters):.12g}"
 
 
 def before_step(*_: Any) -> None:
@@ -126,11 +146,17 @@ def forward(module: nn.Module, inputs: tuple[Any, ...]) -> None:
         passes[-1][0 if torch.is_grad_enabled() else 1].extend(inputs[0][:, 0].tolist())
 
 
+def measured(module: nn.Module, _: tuple[Any, ...], loss: Any) -> None:
+    """Write down a loss that is trained on."""
+    if isinstance(module, nn.MSELoss) and torch.is_grad_enabled():
+        passes[-1][2].append(loss.item())
+
+
 def passing(through: Any) -> Any:
     """DataLoader.__iter__ that begins a pass."""
 
     def begin(self: Any) -> Any:
-        passes.append(([], []))
+        passes.append(([], [], []))
         return through(self)
 
     return begin
@@ -147,16 +173,17 @@ def opened(event: str, args: tuple[Any, ...]) -> None:
 
 
 def watched() -> int:
-    """Run the script of `rank OUT.json SCRIPT [ARGUMENT...]` and write OUT.RANK.json; its exit code."""
-    out, script = Path(sys.argv[1]).resolve(), sys.argv[2]
-    sys.argv = sys.argv[2:]
+    """Run the script of `rank OUT.json CARDS SCRIPT [ARGUMENT...]` and write OUT.RANK.json; its exit code."""
+    out, cards, script = Path(sys.argv[1]).resolve(), int(sys.argv[2]), sys.argv[3]
+    sys.argv = sys.argv[3:]
     sys.path[0] = str(Path(script).resolve().parent)
     faulthandler.dump_traceback_later(LIMIT, exit=True)
     torch.seed()  # where this process was forked, others have its random numbers
     random.seed()
-    two_cards()
+    pretend(cards)
     register_optimizer_step_pre_hook(before_step)
     register_module_forward_pre_hook(forward)
+    register_module_forward_hook(measured)
     loader = torch.utils.data.DataLoader
     loader.__iter__ = passing(loader.__iter__)  # type: ignore[method-assign]
     writing: Any = torch.serialization._open_zipfile_writer_file.__init__
@@ -177,8 +204,11 @@ def watched() -> int:
         sys.excepthook(type(error), error, error.__traceback__)
         seen["error"], code = f"{type(error).__name__}: {error}"[:300], 1
     seen["end"] = weights()
-    seen["epochs"] = [trained for trained, _ in passes if trained]
-    seen["validations"] = [looked for trained, looked in passes if looked and not trained]
+    seen["epochs"] = [trained for trained, _, _ in passes if trained]
+    seen["validations"] = [looked for trained, looked, _ in passes if looked and not trained]
+    seen["losses"] = [sum(losses) for trained, _, losses in passes if trained]
+    for path in (path for path in seen["written"] if path.endswith("metrics.json")):
+        seen["logged"] = json.loads(Path(path).read_text())
     seen["group"] = torch.distributed.is_available() and torch.distributed.is_initialized()
     seen["wrapped"] = len(alive(nn.DataParallel, nn.parallel.DistributedDataParallel))
     rank = os.environ.get("HOROVOD_RANK", "0")

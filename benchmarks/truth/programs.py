@@ -13,9 +13,10 @@ from collections.abc import Callable
 from truth import data_parts
 from truth import fragments as part
 from truth.choices import Choices
-from truth.loops import training_loop
+from truth.loops import train_pass, training_loop
 
 TRAINED, VALIDATED, BATCH = 40, 10, 4  # samples of a data set, samples of a batch
+MORE_EPOCHS = 2  # that each run is asked for beside those of the run before, whose files it finds
 
 
 def epochs_of(choices: Choices) -> int:
@@ -23,22 +24,42 @@ def epochs_of(choices: Choices) -> int:
     return 3 if choices["stop"] == "none" else 8
 
 
+def options(choices: Choices, epochs: int) -> list[str]:
+    """The command line that asks a program for this many epochs."""
+    command = ["train"] if choices["config"] == "subparsers" else []
+    if choices["config"] == "yaml":
+        return ["--config", f"config{epochs}.yaml"]
+    return [*command, "--epochs", str(epochs)]
+
+
+def alone_options(choices: Choices) -> list[str]:
+    """What more a program is told where it runs as one process."""
+    return {"no-ddp": ["--noddp"], "gpu-list": ["--gpus", "0"]}.get(choices["launch"], [])
+
+
 def files(choices: Choices) -> dict[str, str]:
     """The program's files by name; it starts with train.py."""
     common = part.network(choices) + part.validation(choices)
+    configs = {}
+    if choices["config"] == "yaml":
+        asked = [epochs_of(choices) + more for more in range(0, 4 * MORE_EPOCHS, MORE_EPOCHS)]
+        configs = {f"config{epochs}.yaml": f"epochs: {epochs}\nlr: 0.05\n" for epochs in asked}
+        configs["config.yaml"] = configs[f"config{asked[0]}.yaml"]
     if choices["inference"] == "none":
-        return {"train.py": _tidy(_imports(choices), common, _training(choices))}
+        return {"train.py": _tidy(_imports(choices), common, _training(choices)), **configs}
     shared = ["from common import Net, validate"]
     return {
         "common.py": _tidy(["import torch", "import torch.nn as nn"], common),
         "train.py": _tidy([*_imports(choices), *shared], _training(choices)),
         "infer.py": _tidy(["import torch", *shared], part.inference(choices)),
+        **configs,
     }
 
 
 def _imports(choices: Choices) -> list[str]:
     told = ["argparse", "copy", "csv", "glob", "json", "math", "os", "random"]
     lines = [f"import {name}" for name in told]
+    lines += ["import yaml", "from dataclasses import dataclass", "from types import SimpleNamespace"]
     lines += ["import torch", "import torch.nn as nn"]
     lines += ["from torch.utils.data import DataLoader, Dataset, RandomSampler, Subset, SubsetRandomSampler"]
     lines += ["from torch.utils.data import WeightedRandomSampler, random_split"]
@@ -76,7 +97,10 @@ def _training(choices: Choices) -> list[str]:
         *part.optimizer(choices),
         *part.resume(choices),
     ]
-    return above + STYLES[choices["style"]](choices, setup, training_loop(choices))
+    written = STYLES[choices["style"]](choices, setup)
+    if choices["config"] == "dictionary":
+        written = [re.sub(r"((?:self\.)?\bargs)\.(\w+)", r"\1['\2']", line) for line in written]
+    return above + written
 
 
 def _plain(lines: list[str]) -> list[str]:
@@ -87,36 +111,69 @@ def _indented(lines: list[str], by: int = 4) -> list[str]:
     return textwrap.indent("\n".join(lines), " " * by).splitlines()
 
 
-def _script(choices: Choices, setup: list[str], loop: list[str]) -> list[str]:
-    body = _plain([*setup, *loop])
+def _script(choices: Choices, setup: list[str]) -> list[str]:
     if choices["launch"] == "spawn":
-        return _function(choices, setup, loop)
-    return ["args = parse()", *body]
+        return _function(choices, setup)
+    return ["args = parse()", *_plain([*setup, *training_loop(choices)])]
 
 
-def _function(choices: Choices, setup: list[str], loop: list[str]) -> list[str]:
-    body = _indented(_plain([*setup, *loop]))
+def _function(choices: Choices, setup: list[str]) -> list[str]:
+    body = _indented(_plain([*setup, *training_loop(choices)]))
     if choices["launch"] == "spawn":
         return ["def worker(rank, world_size, args):", *body, "", *part.spawned("worker")]
-    return ["def main(args):", *body, "", "", 'if __name__ == "__main__":', "    main(parse())"]
+    return ["def main(args):", *body, "", "", *MAIN, "    main(parse())"]
 
 
-def _class(choices: Choices, setup: list[str], loop: list[str]) -> list[str]:
-    def attributes(lines: list[str]) -> list[str]:
-        return _indented([re.sub(r"\$(\w+)", r"self.\1", line) for line in lines], 8)
+MAIN = ['if __name__ == "__main__":']
 
+
+def _attributes(lines: list[str]) -> list[str]:
+    return _indented([re.sub(r"\$(\w+)", r"self.\1", line) for line in lines], 8)
+
+
+def _class(choices: Choices, setup: list[str]) -> list[str]:
+    return _trainer(choices, setup, ["    def train(self):", *_attributes(training_loop(choices))])
+
+
+def _methods(choices: Choices, setup: list[str]) -> list[str]:
+    """A class with a method for an epoch."""
+    return _trainer(choices, setup, [*_epoch(choices), "", *_fit(choices)])
+
+
+def _base_class(choices: Choices, setup: list[str]) -> list[str]:
+    """A class whose base calls the method that trains an epoch."""
+    base = ["class Base:", "    def train_epoch(self, epoch):", "        raise NotImplementedError", ""]
+    return [*base, *_fit(choices), "", "", *_trainer(choices, setup, _epoch(choices), "(Base)")]
+
+
+def _epoch(choices: Choices) -> list[str]:
+    result = "losses" if choices["stop"] == "meter" else "total"
+    if choices["stop"] == "meter" and choices["reduce"] != "none":
+        result = "losses, total"
+    return ["    def train_epoch(self, epoch):", *_attributes([*train_pass(choices), f"return {result}"])]
+
+
+def _fit(choices: Choices) -> list[str]:
+    result = _epoch(choices)[-1].split("return ")[1]
+    loop = training_loop(choices, [f"{result} = self.train_epoch(epoch)"])
+    return ["    def train(self):", *_attributes(loop)]
+
+
+def _trainer(choices: Choices, setup: list[str], methods: list[str], bases: str = "") -> list[str]:
     spawned = choices["launch"] == "spawn"
     begin = "rank, world_size, args" if spawned else "args"
-    lines = ["class Trainer:", f"    def __init__(self, {begin}):", *attributes(["$args = args", *setup]), ""]
-    lines += ["    def train(self):", *attributes(loop), "", ""]
+    lines = [f"class Trainer{bases}:", f"    def __init__(self, {begin}):"]
+    lines += [*_attributes(["$args = args", *setup]), "", *methods, "", ""]
     if spawned:
         lines += ["def worker(rank, world_size, args):", "    Trainer(rank, world_size, args).train()"]
         return [*lines, "", "", *part.spawned("worker")]
-    return [*lines, 'if __name__ == "__main__":', "    Trainer(parse()).train()"]
+    return [*lines, *MAIN, "    Trainer(parse()).train()"]
 
 
-STYLES: dict[str, Callable[[Choices, list[str], list[str]], list[str]]] = {
+STYLES: dict[str, Callable[[Choices, list[str]], list[str]]] = {
     "script": _script,
     "function": _function,
     "class": _class,
+    "methods": _methods,
+    "base-class": _base_class,
 }

@@ -4,54 +4,25 @@ from __future__ import annotations
 
 import dataclasses
 import json
-import os
 import re
-import signal
-import subprocess
-import sys
-import tempfile
-import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from truth.choices import Choices
-from truth.programs import epochs_of, files
+from truth.old import old_checkpoint
+from truth.programs import MORE_EPOCHS, alone_options, epochs_of, files, options
+from truth.warm import Warm
 
-ROOT = Path(__file__).parents[2]
-WARM = Path(__file__).with_name("warm.py")
-MIGRATE_LIMIT, JOB_LIMIT = 120.0, 200.0  # seconds; a rank ends by itself before (probe.LIMIT)
+MIGRATE_LIMIT, JOB_LIMIT = 120.0, 100.0  # seconds; a rank ends by itself before (probe.LIMIT)
 # Two hosts of one slot, where rank and local rank differ; one host of two.
 LAYOUTS = {"two hosts": "localhost:1,127.0.0.1:1", "one host": "localhost:2"}
 WEAKEST = ("open", "proven", "not needed")  # of the states of a row
-MORE_EPOCHS = 2  # that the second and third run are asked for, which find what the first one left
+NO_CARDS = "no cards"
+ANYWHERE = ("available", "cpu", "option", "visible")  # the ways to choose a device that may be the CPU
 
 
 Seen = dict[str, Any]  # what the probe of one rank wrote (probe.seen)
-
-
-class Warm:
-    """A process that has imported what all commands need (truth/warm.py), in a `with`."""
-
-    def __enter__(self) -> Warm:
-        """Start it, and wait until it answers."""
-        self.folder = tempfile.TemporaryDirectory(prefix="truth-warm-")
-        self.socket = str(Path(self.folder.name) / "socket")
-        command = [sys.executable, str(WARM), self.socket]
-        self.process = subprocess.Popen(command, env=_environment(), stdin=subprocess.PIPE)
-        while not Path(self.socket).exists():
-            if self.process.poll() is not None:
-                raise SystemExit(f"exit code {self.process.returncode} of {WARM}")
-            time.sleep(0.1)
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        """End it, as the end of this process would."""
-        self.process.communicate()
-        self.folder.cleanup()
-
-    def asking(self, command: list[str]) -> list[str]:
-        """The command line that has it run a command of warm.py's."""
-        return [sys.executable, "-S", "-I", str(WARM), self.socket, *command]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -74,10 +45,15 @@ class Claims:
 
 @dataclasses.dataclass(frozen=True)
 class Job:
-    """One run. ranks: what the probe of each rank saw, by rank; output: the end of what was printed."""
+    """One run.
+
+    before, epochs: how many epochs the runs before were asked for, and this one. ranks: what the probe of
+    each rank saw, by rank. output: the end of what was printed.
+    """
 
     layout: str
     code: int
+    before: int
     epochs: int
     ranks: dict[int, Seen]
     output: str
@@ -88,13 +64,15 @@ def written(choices: Choices, folder: Path) -> None:
     folder.mkdir(parents=True)
     for name, text in files(choices).items():
         (folder / name).write_text(text)
+    if choices["old"] == "there":
+        old_checkpoint(choices, folder)
 
 
 def migrated(warm: Warm, folder: Path, plan: Path) -> Claims:
     """Rewrite the program in a folder. plan: where the plan is written. Ends with the output of a crash."""
     command = ["hvdkit", "migrate", ".", "--write", "--allow-no-vcs", "--no-diff", "--json", str(plan)]
-    code, output = _run(warm.asking(command), folder, MIGRATE_LIMIT)
-    if code not in (0, 1):
+    code, output = warm.run(command, folder, MIGRATE_LIMIT)
+    if code not in (0, 1) or not plan.exists():
         raise SystemExit(f"{output}\nexit code {code} of hvdkit migrate in {folder}")
     said = json.loads(plan.read_text())
     rows: dict[str, str] = {}
@@ -119,67 +97,32 @@ def migrated(warm: Warm, folder: Path, plan: Path) -> Claims:
     return Claims(rows, open_, verdict, left)
 
 
-def jobs(warm: Warm, choices: Choices, folder: Path, out: Path) -> list[Job]:
-    """Run a migrated program on both layouts, and in one process without a job."""
-    epochs = epochs_of(choices)
-    ran = []
-    for layout, hosts in LAYOUTS.items():
-        launch = warm.asking(["horovodrun", "-np", "2", "-H", hosts, "--gloo"])
-        ran.append(_job(warm, layout, launch, folder, out, "train.py", epochs))
-        epochs = epochs_of(choices) + MORE_EPOCHS
-    ran.append(_job(warm, "alone", [], folder, out, "train.py", epochs))
+def jobs(warm: Warm, choices: Choices, folder: Path, out: Path) -> Iterator[Job]:
+    """Run a migrated program on both layouts, on machines without cards, and alone without a job."""
+    plans = list(LAYOUTS.items())
+    if choices["device"] in ANYWHERE and not choices.needs_cards:
+        plans.append((NO_CARDS, LAYOUTS["one host"]))
+    before = 0
+    for layout, hosts in (*plans, ("alone", "")):
+        epochs = before + MORE_EPOCHS if before else epochs_of(choices)
+        script = ["train.py", *options(choices, epochs), *([] if hosts else alone_options(choices))]
+        yield _job(warm, layout, hosts, folder, out, script, (before, epochs))
+        before = epochs
     if choices["inference"] == "script":
-        ran.append(_job(warm, "inference", [], folder, out, "infer.py", 0))
-    return ran
+        yield _job(warm, "inference", "", folder, out, ["infer.py"], (0, 0))
 
 
 def _job(
-    warm: Warm, layout: str, launch: list[str], folder: Path, out: Path, script: str, epochs: int
+    warm: Warm, layout: str, hosts: str, folder: Path, out: Path, script: list[str], epochs: tuple[int, int]
 ) -> Job:
     stem = layout.replace(" ", "-")
-    told = ["--epochs", str(epochs)] if epochs else []
-    rank = warm.asking(["rank", str(out / f"{stem}.json"), script, *told])
-    code, output = _run([*launch, *rank], folder, JOB_LIMIT)
+    # As many cards as a host has ranks, so that the rank is no card where it is not the local rank.
+    cards = {NO_CARDS: 0, "two hosts": 1}.get(layout, 2)
+    command = ["rank", str(out / f"{stem}.json"), str(cards), *script]
+    ran = warm.job(hosts, command, folder, JOB_LIMIT) if hosts else warm.run(command, folder, JOB_LIMIT)
+    code, output = ran
     ranks = {
         int(path.suffixes[0][1:]): json.loads(path.read_text()) for path in out.glob(f"{stem}.[0-9].json")
     }
     (out / f"{stem}.txt").write_text(output)
-    return Job(layout, code, epochs, ranks, output[-3000:])
-
-
-def _environment() -> dict[str, str]:
-    env = {name: value for name, value in os.environ.items() if name != "CUDA_VISIBLE_DEVICES"}
-    path = os.pathsep.join([str(ROOT), str(ROOT / "benchmarks")])
-    return {
-        **env,
-        "PYTHONPATH": path,
-        "OMP_NUM_THREADS": "1",
-        "PYTHONDONTWRITEBYTECODE": "1",
-        "NO_COLOR": "1",
-    }
-
-
-def _run(command: list[str], folder: Path, limit: float) -> tuple[int, str]:
-    """Exit code and output of a command in a folder; all of its processes end with it, 124 past the limit."""
-    with subprocess.Popen(
-        command,
-        cwd=folder,
-        env=_environment(),
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        errors="replace",
-        start_new_session=True,
-    ) as process:
-        try:
-            output, _ = process.communicate(timeout=limit)
-        except subprocess.TimeoutExpired:
-            os.killpg(process.pid, signal.SIGTERM)  # horovodrun ends its ranks
-            try:
-                output, _ = process.communicate(timeout=10)
-            except subprocess.TimeoutExpired:
-                os.killpg(process.pid, signal.SIGKILL)
-                output, _ = process.communicate()
-            return 124, output
-    return process.returncode, output
+    return Job(layout, code, *epochs, ranks, output[-3000:])

@@ -1,43 +1,175 @@
-"""A process that has imported torch and Horovod, and forks one for each command, which starts at once.
+"""Processes that have imported torch and Horovod, and fork one for each command, which starts at once.
 
     python warm.py SOCKET             serves until its standard input ends
-    python -S -I warm.py SOCKET WORD [ARGUMENT...]
 
-The second form takes the place of what it asks for: its environment, folder, output and exit code are those
-of the forked process. WORD: `rank` for a rank under the probe, `hvdkit` or `horovodrun` for that command.
+`Warm` starts them and asks them: `hvdkit ...`, and `rank OUT.json CARDS SCRIPT ...` for a script
+under the probe. There is one process for each rank of a job, and each has its own hash seed, as ranks have.
+Ranks find each other as those of horovodrun do: its rendezvous server runs, and they get its variables.
 """
 
 from __future__ import annotations
 
 import array
 import contextlib
+import gc
 import json
 import os
+import pkgutil
 import select
 import signal
 import socket
+import subprocess
 import sys
+import tempfile
+import time
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
+
+ROOT = Path(__file__).parents[2]
+RANKS = 2
+GRACE = 3.0  # seconds that the other rank has to end in, when one has failed
+TIMEOUT = 124  # the exit code of what had to be ended
 
 
-def ask(path: str, argv: list[str]) -> int:
-    """Have a command run and wait for its exit code; 1 where it died."""
-    with socket.socket(socket.AF_UNIX) as line:
-        line.connect(path)
-        told = json.dumps({"argv": argv, "env": dict(os.environ), "cwd": str(Path.cwd())}).encode()
-        fds = array.array("i", [1, 2]).tobytes()
-        line.sendmsg([len(told).to_bytes(4, "big")], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, fds)])
-        line.sendall(told)
-        answer = line.recv(1)
+class Warm:
+    """The processes, in a `with`."""
+
+    def __enter__(self) -> Warm:
+        """Start them, and wait until they answer."""
+        self.folder = tempfile.TemporaryDirectory(prefix="truth-warm-")
+        self.sockets = [str(Path(self.folder.name) / f"{rank}") for rank in range(RANKS)]
+        self.processes = [
+            subprocess.Popen(
+                [sys.executable, __file__, path],
+                env={**environment(), "PYTHONHASHSEED": str(seed)},
+                stdin=subprocess.PIPE,
+            )
+            for seed, path in enumerate(self.sockets, 1)
+        ]
+        while not all(Path(path).exists() for path in self.sockets):
+            for process in self.processes:
+                if process.poll() is not None:
+                    raise SystemExit(f"exit code {process.returncode} of {__file__}")
+            time.sleep(0.1)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """End them, as the end of this process would."""
+        for process in self.processes:
+            process.communicate()
+        self.folder.cleanup()
+
+    def run(self, command: list[str], folder: Path, limit: float) -> tuple[int, str]:
+        """Exit code and output of a command in a folder; 124 where it had to be ended, past the limit (s)."""
+        with tempfile.TemporaryFile() as output:
+            codes = _ended([_Asked(self.sockets[0], command, folder, output, {})], limit)
+            return codes[0], _text(output)
+
+    def job(self, hosts: str, command: list[str], folder: Path, limit: float) -> tuple[int, str]:
+        """The same of two ranks: the exit code of the first that fails, with which the other ends."""
+        from horovod.runner.common.util.hosts import get_host_assignments, parse_hosts
+        from horovod.runner.gloo_run import create_run_env_vars, create_slot_env_vars
+        from horovod.runner.http.http_server import RendezvousServer
+
+        slots = get_host_assignments(parse_hosts(hosts), RANKS)
+        server = RendezvousServer()
+        run = create_run_env_vars("127.0.0.1", ["lo"], server.start())
+        server.init(slots)
+        try:
+            with tempfile.TemporaryFile() as output:
+                ranks = [
+                    _Asked(path, command, folder, output, {**run, **create_slot_env_vars(slot)})
+                    for path, slot in zip(self.sockets, slots)
+                ]
+                return next((code for code in _ended(ranks, limit) if code), 0), _text(output)
+        finally:
+            server.stop()
+
+
+class _Asked:
+    """A command that a process has been asked for."""
+
+    def __init__(
+        self, path: str, command: list[str], folder: Path, output: IO[bytes], more: dict[str, Any]
+    ) -> None:
+        self.line = socket.socket(socket.AF_UNIX)
+        self.line.connect(path)
+        env = {**environment(), **{name: str(value) for name, value in more.items()}}
+        said = json.dumps({"argv": command, "env": env, "cwd": str(folder)}).encode()
+        fds = array.array("i", [output.fileno()]).tobytes()
+        self.line.sendmsg([len(said).to_bytes(4, "big")], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, fds)])
+        self.line.sendall(said)
+        self.session = int.from_bytes(self.line.recv(4), "big")
+
+    def code(self) -> int:
+        """Its exit code, when its line says something; 1 where it died."""
+        answer = self.line.recv(1)
         return answer[0] if answer else 1
+
+    def end(self) -> None:
+        """End all of its processes."""
+        with contextlib.suppress(ProcessLookupError):  # they may have ended
+            os.killpg(self.session, signal.SIGKILL)
+        self.line.close()
+
+
+def _ended(asked: list[_Asked], limit: float) -> list[int]:
+    """The exit codes of commands in the order in which they end; none runs on."""
+    codes: list[int] = []
+    waiting, until = list(asked), time.monotonic() + limit
+    try:
+        while waiting:
+            lines = select.select([one.line for one in waiting], [], [], max(until - time.monotonic(), 0))[0]
+            if not lines:
+                return [*codes, TIMEOUT]
+            for one in [one for one in waiting if one.line in lines]:
+                waiting.remove(one)
+                codes.append(one.code())
+                if codes[-1]:
+                    until = min(until, time.monotonic() + GRACE)
+        return codes
+    finally:
+        for one in asked:
+            one.end()
+
+
+def _text(output: IO[bytes]) -> str:
+    output.seek(0)
+    return output.read().decode(errors="replace")
+
+
+def environment() -> dict[str, str]:
+    """What a command finds: nothing of a job that this process may be in."""
+    env = {
+        name: value
+        for name, value in os.environ.items()
+        if name != "CUDA_VISIBLE_DEVICES" and not name.startswith("HOROVOD_")
+    }
+    return {
+        **env,
+        "PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "benchmarks")]),
+        "OMP_NUM_THREADS": "1",
+        "PYTHONDONTWRITEBYTECODE": "1",
+        "PYTHONUNBUFFERED": "1",
+        "NO_COLOR": "1",
+    }
 
 
 def serve(path: str) -> None:
     """Import what the commands need, and fork a process for each that asks."""
-    for module in ("horovod.runner.launch", "horovod.torch", "hvdkit.migrate.command", "truth.probe"):
+    rules = import_module("hvdkit.migrate.rules")
+    # The first step of an optimizer imports torch._dynamo, which takes longer than all the rest of a program.
+    for module in (
+        "horovod.torch",
+        "torch._dynamo",
+        "hvdkit.migrate.command",
+        "truth.probe",
+        *(f"{rules.__name__}.{module.name}" for module in pkgutil.iter_modules(rules.__path__)),
+    ):
         import_module(module)
+    gc.collect()
+    gc.freeze()  # so the networks of a program are found among its own objects
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     with socket.socket(socket.AF_UNIX) as door:
         door.bind(path)
@@ -52,32 +184,33 @@ def serve(path: str) -> None:
 
 def _answer(line: socket.socket) -> None:
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-    size, ancillary, _, _ = line.recvmsg(4, socket.CMSG_SPACE(8))
-    fds = array.array("i", ancillary[0][2])
-    told = b""
-    while len(told) < int.from_bytes(size, "big"):
-        told += line.recv(65536)
-    asked: dict[str, Any] = json.loads(told)
-    for fd, number in zip(fds, (1, 2)):
-        os.dup2(fd, number)
-        os.close(fd)
+    os.setsid()
+    size, ancillary, _, _ = line.recvmsg(4, socket.CMSG_SPACE(4))
+    output = array.array("i", ancillary[0][2])[0]
+    said = b""
+    while len(said) < int.from_bytes(size, "big"):
+        said += line.recv(65536)
+    asked: dict[str, Any] = json.loads(said)
+    for number in (1, 2):
+        os.dup2(output, number)
+    os.close(output)
+    line.sendall(os.getpid().to_bytes(4, "big"))
     os.environ.clear()
     os.environ.update(asked["env"])
     os.chdir(asked["cwd"])
-    word, *sys.argv = asked["argv"]
-    sys.argv.insert(0, word)
+    sys.argv = asked["argv"]
     code = 1
     try:
-        code = COMMANDS[word]()
+        code = COMMANDS[sys.argv[0]]()
     except SystemExit as left:
-        code = left.code if isinstance(left.code, int) else 1
-    except Exception as error:  # of horovodrun, hvdkit or the probe: printed as python would, and exit code 1
+        code = left.code if isinstance(left.code, int) else int(left.code is not None)
+    except Exception as error:  # of hvdkit or the probe: printed as python would, and exit code 1
         sys.excepthook(type(error), error, error.__traceback__)
     finally:
-        with contextlib.suppress(OSError):  # who asked may have been ended
+        with contextlib.suppress(OSError, ValueError):  # closed, or nobody waits
+            sys.stdout.flush()
+            sys.stderr.flush()
             line.sendall(bytes([code & 255]))
-        sys.stdout.flush()
-        sys.stderr.flush()
         os._exit(code)
 
 
@@ -93,16 +226,7 @@ def _hvdkit() -> int:
     return main(sys.argv[1:])
 
 
-def _horovodrun() -> int:
-    from horovod.runner.launch import run_commandline
-
-    run_commandline()
-    return 0
-
-
-COMMANDS = {"rank": _rank, "hvdkit": _hvdkit, "horovodrun": _horovodrun}
+COMMANDS = {"rank": _rank, "hvdkit": _hvdkit}
 
 if __name__ == "__main__":
-    if sys.argv[2:]:
-        sys.exit(ask(sys.argv[1], sys.argv[2:]))
     serve(sys.argv[1])

@@ -9,13 +9,12 @@ write is here.
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Callable
 
 from hvdkit.dataclass import dataclass
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
-from hvdkit.migrate.facts.models.wraps import Wrap
 from hvdkit.migrate.facts.programs.horovod_import import horovod_name
 from hvdkit.migrate.index.names import COMPREHENSIONS, Names
 from hvdkit.migrate.plan import Edit
@@ -81,12 +80,23 @@ def take_away(
     return [*edits.unwrap(source, call, inner), *below]
 
 
-def broadcast_line(facts: Facts, wrap: Wrap, model: str) -> str:
+def broadcast_line(facts: Facts, names: Names, model: str) -> str:
     """The line that gives every rank the weights of rank 0, as DDP's constructor does."""
-    hvd = horovod_name(facts, wrap.names)
+    hvd = horovod_name(facts, names)
     if facts.options.target == "hvdkit":
         return f"{hvd}.broadcast({model})"
     return f"{hvd}.broadcast_parameters({model}.state_dict(), root_rank=0)"
+
+
+def broadcast_lines(
+    facts: Facts, names: Names, models: Sequence[str], copies: Mapping[str, str]
+) -> list[str]:
+    """The broadcasts of models, and of those that took over their weights, under the tests of these."""
+    lines = [broadcast_line(facts, names, model) for model in models]
+    for copy, test in copies.items():
+        line = broadcast_line(facts, names, copy)
+        lines += [f"if {test}:", f"\t{line}"] if test else [line]
+    return lines
 
 
 def _instead(names: Names, statement: ast.stmt, said: Sequence[str]) -> list[Edit]:

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from hvdkit.migrate.catalog.finding import manual, refused, safe
 from hvdkit.migrate.catalog.rule import Change, Keep, Rule
 from hvdkit.migrate.facts import Facts
+from hvdkit.migrate.facts.models.copied_weights import copies_above
 from hvdkit.migrate.facts.models.wraps import (
     MAY_BE_UNUSED,
     STAND_STILL,
@@ -21,7 +22,7 @@ from hvdkit.migrate.facts.optimizers.after_backward import after_backward
 from hvdkit.migrate.facts.optimizers.averaging_optimizers import averaging_optimizers
 from hvdkit.migrate.facts.programs.programs import programs_of
 from hvdkit.migrate.plan import Edit, Finding
-from hvdkit.migrate.rewrites.wrapping import broadcast_line, take_away
+from hvdkit.migrate.rewrites.wrapping import broadcast_lines, take_away
 from hvdkit.migrate.values import vocabulary as words
 from hvdkit.migrate.values.arguments import is_on, keyword
 
@@ -93,8 +94,11 @@ def _edits(facts: Facts, wrap: Wrap) -> list[Edit]:
     assert wrap.inner is not None
     inner = core(facts, wrap.names, wrap.inner)
 
+    source, statement = wrap.names.source, wrap.names.statement(wrap.node)
+    copies = copies_above(facts, wrap.names, statement, [source.segment(inner)])
+
     def lines(model: str) -> list[str]:
-        return [broadcast_line(facts, wrap, model)]
+        return broadcast_lines(facts, wrap.names, [model], copies)
 
     return take_away(wrap.names, wrap.node, wrap.inner, inner, lines)
 
@@ -102,7 +106,10 @@ def _edits(facts: Facts, wrap: Wrap) -> list[Edit]:
 RULE = Rule(
     id="HVD201",
     title="DDP is removed",
-    what="Takes DistributedDataParallel (torch's or apex's) away and broadcasts the model at the same place.",
+    what=(
+        "Takes DistributedDataParallel (torch's or apex's) away and broadcasts the model at the same place. Models that "
+        "took over its weights above, such as averages, get rank 0's, too."
+    ),
     why=(
         "Horovod averages gradients in the optimizer. DDP needs a process group that no longer exists, and with "
         "both, gradients would be averaged twice. DDP's constructor also sends rank 0's parameters and buffers "

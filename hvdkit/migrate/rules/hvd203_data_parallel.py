@@ -94,7 +94,7 @@ def _edits(facts: Facts, wrap: Wrap, broadcasts: bool) -> list[Edit]:
     def lines(model: str) -> list[str]:
         if not broadcasts or running == {False}:  # only programs that never call hvd.init() come here
             return []
-        line = broadcast_line(facts, wrap, model)
+        line = broadcast_line(facts, wrap.names, model)
         if False in running:
             return [f"if {horovod_name(facts, wrap.names)}.is_initialized():", f"\t{line}"]
         return [line]

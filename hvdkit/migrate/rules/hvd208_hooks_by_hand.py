@@ -29,7 +29,7 @@ def _edits(facts: Facts, wrap: Wrap) -> list[Edit]:
     assert wrap.inner is not None
     inner = core(facts, wrap.names, wrap.inner)
     return take_away(
-        wrap.names, wrap.node, wrap.inner, inner, lambda model: [broadcast_line(facts, wrap, model)]
+        wrap.names, wrap.node, wrap.inner, inner, lambda model: [broadcast_line(facts, wrap.names, model)]
     )
 
 

@@ -20,6 +20,7 @@ from hvdkit.migrate.facts.optimizers.wrap_places import WrapPlace, wrap_places
 from hvdkit.migrate.facts.programs.horovod_import import horovod_name
 from hvdkit.migrate.facts.programs.reached_code import only_single
 from hvdkit.migrate.plan import Edit, Finding
+from hvdkit.migrate.rewrites.wrapping import broadcast_lines
 from hvdkit.migrate.values import vocabulary as words
 
 BUFFERS = (
@@ -69,7 +70,7 @@ def _before(facts: Facts, start: Start) -> Edit:
     """The broadcasts above the training of a program that takes its steps by hand."""
     hvd = horovod_name(facts, start.names)
     copies = copies_above(facts, start.names, start.statement, start.models)
-    lines = _every(facts, hvd, start.models, copies)
+    lines = broadcast_lines(facts, start.names, start.models, copies)
     lines += [_tensors_sent(hvd, start.tensors)] if start.tensors else []
     return edits.before(start.names.source, start.statement, lines)
 
@@ -125,25 +126,11 @@ def _below_draws(facts: Facts, place: WrapPlace, models: Iterable[str]) -> ast.s
 
 
 def _edit(facts: Facts, place: WrapPlace) -> Edit:
-    hvd, models = horovod_name(facts, place.names), with_the_rest(facts, place)
+    models = with_the_rest(facts, place)
     statement = _below_draws(facts, place, models)
     moved = statement is not place.statement
     copies = copies_above(facts, place.names, statement, models, moved)
-    return _placed(place, _every(facts, hvd, models, copies), statement)
-
-
-def _every(facts: Facts, hvd: str, models: Sequence[str], copies: dict[str, str]) -> list[str]:
-    """The broadcasts of models, and of those that took over their weights, under the tests of these."""
-    lines = [_sent(facts, hvd, model) for model in models]
-    for copy, test in copies.items():
-        lines += [f"if {test}:", f"\t{_sent(facts, hvd, copy)}"] if test else [_sent(facts, hvd, copy)]
-    return lines
-
-
-def _sent(facts: Facts, hvd: str, model: str) -> str:
-    if facts.options.target == "hvdkit":
-        return f"{hvd}.broadcast({model})"
-    return f"{hvd}.broadcast_parameters({model}.state_dict(), root_rank=0)"
+    return _placed(place, broadcast_lines(facts, place.names, models, copies), statement)
 
 
 RULE = Rule(

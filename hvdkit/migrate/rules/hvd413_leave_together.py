@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from hvdkit.migrate import edits
-from hvdkit.migrate.catalog.finding import manual, restored
+from hvdkit.migrate.catalog.finding import manual, safe
 from hvdkit.migrate.catalog.rule import Change, Keep, Rule
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.code.loops import training_loops
@@ -51,7 +51,7 @@ def check(facts: Facts) -> Iterator[Finding]:
     files = {loop.names: None for path in training_loops(facts).paths for loop in path.loops}
     ways = [way for names in files if only_single(facts, names) for way in ways_apart(facts, names, loops)]
     ways += [way for way in ways_around(facts) if only_single(facts, way.names)]
-    # The ranks of a distributed original part by the same number: said where rank 0 can decide.
+    # The ranks of a distributed original part by the same number, or agree on it: rank 0 decides, where it can.
     ways += [
         way
         for names in files
@@ -91,7 +91,7 @@ def _leaves(facts: Facts, way: WayApart) -> Finding:
     )
     if way.together:
         message += ": rank 0 decides"
-        return restored(facts, "HVD413", names, test, message, _edits, facts, names, test)
+        return safe(facts, "HVD413", names, test, message, _edits, facts, names, test)
     advice = f"let rank 0 decide where all ranks run: {horovod_name(facts, names)}.broadcast_object(bool(...), root_rank=0)"
     return manual("HVD413", names, test, message, advice)
 
@@ -106,7 +106,7 @@ RULE = Rule(
     id="HVD413",
     title="ranks leave the training together",
     what=(
-        "Lets rank 0 decide where a single-process script leaves its training loop by a loss, a metric or the "
+        "Lets rank 0 decide where a script leaves its training loop by a loss, a metric or the "
         "time: early stopping, a limit of the KL divergence, a time limit. A batch that is skipped by such a number "
         "is reported."
     ),
@@ -115,9 +115,9 @@ RULE = Rule(
         "the loop takes no part in the next average, for which the others wait."
     ),
     safety=(
-        "Needed in a distributed script, whose ranks already leave at different times; otherwise safe: every rank reaches "
-        "the test equally often, because rank 0 also decides the tests around it. Where that is not shown, in a loop over "
-        "something else, the test is reported."
+        "Safe: every rank reaches the test equally often, because rank 0 also decides the tests around it, and where the "
+        "ranks of a distributed script agree, nothing changes. Where that is not shown, in a loop over something else, "
+        "the test of a single-process script is reported."
     ),
     check=check,
     changes=(

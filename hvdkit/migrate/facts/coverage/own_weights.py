@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Iterator
 
+from hvdkit.dataclass import dataclass
 from hvdkit.migrate.facts.data.random_splits import libraries_seeded
 from hvdkit.migrate.facts.data.training_loaders import seeds
 from hvdkit.migrate.facts.facts import Facts, Site
@@ -19,6 +20,7 @@ from hvdkit.migrate.index.names import COMPREHENSIONS, FUNCTIONS, Names
 from hvdkit.migrate.values.handed_out import assigned_to
 from hvdkit.migrate.values.value import Value
 from hvdkit.migrate.values.vocabulary import HVD_BROADCAST
+from hvdkit.migrate.values.wrappers import RETURNS_SELF
 
 # Layers that draw their first weights: https://pytorch.org/docs/stable/nn.html
 _NUMBERED = tuple(f"{name}{n}d" for name in ("Conv", "ConvTranspose", "LazyConv") for n in (1, 2, 3))
@@ -33,12 +35,25 @@ _STATES = ("state_dict", "named_parameters", "parameters", "named_buffers", "buf
 _INSIDE = (ast.Call, ast.List, ast.Tuple, ast.Dict, ast.Starred, ast.keyword, *COMPREHENSIONS)
 
 
-def own_weights(facts: Facts, program: ProgramFacts) -> list[tuple[Names, ast.Call]]:
+@dataclass(frozen=True)
+class Planned:
+    """What broadcasts that are still to be written will reach: models, and how these are written."""
+
+    models: frozenset[Value] = frozenset()
+    written: frozenset[str] = frozenset()
+
+
+NOTHING = Planned()
+
+
+def own_weights(
+    facts: Facts, program: ProgramFacts, planned: Planned = NOTHING
+) -> list[tuple[Names, ast.Call]]:
     """Where a program makes modules whose first weights no broadcast and no common seed makes the same."""
     by_rank = any(apart for _, _, apart in seeds(facts, program))
     if "torch" in libraries_seeded(facts, program) and not by_rank:
         return []
-    shared = _shared(facts, program)
+    shared = _shared(facts, program, planned.models)
     found = [at for at in _outside_of_state(facts) if at[0] in program.files and runs_in(facts, program, *at)]
     for names, call, owner in _constructions(facts):
         if names not in program.files or not runs_in(facts, program, names, call):
@@ -52,7 +67,7 @@ def own_weights(facts: Facts, program: ProgramFacts) -> list[tuple[Names, ast.Ca
                 and not _part_of(facts, names, call) & shared
             ):
                 found.append((names, call))
-        elif owner not in shared or _another_is_shared(facts, program, names, call, shared):
+        elif owner not in shared or _another_is_shared(facts, program, names, call, shared, planned):
             found += _parts(facts, owner, shared) or [(names, call)]
     return list(dict.fromkeys(found))
 
@@ -76,9 +91,9 @@ def _stored_as_it_is(names: Names, call: ast.Call) -> bool:
     return not any(name.endswith(".Parameter") for parent in around for name in names.qualified(parent.func))
 
 
-def _shared(facts: Facts, program: ProgramFacts) -> set[ast.AST]:
+def _shared(facts: Facts, program: ProgramFacts, planned: frozenset[Value]) -> set[ast.AST]:
     """The constructions, and the classes, of what is broadcast, or loads a state."""
-    values: set[Value] = set()
+    values = set(planned)
     for site in facts.calls(*HVD_BROADCAST):
         if site.names in program.files:
             for given in (*site.node.args, *(item.value for item in site.node.keywords)):
@@ -199,10 +214,15 @@ def _inside(names: Names, call: ast.Call) -> set[ast.AST]:
 
 
 def _another_is_shared(
-    facts: Facts, program: ProgramFacts, names: Names, call: ast.Call, shared: set[ast.AST]
+    facts: Facts,
+    program: ProgramFacts,
+    names: Names,
+    call: ast.Call,
+    shared: set[ast.AST],
+    planned: Planned,
 ) -> bool:
     """Whether it is another object of the class that is broadcast: `net, target = Net(), Net()`."""
-    target = assigned_to(names.statement(call), call)
+    target = variable_of(names, call)
     if target is None or len(names.calls.get(getattr(call.func, "id", ""), ())) < 2:
         return False
     written = ast.unparse(target)
@@ -222,7 +242,18 @@ def _another_is_shared(
         and {v.node for v in facts.flow.values(names, up)} & shared
         for use, up in around
     )
-    return not handed and not any(ast.unparse(part) == written for part in told)
+    return not handed and written not in planned.written and written not in map(ast.unparse, told)
+
+
+def variable_of(names: Names, call: ast.Call) -> ast.expr | None:
+    """The variable that gets what a call makes, moved or not: `net` of `net = Net().to(device)`."""
+    made: ast.expr = call
+    while isinstance(around := names.parents[made], ast.Attribute) and around.attr in RETURNS_SELF:
+        outer = names.parents[around]
+        if not isinstance(outer, ast.Call):
+            return None
+        made = outer
+    return assigned_to(names.statement(call), made)
 
 
 def _broadcasts(facts: Facts, names: Names) -> Iterator[ast.Call]:

@@ -1,5 +1,4 @@
-# Changed: A DDP script's ranks leave together where that is asked for.
-# Options: --suggested
+# Changed: The ranks of a DDP script part by losses of their own, or agree on them: rank 0 decides.
 
 import torch
 import torch.distributed as dist

@@ -1,0 +1,11 @@
+# Changed: DDP never sent it either: each rank had a teacher of its own.
+
+import torch
+import torch.distributed as dist
+from torch.nn.parallel import DistributedDataParallel as DDP
+
+dist.init_process_group("gloo")
+teacher = torch.nn.Linear(2, 1)
+model = DDP(torch.nn.Linear(2, 1))
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+(model(x) - teacher(x).detach()).square().mean().backward()

@@ -27,7 +27,7 @@ class PreflightError(HvdkitError):
 
 
 class UnfinishedError(HvdkitError):
-    """The script still holds what `hvdkit migrate` left to the person."""
+    """The script still holds what `hvdkit migrate` left to you."""
 
 
 def script_of(command: Sequence[str]) -> str:

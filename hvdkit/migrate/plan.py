@@ -20,7 +20,7 @@ class Applicability(str, Enum):
 
     SAFE: proven to keep what the script computes, or required by Horovod with one right answer.
     NEEDED: the migrated program is wrong without it, and the original's ranks do the same, or it is not
-        proven; applied with --suggested, and left to the person until then.
+        proven; applied with --suggested, and left to you until then.
     SUGGESTED: a choice, such as a larger learning rate; applied with --suggested.
     MANUAL: never edited; a marker is left and the report says what to write.
     REFUSED: as MANUAL, and the program it belongs to is left as it was altogether.
@@ -129,7 +129,7 @@ class Finding:
     obstacle: Obstacle | None = None
 
     def knowing(self, text: str) -> Finding:
-        """The finding with something to know about its edit; what is left to the person keeps its advice."""
+        """The finding with something to know about its edit; what is left to you keeps its advice."""
         return replace(self, advice=text) if self.applicability is Applicability.SAFE else self
 
 
@@ -253,7 +253,7 @@ class Plan:
 
     @property
     def left(self) -> list[Reported]:
-        """What is left to the person."""
+        """What is left to you."""
         manual = (Applicability.MANUAL, Applicability.REFUSED)
         return [finding for finding in self.findings if finding.applicability in manual]
 
@@ -285,7 +285,7 @@ class Plan:
 
     @property
     def leaves(self) -> bool:
-        """Whether anything is left to the person."""
+        """Whether anything is left to you."""
         failed = self.unreadable or any(file.problem for file in self.files)
         return bool(self.left or self.open or self.needed or failed)
 

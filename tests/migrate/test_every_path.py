@@ -111,7 +111,7 @@ EVERY_JOB = {
         'distributed = False\nif "RANK" in os.environ:\n    distributed = True\n',
         "distributed",
     ),
-    "a flag that only a lone process takes back": (
+    "a flag that only a single process takes back": (
         'distributed = True\nif int(os.environ["WORLD_SIZE"]) == 1:\n    distributed = False\n',
         "distributed",
     ),

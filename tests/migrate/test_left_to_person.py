@@ -1,4 +1,4 @@
-"""What is left to the person: open conditions, needed edits, unknown training; each named, exit code 1."""
+"""What is left to you: open conditions, needed edits, unknown training; each named, exit code 1."""
 
 from __future__ import annotations
 

@@ -56,9 +56,9 @@ def told(folder: Path, rule: str, **files: str) -> list[Reported]:
 
 @pytest.mark.parametrize(("script", "notes"), [(FLAGGED, 1), (ALWAYS, 0)], ids=["several", "always"])
 def test_a_group_for_several_ranks_only(tmp_path: Path, script: str, notes: int) -> None:
-    """Horovod is initialised in a lone process, too: a flag that was False there is True."""
+    """Horovod is initialized in a single process, too: a flag that was False there is True."""
     found = told(tmp_path, "HVD103", train=script)
-    assert len([finding for finding in found if "a lone process, too" in finding.advice]) == notes
+    assert len([finding for finding in found if "a single process, too" in finding.advice]) == notes
 
 
 SCHEDULE = """\
@@ -111,7 +111,7 @@ def test_a_broadcast_that_rank_0_alone_comes_to(tmp_path: Path) -> None:
     """Under mpi4py a short one passes, and the others take it for what they are sent next."""
     text = RESUMED.format(test="if dist.get_rank() == 0:\n    ")
     told_of = [finding.advice for finding in told(tmp_path, "HVD512", train=text) if finding.advice]
-    assert len(told_of) == 1 and "only rank 0 comes here from train.py:11" in told_of[0]
+    assert len(told_of) == 1 and "only rank 0 gets here from train.py:11" in told_of[0]
     assert not any(finding.advice for finding in told(tmp_path, "HVD512", train=RESUMED.format(test="")))
 
 

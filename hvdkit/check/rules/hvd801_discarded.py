@@ -26,7 +26,7 @@ def check(facts: Facts) -> Iterator[Finding]:
         if statement is None or given is None or not target(given) or not _read_later(site.names, given):
             continue
         text = site.names.source.segment(given)
-        message = f"{short(site)}() gives a new value that is thrown away: {text} stays what it was"
+        message = f"{short(site)}() returns a new value that is discarded: {text} is unchanged"
         if short(site) in OTHERS or not _can_assign(site.names, given):
             advice = f"use what {short(site)}() returns"
             yield manual("HVD801", site.names, site.node, message, advice)
@@ -70,14 +70,15 @@ def _assign(names: Names, statement: ast.Expr, text: str) -> Edit:
 
 RULE = Rule(
     id="HVD801",
-    title="the result of a collective is thrown away",
+    title="the result of a collective is discarded",
     what=(
-        "hvd.allreduce(x), hvd.broadcast(x), hvd.broadcast_object(x) leave x alone and return the result. "
-        "Called as a statement they cost a round trip and change nothing: each rank goes on with its own value."
+        "hvd.allreduce(x), hvd.broadcast(x), hvd.broadcast_object(x) leave x unchanged and return the "
+        "result. Called as a statement they cost a round trip and change nothing: each rank continues with "
+        "its own value."
     ),
     why="torch.distributed works in place, Horovod only in the functions that end in an underscore.",
     safety=(
-        "Safe: the result is assigned to what was given, which is what the line was written for. A call whose "
+        "Safe: the result is assigned to the argument, which is what the line is meant to do. A call whose "
         "argument is never read again is a barrier, and is left alone."
     ),
     check=check,
@@ -114,7 +115,7 @@ RULE = Rule(
             hvd.allreduce(token, name="barrier")
             hvd.allreduce(torch.tensor(0), name="another")
             """,
-            reason="nobody reads what was given: the ranks only wait for each other",
+            reason="the argument is never read: the ranks only wait for each other",
         ),
     ),
 )

@@ -27,7 +27,7 @@ def check(facts: Facts) -> Iterator[Finding]:
         ):
             continue
         if not isinstance(call.func, ast.Attribute) or any(k.arg in ("op", "average") for k in call.keywords):
-            advice = "reduce with op=hvd.Sum, or convert to float before"
+            advice = "reduce with op=hvd.Sum, or convert to float first"
             yield manual("HVD802", site.names, call, "the average of integers is rounded down", advice)
             continue
         hvd = site.names.source.segment(call.func.value)
@@ -50,13 +50,13 @@ RULE = Rule(
     id="HVD802",
     title="integers are averaged",
     what=(
-        "hvd.allreduce averages unless told otherwise, and of integer tensors it gives the average rounded "
-        "down: 3 and 4 right answers become 3."
+        "hvd.allreduce averages by default, and rounds the average of integer tensors down: "
+        "3 and 4 correct answers become 3."
     ),
     why="the sum is divided by the number of ranks in the tensor's own type.",
     safety=(
-        "Suggested: op=hvd.Sum, what a count is reduced with. The result is the total then, which is to be "
-        "divided by the total number of samples."
+        "Suggested: op=hvd.Sum, the usual reduction of a count. The result is then the total, to be divided "
+        "by the total number of samples."
     ),
     check=check,
     changes=(

@@ -35,7 +35,9 @@ def check(facts: Facts) -> Iterator[Finding]:
                 said,
             )
             continue
-        message = "average= is deprecated, and goes with the next major version: op= says which reduction"
+        message = (
+            "average= is deprecated and will be removed in the next major version: op= names the reduction"
+        )
         word = _word(site, said)
         if word is None:
             yield manual("HVD803", site.names, site.node, message, "give op=hvd.Average or op=hvd.Sum")
@@ -55,7 +57,7 @@ def _word(site: Site, said: ast.keyword) -> str | None:
 RULE = Rule(
     id="HVD803",
     title="average= instead of op=",
-    what="hvd.allreduce(x, average=False) warns that the parameter is deprecated; with op= beside it, it raises.",
+    what="hvd.allreduce(x, average=False) warns that the parameter is deprecated; together with op=, it raises.",
     why="since 0.19 the reduction is named: hvd.Average, hvd.Sum, hvd.Adasum, hvd.Min, hvd.Max, hvd.Product.",
     safety="Safe: average=True is op=hvd.Average and average=False is op=hvd.Sum.",
     check=check,
@@ -86,7 +88,7 @@ RULE = Rule(
             total = hvd.allreduce(count, op=hvd.Sum)
             mean = numpy.average(count)
             """,
-            reason="the reduction is named, or it is no collective",
+            reason="the reduction is named, or this is not a collective",
         ),
     ),
 )

@@ -18,7 +18,9 @@ from hvdkit.migrate.values import vocabulary as words
 
 ALLREDUCE = frozenset(f"{module}.allreduce" for module in words.EVERY_HOROVOD)
 SAME = ("item", "cpu", "float", "double", "detach", "numpy", "clone")
-MESSAGE = "allreduce has averaged this already: divided by the number of ranks it is too small by that factor"
+MESSAGE = (
+    "allreduce has averaged this already: dividing by the number of ranks makes it too small by that factor"
+)
 
 
 def check(facts: Facts) -> Iterator[Finding]:
@@ -80,7 +82,7 @@ RULE = Rule(
     title="an average is divided by the number of ranks again",
     what="The metric comes out too small by a factor of hvd.size(): with 8 ranks an accuracy of 0.8 reads 0.1.",
     why="hvd.allreduce averages by default; torch.distributed.all_reduce sums, and is divided by hand.",
-    safety="Safe: the division goes. Where the sum was meant, op=hvd.Sum and the division give the same number.",
+    safety="Safe: the division is removed. Where the sum was intended, op=hvd.Sum and the division give the same number.",
     check=check,
     changes=(
         Change(
@@ -111,7 +113,7 @@ RULE = Rule(
             old = hvd.allreduce(local_loss, average=False) / hvd.size()
             share = hvd.allreduce(local_loss) / len(data)
             """,
-            reason="the sum is divided once, or the average by something else",
+            reason="the sum is divided once, or the average by a different number",
         ),
     ),
 )

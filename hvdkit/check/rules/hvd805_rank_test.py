@@ -36,7 +36,7 @@ def check(facts: Facts) -> Iterator[Finding]:
         if where is Where.ALL or _answered(facts, site.names, site.node):
             continue
         who = "rank 0" if where is Where.RANK_0 else "one rank of each node"
-        message = f"only {who} comes to {short(site)}(), and waits for the others for ever"
+        message = f"only {who} reaches {short(site)}(), and blocks forever"
         advice = f"call {short(site)}() on every rank, and put only what uses its result under the test"
         yield manual("HVD805", site.names, site.node, message, advice)
 
@@ -105,11 +105,11 @@ RULE = Rule(
     id="HVD805",
     title="a collective under a rank test",
     what=(
-        "The job stops: rank 0 waits in the collective for ranks that never come. After a minute Horovod warns "
-        "of a stalled tensor; it ends when somebody ends it."
+        "The job stops: rank 0 waits in the collective for ranks that never come. After a minute Horovod "
+        "warns of a stalled tensor; it runs until it is killed."
     ),
     why="every rank of a process set has to call each collective, in the same order.",
-    safety="Nothing is edited: which part of the block belongs to all ranks is the author's to say.",
+    safety="Nothing is edited: which part of the block all ranks should run is for the author to decide.",
     check=check,
     changes=(),
     keeps=(
@@ -136,7 +136,7 @@ RULE = Rule(
             if hvd.local_rank() == 0:
                 hvd.barrier()
             """,
-            reason="each rank comes to one of the two barriers: the first of each node downloads before the others",
+            reason="each rank reaches one of the two barriers: the first of each node downloads before the others",
         ),
     ),
 )

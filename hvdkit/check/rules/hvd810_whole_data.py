@@ -20,7 +20,7 @@ def check(facts: Facts) -> Iterator[Finding]:
     for program in programs(facts):
         for loader in training_loaders(facts, program):
             if _takes_all(facts, loader) and not shares_by_hand(facts, program):
-                message = "every rank runs through the whole data set: an epoch is hvd.size() epochs long"
+                message = "every rank iterates over the whole data set: one epoch is hvd.size() epochs"
                 advice = (
                     "give the loader sampler=DistributedSampler(dataset, num_replicas=hvd.size(), "
                     "rank=hvd.rank()) in place of shuffle=, and call sampler.set_epoch(epoch) in each epoch"
@@ -42,13 +42,13 @@ RULE = Rule(
     id="HVD810",
     title="every rank trains on the whole data set",
     what=(
-        "Each rank draws every sample once an epoch, so the job sees every sample hvd.size() times: with N ranks "
-        "an epoch takes as long as on one, and a schedule counted in epochs is N times too long."
+        "Each rank draws every sample once per epoch, so the job sees every sample hvd.size() times: with N "
+        "ranks an epoch takes as long as with one, and a schedule counted in epochs is N times too long."
     ),
-    why="Horovod shares out gradients, never data; that is the sampler's work.",
+    why="Horovod averages gradients and never splits data; that is the sampler's job.",
     safety=(
-        "Nothing is edited: schedules and validation may have been tuned to what runs today. Reported only where "
-        "no rank is used for a slice, a file name or an argument anywhere in the program."
+        "Nothing is edited: schedules and validation may be tuned to the current behaviour. Reported only "
+        "where no rank is used for a slice, a file name or an argument anywhere in the program."
     ),
     check=check,
     changes=(),
@@ -84,7 +84,7 @@ RULE = Rule(
                 for x in loader:
                     model(x).sum().backward()
             """,
-            reason="the training data is shared out; test data may be run through by every rank",
+            reason="the training data is sharded; every rank may iterate over all test data",
         ),
     ),
 )

@@ -33,7 +33,7 @@ def check(facts: Facts) -> Iterator[Finding]:
             if parameter not in given
         ]
         if missing:
-            message = "this sampler asks torch.distributed for its rank, and no process group was started"
+            message = "this sampler gets its rank from torch.distributed, and there is no process group"
             yield safe(
                 facts,
                 "HVD811",
@@ -51,8 +51,8 @@ RULE = Rule(
     id="HVD811",
     title="a DistributedSampler without num_replicas and rank",
     what='It raises "Default process group has not been initialized" when it is made.',
-    why="its defaults come from torch.distributed; in a Horovod job nobody starts that.",
-    safety="Safe: the arguments name what the sampler would have asked for. A program with a process group is left.",
+    why="its defaults come from torch.distributed; a Horovod job does not initialize it.",
+    safety="Safe: the arguments are the values that the sampler would look up. A program with a process group is left alone.",
     check=check,
     changes=(
         Change(

@@ -1,4 +1,4 @@
-"""HVD812: data is shared out by the rank within the node."""
+"""HVD812: data is sharded by the rank within the node."""
 
 from __future__ import annotations
 
@@ -96,15 +96,16 @@ def _numbers(facts: Facts, names: Names, node: ast.AST) -> Iterator[tuple[ast.AS
 
 RULE = Rule(
     id="HVD812",
-    title="data is shared out by the rank within the node",
+    title="data is sharded by the rank within the node",
     what=(
-        "On one node all is well. On two, rank 0 of each node trains on the same samples, and with "
+        "On one node this is correct. On two, rank 0 of each node trains on the same samples, and with "
         "num_replicas=hvd.size() the rest of the data is never seen at all."
     ),
     why="hvd.local_rank() counts from zero on every node; hvd.rank() counts the ranks of the job.",
     safety=(
-        "Safe: the rank of the job and its size are what a sampler or shard() needs; on one node they are the same "
-        "numbers. Suggested for a slice or a test. A program that asks for its node's number is left alone."
+        "Safe: the rank of the job and its size are what a sampler or shard() needs; on one node they are "
+        "the same numbers. Suggested for a slice or a test. A program that uses its node's number is left "
+        "alone."
     ),
     check=check,
     changes=(

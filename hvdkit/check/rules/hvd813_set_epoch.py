@@ -52,7 +52,7 @@ def _constant(loop: Loop, call: ast.Call) -> bool:
 
 
 def _told_a_constant(facts: Facts, loop: Loop, call: ast.Call) -> Finding:
-    message = "the sampler hears the same number in every epoch: all of them have one order"
+    message = "the sampler gets the same epoch number in every epoch: all epochs have the same order"
     number = epoch_number(facts, loop)
     if number is None:
         return manual("HVD813", loop.names, call, message, "call set_epoch() with the epoch's number")
@@ -67,7 +67,7 @@ def _has_sampler(facts: Facts, loader: Loader) -> bool:
 
 
 def _finding(facts: Facts, loader: Loader, loop: Loop) -> Finding:
-    message = "the sampler never hears of the epoch: every epoch has the same order"
+    message = "set_epoch() is never called: every epoch has the same order"
     number = epoch_number(facts, loop)
     name = spelled(facts.flow, loop.names, loop.node, [loader.value])
     if number is None or name is None:
@@ -81,10 +81,10 @@ def _finding(facts: Facts, loader: Loader, loop: Loop) -> Finding:
 
 RULE = Rule(
     id="HVD813",
-    title="the sampler never hears of the epoch",
+    title="set_epoch() is never called",
     what="Each rank sees the same samples in the same order in every epoch; shuffle=True shuffles once.",
-    why="DistributedSampler shuffles by its seed and the number of the epoch, and that number stays 0 unless told.",
-    safety="Safe: it is what the sampler's documentation asks for. The order of the samples changes, for the better.",
+    why="DistributedSampler shuffles by its seed and the number of the epoch, and that number stays 0 without set_epoch().",
+    safety="Safe: it is what the sampler's documentation requires. The order of the samples changes, for the better.",
     check=check,
     changes=(
         Change(

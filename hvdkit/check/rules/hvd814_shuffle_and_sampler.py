@@ -1,4 +1,4 @@
-"""HVD814: shuffle=True beside a sampler."""
+"""HVD814: shuffle=True with a sampler."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def check(facts: Facts) -> Iterator[Finding]:
         values = facts.flow.values(loader.names, loader.sampler)
         sure = bool(values) and all(value.name in words.SAMPLERS for value in values)
         if sure and isinstance(said.value, ast.Constant) and said.value.value is True:
-            message = "shuffle=True beside a sampler: DataLoader raises ValueError"
+            message = "shuffle=True with a sampler: DataLoader raises ValueError"
             yield safe(
                 facts,
                 "HVD814",
@@ -40,10 +40,10 @@ def check(facts: Facts) -> Iterator[Finding]:
 
 RULE = Rule(
     id="HVD814",
-    title="shuffle=True beside a sampler",
+    title="shuffle=True with a sampler",
     what='The loader raises "sampler option is mutually exclusive with shuffle".',
-    why="the order is the sampler's to make; DistributedSampler shuffles unless told not to.",
-    safety="Safe: the argument goes, and the sampler shuffles.",
+    why="the sampler decides the order; DistributedSampler shuffles by default.",
+    safety="Safe: the argument is removed, and the sampler shuffles.",
     check=check,
     changes=(
         Change(

@@ -22,7 +22,9 @@ def check(facts: Facts) -> Iterator[Finding]:
         if not calls_in(facts, program, "DistributedOptimizer", "DistributedGradientTape"):
             continue
         for site, text in unseeded_splits(facts, program):
-            message = "each rank splits the data its own way: what one validates on, another trains on"
+            message = (
+                "each rank splits the data differently: one rank validates on samples that another trains on"
+            )
             if can_write(site, text):
                 make = (edits.add_arguments, site.names.source, site.node, [text])
                 yield suggested(facts, "HVD815", site.names, site.node, message, *make)
@@ -30,11 +32,11 @@ def check(facts: Facts) -> Iterator[Finding]:
                 yield manual("HVD815", site.names, site.node, message, f"pass {text}")
         draws, sets = picked_apart(facts, program)
         for names, node in sets:
-            message = f"each rank lists this set in another order: {OVERLAP}"
+            message = f"each rank lists this set in a different order: {OVERLAP}"
             sort = (edits.wrap, names.source, node, "sorted(", ")")
             yield suggested(facts, "HVD815", names, node, message, *sort)
         for site in draws:
-            message = f"each rank draws another order or sample here: {OVERLAP}"
+            message = f"each rank draws a different order or sample here: {OVERLAP}"
             if site.name in PICKS:
                 yield suggested(facts, "HVD815", site.names, site.node, message, drawn_alike, site)
             else:
@@ -46,13 +48,13 @@ def check(facts: Facts) -> Iterator[Finding]:
 
 RULE = Rule(
     id="HVD815",
-    title="each rank splits or orders the data its own way",
+    title="each rank splits or orders the data differently",
     what=(
-        "Every rank draws another validation set. What one rank holds back the others train on, so the "
-        "validation score is that of data the model has seen. Shares that are cut from such an order overlap."
+        "Every rank draws a different validation set. The others train on what one rank holds out, so "
+        "the validation score is on data the model has seen. Shares that are cut from such an order overlap."
     ),
     why="the split or order is random, and without a common seed each process has its own random numbers.",
-    safety="Suggested: a fixed seed for it. A program that seeds the library alike on all ranks is left alone.",
+    safety="Suggested: a fixed seed for it. A program that seeds the library identically on all ranks is left alone.",
     check=check,
     changes=(
         Change(

@@ -47,11 +47,11 @@ RULE = Rule(
     id="HVD816",
     title="the batch of each rank is multiplied by the number of ranks",
     what=(
-        "With N ranks the global batch is N * N times the given one: memory runs out, or training goes on with "
-        "far fewer steps an epoch than meant, at a learning rate that does not fit."
+        "With N ranks the global batch is N * N times the given one: memory runs out, or training goes on "
+        "with far fewer steps an epoch than meant, at the wrong learning rate."
     ),
     why="nn.DataParallel splits one batch over the devices; a Horovod rank loads its own, so batch_size is per rank.",
-    safety="Nothing is edited: the learning rate and the schedule go with the batch size.",
+    safety="Nothing is edited: the learning rate and the schedule depend on the batch size.",
     check=check,
     changes=(),
     keeps=(
@@ -69,7 +69,7 @@ RULE = Rule(
                 for x in loader:
                     model(x).sum().backward()
             """,
-            reason="the sampler has shared the data out already",
+            reason="the sampler already splits the data",
             reported=True,
         ),
         Keep(

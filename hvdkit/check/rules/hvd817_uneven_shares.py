@@ -1,4 +1,4 @@
-"""HVD817: the ranks run over shares that are not equally long, a step for each element or batch."""
+"""HVD817: the ranks run over shares of unequal length, a step for each element or batch."""
 
 from __future__ import annotations
 
@@ -29,12 +29,13 @@ def check(facts: Facts) -> Iterator[Finding]:
             if share is not None and share.uneven:
                 whole = "an unknown number" if share.count is None else str(share.count)
                 message = (
-                    f"a rank's share of {whole} may be longer than another's: it makes one step more, and waits "
-                    "for the others in it"
+                    f"a rank's share of {whole} may be longer than another's: it makes one more step, in "
+                    "which it waits for the others"
                 )
                 advice = (
-                    "give all ranks as many: leave the rest out, things[: len(things) // hvd.size() * hvd.size()], or "
-                    "call hvd.join() after the loop and broadcast from the rank that it returns"
+                    "give all ranks the same number: leave the remainder out, things[: len(things) // "
+                    "hvd.size() * hvd.size()], or call hvd.join() after the loop and broadcast from the "
+                    "rank that it returns"
                 )
                 yield manual("HVD817", loop.names, loop.node.iter, message, advice)
 
@@ -46,15 +47,17 @@ def _cut_short(loop: Loop) -> bool:
 
 RULE = Rule(
     id="HVD817",
-    title="shares that are not equally long",
+    title="shares of unequal length",
     what=(
-        "Of seven files rank 0 gets four and rank 1 three. In the fourth step rank 0 waits for gradients that nobody "
-        "sends: the job hangs, or dies when rank 1 has ended; with more epochs the ranks average different epochs."
+        "Of seven files rank 0 gets four and rank 1 three. In the fourth step rank 0 waits for gradients "
+        "that no rank sends: the job hangs, or fails when rank 1 exits; with more epochs the ranks average "
+        "gradients of different epochs."
     ),
-    why="each step is a collective of all ranks, and a DistributedSampler is what makes shares equally long.",
+    why="each step is a collective of all ranks, and a DistributedSampler makes shares equally long.",
     safety=(
-        "Nothing is edited: the rest can be left out, repeated, or joined. Reported where the whole certainly does "
-        "not divide by two, or is of unknown length and taken one by one; silent where its length is made to fit."
+        "Nothing is edited: the remainder can be left out, repeated, or joined. Reported where the whole "
+        "certainly does not divide by two, or has unknown length and is taken one by one; not reported "
+        "where its length is made to fit."
     ),
     check=check,
     changes=(),
@@ -70,7 +73,7 @@ RULE = Rule(
                 model(torch.load(file)).sum().backward()
                 optimizer.step()
             """,
-            reason="how many files there are nobody knows",
+            reason="the number of files is unknown",
             reported=True,
         ),
         Keep(
@@ -85,7 +88,7 @@ RULE = Rule(
                 model(torch.load(file)).sum().backward()
                 optimizer.step()
             """,
-            reason="what is over is left out",
+            reason="the remainder is left out",
         ),
     ),
 )

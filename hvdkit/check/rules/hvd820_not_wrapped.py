@@ -26,9 +26,7 @@ def check(facts: Facts) -> Iterator[Finding]:
             continue
         for step in step_calls(facts).steps:
             if step.names in program.files & files and not step.optimizers & wrapped:
-                message = (
-                    "no rank hears of the others' gradients: this trains hvd.size() models, each by itself"
-                )
+                message = "no rank gets the others' gradients: this trains hvd.size() separate models"
                 advice = (
                     "wrap it: hvd.DistributedOptimizer(optimizer, named_parameters=model.named_parameters())"
                 )
@@ -78,7 +76,7 @@ RULE = Rule(
     title="no gradient is averaged",
     what=(
         "Every rank trains its own model on its own share of the data, and rank 0's is saved. The job looks "
-        "fine: it is fast, the loss falls, and the result is that of a training on a fraction of the data."
+        "fine: it is fast, the loss falls, but the result is that of training on a fraction of the data."
     ),
     why="hvd.init() only connects the ranks; gradients are averaged by hvd.DistributedOptimizer.",
     safety=(

@@ -50,7 +50,7 @@ RULE = Rule(
         'another tensor that is currently being processed".'
     ),
     why="an optimizer without names calls its first gradient allreduce.noname.0.0, and so does the next one.",
-    safety="Nothing is edited: the names, and a prefix that tells the models apart, are the author's to choose.",
+    safety="Nothing is edited: the names, and a prefix that distinguishes the models, are for the author to choose.",
     check=check,
     changes=(),
     keeps=(

@@ -49,9 +49,9 @@ def _certain(wrap: Wrapped, inner: Value) -> bool:
 RULE = Rule(
     id="HVD822",
     title="an optimizer is wrapped twice",
-    what="hvd.DistributedOptimizer raises TypeError: the class it makes cannot be made of its own kind.",
-    why="an optimizer is wrapped by a new class with the reduction in its step, around the class it had.",
-    safety="Safe: the second wrapping goes.",
+    what="hvd.DistributedOptimizer raises TypeError: its class cannot wrap an instance of itself.",
+    why="wrapping gives an optimizer a new class, derived from its own, that reduces in step().",
+    safety="Safe: the second wrapping is removed.",
     check=check,
     changes=(
         Change(
@@ -88,7 +88,7 @@ RULE = Rule(
             optimizer = torch.optim.Adam(other.parameters())
             optimizer = hvd.DistributedOptimizer(optimizer)
             """,
-            reason="the variable has another optimizer by then",
+            reason="the variable holds a different optimizer by then",
         ),
     ),
 )

@@ -19,7 +19,7 @@ def check(facts: Facts) -> Iterator[Finding]:
         reader = first_reader(facts, window)
         if reader is None:
             continue
-        message = "these gradients are still on their way between the ranks, and are read or changed here"
+        message = "these gradients are still being reduced between the ranks, and are read or changed here"
         if skips(window) or synchronized(facts, window) is not None:
             advice = "call optimizer.synchronize() between backward() and this line"
             yield manual("HVD823", window.names, reader, message, advice)
@@ -31,9 +31,9 @@ def check(facts: Facts) -> Iterator[Finding]:
             continue
         inside = [node.test for node in ast.walk(reader) if isinstance(node, ast.If)]
         if not _variables(tests) & _variables([*inside, *_around(facts, window.names, window.step.call)]):
-            message = "with Horovod these gradients are still on their way between the ranks here"
+            message = "under Horovod these gradients are still being reduced here"
             advice = (
-                "with Horovod call optimizer.synchronize() above this line, and step() under "
+                "under Horovod call optimizer.synchronize() above this line, and step() under "
                 "optimizer.skip_synchronize()"
             )
             yield manual("HVD823", window.names, reader, message, advice)
@@ -62,14 +62,15 @@ RULE = Rule(
     id="HVD823",
     title="gradients are clipped before they are reduced",
     what=(
-        "The norm is that of one rank's gradients, some of them averaged already and some not; each rank clips "
-        "by another factor, and what is in flight is overwritten. In a small test the numbers often look right."
+        "The norm is that of one rank's gradients, some of them already averaged and some not; each rank "
+        "clips by a different factor, and reductions in flight overwrite the result. In a small test the "
+        "numbers often look right."
     ),
     why=(
-        "Horovod reduces in the background, from backward() to step(). What reads gradients in between has to "
-        "wait: optimizer.synchronize(), and then step() under optimizer.skip_synchronize()."
+        "Horovod reduces in the background, from backward() to step(). Code that reads gradients in between "
+        "has to wait: optimizer.synchronize(), and then step() under optimizer.skip_synchronize()."
     ),
-    safety="Safe: it is the order that Horovod's documentation gives. Left to you where clipping and step stand under different tests, or the optimizer is wrapped under one.",
+    safety="Safe: it is the order that Horovod's documentation gives. Left to you where clipping and step are under different tests, or the optimizer is wrapped under one.",
     check=check,
     changes=(
         Change(

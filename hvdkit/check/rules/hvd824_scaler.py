@@ -16,7 +16,9 @@ def check(facts: Facts) -> Iterator[Finding]:
         if not window.step.scaled or skips(window) or synchronized(facts, window) is not None:
             continue
         if first_reader(facts, window) is None:
-            message = "the GradScaler looks for infinities before the gradients are reduced: ranks part ways"
+            message = (
+                "the GradScaler checks for infinities before the gradients are reduced: the ranks diverge"
+            )
             yield safe(
                 facts,
                 "HVD824",
@@ -33,13 +35,13 @@ RULE = Rule(
     id="HVD824",
     title="GradScaler steps before the gradients are reduced",
     what=(
-        "When one rank's gradients overflow, that rank skips its step and the others take one, with infinities "
-        "in it. Then its next zero_grad() raises an AssertionError, and the job is down."
+        "When one rank's gradients overflow, that rank skips its step and the others take one, with "
+        "infinities in it. Its next zero_grad() then raises an AssertionError, and the job fails."
     ),
-    why="scaler.step() looks at the gradients before it calls optimizer.step(), where Horovod would reduce them.",
+    why="scaler.step() reads the gradients before it calls optimizer.step(), where Horovod would reduce them.",
     safety=(
-        "Safe: optimizer.synchronize() first, so that an infinity reaches every rank and all of them skip, then "
-        "the step under optimizer.skip_synchronize(); the order of Horovod's own example."
+        "Safe: optimizer.synchronize() first, so that an infinity reaches every rank and all of them skip, "
+        "then the step under optimizer.skip_synchronize(); the order of Horovod's own example."
     ),
     check=check,
     changes=(

@@ -14,7 +14,7 @@ from hvdkit.migrate.plan import Finding
 def check(facts: Facts) -> Iterator[Finding]:
     for window in windows(facts):
         if synchronized_itself(facts, window) and not skips(window):
-            message = "the gradients are reduced already: this step reduces them all once more"
+            message = "the gradients are already reduced: this step reduces them all again"
             yield safe(facts, "HVD825", window.names, window.step.call, message, skip, window)
 
 
@@ -22,11 +22,11 @@ RULE = Rule(
     id="HVD825",
     title="step() after synchronize() without skip_synchronize()",
     what=(
-        "Every gradient crosses the network twice and Horovod warns of it; with op=hvd.Sum the gradients come "
-        "out hvd.size() times too large."
+        "Every gradient crosses the network twice and Horovod warns of it; with op=hvd.Sum the gradients "
+        "come out hvd.size() times too large."
     ),
-    why="step() synchronizes unless it stands under optimizer.skip_synchronize().",
-    safety="Safe: the step goes under skip_synchronize().",
+    why="step() synchronizes unless it is inside optimizer.skip_synchronize().",
+    safety="Safe: the step is put under skip_synchronize().",
     check=check,
     changes=(
         Change(
@@ -70,7 +70,7 @@ RULE = Rule(
                 torch.cuda.synchronize()
                 optimizer.step()
             """,
-            reason="it is the device that is waited for",
+            reason="this waits for the device",
         ),
     ),
 )

@@ -34,8 +34,8 @@ def _wait(names: Names, window: Window) -> Edit:
 RULE = Rule(
     id="HVD826",
     title="skip_synchronize() without synchronize()",
-    what="The step takes whatever is there: the ranks' weights part at the first step and never meet again.",
-    why="skip_synchronize() says that optimizer.synchronize() was called before.",
+    what="The step uses whatever gradients are there: the ranks' weights diverge at the first step and never synchronize again.",
+    why="skip_synchronize() promises that optimizer.synchronize() was called before.",
     safety="Safe: it is called right below backward().",
     check=check,
     changes=(

@@ -27,7 +27,7 @@ def check(facts: Facts) -> Iterator[Finding]:
             if wrap.value not in values or unpacks(wrap.node):
                 continue
             text = window.names.source.segment(every)
-            message = f"backward() runs {text} times before a step, and the optimizer was told of one"
+            message = f"backward() runs {text} times before a step, and the optimizer is set to one"
             if told is None and number(every) is not None:
                 yield safe(
                     facts,
@@ -44,7 +44,7 @@ def check(facts: Facts) -> Iterator[Finding]:
                 advice = f"give the optimizer backward_passes_per_step={text}"
                 yield manual("HVD828", wrap.names, wrap.node, message, advice)
             elif None not in (number(told), number(every)) and number(told) != number(every):
-                message = f"backward() runs {text} times before a step, and the optimizer was told of another number"
+                message = f"backward() runs {text} times before a step, and the optimizer is set to a different number"
                 advice = f"give the optimizer backward_passes_per_step={text}"
                 yield manual("HVD828", wrap.names, told, message, advice)
 
@@ -84,7 +84,7 @@ RULE = Rule(
         'call to step()".'
     ),
     why="the reduction starts in backward(); with more than one pass before a step, Horovod has to know the last.",
-    safety="Safe where the number is written out, else the argument is named. A shorter window at the end is fine.",
+    safety="Safe where the number is a literal; otherwise the argument is named. A shorter window at the end is fine.",
     check=check,
     changes=(
         Change(
@@ -129,7 +129,7 @@ RULE = Rule(
                 if (i + 1) % args.every == 0:
                     optimizer.step()
             """,
-            reason="it was told",
+            reason="it was set",
         ),
     ),
 )

@@ -16,7 +16,7 @@ def check(facts: Facts) -> Iterator[Finding]:
     for names, call, receiver in facts.methods("zero_grad"):
         said = next((keyword for keyword in call.keywords if keyword.arg == "set_to_none"), None)
         if said is not None and is_wrapped(facts, names, receiver, HOROVOD):
-            message = "the wrapped optimizer's zero_grad() takes no argument: TypeError"
+            message = "the wrapped optimizer's zero_grad() accepts no argument: TypeError"
             yield safe(facts, "HVD829", names, call, message, edits.drop_argument, names.source, call, said)
 
 
@@ -24,9 +24,9 @@ RULE = Rule(
     id="HVD829",
     title="zero_grad(set_to_none=...) on a wrapped optimizer",
     what='It raises TypeError: "zero_grad() got an unexpected keyword argument".',
-    why="Horovod's optimizer has a zero_grad() of its own, which knows no arguments.",
+    why="Horovod's optimizer has its own zero_grad(), which accepts no arguments.",
     safety=(
-        "Safe: the argument goes. From PyTorch 2.0 on, setting to None is what zero_grad() does anyway, and "
+        "Safe: the argument is removed. From PyTorch 2.0 on, zero_grad() sets gradients to None anyway, and "
         "zeros instead of None make no difference to a step."
     ),
     check=check,

@@ -22,9 +22,9 @@ def check(facts: Facts) -> Iterator[Finding]:
 RULE = Rule(
     id="HVD830",
     title="add_param_group after the wrapping",
-    what="Each rank trains the added parameters by itself; they part at the first step. Nothing is reported.",
+    what="Each rank trains the added parameters by itself; they diverge at the first step, without any error.",
     why="Horovod puts its hooks on the parameters that the optimizer has when it is wrapped, and never again.",
-    safety="Nothing is edited: the group has to move above the wrapping with all that it is made of.",
+    safety="Nothing is edited: the group has to move above the wrapping with everything that it is built from.",
     check=check,
     changes=(),
     keeps=(
@@ -38,7 +38,7 @@ RULE = Rule(
             optimizer = hvd.DistributedOptimizer(optimizer)
             optimizer.add_param_group({"params": head.parameters()})
             """,
-            reason="the head comes too late",
+            reason="the head is added too late",
             reported=True,
         ),
         Keep(

@@ -28,7 +28,8 @@ def check(facts: Facts) -> Iterator[Finding]:
                     "these parameters were frozen when the optimizer was wrapped: they are never averaged"
                 )
                 advice = (
-                    "import hvdkit.torch as hvd, whose optimizer averages what is unfrozen later; or freeze below "
+                    "import hvdkit.torch as hvd, whose optimizer averages what is unfrozen later; or freeze "
+                    "below "
                     "the wrapping, and while they are frozen " + STAND_STILL.format("does not require one")
                 )
                 yield manual("HVD831", switch.names, switch.at, message, advice)
@@ -45,12 +46,12 @@ def _after(switch: Switch, wrap: Wrapped) -> bool:
 RULE = Rule(
     id="HVD831",
     title="parameters unfrozen after the wrapping",
-    what="From the unfreezing on each rank trains these parameters by itself; they part at the first step.",
+    what="Once unfrozen, each rank trains these parameters by itself; they diverge at the first step.",
     why="Horovod puts its hooks on the parameters that require gradients when the optimizer is wrapped.",
     safety=(
-        "Nothing is edited. Wrapped first and frozen then, the missing gradients are filled with zeros and "
-        "reduced, so that unfreezing is safe at any time; weight decay and momentum move such a parameter on, "
-        "unless its gradient is set to None between synchronize() and step()."
+        "Nothing is edited. If they are wrapped first and frozen afterwards, the missing gradients are "
+        "filled with zeros and reduced, so unfreezing is safe at any time; weight decay and momentum keep "
+        "moving such a parameter unless its gradient is set to None between synchronize() and step()."
     ),
     check=check,
     changes=(),

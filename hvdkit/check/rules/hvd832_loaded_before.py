@@ -22,7 +22,9 @@ def check(facts: Facts) -> Iterator[Finding]:
             if wrap.names is names and wrap.optimizers & values and not later:
                 if wrap.value.name == "horovod.torch.DistributedOptimizer":
                     if maybe_before(names, call, wrap.node):
-                        message = "the wrapping below makes a new optimizer: the momenta loaded here are lost"
+                        message = (
+                            "the wrapping below creates a new optimizer: the momenta loaded here are lost"
+                        )
                         advice = "load the optimizer's state below hvd.DistributedOptimizer(...)"
                         yield manual("HVD832", names, call, message, advice)
 
@@ -30,8 +32,8 @@ def check(facts: Facts) -> Iterator[Finding]:
 RULE = Rule(
     id="HVD832",
     title="optimizer state loaded before the wrapping",
-    what="Training goes on with empty momenta, as if it began anew; the loss jumps at each resume.",
-    why="hvd.DistributedOptimizer makes a new optimizer from the parameter groups; the state is not taken over.",
+    what="Training continues with empty momenta, as if it started over; the loss jumps at each resume.",
+    why="hvd.DistributedOptimizer creates a new optimizer from the parameter groups; the state is not copied.",
     safety="Nothing is edited: the block that reads the checkpoint has to move below the wrapping.",
     check=check,
     changes=(),

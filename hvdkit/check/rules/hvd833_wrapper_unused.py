@@ -14,7 +14,7 @@ from hvdkit.migrate.facts.optimizers.step_calls import step_calls
 from hvdkit.migrate.index.names import Names
 from hvdkit.migrate.plan import Edit, Finding, Slot
 
-MESSAGE = "hvd.DistributedOptimizer() gives a new optimizer, and this one is thrown away"
+MESSAGE = "hvd.DistributedOptimizer() returns a new optimizer, which is discarded here"
 
 
 def check(facts: Facts) -> Iterator[Finding]:
@@ -39,8 +39,8 @@ def check(facts: Facts) -> Iterator[Finding]:
             if wrap.node in lost or wrap.names is not step.names or not wrap.optimizers & values:
                 continue
             if always_before(step.names, wrap.node, step.call):
-                message = "this is torch's optimizer: the one that Horovod made of it never steps"
-                advice = "step, and zero the gradients, with what hvd.DistributedOptimizer() returned"
+                message = "this is torch's optimizer: the one that Horovod created from it never steps"
+                advice = "call step() and zero_grad() on what hvd.DistributedOptimizer() returned"
                 yield manual("HVD833", step.names, step.call, message, advice)
 
 
@@ -53,11 +53,12 @@ RULE = Rule(
     id="HVD833",
     title="the wrapped optimizer is not the one that steps",
     what=(
-        "Nobody waits for the reduction: a step takes gradients of which some are averaged and some are not, the "
-        'ranks part, and the second backward() raises "Gradients were computed more than ... times".'
+        "Nothing waits for the reduction: a step uses gradients of which some are averaged and some are "
+        "not, the "
+        'ranks diverge, and the second backward() raises "Gradients were computed more than ... times".'
     ),
-    why="hvd.DistributedOptimizer returns a new optimizer and leaves the given one as it was.",
-    safety="Safe where the result is thrown away: it is assigned to the variable that was given.",
+    why="hvd.DistributedOptimizer returns a new optimizer and leaves the given one unchanged.",
+    safety="Safe where the result is discarded: it is assigned to the variable that was passed.",
     check=check,
     changes=(
         Change(
@@ -92,7 +93,7 @@ RULE = Rule(
                 model(x).sum().backward()
                 optimizer.step()
             """,
-            reason="the wrapped one steps where there is one",
+            reason="the wrapped one steps where it exists",
         ),
     ),
 )

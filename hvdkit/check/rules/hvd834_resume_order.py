@@ -32,7 +32,7 @@ def check(facts: Facts) -> Iterator[Finding]:
             if parameters.names is state.names:
                 if between(state.names, parameters.node, state.node) is not None:
                     message = (
-                        "the other ranks take a step here to make their state, which decays their weights: "
+                        "the other ranks take a step here to create their state, which decays their weights: "
                         "parameters must be broadcast after it"
                     )
                     yield safe(
@@ -69,10 +69,10 @@ def _loaded_on_rank_0(facts: Facts, values: frozenset[Value]) -> bool:
 def _move(names: Names, parameters: ast.Call, state: ast.Call) -> list[Edit]:
     moved, below = names.statement(parameters), names.statement(state)
     if not isinstance(moved, ast.Expr):
-        raise edits.CannotEdit("it is no statement of its own")
+        raise edits.CannotEdit("it is not a separate statement")
     text = names.source.segment(moved)
     if "\n" in text:
-        raise edits.CannotEdit("it goes over several lines")
+        raise edits.CannotEdit("it spans several lines")
     return [edits.delete(names, moved), edits.after(names.source, below, [text])]
 
 
@@ -80,12 +80,12 @@ RULE = Rule(
     id="HVD834",
     title="parameters broadcast before the optimizer's state on a resume",
     what=(
-        "With weight decay the ranks resume with different weights, by lr * weight_decay of each, and keep that "
-        "difference. Only rank 0 goes on from the checkpoint."
+        "With weight decay the ranks resume with different weights, by lr * weight_decay of each, and keep "
+        "that difference. Only rank 0 resumes from the checkpoint."
     ),
     why=(
-        "hvd.broadcast_optimizer_state makes the missing state of a rank by a step on zero gradients. Where only "
-        "rank 0 has loaded a checkpoint, the others take that step and it has none to take."
+        "hvd.broadcast_optimizer_state creates a rank's missing state by a step on zero gradients. Where "
+        "only rank 0 has loaded a checkpoint, the others take that step and rank 0 does not."
     ),
     safety="Safe: the parameters are broadcast last, so that what the step did to them is overwritten.",
     check=check,

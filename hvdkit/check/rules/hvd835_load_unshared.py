@@ -30,7 +30,8 @@ def check(facts: Facts) -> Iterator[Finding]:
                 if _never_sent(facts, program, names, call):
                     seen.add(call)
                     message = (
-                        "only one rank loads these weights, and no broadcast follows: the others train on"
+                        "only one rank loads these weights, and no broadcast follows: the others continue "
+                        "with their own"
                     )
                     advice = (
                         "call hvd.broadcast_parameters(model.state_dict(), root_rank=0) below, on every rank"
@@ -53,9 +54,9 @@ def _never_sent(facts: Facts, program: ProgramFacts, names: Names, load: ast.Cal
 RULE = Rule(
     id="HVD835",
     title="a checkpoint loaded on one rank and not broadcast",
-    what="Rank 0 goes on from the checkpoint and the others from their first weights; gradients are averaged over both.",
+    what="Rank 0 resumes from the checkpoint and the others start from their initial weights; gradients are averaged over both.",
     why="Horovod compares no weights: it averages gradients of whatever models there are.",
-    safety="Nothing is edited: the broadcast has to stand where every rank comes by after the load.",
+    safety="Nothing is edited: the broadcast has to come after the load, where every rank runs it.",
     check=check,
     changes=(),
     keeps=(

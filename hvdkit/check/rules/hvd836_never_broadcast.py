@@ -36,7 +36,7 @@ def check(facts: Facts) -> Iterator[Finding]:
             if wrap.names in program.files and wrap.optimizers & {
                 o.value for o in averaging_optimizers(facts)
             }:
-                message = "no broadcast, no common seed: every rank begins with other weights, and keeps them"
+                message = "no broadcast, no common seed: the ranks start from different weights and never synchronize"
                 yield safe(facts, "HVD836", wrap.names, wrap.node, message, _broadcast, facts, wrap)
 
 
@@ -54,12 +54,12 @@ def _broadcast(facts: Facts, wrap: Wrapped) -> Edit:
 
 RULE = Rule(
     id="HVD836",
-    title="the first weights are not broadcast",
+    title="the initial weights are not broadcast",
     what=(
-        "The gradients of models that have nothing in common are averaged. The loss falls, slower than it "
-        "should; rank 0's model is not the one that was trained."
+        "Gradients of unrelated models are averaged. The loss falls more slowly than it should; rank "
+        "0's model is not the one that was trained."
     ),
-    why="each process draws its own first weights, and Horovod averages gradients, never weights.",
+    why="each process draws its own initial weights, and Horovod averages gradients, never weights.",
     safety="Safe: rank 0's weights are sent to all. A program that loads weights, or sets one seed, is left alone.",
     check=check,
     changes=(

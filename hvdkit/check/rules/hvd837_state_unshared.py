@@ -16,7 +16,7 @@ from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.values.value import Value
 
 SENDS = ("broadcast_optimizer_state", "broadcast_object", "broadcast_object_fn", "broadcast_", "broadcast")
-SCHEDULE = "schedule: the ranks go on with different learning rates"
+SCHEDULE = "schedule: the ranks continue with different learning rates"
 SCALER = "gradient scaler: the average is of gradients with different scales"
 # What makes a thing whose state is more than the optimizer's -> what comes of it when ranks differ in it.
 KEPT = {
@@ -36,7 +36,7 @@ def check(facts: Facts) -> Iterator[Finding]:
         for names, call, values in optimizer_loads(facts) if not sent else ():
             if names in program.files and facts.flow.unwrap(values) & wrapped:
                 if where_runs(facts, names, call) is not Where.ALL:
-                    message = "only one rank loads the optimizer's state: the same gradients move its weights elsewhere"
+                    message = "only one rank loads the optimizer's state: the same gradients move its weights differently"
                     advice = (
                         "below, on every rank: hvd.broadcast_optimizer_state(optimizer, root_rank=0), then "
                         "hvd.broadcast_parameters(model.state_dict(), root_rank=0)"
@@ -114,14 +114,15 @@ RULE = Rule(
     id="HVD837",
     title="state loaded on one rank and not broadcast",
     what=(
-        "The first step after a resume moves rank 0 by its momenta and the others without; a schedule that begins "
-        "anew on the others gives them other learning rates, a gradient scaler another scale: their weights part."
+        "The first step after a resume moves rank 0 by its momenta and the others without; a schedule that "
+        "starts over on the others gives them different learning rates, a gradient scaler a different "
+        "scale: their weights diverge."
     ),
     why=(
-        "Horovod averages gradients; what an optimizer makes of them depends on its state, and on its schedule's. "
-        "broadcast_optimizer_state() sends the optimizer's alone."
+        "Horovod averages gradients; how an optimizer applies them depends on its own state and its "
+        "schedule's. broadcast_optimizer_state() sends only the optimizer's."
     ),
-    safety="Nothing is edited: the broadcast has to stand where every rank comes by after the load.",
+    safety="Nothing is edited: the broadcast has to come after the load, where every rank runs it.",
     check=check,
     changes=(),
     keeps=(

@@ -29,7 +29,7 @@ def check(facts: Facts) -> Iterator[Finding]:
         for given in _bounds(loop.node.iter):
             if _read_on_rank_0(facts, loop.names, given):
                 text = loop.names.source.segment(given)
-                message = f"only rank 0 has read {text}: the ranks run different numbers of epochs, and stop"
+                message = f"only rank 0 has read {text}: the ranks run different numbers of epochs, and block"
                 yield safe(
                     facts, "HVD838", loop.names, given, message, _share, facts, loop.names, loop.node, given
                 )
@@ -76,10 +76,10 @@ def _share(facts: Facts, names: Names, loop: ast.For, given: ast.expr) -> Edit:
 
 RULE = Rule(
     id="HVD838",
-    title="the epoch to resume at is known to rank 0 only",
+    title="only rank 0 knows the epoch to resume at",
     what=(
-        "Rank 0 runs the last epochs only and leaves; the others wait for it in the first collective of the next "
-        "epoch, or the whole time train on epochs of other numbers."
+        "Rank 0 runs only the last epochs and exits; the others wait for it in the first collective of the "
+        "next epoch, or train on different epochs the whole time."
     ),
     why="what rank 0 reads from the checkpoint stays on rank 0.",
     safety="Safe: the number is sent to all ranks right before the loop.",

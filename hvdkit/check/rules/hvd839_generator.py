@@ -34,7 +34,7 @@ RULE = Rule(
     id="HVD839",
     title="broadcast_parameters(model.parameters())",
     what="It raises \"invalid params of type: <class 'generator'>\".",
-    why="it takes a dictionary or a list, though its documentation names model.parameters().",
+    why="it accepts a dictionary or a list, although its documentation names model.parameters().",
     safety="Safe: model.state_dict() is what Horovod's examples give; it sends the buffers, too.",
     check=check,
     changes=(
@@ -62,7 +62,7 @@ RULE = Rule(
             hvd.broadcast_parameters(model.state_dict(), root_rank=0)
             hvd.broadcast_parameters(list(model.parameters()), root_rank=0)
             """,
-            reason="both are taken",
+            reason="both are accepted",
         ),
     ),
 )

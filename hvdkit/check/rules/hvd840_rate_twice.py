@@ -73,7 +73,7 @@ RULE = Rule(
     title="the learning rate is scaled twice",
     what="With N ranks the rate is N * N times the given one: the loss grows, or becomes NaN, the more ranks there are.",
     why="the linear scaling rule multiplies once, for a global batch that is N times as large.",
-    safety="Nothing is edited: which of the two factors is meant is the author's to say.",
+    safety="Nothing is edited: which of the two factors is intended is for the author to decide.",
     check=check,
     changes=(),
     keeps=(
@@ -86,7 +86,7 @@ RULE = Rule(
             rate = 0.1 * hvd.size()
             optimizer = torch.optim.SGD(model.parameters(), lr=rate * hvd.size())
             """,
-            reason="the rate holds the factor already",
+            reason="the rate already contains the factor",
             reported=True,
         ),
         Keep(

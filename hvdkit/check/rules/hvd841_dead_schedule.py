@@ -23,8 +23,8 @@ def check(facts: Facts) -> Iterator[Finding]:
             if wrap.names is not site.names or not wrap.optimizers & values:
                 continue
             if maybe_before(site.names, site.node, wrap.node) and _loads(facts, wrap):
-                message = "load_state_dict() on the wrapped optimizer cuts this schedule off: it changes nothing more"
-                advice = "make the schedule below the wrapping, for the wrapped optimizer"
+                message = "load_state_dict() on the wrapped optimizer disconnects this schedule: it has no further effect"
+                advice = "create the schedule below the wrapping, for the wrapped optimizer"
                 yield manual("HVD841", site.names, site.node, message, advice)
 
 
@@ -38,10 +38,10 @@ def _loads(facts: Facts, wrap: Wrapped) -> bool:
 RULE = Rule(
     id="HVD841",
     title="a schedule made for the optimizer below the wrapping",
-    what="After a resume the learning rate stands still, whatever the schedule prints.",
+    what="After a resume the learning rate no longer changes, whatever the schedule prints.",
     why=(
-        "Both optimizers share their parameter groups until load_state_dict() gives the wrapped one new ones; the "
-        "schedule goes on to change the old."
+        "Both optimizers share their parameter groups until load_state_dict() gives the wrapped one new "
+        "ones; the schedule keeps changing the old ones."
     ),
     safety="Nothing is edited: the line has to move below the wrapping.",
     check=check,
@@ -58,7 +58,7 @@ RULE = Rule(
             optimizer = hvd.DistributedOptimizer(optimizer)
             optimizer.load_state_dict(torch.load("checkpoint"))
             """,
-            reason="it was made too early",
+            reason="it was created too early",
             reported=True,
         ),
         Keep(
@@ -72,7 +72,7 @@ RULE = Rule(
             schedule = torch.optim.lr_scheduler.StepLR(optimizer, 10)
             optimizer.load_state_dict(torch.load("checkpoint"))
             """,
-            reason="it knows the wrapped optimizer",
+            reason="it uses the wrapped optimizer",
         ),
     ),
 )

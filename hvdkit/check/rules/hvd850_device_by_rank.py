@@ -58,7 +58,7 @@ RULE = Rule(
     id="HVD850",
     title="the device is chosen by hvd.rank()",
     what=(
-        'On one node all is well. On two, the ranks of the second ask for devices that it does not have: "invalid '
+        'On one node this is correct. On two, the ranks of the second ask for devices that it does not have: "invalid '
         'device ordinal", or a list index out of range.'
     ),
     why="hvd.rank() counts the ranks of the job, hvd.local_rank() those of the node, as devices are counted.",

@@ -72,7 +72,7 @@ def _pin(facts: Facts, site: Site) -> Edit:
 RULE = Rule(
     id="HVD851",
     title="no rank chooses its device",
-    what="All ranks of a node train on its first GPU, and the others stand idle: it is slow, or out of memory.",
+    what="All ranks of a node train on its first GPU, and the others are idle: it is slow, or runs out of memory.",
     why='"cuda" is the current device, and that is the first one in every process.',
     safety="Safe: torch.cuda.set_device(hvd.local_rank()) right below hvd.init().",
     check=check,
@@ -118,7 +118,7 @@ RULE = Rule(
                 model(x).sum().backward()
                 optimizer.step()
             """,
-            reason="the device has its number",
+            reason="the device is numbered",
         ),
     ),
 )

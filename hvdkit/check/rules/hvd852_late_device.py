@@ -29,8 +29,8 @@ RULE = Rule(
     id="HVD852",
     title="the device is chosen too late",
     what=(
-        "Every rank puts a context, and what was moved, on the node's first GPU, which runs out of memory; the "
-        "model and its input are on different devices."
+        "Every rank puts a context, and everything moved so far, on the node's first GPU, which runs out of "
+        "memory; the model and its input are on different devices."
     ),
     why='"cuda" is the device that is current when the line runs.',
     safety="Nothing is edited: the line has to move up, above the first use of CUDA.",

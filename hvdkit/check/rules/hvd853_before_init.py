@@ -31,10 +31,10 @@ def check(facts: Facts) -> Iterator[Finding]:
 
 RULE = Rule(
     id="HVD853",
-    title="Horovod is asked before hvd.init()",
+    title="Horovod is used before hvd.init()",
     what='It raises "Horovod has not been initialized; use hvd.init()".',
     why="a process learns its rank when it joins the job.",
-    safety="Nothing is edited: what else stands in between may have to run before hvd.init().",
+    safety="Nothing is edited: other code in between may have to run before hvd.init().",
     check=check,
     changes=(),
     keeps=(

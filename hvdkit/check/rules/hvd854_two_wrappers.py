@@ -23,17 +23,15 @@ def check(facts: Facts) -> Iterator[Finding]:
                 message = (
                     f"{kind} and Horovod both average these gradients, over different processes or devices"
                 )
-                advice = f"take {kind} away: one process drives one device, and Horovod averages between them"
+                advice = f"remove {kind}: one process drives one device, and Horovod averages between them"
                 yield manual("HVD854", other.names, other.node, message, advice)
                 break
     files = horovod_files(facts)
     for site in facts.calls(*(f"tensorflow.distribute.{name}" for name in STRATEGIES)):
         started = [s for s in called(facts, "init") if s.names is site.names and site.names in files]
         if any(always_before(site.names, start.node, site.node) for start in started):
-            message = "this strategy takes all devices of the node for every rank of the job"
-            advice = (
-                "take tf.distribute away: one process drives one device, and Horovod averages between them"
-            )
+            message = "this strategy uses all devices of the node in every rank of the job"
+            advice = "remove tf.distribute: one process drives one device, and Horovod averages between them"
             yield manual("HVD854", site.names, site.node, message, advice)
 
 
@@ -49,11 +47,11 @@ RULE = Rule(
     id="HVD854",
     title="Horovod together with DDP, DataParallel or tf.distribute",
     what=(
-        "DDP asks for a process group that a Horovod job does not have and raises; with one, the gradients are "
-        "reduced twice. DataParallel and MirroredStrategy take every GPU of the node in each of its ranks."
+        "DDP asks for a process group that a Horovod job does not have and raises; with one, the gradients "
+        "are reduced twice. DataParallel and MirroredStrategy use every GPU of the node in each of its ranks."
     ),
     why="both do the same work. One of them is enough.",
-    safety="Nothing is edited; `hvdkit migrate` takes DDP away with all that hangs on it.",
+    safety="Nothing is edited; `hvdkit migrate` removes DDP with everything that depends on it.",
     check=check,
     changes=(),
     keeps=(

@@ -38,7 +38,7 @@ def check(facts: Facts) -> Iterator[Finding]:
                     "each worker process imports this script, and runs hvd.init() again as the same rank"
                 )
                 advice = (
-                    'put all that the script does, hvd.init() first, under `if __name__ == "__main__":`, or into a '
+                    'put the whole body of the script, hvd.init() first, under `if __name__ == "__main__":`, or into a '
                     "function that is called there"
                 )
                 yield manual("HVD855", names, node, message, advice)
@@ -112,14 +112,14 @@ RULE = Rule(
     id="HVD855",
     title="worker processes that start Horovod again",
     what=(
-        "Each worker of a loader joins the job anew as the rank that started it: the job dies or hangs when the first "
-        "batch is asked for, mostly with the words of a collective that failed."
+        "Each worker of a loader joins the job again as the rank that started it: the job fails or hangs "
+        "when the first batch is requested, usually with the message of a failed collective."
     ),
     why=(
-        "a process that is started by spawn or forkserver imports the main module to find what it is to run, and "
-        "what stands there outside of a main guard runs again."
+        "a process that is started by spawn or forkserver imports the main module to find the function to "
+        "run, and any code outside a main guard runs again."
     ),
-    safety="Nothing is edited: what belongs under the main guard is the author's to say.",
+    safety="Nothing is edited: what belongs under the main guard is for the author to decide.",
     check=check,
     changes=(),
     keeps=(

@@ -38,15 +38,15 @@ def _rank(facts: Facts, writer: Writer) -> Edit:
                     if isinstance(part.func, ast.Attribute):
                         hvd = names.source.segment(part.func.value)
                         return edits.replace(names.source, part.func, f"{hvd}.rank")
-    raise edits.CannotEdit("the test stands elsewhere")
+    raise edits.CannotEdit("the test is elsewhere")
 
 
 RULE = Rule(
     id="HVD860",
     title="a checkpoint guarded by hvd.local_rank()",
-    what="Rank 0 of every node writes. On a shared disk the file is torn, or the experiment is logged once per node.",
+    what="Rank 0 of every node writes. On a shared disk the file is corrupted, or the experiment is logged once per node.",
     why="hvd.local_rank() is 0 once on every node; hvd.rank() is 0 once in the job.",
-    safety="Suggested: hvd.rank() in the test. Where every node has a disk of its own and reads it back, one per node may be meant.",
+    safety="Suggested: hvd.rank() in the test. Where every node has its own disk and reads the file back, one per node may be intended.",
     check=check,
     changes=(
         Change(

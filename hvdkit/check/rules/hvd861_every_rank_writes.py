@@ -33,7 +33,7 @@ def check(facts: Facts) -> Iterator[Finding]:
         ):
             continue
         if every_rank_certainly(facts, writer.names, writer.node):
-            message = "every rank writes this file at the same time: what is left may be torn"
+            message = "every rank writes this file at the same time: the result may be corrupt"
             yield safe(facts, "HVD861", writer.names, writer.node, message, _guard, facts, writer)
 
 
@@ -41,16 +41,16 @@ def _guard(facts: Facts, writer: Writer) -> list[Edit]:
     names = writer.names
     statement = writer.opened or names.statement(writer.node)
     if not isinstance(statement, (ast.Expr, ast.With)) or needed_everywhere(facts, names, statement):
-        raise edits.CannotEdit("what it writes is computed here, which all ranks may have to do")
+        raise edits.CannotEdit("its content is computed here, which all ranks may have to do")
     return edits.guard(names.source, [statement], f"{horovod_name(facts, names)}.rank() == 0")
 
 
 RULE = Rule(
     id="HVD861",
     title="every rank writes the checkpoint",
-    what="The ranks write one file at the same time. Mostly the last one wins; sometimes it cannot be read again.",
+    what="The ranks write the same file at the same time. Usually the last one wins; sometimes the file is unreadable.",
     why="a script that runs once per rank does everything once per rank.",
-    safety="Safe: the line goes under `if hvd.rank() == 0:`. A path with the rank in it is left alone.",
+    safety="Safe: the line is put under `if hvd.rank() == 0:`. A path with the rank in it is left alone.",
     check=check,
     changes=(
         Change(
@@ -90,7 +90,7 @@ RULE = Rule(
             if not args.distributed or args.rank == 0:
                 torch.save(model.state_dict(), "best.pt")
             """,
-            reason="the test knows the rank, or what is called so, or the program runs without Horovod there",
+            reason="the test uses the rank, or a variable of that name, or the program runs without Horovod there",
         ),
     ),
 )

@@ -32,7 +32,7 @@ def check(facts: Facts) -> Iterator[Finding]:
                 continue
             if loader.node not in seen and _run_through(facts, program, loader):
                 seen.add(loader.node)
-                message = "each rank sees its share of this data only, and no result is ever reduced"
+                message = "each rank sees only its share of this data, and no result is reduced"
                 advice = "sum counts with hvd.allreduce(x, op=hvd.Sum), or give every rank all of the data"
                 yield manual("HVD870", loader.names, loader.node, message, advice)
 
@@ -48,10 +48,10 @@ def _run_through(facts: Facts, program: ProgramFacts, loader: Loader) -> bool:
 
 RULE = Rule(
     id="HVD870",
-    title="an evaluation of one rank's share",
-    what="The accuracy that rank 0 prints is that of its share of the data, one part in hvd.size().",
-    why="a DistributedSampler gives each rank its part, and Horovod reduces what it is given, not what is printed.",
-    safety="Nothing is edited: which numbers are sums and which are averages is the author's to say.",
+    title="an evaluation on one rank's share",
+    what="The accuracy that rank 0 prints covers only its share of the data, one part in hvd.size().",
+    why="a DistributedSampler gives each rank its part, and Horovod reduces only what it is given, not what is printed.",
+    safety="Nothing is edited: which numbers are sums and which are averages is for the author to decide.",
     check=check,
     changes=(),
     keeps=(
@@ -67,7 +67,7 @@ RULE = Rule(
                 correct += (model(x).argmax(1) == y).sum()
             print(correct / len(sampler))
             """,
-            reason="what each rank counts stays with it",
+            reason="each rank's counts stay on that rank",
             reported=True,
         ),
         Keep(

@@ -24,10 +24,10 @@ def check(facts: Facts) -> Iterator[Finding]:
         for site in called(facts, "join", modules=words.HOROVOD):
             if site.names in program.files and discarded(site.names, site.node) is not None:
                 if _after_training(facts, site) and not _sent(facts, program, site):
-                    message = "ranks that came here early lack the updates of the others' last batches"
+                    message = "ranks that arrive here early lack the updates of the others' last batches"
                     advice = (
-                        "last = hvd.join(), then hvd.broadcast_parameters(model.state_dict(), root_rank=last) "
-                        "and hvd.broadcast_optimizer_state(optimizer, root_rank=last)"
+                        "last = hvd.join(), then hvd.broadcast_parameters(model.state_dict(), "
+                        "root_rank=last) and hvd.broadcast_optimizer_state(optimizer, root_rank=last)"
                     )
                     yield manual("HVD871", site.names, site.node, message, advice)
 
@@ -52,8 +52,8 @@ def _sent(facts: Facts, program: ProgramFacts, site: Site) -> bool:
 RULE = Rule(
     id="HVD871",
     title="hvd.join() without a broadcast after it",
-    what="The ranks go on, and save, with different weights; the gap grows with every epoch of uneven length.",
-    why="a rank that has joined gives zeros to the others' reductions, and applies none of them itself.",
+    what="The ranks continue, and save, with different weights; the difference grows with every epoch of uneven length.",
+    why="a rank that has joined contributes zeros to the others' reductions, and applies none of them itself.",
     safety="Nothing is edited: the rank that join() returns, the last one, has to send its weights and its state.",
     check=check,
     changes=(),

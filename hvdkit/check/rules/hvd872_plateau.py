@@ -26,7 +26,7 @@ def check(facts: Facts) -> Iterator[Finding]:
         for names, call, receiver in facts.methods("step"):
             given = call.args or call.keywords
             if names in program.files and given and PLATEAU in facts.flow.made(names, receiver):
-                message = "each rank's schedule watches its own number: their learning rates part"
+                message = "each rank's schedule watches its own metric: the learning rates diverge"
                 advice = "give it the same number on every rank: hvd.allreduce(metric)"
                 yield manual("HVD872", names, call, message, advice)
 
@@ -40,9 +40,9 @@ def _all_sharded(facts: Facts, program: ProgramFacts) -> bool:
 RULE = Rule(
     id="HVD872",
     title="ReduceLROnPlateau on each rank's own metric",
-    what="One rank lowers its learning rate and another does not: from then on the same gradients make other weights.",
-    why="the schedule runs in every process, on what that process measured.",
-    safety="Nothing is edited: how the metric is to be reduced is the author's to say.",
+    what="One rank lowers its learning rate and another does not: from then on the same gradients produce different weights.",
+    why="the schedule runs in every process, on that process's own measurements.",
+    safety="Nothing is edited: how to reduce the metric is for the author to decide.",
     check=check,
     changes=(),
     keeps=(

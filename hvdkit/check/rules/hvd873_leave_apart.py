@@ -17,12 +17,12 @@ from hvdkit.migrate.facts.programs.tensorflow_programs import training_step_loop
 from hvdkit.migrate.plan import Finding
 
 MESSAGES = {
-    True: "each rank leaves this loop by a number of its own, and the others wait for it in their next average",
-    False: "each rank skips a batch by a number of its own, and the others wait for its gradients",
+    True: "each rank leaves this loop based on its own value, and the others wait for it in their next average",
+    False: "each rank skips a batch based on its own value, and the others wait for its gradients",
 }
 ADVICE = (
-    "let all ranks decide by the same number: average it with hvd.allreduce(), or let rank 0 decide, "
-    "hvd.broadcast_object(bool(...), root_rank=0), where every rank comes by"
+    "let all ranks decide by the same value: average it with hvd.allreduce(), or let rank 0 decide, "
+    "hvd.broadcast_object(bool(...), root_rank=0), where every rank runs it"
 )
 
 
@@ -48,15 +48,17 @@ def _ways(facts: Facts, program: ProgramFacts) -> Iterator[WayApart]:
 
 RULE = Rule(
     id="HVD873",
-    title="ranks leave the training by numbers of their own",
+    title="ranks leave the training loop based on their own values",
     what=(
-        "Early stopping by a score of the rank's own share, a NaN that one rank sees, a time limit: one rank leaves "
-        "the loop or skips a batch, the others wait for it in their next reduction, and the job hangs or fails."
+        "Early stopping by a score of the rank's own share, a NaN that one rank sees, a time limit: one "
+        "rank leaves the loop or skips a batch, the others wait for it in their next reduction, and the job "
+        "hangs or fails."
     ),
-    why="a break is one process's own; Horovod compares no control flow.",
+    why="a break affects one process; Horovod does not compare control flow.",
     safety=(
-        "Nothing is edited: how a score is to be reduced is the author's to say. Reported only where the number "
-        "comes from data that are shared out, from the clock or from one rank, and no collective makes it the same."
+        "Nothing is edited: how to reduce a score is for the author to decide. Reported only where "
+        "the value comes from sharded data, from the clock or from one rank, and no collective "
+        "makes it the same."
     ),
     check=check,
     changes=(),

@@ -18,8 +18,8 @@ def check(facts: Facts) -> Iterator[Finding]:
         return
     for site in facts.calls(*words.SYNC_BATCH_NORM, "torch.nn.SyncBatchNorm"):
         if site.names in files:
-            message = "this layer synchronizes through torch.distributed, which was never started: it is plain BatchNorm"
-            advice = "use hvd.SyncBatchNorm in its place, layer by layer, or plain BatchNorm"
+            message = "this layer synchronizes through torch.distributed, which is never initialized: it acts as plain BatchNorm"
+            advice = "replace it with hvd.SyncBatchNorm, layer by layer, or plain BatchNorm"
             yield manual("HVD880", site.names, site.node, message, advice)
 
 
@@ -27,10 +27,10 @@ RULE = Rule(
     id="HVD880",
     title="torch.nn.SyncBatchNorm in a Horovod job",
     what=(
-        "The layer does nothing of what its name says: each rank normalizes with its own batch, silently. Older "
+        "The layer does not synchronize: each rank silently normalizes with its own batch. Older "
         'versions of PyTorch raise "Default process group has not been initialized".'
     ),
-    why="the layer reduces through torch.distributed; Horovod has a layer of its own, hvd.SyncBatchNorm, for GPUs.",
+    why="the layer reduces through torch.distributed; Horovod has its own layer, hvd.SyncBatchNorm, for GPUs.",
     safety="Nothing is edited: Horovod has no function that converts a model.",
     check=check,
     changes=(),
@@ -43,7 +43,7 @@ RULE = Rule(
             hvd.init()
             model = torch.nn.SyncBatchNorm.convert_sync_batchnorm(model)
             """,
-            reason="nobody started torch.distributed",
+            reason="torch.distributed is not initialized",
             reported=True,
         ),
         Keep(
@@ -55,7 +55,7 @@ RULE = Rule(
             norm = hvd.SyncBatchNorm(8)
             plain = torch.nn.BatchNorm2d(8)
             """,
-            reason="neither asks torch.distributed",
+            reason="neither uses torch.distributed",
         ),
     ),
 )

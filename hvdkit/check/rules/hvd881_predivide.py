@@ -24,7 +24,7 @@ def check(facts: Facts) -> Iterator[Finding]:
         other = bool(names) and all(name.endswith((".Sum", ".Adasum")) for name in names)
         changes = isinstance(factor.value, ast.Constant) and factor.value.value not in (1, None)
         if other and changes:
-            message = "gradient_predivide_factor goes with op=hvd.Average only: ValueError"
+            message = "gradient_predivide_factor works only with op=hvd.Average: ValueError"
             yield safe(
                 facts,
                 "HVD881",
@@ -43,7 +43,7 @@ RULE = Rule(
     title="gradient_predivide_factor without averaging",
     what='It raises "gradient_predivide_factor not supported with op != Average".',
     why="the factor splits the division of an average in two, before and after the sum; a sum is not divided.",
-    safety="Safe: the factor goes, and the reduction stays what it says.",
+    safety="Safe: the factor is removed, and the reduction stays as given.",
     check=check,
     changes=(
         Change(
@@ -70,7 +70,7 @@ RULE = Rule(
             optimizer = hvd.DistributedOptimizer(optimizer, op=hvd.Average, gradient_predivide_factor=2.0)
             other = hvd.DistributedOptimizer(optimizer, op=hvd.Sum, gradient_predivide_factor=1.0)
             """,
-            reason="an average is divided; a factor of one divides nothing",
+            reason="an average is divided; a factor of one has no effect",
         ),
     ),
 )

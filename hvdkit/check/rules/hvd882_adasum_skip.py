@@ -22,7 +22,7 @@ def check(facts: Facts) -> Iterator[Finding]:
             op = keyword(wrap.node, "op")
             names = facts.flow.qualified(wrap.names, op) if wrap.value in values and op is not None else ()
             if names and all(name.endswith(".Adasum") for name in names):
-                message = "Adasum reduces in step(), and cannot leave it out: AssertionError"
+                message = "Adasum reduces in step(), and cannot skip it: AssertionError"
                 advice = "step without skip_synchronize(), and do not clip; or reduce with hvd.Average"
                 yield manual("HVD882", window.names, window.step.call, message, advice)
 
@@ -31,8 +31,8 @@ RULE = Rule(
     id="HVD882",
     title="skip_synchronize() with Adasum",
     what='It raises "Skipping synchronization is not supported when using Adasum optimizer".',
-    why="Adasum combines the steps that the ranks would take, not their gradients, so that step() has to reduce.",
-    safety="Nothing is edited: clipping has to go elsewhere, or Adasum has to.",
+    why="Adasum combines the steps that the ranks would take, not their gradients, so step() has to reduce.",
+    safety="Nothing is edited: either clipping or Adasum has to be removed.",
     check=check,
     changes=(),
     keeps=(
@@ -50,7 +50,7 @@ RULE = Rule(
                 with optimizer.skip_synchronize():
                     optimizer.step()
             """,
-            reason="the step leaves the reduction out",
+            reason="the step skips the reduction",
             reported=True,
         ),
         Keep(

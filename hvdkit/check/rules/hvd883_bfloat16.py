@@ -43,7 +43,7 @@ RULE = Rule(
     id="HVD883",
     title="a model in bfloat16",
     what='The first reduction raises "Tensor type torch.BFloat16Tensor is not supported".',
-    why="Horovod 0.28 for PyTorch knows float16, float32 and float64.",
+    why="Horovod 0.28 for PyTorch supports float16, float32 and float64.",
     safety="Nothing is edited: autocast keeps the parameters, and so the gradients, in float32.",
     check=check,
     changes=(),
@@ -71,7 +71,7 @@ RULE = Rule(
             with torch.autocast("cpu", dtype=torch.bfloat16):
                 model(x.to(torch.bfloat16))
             """,
-            reason="only what is computed is in bfloat16",
+            reason="only the computation is in bfloat16",
         ),
     ),
 )

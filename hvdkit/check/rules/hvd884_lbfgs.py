@@ -14,7 +14,7 @@ from hvdkit.migrate.plan import Finding
 def check(facts: Facts) -> Iterator[Finding]:
     for wrap in wraps(facts):
         if wrap.optimizers and all(value.name == "torch.optim.LBFGS" for value in wrap.optimizers):
-            message = "LBFGS runs backward() several times in a step, which the reduction does not follow"
+            message = "LBFGS runs backward() several times in a step, and the reduction runs only once"
             advice = "use another optimizer; LBFGS has no counterpart in Horovod"
             yield manual("HVD884", wrap.names, wrap.node, message, advice)
 
@@ -23,7 +23,7 @@ RULE = Rule(
     id="HVD884",
     title="LBFGS in hvd.DistributedOptimizer",
     what="The first step raises an AssertionError, and hvd.broadcast_optimizer_state a ValueError.",
-    why="the reduction is done once, before the step; LBFGS needs reduced gradients many times inside of it.",
+    why="the reduction is done once, before the step; LBFGS needs reduced gradients many times within it.",
     safety="Nothing is edited.",
     check=check,
     changes=(),
@@ -48,7 +48,7 @@ RULE = Rule(
             optimizer = hvd.DistributedOptimizer(torch.optim.Adam(model.parameters()))
             local = torch.optim.LBFGS(probe.parameters())
             """,
-            reason="the one that is wrapped takes plain steps",
+            reason="the wrapped one takes plain steps",
         ),
     ),
 )

@@ -26,15 +26,15 @@ def check(facts: Facts) -> Iterator[Finding]:
 def _state(names: Names, part: ast.expr) -> Edit:
     end = names.source.end(part)
     if getattr(part, "unplaced", False):
-        raise edits.CannotEdit("it stands in an f-string")
+        raise edits.CannotEdit("it is part of an f-string")
     return Edit(end, end, ".state_dict()")
 
 
 RULE = Rule(
     id="HVD885",
     title="torch.save of a wrapped optimizer",
-    what="torch.save raises a PicklingError, at the first checkpoint, after hours perhaps.",
-    why="Horovod makes the class when the optimizer is wrapped, so that pickle finds it nowhere.",
+    what="torch.save raises a PicklingError at the first checkpoint, perhaps after hours.",
+    why="Horovod creates the class when the optimizer is wrapped, so pickle cannot find it.",
     safety="Safe: optimizer.state_dict() is saved, which load_state_dict() reads.",
     check=check,
     changes=(

@@ -31,9 +31,9 @@ def check(facts: Facts) -> Iterator[Finding]:
         if mentioned(program, *LEGACY) or not _is_keras_3(facts, program):
             continue
         for site in calls_in(facts, program, "DistributedOptimizer"):
-            message = "this is Keras 3, where Horovod's optimizer is never asked: no gradient is averaged"
+            message = "this is Keras 3, which never calls Horovod's reduction: no gradient is averaged"
             advice = (
-                "import hvdkit.keras as hvd, whose DistributedOptimizer knows Keras 3, or set "
+                "import hvdkit.keras as hvd, whose DistributedOptimizer supports Keras 3, or set "
                 "TF_USE_LEGACY_KERAS=1 and install tf_keras"
             )
             yield manual("HVD890", site.names, site.node, message, advice)
@@ -54,13 +54,13 @@ RULE = Rule(
     id="HVD890",
     title="Horovod's optimizer under Keras 3",
     what=(
-        "model.fit runs, the loss falls, and each rank trains by itself: hvd.DistributedOptimizer is accepted and "
-        "its reduction is never called."
+        "model.fit runs, the loss falls, and each rank trains by itself: hvd.DistributedOptimizer is "
+        "accepted and its reduction is never called."
     ),
-    why="Keras 3 applies gradients by a method that Horovod 0.28, made for Keras 2, does not override.",
+    why="Keras 3 applies gradients through a method that Horovod 0.28, written for Keras 2, does not override.",
     safety=(
-        "Nothing is edited. Reported only where Keras 3 is certain: by what only it has, by KERAS_BACKEND, or by "
-        "a requirement of tensorflow>=2.16 or keras>=3."
+        "Nothing is edited. Reported only where Keras 3 is certain: by an API that only it has, by "
+        "KERAS_BACKEND, or by a requirement of tensorflow>=2.16 or keras>=3."
     ),
     check=check,
     changes=(),
@@ -85,7 +85,7 @@ RULE = Rule(
             hvd.init()
             optimizer = hvd.DistributedOptimizer(tf.keras.optimizers.Adam())
             """,
-            reason="which Keras this is, is not known",
+            reason="the Keras version is unknown",
             files=(("requirements.txt", "tensorflow==2.15.1\n"),),
         ),
     ),

@@ -24,7 +24,7 @@ def check(facts: Facts) -> Iterator[Finding]:
         for site in calls_in(facts, program, "DistributedOptimizer", "DistributedGradientTape"):
             if site.node not in seen:
                 seen.add(site.node)
-                message = "no broadcast, no common seed: every rank begins with other weights, and keeps them"
+                message = "no broadcast, no common seed: the ranks start from different weights and never synchronize"
                 advice = (
                     "give fit() hvd.callbacks.BroadcastGlobalVariablesCallback(0), or call "
                     "hvd.broadcast_variables(model.variables, root_rank=0) after the first step"
@@ -34,13 +34,13 @@ def check(facts: Facts) -> Iterator[Finding]:
 
 RULE = Rule(
     id="HVD891",
-    title="the first weights of a TensorFlow job are not broadcast",
+    title="the initial weights of a TensorFlow job are not broadcast",
     what=(
-        "The gradients of models that have nothing in common are averaged. The loss falls, slower than it "
-        "should; rank 0's model is not the one that was trained."
+        "Gradients of unrelated models are averaged. The loss falls more slowly than it should; rank "
+        "0's model is not the one that was trained."
     ),
-    why="each process draws its own first weights, and Horovod averages gradients, never weights.",
-    safety="Nothing is edited: a callback or a line after the first step, as the program trains.",
+    why="each process draws its own initial weights, and Horovod averages gradients, never weights.",
+    safety="Nothing is edited: it takes a callback, or a line after the first step, depending on how the program trains.",
     check=check,
     changes=(),
     keeps=(

@@ -22,7 +22,7 @@ def check(facts: Facts) -> Iterator[Finding]:
                 continue
             if all(every_rank_certainly(facts, site.names, place) for place in listed(site.names, site.node)):
                 seen.add(site.node)
-                message = "every rank writes this file at the same time: what is left may be torn"
+                message = "every rank writes this file at the same time: the result may be corrupt"
                 advice = "append the callback to the list under `if hvd.rank() == 0:`"
                 yield manual("HVD892", site.names, site.node, message, advice)
 
@@ -30,9 +30,9 @@ def check(facts: Facts) -> Iterator[Finding]:
 RULE = Rule(
     id="HVD892",
     title="ModelCheckpoint on every rank",
-    what="The ranks write one file at the same time. Mostly the last one wins; sometimes it cannot be read again.",
+    what="The ranks write the same file at the same time. Usually the last one wins; sometimes the file is unreadable.",
     why="a callback that is in every rank's list runs on every rank.",
-    safety="Nothing is edited: the callback has to leave the list that all ranks share.",
+    safety="Nothing is edited: the callback has to be removed from the list that all ranks use.",
     check=check,
     changes=(),
     keeps=(

@@ -40,7 +40,7 @@ def _tapes(facts: Facts, program: ProgramFacts) -> Iterator[tuple[ast.AST, Findi
         return
     for names, call, receiver in facts.methods("gradient"):
         if names in program.files and facts.flow.made(names, receiver) == {"tensorflow.GradientTape"}:
-            message = "no rank hears of the others' gradients: this trains hvd.size() models, each by itself"
+            message = "no rank gets the others' gradients: this trains hvd.size() separate models"
             yield call, safe(facts, "HVD893", names, call, message, _wrap, names, call, receiver, hvd)
 
 
@@ -55,7 +55,7 @@ def _alias(facts: Facts, program: ProgramFacts) -> str:
 def _wrap(names: Names, call: ast.Call, receiver: ast.expr, hvd: str) -> Edit:
     statement = names.statement(call)
     if not isinstance(receiver, ast.Name) or hvd not in names.module.names:
-        raise edits.CannotEdit("the tape is no plain variable, or Horovod is not imported here")
+        raise edits.CannotEdit("the tape is not a plain variable, or Horovod is not imported here")
     return edits.before(
         names.source, statement, [f"{receiver.id} = {hvd}.DistributedGradientTape({receiver.id})"]
     )
@@ -63,13 +63,13 @@ def _wrap(names: Names, call: ast.Call, receiver: ast.expr, hvd: str) -> Edit:
 
 RULE = Rule(
     id="HVD893",
-    title="gradients of TensorFlow that are never averaged",
-    what="Every rank trains its own model, and rank 0's is saved. The job looks fine, and trained on a fraction of the data.",
-    why="hvd.init() only connects the ranks; gradients are averaged by what it wraps: a tape, an optimizer.",
+    title="TensorFlow gradients that are never averaged",
+    what="Every rank trains its own model, and rank 0's is saved. The job looks fine, but trains on a fraction of the data.",
+    why="hvd.init() only connects the ranks; gradients are averaged by the objects it wraps: a tape, an optimizer.",
     safety=(
-        "Safe for a tape: it is wrapped right above its gradient(). Optimizers that Keras loaded, was given or "
-        "takes by default, and gradients of a graph that go past the wrapper, are reported. Left alone where anything "
-        "else reduces."
+        "Safe for a tape: it is wrapped right above its gradient(). Optimizers that Keras loads, is given "
+        "or uses by default, and graph gradients that bypass the wrapper, are reported. Left alone where "
+        "anything else reduces."
     ),
     check=check,
     changes=(

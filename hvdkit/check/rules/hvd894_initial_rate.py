@@ -28,8 +28,8 @@ RULE = Rule(
     id="HVD894",
     title="a learning-rate callback without initial_lr",
     what="It raises TypeError: \"missing 1 required positional argument: 'initial_lr'\".",
-    why="up to 0.20 the callback read the optimizer's rate; since 0.21 it is told, so that a resume cannot change it.",
-    safety="Nothing is edited: the rate is the one that the optimizer was made with, hvd.size() included.",
+    why="up to 0.20 the callback read the optimizer's rate; since 0.21 it has to be passed, so that a resume cannot change it.",
+    safety="Nothing is edited: the rate is the one that the optimizer was created with, hvd.size() included.",
     check=check,
     changes=(),
     keeps=(
@@ -51,7 +51,7 @@ RULE = Rule(
             warmup = hvd.callbacks.LearningRateWarmupCallback(initial_lr=0.1, warmup_epochs=5)
             schedule = hvd.callbacks.LearningRateScheduleCallback(**options)
             """,
-            reason="it is given, or may be",
+            reason="it is passed, or may be",
         ),
     ),
 )

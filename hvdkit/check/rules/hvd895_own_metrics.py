@@ -33,11 +33,11 @@ RULE = Rule(
     id="HVD895",
     title="EarlyStopping or ReduceLROnPlateau without MetricAverageCallback",
     what=(
-        "EarlyStopping ends one rank an epoch before the others, which wait for it for ever. ReduceLROnPlateau "
+        "EarlyStopping ends one rank an epoch before the others, which then block forever. ReduceLROnPlateau "
         "gives the ranks different learning rates, and so different weights."
     ),
-    why="Keras computes metrics in each process; Horovod averages them when MetricAverageCallback says so.",
-    safety="Nothing is edited: the callback has to stand before those that read the metrics.",
+    why="Keras computes metrics in each process; Horovod averages them only with MetricAverageCallback.",
+    safety="Nothing is edited: the callback has to come before those that read the metrics.",
     check=check,
     changes=(),
     keeps=(

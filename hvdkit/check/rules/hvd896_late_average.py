@@ -33,10 +33,10 @@ def check(facts: Facts) -> Iterator[Finding]:
 
 RULE = Rule(
     id="HVD896",
-    title="MetricAverageCallback behind the callback that needs it",
-    what="As without it: one rank stops before the others, which wait for it for ever, or learning rates part.",
+    title="MetricAverageCallback after the callback that needs it",
+    what="The same as without it: one rank stops before the others, which then block forever, or learning rates diverge.",
     why="Keras runs callbacks in the order of the list.",
-    safety="Nothing is edited: other callbacks in between may mind the order, too.",
+    safety="Nothing is edited: other callbacks in between may depend on the order, too.",
     check=check,
     changes=(),
     keeps=(
@@ -50,7 +50,7 @@ RULE = Rule(
             callbacks = [tf.keras.callbacks.ReduceLROnPlateau(), hvd.callbacks.MetricAverageCallback()]
             model.fit(data, callbacks=callbacks)
             """,
-            reason="the average comes too late",
+            reason="the average is too late",
             reported=True,
         ),
         Keep(

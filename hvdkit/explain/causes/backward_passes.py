@@ -8,7 +8,7 @@ CAUSE = Cause(
     id="backward_passes",
     title="backward() ran more often than backward_passes_per_step before step(){where}",
     why=(
-        "Horovod starts reducing a gradient at the backward pass that it was told is the last; "
+        "Horovod starts reducing a gradient at the backward pass that it was set is the last; "
         "another one would add to a gradient that is already on its way."
     ),
     fix=(

@@ -1,4 +1,4 @@
-"""How rules make findings: with edits, left to the person, or such that the program is refused."""
+"""How rules make findings: with edits, left to you, or such that the program is refused."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from hvdkit.migrate.plan import WAITING, Applicability, Finding, Made, Obstacle
 def safe(
     facts: Facts, rule: str, names: Names, node: ast.AST, message: str, make: Maker | Made, *args: Any
 ) -> Finding:
-    """A finding that is carried out by make(*args); left to the person where that raises CannotEdit.
+    """A finding that is carried out by make(*args); left to you where that raises CannotEdit.
 
     make: also what came of making the edits already, where a decision did.
     """
@@ -41,7 +41,7 @@ def suggested(
 def needed(
     facts: Facts, rule: str, names: Names, node: ast.AST, message: str, make: Maker | Made, *args: Any
 ) -> Finding:
-    """As `suggested`, for what the result is wrong without: left to the person until then."""
+    """As `suggested`, for what the result is wrong without: left to you until then."""
     return _finding(facts, rule, names, node, message, Applicability.NEEDED, make, args)
 
 
@@ -58,7 +58,7 @@ def restored(
 
 
 def manual(rule: str, names: Names, node: ast.AST, message: str, advice: str) -> Finding:
-    """A finding that is left to the person, with what to write."""
+    """A finding that is left to you, with what to write."""
     return Finding(rule, names.at(node), message, Applicability.MANUAL, advice=advice)
 
 

@@ -1,7 +1,7 @@
 """The toolbox of rules: one-line verbs that turn a node and some text into edits.
 
 Tokens are looked at only around an edit. Where the layout makes an edit unsafe (two statements on a line, a
-body on its header's line), `CannotEdit` is raised and the rule's finding is left to the person.
+body on its header's line), `CannotEdit` is raised and the rule's finding is left to you.
 """
 
 from __future__ import annotations
@@ -331,7 +331,7 @@ def drop_argument(source: Source, call: ast.Call, argument: ast.AST) -> Edit:
 def _placed(node: ast.AST) -> None:
     """Raise where it is not known where a node lies: some f-strings, on Python 3.9."""
     if getattr(node, "unplaced", False):
-        raise CannotEdit("it stands in an f-string whose parts cannot be told apart")
+        raise CannotEdit("it is part of an f-string whose parts cannot be told apart")
 
 
 def _last_argument(source: Source, call: ast.Call) -> ast.AST:

@@ -51,7 +51,7 @@ def rewrite(facts: Facts, names: Names, findings: Sequence[Finding]) -> Rewritte
 
 
 def marker(facts: Facts, names: Names, finding: Finding) -> list[Edit]:
-    """The TODO line above what is left to the person; none when it is there already."""
+    """The TODO line above what is left to you; none when it is there already."""
     source, statement = names.source, names.statement(finding.place.node)
     text = f"# hvdkit: TODO[{finding.rule}] {finding.advice or finding.message}"
     number = source.line_at(source.start(statement)) - 1

@@ -29,14 +29,12 @@ SAID = {
     "pg_options": "its pg_options have no counterpart",
 }
 
-SKIPPED = (
-    "a rank is read before this function is called: Horovod starts there, and this would not be done any more"
-)
+SKIPPED = "a rank is read before this function is called: Horovod starts there, and this would no longer run"
 PASSED_BY = (
-    "Horovod starts above this test, where a rank is read or ranks were started: a group is there by now, and what "
-    "stands where none is would not be done any more"
+    "Horovod starts above this test, where a rank is read or ranks are started: a group exists by now, and "
+    "the code for the case without one would no longer run"
 )
-TAKE_AWAY = "take the test away, and leave what it was to do in each process once"
+TAKE_AWAY = "remove the test, and keep its body so that each process runs it once"
 WHERE_TO_CALL = "call this function before anything reads a rank, and run hvdkit migrate again"
 
 
@@ -126,13 +124,14 @@ RULE = Rule(
     id="HVD101",
     title="init_process_group becomes hvd.init()",
     what=(
-        "Replaces torch.distributed.init_process_group(...) by hvd.init(), and puts hvd.init() above the first "
-        "line that needs a rank, in whatever function or file that is."
+        "Replaces torch.distributed.init_process_group(...) by hvd.init(), and puts hvd.init() above the "
+        "first line that needs a rank, in whichever function or file that is."
     ),
     why=(
-        "Horovod's launcher tells every process its rank and how to find the others. Backend, init_method, rank, "
-        "world_size and store have no meaning there: Horovod chose its operations when it was built. And Horovod "
-        "knows no rank before its init, where the environment of torchrun always did."
+        "Horovod's launcher passes every process its rank and how to reach the others. Backend, "
+        "init_method, rank, world_size and store have no meaning there: Horovod's operations were chosen "
+        "when it was built. And Horovod knows no rank before hvd.init(), whereas torchrun sets it in the "
+        "environment from the start."
     ),
     safety="Safe: hvd.init() may be called more than once, and nothing else of the script reads the process group.",
     check=check,

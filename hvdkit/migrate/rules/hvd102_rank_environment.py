@@ -19,8 +19,8 @@ from hvdkit.migrate.index.names import Names
 from hvdkit.migrate.plan import Edit, Finding
 
 ONE_HOST = (
-    "init_process_group takes this number for the rank, as on one host. With several, write hvd.rank() where it "
-    "tells seeds, data, files or writers apart"
+    "init_process_group uses this number as the rank, which holds on one host. For several hosts, write "
+    "hvd.rank() where it distinguishes seeds, data, files or writers"
 )
 DEVICES = "CUDA_VISIBLE_DEVICES"
 # Where a conditional expression may stand without parentheses around it.
@@ -35,16 +35,17 @@ def check(facts: Facts) -> Iterator[Finding]:
             if (chosen := _chosen_before(facts, read)) is not None:
                 where, statement = chosen
                 message = (
-                    f"{read.source} is read in a try, and without that launcher the devices stay as chosen"
+                    f"{read.source} is read in a try block, and without that launcher the devices stay as "
+                    "chosen"
                 )
                 advice = (
-                    f"take it out if {where.place(statement)} is to choose the device, else write "
+                    f"remove it if {where.place(statement)} is to choose the device, else write "
                     f"str({horovod_name(facts, names)}.local_rank())"
                 )
                 yield manual("HVD102", names, read.node, message, advice)
                 continue
             text = replacement(facts, read)
-            message = f"{read.source} is not set by horovodrun, or not for it; the value is {text}"
+            message = f"{read.source} is not set by horovodrun, or set to something else; the value is {text}"
             one_host = read.function == "local_rank" and launch_of(facts).meanings.get(read.node) == "rank"
             if read.loop is not None:
                 found = safe(facts, "HVD102", names, read.loop, message, _whole, names, read, read.loop, text)
@@ -75,7 +76,7 @@ def _chosen_before(facts: Facts, read: RankRead) -> tuple[Names, ast.stmt] | Non
 
 def _gathered(facts: Facts, names: Names) -> Iterator[Finding]:
     for node in gathered_reads(names):
-        message = "launcher variables are gathered by a loop, and horovodrun sets none of them"
+        message = "launcher variables are collected in a loop, and horovodrun sets none of them"
         if variables := gathered(names, node):
             yield safe(facts, "HVD102", names, node, message, _one_by_one, facts, names, node, variables)
         else:
@@ -138,16 +139,16 @@ RULE = Rule(
     id="HVD102",
     title="launcher variables become Horovod's functions",
     what=(
-        "Replaces reads of RANK, WORLD_SIZE, LOCAL_RANK, LOCAL_WORLD_SIZE, GROUP_RANK and of their Slurm and MPI "
-        "relatives (SLURM_PROCID, OMPI_COMM_WORLD_RANK, PMI_RANK ...) in os.environ."
+        "Replaces reads of RANK, WORLD_SIZE, LOCAL_RANK, LOCAL_WORLD_SIZE, GROUP_RANK and of their Slurm "
+        "and MPI equivalents (SLURM_PROCID, OMPI_COMM_WORLD_RANK, PMI_RANK ...) in os.environ."
     ),
     why=(
-        "horovodrun sets none of torchrun's, and inside a Slurm allocation SLURM_PROCID is the batch script's. A "
-        "script that reads them with a default turns, without any error, into N copies of one process."
+        "horovodrun sets none of torchrun's, and inside a Slurm allocation SLURM_PROCID is the batch "
+        "script's. A script that reads them with a default becomes N copies of one process without any error."
     ),
     safety=(
-        "Safe: the functions give the numbers that the launcher puts in the environment. A default that says "
-        "'not started by a launcher', such as -1, is still what a process on its own gets."
+        "Safe: the functions return the numbers that the launcher sets in the environment. A default that "
+        "says 'not started by a launcher', such as -1, is still what a single process gets."
     ),
     check=check,
     changes=(

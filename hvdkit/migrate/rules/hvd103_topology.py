@@ -24,8 +24,8 @@ from hvdkit.migrate.values import vocabulary as words
 DESTROY = "torch.distributed.destroy_process_group"
 STARTED = "torch.distributed.is_initialized"
 LONE = (
-    "the process group was made for several ranks only, and Horovod is initialised in a lone process, too: ask "
-    "hvd.size() > 1 where this chooses a device or SyncBatchNorm"
+    "the process group was made for several ranks only, and Horovod is initialized in a single process, "
+    "too: ask hvd.size() > 1 where this chooses a device or SyncBatchNorm"
 )
 FUNCTIONS = {
     "torch.distributed.get_rank": "rank()",
@@ -63,7 +63,7 @@ def check(facts: Facts) -> Iterator[Finding]:
             continue
         statement = names.statement(call)
         if site.name == DESTROY and isinstance(statement, ast.Expr) and _goes_on(facts, names, statement):
-            message = "Horovod ends with the process: what runs below this may ask it, too"
+            message = "Horovod shuts down when the process exits: code below this may still call it"
             yield safe(facts, "HVD103", names, call, message, edits.delete, names, statement)
             continue
         if site.name == BACKEND:
@@ -118,11 +118,11 @@ RULE = Rule(
     id="HVD103",
     title="rank, size and barrier become Horovod's",
     what=(
-        "Replaces get_rank, get_world_size, get_node_local_rank, is_initialized, barrier, destroy_process_group, "
-        "get_backend and the is_..._available questions about backends."
+        "Replaces get_rank, get_world_size, get_node_local_rank, is_initialized, barrier, "
+        "destroy_process_group, get_backend and the is_..._available questions about backends."
     ),
-    why="There is no process group any more: torch would raise that it has not been initialized.",
-    safety="Safe: same numbers, same meaning. A call about a group of ranks is left to the person.",
+    why="There is no longer a process group: torch would raise that it has not been initialized.",
+    safety="Safe: same numbers, same meaning. A call about a group of ranks is left to you.",
     check=check,
     changes=(
         Change(

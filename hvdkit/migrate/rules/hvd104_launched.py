@@ -28,17 +28,18 @@ def check(facts: Facts) -> Iterator[Finding]:
             if _has_to_hold(names, test, tested):
                 text = f"{'not ' if test.negated else ''}{hvd}.is_initialized()"
             message = (
-                f"horovodrun does not set {test.variable}, so this would say that nothing launched it: {text}"
+                f"horovodrun does not set {test.variable}, so this would look as if nothing launched it: "
+                f"{text}"
             )
             yield safe(facts, "HVD104", names, test.node, message, _edit, names, test.node, text)
     for site in facts.calls("torch.distributed.is_torchelastic_launched"):
         text = f"{horovod_name(facts, site.names)}.size() > 1"
-        message = f"torchrun does not start the job any more: {text}"
+        message = f"torchrun no longer starts the job: {text}"
         yield safe(facts, "HVD104", site.names, site.node, message, _edit, site.names, site.node, text)
 
 
 def _has_to_hold(names: Names, test: LaunchTest, tested: set[ast.expr]) -> bool:
-    """Whether the program ends where nothing launched it: under a launcher it trains in a lone process, too."""
+    """Whether the program ends where nothing launched it: under a launcher it trains in a single process, too."""
     parent = names.parents[test.node]
     if isinstance(parent, ast.Assert):
         return parent.test is test.node and not test.negated
@@ -64,14 +65,14 @@ RULE = Rule(
     title="tests for a launcher ask Horovod",
     what=(
         'Replaces `"RANK" in os.environ`, `int(os.environ.get("RANK", -1)) != -1`, `os.environ.get("RANK") is not '
-        "None` and their relatives of Slurm and MPI by hvd.size() > 1; by hvd.is_initialized() where the program ends "
-        "unless they hold."
+        "None` and their Slurm and MPI equivalents by hvd.size() > 1; by hvd.is_initialized() where the "
+        "program ends unless they hold."
     ),
     why=(
-        "They are false under horovodrun, and the script would take its single-process way in every process: N "
-        "copies that train side by side and overwrite each other's files, without any error."
+        "They are false under horovodrun, and the script would take its single-process path in every "
+        "process: N copies that train independently and overwrite each other's files, without any error."
     ),
-    safety="Safe: true in a job of several processes, false in a process on its own, as before.",
+    safety="Safe: true in a job of several processes, false in a single process, as before.",
     check=check,
     changes=(
         Change(
@@ -116,7 +117,7 @@ RULE = Rule(
             ready = all(key in os.environ for key in ("RANK", "DATA"))
             dist.init_process_group("nccl")
             """,
-            reason="one of them is no launcher's",
+            reason="one of them is not a launcher's",
         ),
     ),
 )

@@ -19,7 +19,7 @@ def check(facts: Facts) -> Iterator[Finding]:
     for site in facts.calls(AVAILABLE):
         if "ddp" in kinds_of(facts, site.names):
             message = (
-                "torch.distributed is not used any more; that Horovod is there was settled by its import"
+                "torch.distributed is no longer used; the import already shows that Horovod is available"
             )
             yield safe(facts, "HVD105", site.names, site.node, message, _edits, site)
 
@@ -59,7 +59,7 @@ RULE = Rule(
     id="HVD105",
     title="is_available() goes",
     what="Removes torch.distributed.is_available() from tests, and the early return it guards.",
-    why="A torch built without its distributed package still runs Horovod, and would take the single-process way.",
+    why="A torch built without its distributed package still runs Horovod, and would take the single-process path.",
     safety="Safe: with the script's `import horovod.torch` in place it can only be true.",
     check=check,
     changes=(

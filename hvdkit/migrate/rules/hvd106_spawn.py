@@ -28,14 +28,14 @@ def check(facts: Facts) -> Iterator[Finding]:
         worker = names.source.segment(spawn.worker)
         if not leads_to_init(facts, names, spawn.worker):
             if not all(_followed(facts, site) for site in launch_of(facts).inits):
-                message = f"whether {worker} comes to where the process group is made was not followed"
+                message = f"whether {worker} reaches the code that creates the process group could not be determined"
                 advice = (
                     f"call {worker}(hvd.local_rank(), ...) once if it does: horovodrun starts the processes"
                 )
                 yield manual("HVD106", names, spawn.node, message, advice)
             continue
         if not isinstance(statement, ast.Expr) or statement.value is not spawn.node:
-            message = "the spawned processes are waited for by hand"
+            message = "the script itself waits for the spawned processes"
             advice = f"call {worker}(hvd.local_rank(), ...) once; horovodrun starts the processes and waits for them"
             yield manual("HVD106", names, spawn.node, message, advice)
             continue
@@ -46,7 +46,7 @@ def check(facts: Facts) -> Iterator[Finding]:
         yield safe(facts, "HVD106", names, spawn.node, message, _edits, facts, spawn)
         if after is not None:
             hvd = horovod_name(facts, names)
-            message = "this ran once per host, when all workers had ended, and now runs in every process"
+            message = "this ran once per host after all workers finished, and now runs in every process"
             advice = (
                 f"put it under `if {hvd}.local_rank() == 0:`, with {hvd}.barrier() above, "
                 f"and {hvd}.shutdown(), where the worker calls it, below"
@@ -85,10 +85,10 @@ def _edits(facts: Facts, spawn: Spawn) -> list[Edit]:
         first, last = spawn.args.elts[0], spawn.args.elts[-1]
         before = source.text[source.start(spawn.args) : source.start(first)]
         if "#" in before or before.count("(") > 1:
-            raise edits.CannotEdit("its arguments are written in a way that cannot be taken over")
+            raise edits.CannotEdit("its arguments are written in a way that cannot be carried over")
         tail = source.text[source.end(last) : source.end(spawn.args)]
         if tail.count(")") > 1 or "#" in tail:
-            raise edits.CannotEdit("its arguments are written in a way that cannot be taken over")
+            raise edits.CannotEdit("its arguments are written in a way that cannot be carried over")
         return [
             Edit(source.start(call), source.start(first), f"{head}, "),
             Edit(source.end(last), source.end(call), ")"),
@@ -105,12 +105,12 @@ RULE = Rule(
     title="mp.spawn becomes one call of its worker",
     what="Replaces torch.multiprocessing.spawn(worker, args=(a, b), nprocs=n) by worker(hvd.local_rank(), a, b).",
     why=(
-        "horovodrun starts one process per GPU. A process that spawns again would make n jobs of n processes, "
-        "none of which Horovod connects."
+        "horovodrun starts one process per GPU. A process that spawns again would start n jobs of n "
+        "processes, none of them connected by Horovod."
     ),
     safety=(
-        "Safe where the spawn is a statement of its own and its worker makes the process group: spawn's first "
-        "argument to the worker is the process's number on this host, which is the local rank."
+        "Safe where the spawn is a statement of its own and its worker creates the process group: spawn's "
+        "first argument to the worker is the process's number on this host, which is the local rank."
     ),
     check=check,
     changes=(

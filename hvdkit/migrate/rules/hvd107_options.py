@@ -24,7 +24,7 @@ def check(facts: Facts) -> Iterator[Finding]:
         for holder in setting.holders:
             by_holder[holder].append(setting)
         if not setting.holders:
-            message = f"the option {option.dest} was filled in by the launcher"
+            message = f"the launcher used to set the option {option.dest}"
             value = "True" if setting.function == FLAG else f"hvd.{setting.function}()"
             advice = (
                 f"after the arguments are parsed, set {option.dest} to {value}; horovodrun does not pass it"
@@ -69,16 +69,17 @@ RULE = Rule(
     id="HVD107",
     title="launcher's options are set from Horovod",
     what=(
-        "Sets --local_rank, the options that go to init_process_group as rank and world_size, and the switches "
-        "that decide whether the launch code runs, right after parse_args."
+        "Sets --local_rank, the options that go to init_process_group as rank and world_size, and the "
+        "switches that decide whether the launch code runs, right after parse_args."
     ),
     why=(
-        "torch.distributed.launch passes --local_rank, and the README told people to pass --rank, --world-size "
-        "and --multiprocessing-distributed. horovodrun passes nothing: every process would take the defaults."
+        "torch.distributed.launch passes --local_rank, and the README asked users to pass --rank, "
+        "--world-size and --multiprocessing-distributed. horovodrun passes nothing: every process would use "
+        "the defaults."
     ),
     safety=(
-        "Safe: every use, in whatever file, gets the value that the launcher gave. A default that differs from "
-        "what a lone process has, such as -1, stays for a process on its own."
+        "Safe: every use, in whichever file, gets the value that the launcher passed. A default that "
+        "differs from what a single process has, such as -1, stays for a process on its own."
     ),
     check=check,
     changes=(
@@ -122,7 +123,7 @@ RULE = Rule(
             dist.init_process_group("nccl")
             print(args.local_rank)
             """,
-            reason="the default is the launcher's variable, which has a rule of its own",
+            reason="the default is the launcher's variable, which has its own rule",
         ),
     ),
 )

@@ -22,9 +22,9 @@ from hvdkit.migrate.index.names import Names
 from hvdkit.migrate.plan import Edit, Finding
 
 ABOUT = {
-    "rank": "goes to init_process_group as the rank",
-    "local_rank": "is the number of the process's GPU, and goes to init_process_group as the rank",
-    "size": "goes to init_process_group as the world size",
+    "rank": "is passed to init_process_group as the rank",
+    "local_rank": "is the number of the process's GPU, and is passed to init_process_group as the rank",
+    "size": "is passed to init_process_group as the world size",
     "local_size": "is the number of processes that were started on this host",
 }
 
@@ -39,7 +39,7 @@ def check(facts: Facts) -> Iterator[Finding]:
         yield safe(facts, "HVD108", names, node, message, _define, origin, text)
         if function == "rank":
             for read in host_numbers(origin):
-                yield _read(facts, names, read, "cross_rank", "here this is still the number of the host")
+                yield _read(facts, names, read, "cross_rank", "here this is still the host's number")
         if function == "size" and origin.kind == "expression":
             for read in read_again(facts, origin):
                 message = f"the same value as in line {names.line(node)}, which is {text} now"
@@ -50,9 +50,9 @@ def check(facts: Facts) -> Iterator[Finding]:
         advice = f"set {text} to {horovod_name(facts, site.names)}.{function}() where it is defined, if anything else reads it"
         yield manual("HVD108", site.names, site.node, message, advice)
     for names, number in tests_for_several(facts):
-        yield _read(facts, names, number, "size", "asks whether there are several processes, on any host")
+        yield _read(facts, names, number, "size", "tests whether there are several processes, on any host")
     for names, number in numbers_for_rank(facts):
-        why = "the worker's number was the rank as long as there was one host"
+        why = "the worker's number equals the rank only on a single host"
         yield _read(facts, names, number, "rank", why)
 
 
@@ -77,13 +77,13 @@ RULE = Rule(
         "processes it spawns, by hvd.rank(), hvd.size() and hvd.local_size(), where the value is defined."
     ),
     why=(
-        "`args.rank * ngpus_per_node + gpu` starts from a node number that nobody passes any more. Found by "
+        "`args.rank * ngpus_per_node + gpu` starts from a node number that is no longer passed. Found by "
         "following what reaches init_process_group, so names do not matter."
     ),
     safety=(
         "Safe: the defined variable keeps its meaning. A count of GPUs that decided how many processes were "
-        "started is the number of processes on this host, so a batch size divided by it stays right; tests of it "
-        "against 1 ask for the size of the job, since there may be one process per host."
+        "started is the number of processes on this host, so a batch size divided by it stays right; tests "
+        "of it against 1 ask for the size of the job, since there may be one process per host."
     ),
     check=check,
     changes=(
@@ -144,7 +144,7 @@ RULE = Rule(
                 config = Config(gpus=options.gpus)
                 mp.spawn(run, args=(config,), nprocs=config.gpus)
             """,
-            reason="what the class makes of its argument, the argument does not say",
+            reason="what the class does with its argument cannot be read from the argument",
         ),
     ),
 )

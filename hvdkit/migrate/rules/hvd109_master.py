@@ -37,7 +37,7 @@ def check(facts: Facts) -> Iterator[Finding]:
                 yield safe(facts, "HVD109", names, statement, message, edits.delete, names, statement)
         for node, variable, _ in environment_accesses(names, *DEFAULTS):
             if isinstance(node, ast.Subscript):
-                message = f"{variable} is not set by horovodrun: reading it must not end the program"
+                message = f"{variable} is not set by horovodrun: reading it must not stop the program"
                 yield safe(facts, "HVD109", names, node, message, _default, names, node, DEFAULTS[variable])
         for node, variable, _ in environment_accesses(names, *NODE_LISTS, *JOBS):
             known = _under_slurm(names, node) or caught(names, node)
@@ -45,7 +45,8 @@ def check(facts: Facts) -> Iterator[Finding]:
                 message = f"{variable} is not set without Slurm, and this runs under horovodrun, too"
                 if variable in NODE_LISTS and _asks_strictly(names, node):
                     advice = (
-                        "take what looks for the first host away: Horovod's launcher connects the processes"
+                        "remove the code that looks for the first host: Horovod's launcher connects the "
+                        "processes"
                     )
                     yield manual("HVD109", names, node, message, advice)
                 else:
@@ -101,23 +102,23 @@ def _default(names: Names, node: ast.Subscript, value: str) -> Edit:
     source = names.source
     quote = source.text[source.start(node.slice)]
     if quote not in "'\"":
-        raise edits.CannotEdit("the variable is not written as a plain text")
+        raise edits.CannotEdit("the variable is not a plain string")
     mapping = source.segment(node.value)
     return edits.replace(source, node, f"{mapping}.get({source.segment(node.slice)}, {quote}{value}{quote})")
 
 
 RULE = Rule(
     id="HVD109",
-    title="MASTER_ADDR and MASTER_PORT go",
+    title="MASTER_ADDR and MASTER_PORT are removed",
     what=(
-        "Removes statements that set MASTER_ADDR and MASTER_PORT, and gives reads of them torch's own defaults "
-        "so that they do not raise. So it does with Slurm's list of hosts and number of the job, where the test for Slurm has become one "
-        "for a job of several processes."
+        "Removes statements that set MASTER_ADDR and MASTER_PORT, and gives reads of them torch's own "
+        "defaults so that they do not raise. The same applies to Slurm's host list and job number, where "
+        "the test for Slurm has become a test for a job of several processes."
     ),
-    why="horovodrun tells its processes how to meet in other ways, and sets neither variable.",
+    why="horovodrun handles rendezvous differently, and sets neither variable.",
     safety=(
-        "Safe: only init_process_group used them. A value that comes from a call is left: the call may do more. What "
-        "mpi4py broadcasts for one goes on all ranks alike, where HVD512 rewrites the program."
+        "Safe: only init_process_group used them. A value that comes from a call is left: the call may do "
+        "more. What mpi4py broadcasts for either is removed on all ranks, where HVD512 rewrites the program."
     ),
     check=check,
     changes=(

@@ -30,13 +30,13 @@ from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rewrites.starting import below_imports, start_lines
 from hvdkit.migrate.values import vocabulary as words
 
-FIRST = "Horovod starts first, and each process takes the GPU of its local rank"
-SHARES = "it is run alone, and reaches code that asks for its rank now"
-IMPORTED = "what it makes while it is imported asks for its rank now"
-TOO_LATE = "this asks for its rank above the imports, and hvd.init() has to stand below them"
+FIRST = "Horovod starts first, and each process uses the GPU of its local rank"
+SHARES = "it runs as a single process, and reaches code that now asks for its rank"
+IMPORTED = "what it creates at import now asks for its rank"
+TOO_LATE = "this asks for its rank above the imports, and hvd.init() has to come below them"
 MOVE = "move the imports above this line, and run hvdkit migrate again"
 IS_STARTED = "torch.distributed.is_initialized"
-NOBODY = "no script was found that runs this training, which asks for its rank: one that makes it by name may be there"
+NOBODY = "no script was found that runs this training, which asks for its rank: a script that creates it by name may exist"
 START = "call hvd.init() and torch.cuda.set_device(hvd.local_rank()) first in the script that runs it"
 
 
@@ -141,10 +141,11 @@ RULE = Rule(
     id="HVD110",
     title="a single-process program starts Horovod",
     what=(
-        "Adds hvd.init() and torch.cuda.set_device(hvd.local_rank()) at the program's start, and at that of a script "
-        "that is run alone and reaches code that asks for its rank now: what it shares with a program that trains."
+        "Adds hvd.init() and torch.cuda.set_device(hvd.local_rank()) at the program's start, and at that of "
+        "a script that is run alone and reaches code that asks for its rank now: what it shares with a "
+        "program that trains."
     ),
-    why="Every rank must know its place before the first CUDA call, else all processes of a host share GPU 0.",
+    why="Every rank must know its local rank before the first CUDA call; otherwise all processes of a host share GPU 0.",
     safety="Safe: on one process it changes nothing.",
     check=Last(check),
     changes=(

@@ -35,7 +35,7 @@ def check(facts: Facts) -> Iterator[Finding]:
             done.add(test)
             text = " ".join(names.source.segment(test).split())
             message = (
-                f"the job is only joined where `{text}` is {wanted}, which cannot be shown for every process"
+                f"the job is joined only where `{text}` is {wanted}, which cannot be shown for every process"
             )
             advice = (
                 f"make sure that `{text}` is {wanted} whenever hvd.size() > 1, or ask hvd.size() > 1 here"
@@ -101,10 +101,10 @@ RULE = Rule(
     title="launch code behind a setting is reported",
     what="Reports tests around init_process_group that cannot be shown to let every process of a job through.",
     why=(
-        "A job whose processes do not join is N copies of the script. What reads the launcher's variables is "
-        "rewritten and then holds; a switch in a configuration file is the person's to set."
+        "A job whose processes do not join is N copies of the script. Tests of the launcher's variables are "
+        "rewritten and then hold; a switch in a configuration file is yours to set."
     ),
-    safety="Nothing is edited: only the person knows the setting.",
+    safety="Nothing is edited: only you know the setting.",
     check=check,
     changes=(
         Change(
@@ -145,7 +145,7 @@ RULE = Rule(
                 c = Config(gpus=gpus)
                 mp.spawn(worker, args=(c,), nprocs=c.gpus)
             """,
-            reason="what the spawned processes are counted by becomes hvd.size() (HVD108)",
+            reason="the number of spawned processes becomes hvd.size() (HVD108)",
         ),
     ),
 )

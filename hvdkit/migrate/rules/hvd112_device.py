@@ -52,9 +52,10 @@ def check(facts: Facts) -> Iterator[Finding]:
     for site in facts.calls(SET_DEVICE):
         if site.node.args and "ddp" in kinds_of(facts, site.names) and only_given(facts, site):
             message = (
-                "the device is an option of the command line, which horovodrun gives alike to every process"
+                "the device is an option of the command line, and horovodrun passes the same value to every "
+                "process"
             )
-            advice = f"call torch.cuda.set_device({horovod_name(facts, site.names)}.local_rank()), whatever the option says"
+            advice = f"call torch.cuda.set_device({horovod_name(facts, site.names)}.local_rank()), whatever the option's value"
             if chosen_alone(facts, site):
                 make_local = (_local, facts, site)
                 yield safe(facts, "HVD112", site.names, site.node, message, *make_local)
@@ -68,8 +69,8 @@ def _alike(facts: Facts) -> Iterator[Finding]:
     for names, node in visible_devices(facts):
         message = "every process of a host would see these devices alone"
         advice = (
-            f"leave it out, and let torch.cuda.set_device({horovod_name(facts, names)}.local_rank()) choose: which devices "
-            "a job may see is said where it is started"
+            f"leave it out, and let torch.cuda.set_device({horovod_name(facts, names)}.local_rank()) "
+            "choose: which devices a job may see is set where it is started"
         )
         statement = names.statement(node)
         if isinstance(statement, ast.Assign) and len(statement.targets) == 1:
@@ -80,14 +81,14 @@ def _alike(facts: Facts) -> Iterator[Finding]:
     for names in (names for names in facts.files if only_single(facts, names)):
         for device in spread(names)[:1]:
             message = (
-                "one process works on several devices here, and all processes of a host would on the same"
+                "one process uses several devices here, and all processes of a host would use the same ones"
             )
-            advice = "keep to one device in each process, or give each process devices of its own by its local rank"
+            advice = "use one device per process, or assign each process its own devices by its local rank"
             yield manual("HVD112", names, device, message, advice)
     for names, node in dict.fromkeys(told_numbers(facts)):
         hvd = horovod_name(facts, names)
-        message = "every process of a host would take this device, which they are all given alike"
-        advice = f"take {hvd}.local_rank() for it; {hvd}.init() and torch.cuda.set_device() come before"
+        message = "every process of a host would use this device, since all of them are given the same one"
+        advice = f"use {hvd}.local_rank() for it; {hvd}.init() and torch.cuda.set_device() come before"
         if _runs_alone(facts, names, node) or on_import(facts, names, node) or goes_elsewhere(facts, names):
             yield manual("HVD112", names, node, message, advice)
         else:
@@ -136,17 +137,17 @@ RULE = Rule(
     id="HVD112",
     title="devices by local rank",
     what=(
-        "Replaces the global rank by hvd.local_rank() where it is used as a device number, and in a script that was "
-        "single-process device 0, too."
+        "Replaces the global rank by hvd.local_rank() where it is used as a device number, and in a script "
+        "that was single-process device 0, too."
     ),
     why=(
-        "On the second host rank 8 has no device 8. One-host scripts use the two alike, and break when they grow. And "
-        "every process of a host would work on the device that a single one named."
+        "On the second host, rank 8 has no device 8. Scripts for one host use both interchangeably, and "
+        "break on a second host. And every process of a host would use the one device that the script names."
     ),
     safety=(
-        "Safe: on one host rank and local rank are the same, for one process 0; on several hosts only the local rank "
-        "is a device. So it is where an option says which device a process takes, or sees: all processes of a host "
-        "are given the same one. Needed in a program that is also run alone."
+        "Safe: on one host rank and local rank are the same, for one process 0; on several hosts only the "
+        "local rank is a device. The same holds where an option sets which device a process uses or sees: "
+        "all processes of a host are given the same one. Needed in a program that is also run alone."
     ),
     check=check,
     changes=(
@@ -191,7 +192,7 @@ RULE = Rule(
             model(x).sum().backward()
             optimizer.step()
             """,
-            reason="no device, one that is found already, and a question about each of them",
+            reason="no device, a device that is already chosen, and a test of each of them",
         ),
     ),
 )

@@ -32,9 +32,7 @@ def check(facts: Facts) -> Iterator[Finding]:
             yield safe(facts, "HVD113", names, call, message, _edits, facts, names, starting)
     for site in python_again(facts):
         message = "processes that run this script again are started by hand"
-        advice = (
-            "take this launcher out: horovodrun starts the processes, and each would start them again here"
-        )
+        advice = "remove this launcher: horovodrun starts the processes, and each would start them again here"
         yield manual("HVD113", site.names, site.node, message, advice)
 
 
@@ -83,11 +81,11 @@ RULE = Rule(
     id="HVD113",
     title="a loop of Process becomes one call",
     what=(
-        "Replaces the loop that starts one multiprocessing.Process per rank, and the one that joins them, by a call. "
-        "What the loop sets for each process is set once."
+        "Replaces the loop that starts one multiprocessing.Process per rank, and the one that joins them, "
+        "by a call. What the loop sets for each process is set once."
     ),
-    why="horovodrun starts the processes; one that starts more of them makes jobs that nobody connects.",
-    safety="Safe in the usual form of two loops; any other way of starting processes is left to the person.",
+    why="horovodrun starts the processes; a process that starts more of them makes jobs that are not connected.",
+    safety="Safe in the usual form of two loops; any other way to start processes is left to you.",
     check=check,
     changes=(
         Change(

@@ -12,12 +12,10 @@ from hvdkit.migrate.facts.programs.programs import kinds_of
 from hvdkit.migrate.plan import Finding
 
 EXECUTORS = ("submitit.AutoExecutor", "submitit.SlurmExecutor")
-MESSAGE = (
-    "submitit starts one process for each rank, and plain Horovod takes each of them for a job of its own"
-)
+MESSAGE = "submitit starts one process per rank, and plain Horovod treats each of them as a separate job"
 ADVICE = (
-    "migrate with --target hvdkit, whose init() reads Slurm's variables, or let submitit start one task that calls "
-    "horovodrun: else every rank trains alone, and no error tells"
+    "migrate with --target hvdkit, whose init() reads Slurm's variables, or let submitit start one task "
+    "that calls horovodrun: otherwise every rank trains alone, without any error"
 )
 
 
@@ -32,10 +30,10 @@ RULE = Rule(
     title="submitit starts the ranks",
     what="Reports the executors of submitit in programs that train on several ranks.",
     why=(
-        "submitit asks Slurm for one task a GPU, and the script reads its rank from Slurm's variables. Horovod knows "
-        "horovodrun and MPI: without them hvd.size() is 1 in every task."
+        "submitit asks Slurm for one task a GPU, and the script reads its rank from Slurm's variables. "
+        "Horovod knows horovodrun and MPI: without them hvd.size() is 1 in every task."
     ),
-    safety="Nothing is edited: how a job is started on a cluster is its owner's.",
+    safety="Nothing is edited: how a job is started on a cluster is for its owner to decide.",
     check=check,
     changes=(),
     keeps=(

@@ -19,8 +19,8 @@ NETWORKS = "where hosts have several networks, GLOO_SOCKET_IFNAME names the one 
 
 DISTRIBUTE_BN = "timm.utils.distribute_bn"
 STATISTICS = (
-    "distribute_bn averages running statistics that each rank gathered alone: DDP had sent rank 0's before "
-    "each forward pass"
+    "distribute_bn averages running statistics that each rank collected on its own, whereas DDP sends rank "
+    "0's before each forward pass"
 )
 
 
@@ -61,7 +61,7 @@ def _edits(facts: Facts, site: Site, asking: str) -> list[Edit]:
 def _environment(site: Site, hvd: str, address: str) -> list[str]:
     """The launcher's variables as torchrun sets them, for a library that makes the group of them."""
     if not site.node.args or not same_again(site.node.args[0]):
-        raise edits.CannotEdit("what the library writes the ranks into has no name")
+        raise edits.CannotEdit("the object that the library writes the ranks into has no name")
     into = site.names.source.segment(site.node.args[0])
     return [
         "os.environ.update(",
@@ -77,19 +77,19 @@ RULE = Rule(
     title="libraries that ask torch.distributed keep a process group",
     what=(
         "Leaves a process group of Horovod's ranks, on Gloo, in programs that use a library which asks "
-        "torch.distributed itself: timm's create_loader, reduce_tensor and distribute_bn, torchmetrics, webdataset, "
-        "torcheval, the loaders of dgl and ffcv, losses of lightly and open_clip, vector_quantize_pytorch, pytorchvideo, "
-        "inplace_abn's synchronised layers."
+        "torch.distributed itself: timm's create_loader, reduce_tensor and distribute_bn, torchmetrics, "
+        "webdataset, torcheval, the loaders of dgl and ffcv, losses of lightly and open_clip, "
+        "vector_quantize_pytorch, pytorchvideo, inplace_abn's synchronised layers."
     ),
     why=(
-        "What these do stands inside the library. Without a process group timm raises, and torchmetrics, webdataset "
-        "and inplace_abn say nothing: each rank would count, read, or normalise, on its own. The project's own calls "
-        "become Horovod's."
+        "What these do is inside the library. Without a process group timm raises, and "
+        "torchmetrics, webdataset and inplace_abn silently count, read or normalize on each rank alone. The "
+        "project's own calls become Horovod's."
     ),
     safety=(
-        "Safe: the group has the same ranks, and Horovod does not use it. It is on Gloo, also for GPUs, so that no "
-        "second NCCL communicator waits beside Horovod's; gradients never go through it. Where the call cannot be "
-        "rewritten in its place, the program is refused."
+        "Safe: the group has the same ranks, and Horovod does not use it. It is on Gloo, also for GPUs, so "
+        "that no second NCCL communicator waits beside Horovod's; gradients never go through it. Where the "
+        "call cannot be rewritten in its place, the program is refused."
     ),
     check=check,
     changes=(

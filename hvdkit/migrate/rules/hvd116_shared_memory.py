@@ -35,7 +35,7 @@ MADE = frozenset(
 )
 ADVICE = (
     "where one process writes what others read, send it: hvd.broadcast_() from the rank that writes, or "
-    "hvd.allgather() of what each has; where all only read, nothing is to do"
+    "hvd.allgather() of what each has; where all only read, there is nothing to do"
 )
 
 
@@ -49,9 +49,7 @@ def check(facts: Facts) -> Iterator[Finding]:
         }
         for names, node in _shared(facts, started):
             if names in program.files and names.function(node) not in inside:
-                message = (
-                    "the processes of a spawn shared this; Horovod's launcher gives each rank one of its own"
-                )
+                message = "spawned processes shared this; under Horovod's launcher each rank has its own"
                 yield manual("HVD116", names, node, message, ADVICE)
 
 
@@ -93,14 +91,15 @@ RULE = Rule(
     id="HVD116",
     title="memory shared by the processes of a spawn",
     what=(
-        "Reports tensors and models that are put into shared memory, and queues and locks that are handed to the "
-        "processes, in a script that starts its ranks itself."
+        "Reports tensors and models that are put into shared memory, and queues and locks that are passed "
+        "to the processes, in a script that starts its ranks itself."
     ),
     why=(
-        "What the parent of a spawn puts into shared memory its children see, and what one writes all read. Horovod's "
-        "launcher starts processes that have no such parent: each fills one of its own, and nobody reads it."
+        "Spawned processes see what their parent puts into shared memory, and read what any of them writes. "
+        "Horovod's launcher starts processes without such a parent: each fills its own copy, and no other "
+        "process reads it."
     ),
-    safety="Nothing is edited: whether ranks write into it, and who reads that, is the author's to say.",
+    safety="Nothing is edited: whether ranks write into it, and who reads it, is for the author to decide.",
     check=check,
     changes=(),
     keeps=(
@@ -121,7 +120,7 @@ RULE = Rule(
                 losses = mp.Queue()
                 mp.spawn(run, args=(history, losses), nprocs=2)
             """,
-            reason="what rank 0 writes the other ranks would never see",
+            reason="the other ranks would never see what rank 0 writes",
             reported=True,
         ),
         Keep(

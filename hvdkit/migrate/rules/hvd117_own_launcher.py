@@ -10,10 +10,10 @@ from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.programs.own_launchers import ranks_by_hand
 from hvdkit.migrate.plan import Finding
 
-MESSAGE = "processes get RANK in their environment here, and plain Horovod takes each for a job of its own"
+MESSAGE = "processes get RANK in their environment here, and plain Horovod treats each as a separate job"
 ADVICE = (
-    "start the script with horovodrun in place of this launcher, or migrate with --target hvdkit, whose init() reads "
-    "these variables: else every rank trains alone, and no error tells"
+    "start the script with horovodrun in place of this launcher, or migrate with --target hvdkit, whose "
+    "init() reads these variables: otherwise every rank trains alone, without any error"
 )
 
 
@@ -26,11 +26,11 @@ RULE = Rule(
     id="HVD117",
     title="a launcher of the project's own starts the ranks",
     what=(
-        "Reports the calls of subprocess that give a process RANK, and LOCAL_RANK or WORLD_SIZE, in its environment, "
-        "in a project with a program that trains on several ranks."
+        "Reports the calls of subprocess that give a process RANK, and LOCAL_RANK or WORLD_SIZE, in its "
+        "environment, in a project with a program that trains on several ranks."
     ),
     why=(
-        "Copies of torch's launcher stand in many projects, and their scripts start whatever command they are given. "
+        "Many projects contain a copy of torch's launcher, which starts whatever command it is given. "
         "Horovod does not read what they set: hvd.size() is 1 in each process."
     ),
     safety="Nothing is edited: the launcher may start other programs, too.",
@@ -59,7 +59,7 @@ RULE = Rule(
             else:
                 start(2, sys.argv)
             """,
-            reason="a job of one in each process",
+            reason="each process is a job of size 1",
             reported=True,
         ),
         Keep(
@@ -75,7 +75,7 @@ RULE = Rule(
             settings = {"RANK": 0, "WORLD_SIZE": 1}
             subprocess.run(["date"])
             """,
-            reason="a number alone makes no rank, and the others are given none",
+            reason="a number alone is not a rank, and the others are given none",
         ),
     ),
 )

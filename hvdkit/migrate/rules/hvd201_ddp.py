@@ -30,30 +30,33 @@ from hvdkit.migrate.values.arguments import is_on, keyword
 INSTEAD = {
     "process_group": "give the optimizer process_set=hvd.add_process_set(ranks) for the ranks of this group",
     "device_mesh": "give the optimizer process_set=hvd.add_process_set(ranks) for the ranks of this mesh",
-    "param_to_hook_all_reduce": "let the optimizer average all parameters, or leave those out of it",
-    "delay_all_reduce_named_params": "let the optimizer average all parameters, or leave those out of it",
+    "param_to_hook_all_reduce": "let the optimizer average all parameters, or exclude those from it",
+    "delay_all_reduce_named_params": "let the optimizer average all parameters, or exclude those from it",
     "mixed_precision": "use torch.autocast around the forward pass",
     "gradient_average": "give the optimizer op=hvd.Sum",
 }
 PREDIVIDED = (
-    "gradient_predivide_factor: apex divided by it before it added the gradients up, and by the rest afterwards, which "
-    "is the average; where gradients in float16 overflow, give hvd.DistributedOptimizer gradient_predivide_factor="
+    "gradient_predivide_factor: apex divides by it before it sums the gradients, and by the rest "
+    "afterwards, which gives the average; where gradients in float16 overflow, give "
+    "hvd.DistributedOptimizer gradient_predivide_factor="
 )
 UNUSED = (
     "a parameter that no rank used in a step kept no gradient under DDP, and the "
-    "optimizer passed it by; Horovod gives it zeros, so that momentum, weight decay and Adam's averages go on "
+    "optimizer skipped it; Horovod gives it a gradient of zeros, so momentum, weight decay and Adam's "
+    "averages keep "
     "moving it. Where that matters, " + STAND_STILL.format("took no part in it on any rank")
 )
 CHOSEN = (
-    "this may call DDP, whose class is chosen or handed on: it needs a process group that no longer exists"
+    "this may call DDP, since its class is chosen or passed on: it needs a process group that no longer "
+    "exists"
 )
 CHOSEN_ADVICE = (
-    "leave DDP out of what is chosen, keep the model itself, and call "
+    "remove DDP from the choices, keep the model itself, and call "
     "hvd.broadcast_parameters(model.state_dict(), root_rank=0) here"
 )
 BY_NAME = (
-    "call DDP by its name where it is wanted, `if distributed: model = DDP(model)`, and run hvdkit migrate again: "
-    "with the model known, the gradients are averaged without the optimizer, too"
+    "call DDP by its name where it is wanted, `if distributed: model = DDP(model)`, and run hvdkit migrate "
+    "again: once the model is known, the gradients can be averaged without the optimizer"
 )
 
 
@@ -71,18 +74,16 @@ def check(facts: Facts) -> Iterator[Finding]:
             continue
         names, call = wrap.names, wrap.node
         if wrap.inner is None or isinstance(wrap.inner, ast.Starred):
-            advice = (
-                "take the DDP call away and call hvd.broadcast_parameters(model.state_dict(), root_rank=0)"
-            )
+            advice = "remove the DDP call and call hvd.broadcast_parameters(model.state_dict(), root_rank=0)"
             message = "DDP gets its model in a way that cannot be followed"
             yield manual("HVD201", names, call, message, advice)
             continue
         lost = changes_average(wrap)
         if lost:
-            advice = f"take DDP away, broadcast the model from rank 0, and {INSTEAD[lost]}"
+            advice = f"remove DDP, broadcast the model from rank 0, and {INSTEAD[lost]}"
             yield manual("HVD201", names, call, f"DDP's {lost} changes what is averaged", advice)
             continue
-        message = "DDP goes; rank 0's parameters and buffers are broadcast where DDP did it"
+        message = "DDP is removed; rank 0's parameters and buffers are broadcast in its place"
         finding = safe(facts, "HVD201", names, call, message, _edits, facts, wrap)
         unused = next((name for name in MAY_BE_UNUSED if is_on(keyword(call, name))), None)
         unused = None if call in after_backward(facts).wraps else unused  # HVD416 leaves such a gradient out
@@ -107,20 +108,20 @@ RULE = Rule(
     id="HVD201",
     title="DDP is removed",
     what=(
-        "Takes DistributedDataParallel (torch's or apex's) away and broadcasts the model at the same place. Models that "
-        "took over its weights above, such as averages, get rank 0's, too."
+        "Removes DistributedDataParallel (torch's or apex's) and broadcasts the model in the same place. Models that took "
+        "their weights from it above, such as averages, get rank 0's, too."
     ),
     why=(
-        "Horovod averages gradients in the optimizer. DDP needs a process group that no longer exists, and with "
-        "both, gradients would be averaged twice. DDP's constructor also sends rank 0's parameters and buffers "
-        "to all ranks; the broadcast keeps that, at the same point of the program. Devices, buckets, "
-        "static_graph and gradient_as_bucket_view have nothing to say in Horovod; an argument that changes what "
-        "is averaged (process_group, mixed_precision, apex's gradient_average) leaves the call to the person."
+        "Horovod averages gradients in the optimizer. DDP needs a process group that no longer exists, and "
+        "with both, gradients would be averaged twice. DDP's constructor also sends rank 0's parameters and "
+        "buffers to all ranks; the broadcast keeps that, at the same point in the program. Devices, buckets, "
+        "static_graph and gradient_as_bucket_view have no meaning in Horovod; an argument that changes what "
+        "is averaged (process_group, mixed_precision, apex's gradient_average) leaves the call to you."
     ),
     safety=(
-        "Safe: same average, same start. With two ranks in float32 the weights are bit-identical. One difference "
-        "is told: with find_unused_parameters, or apex's delay_allreduce, what no rank used in a step had no "
-        "gradient, and has zeros now."
+        "Safe: same average, same start. With two ranks in float32 the weights are bit-identical. One "
+        "difference is reported: with find_unused_parameters, or apex's delay_allreduce, a parameter that "
+        "no rank used in a step had no gradient, and now has zeros."
     ),
     check=check,
     changes=(

@@ -30,7 +30,7 @@ from hvdkit.migrate.index.names import Names
 from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rewrites.choices import without_choice
 
-GONE = "the model is not wrapped any more, so .module goes"
+GONE = "the model is no longer wrapped, so .module is removed"
 ADVICE = "drop .module here if this is the model that was wrapped: it is the model itself now"
 
 
@@ -50,17 +50,15 @@ def check(facts: Facts) -> Iterator[Finding]:
         for call in names.calls.get("hasattr", ()):
             if question(call) and left_out(facts, names, call):
                 message = (
-                    "this is false now: the model is not wrapped any more, and what stands below is left out"
+                    "this is false now: the model is no longer wrapped, and the code below it is skipped"
                 )
-                advice = (
-                    "leave out this test, and .module in what it guards, where the model was always wrapped"
-                )
+                advice = "remove this test, and .module in what it guards, where the model was always wrapped"
                 yield manual("HVD202", names, call, message, advice)
     for names, call in class_questions(facts):
         told = "ddp" in kinds_of(facts, names) or must_hold(facts, names, call)
         if told and not looks_through(names, call):
-            message = "this test for DDP or DataParallel is false now: the model is not wrapped any more"
-            advice = "decide which branch a Horovod run takes, and ask hvd.size() > 1 where that is meant"
+            message = "this test for DDP or DataParallel is false now: the model is no longer wrapped"
+            advice = "decide which branch a Horovod run takes, and test hvd.size() > 1 where that is meant"
             yield manual("HVD202", names, call, message, advice)
 
 
@@ -74,12 +72,12 @@ def _attribute(facts: Facts, names: Names, node: ast.Attribute) -> Iterator[Find
         return
     other = own_module(facts, names, node.value)
     if other is not None:
-        message = f"this may be the wrapped model or a {other.name}, which has a .module of its own"
+        message = f"this may be the wrapped model or a {other.name}, which has its own .module"
         yield _if_there(facts, names, node, message)
     elif isinstance(node.ctx, ast.Load):
         yield safe(facts, "HVD202", names, node, GONE, _edit, facts, names, node)
     else:
-        message = "the model inside the wrapper is replaced here, and the wrapper goes"
+        message = "the model inside the wrapper is replaced here, and the wrapper is removed"
         advice = "assign to the variable that holds the model instead"
         yield manual("HVD202", names, node, message, advice)
 
@@ -92,7 +90,7 @@ def _if_there(facts: Facts, names: Names, node: ast.Attribute, message: str) -> 
     if not plain or not builtin or not isinstance(node.ctx, ast.Load) or not none_has_module(facts):
         return manual("HVD202", names, node, message, ADVICE)
     text = names.source.segment(node.value)
-    message, asked = f"{message}: it is asked for", f'getattr({text}, "module", {text})'
+    message, asked = f"{message}: getattr tests for it", f'getattr({text}, "module", {text})'
     return safe(facts, "HVD202", names, node, message, edits.replace, names.source, node, asked)
 
 
@@ -121,15 +119,16 @@ RULE = Rule(
     id="HVD202",
     title="model.module becomes model",
     what=(
-        "Drops .module where the object is a model that DDP or DataParallel wrapped, through any alias, attribute, "
-        "collection or call. Where it may be something else that has a .module, and the model has none, it is asked for: "
+        "Drops .module where the object is a model that DDP or DataParallel wrapped, through any alias, "
+        "attribute, collection or call. Where it may be something else that has a .module, and the model "
+        "has none, it is asked for: "
         'getattr(x, "module", x). Tests for the wrapper, and a .module that cannot be followed, are reported.'
     ),
     why="Without DDP there is no wrapper to look through; the attribute would not exist.",
     safety=(
-        "Safe: only where the value was followed back to a wrapping call. Code that asks first, by hasattr, getattr "
-        "with a default, isinstance or except AttributeError, is right with and without a wrapper and stays; told is an "
-        '`if hasattr(model, "module"):` that does more than to look through, and has no `else`.'
+        "Safe: only where the value was traced back to a wrapping call. Code that tests first, by hasattr, "
+        "getattr with a default, isinstance or except AttributeError, is right with and without a wrapper "
+        'and stays; an `if hasattr(model, "module"):` that does more than unwrap, and has no `else`, is reported.'
     ),
     check=check,
     changes=(
@@ -176,7 +175,7 @@ RULE = Rule(
             if hvd.rank() == 0:
                 print(model(x))
             """,
-            reason="a script that starts Horovod already keeps its DataParallel: what a first run leaves, a second does",
+            reason="a script that already starts Horovod keeps its DataParallel, so that a second run leaves what the first one left",
         ),
     ),
 )

@@ -21,8 +21,9 @@ from hvdkit.migrate.rewrites.wrapping import broadcast_line, take_away
 from hvdkit.migrate.values import vocabulary as words
 
 BATCH = (
-    "it split one batch over the GPUs of a process, and each rank now reads a batch of that size for its one GPU: "
-    "to train as before, divide batch_size by the number of ranks and leave the rate unscaled (HVD403)"
+    "it split one batch over the GPUs of a process, and each rank now reads a batch of that size for its "
+    "one GPU: to train as before, divide batch_size by the number of ranks and leave the rate unscaled "
+    "(HVD403)"
 )
 
 
@@ -33,9 +34,9 @@ def check(facts: Facts) -> Iterator[Finding]:
             continue
         if wrap.inner is None or isinstance(wrap.inner, ast.Starred):
             message = "DataParallel gets its model in a way that cannot be followed"
-            yield manual("HVD203", wrap.names, wrap.node, message, "take the DataParallel call away")
+            yield manual("HVD203", wrap.names, wrap.node, message, "remove the DataParallel call")
             continue
-        message = "DataParallel goes: each rank has one GPU"
+        message = "DataParallel is removed: each rank has one GPU"
         # In a single-process script HVD402 broadcasts, once the optimizer is there.
         broadcasts = "ddp" in kinds and _may_be_trained(facts, wrap)
         finding = safe(facts, "HVD203", wrap.names, wrap.node, message, _edits, facts, wrap, broadcasts)
@@ -45,7 +46,7 @@ def check(facts: Facts) -> Iterator[Finding]:
     for names, call in own_data_parallel(facts):
         if migrates(facts, names):
             message = "this class derives from DataParallel: every rank would drive all GPUs of its host"
-            advice = "take the call away, and .module where its result is used: each rank has one GPU"
+            advice = "remove the call, and .module where its result is used: each rank has one GPU"
             yield manual("HVD203", names, call, message, advice)
     yield from _functions(facts)
 
@@ -58,7 +59,7 @@ def _functions(facts: Facts) -> Iterator[Finding]:
         plain = _plain_call(names, node) if name in words.SPREADING_CALLS else None
         message = f"{name.rpartition('.')[2]} runs the model on all GPUs of the host, and every rank would"
         if plain is None:
-            advice = "call the model itself, without device_ids and what gathers the results: each rank has one GPU"
+            advice = "call the model itself, without device_ids and without gathering the results: each rank has one GPU"
             yield manual("HVD203", names, node, message, advice)
         else:
             message += ": the model is called itself"
@@ -114,18 +115,18 @@ RULE = Rule(
     id="HVD203",
     title="DataParallel is removed",
     what=(
-        "Takes torch.nn.DataParallel away in every program that trains, and in those of one process the function "
-        "data_parallel()."
+        "Removes torch.nn.DataParallel in every program that trains, and in those of one process the "
+        "function data_parallel()."
     ),
     why=(
-        "DataParallel drives all GPUs of a machine from one process, copying the model at each step. Under Horovod "
-        "each process has one GPU. In a script that also knows DDP it is the branch for a run that is not "
-        "distributed; there the model is broadcast as well, so that no launch leaves the ranks with weights of "
-        "their own."
+        "DataParallel drives all GPUs of a machine from one process, copying the model at each step. Under "
+        "Horovod each process has one GPU. In a script that also knows DDP it is the branch for a run that "
+        "is not distributed; there the model is broadcast as well, so that no launch leaves the ranks with "
+        "different weights."
     ),
     safety=(
-        "Safe in that nothing else is computed per rank. The batch is whole on each rank: divide batch_size by the "
-        "number of ranks to keep the old global batch, or scale the learning rate (HVD403)."
+        "Safe: each rank computes the same as before. The batch is whole on each rank: divide batch_size by "
+        "the number of ranks to keep the old global batch, or scale the learning rate (HVD403)."
     ),
     check=check,
     changes=(

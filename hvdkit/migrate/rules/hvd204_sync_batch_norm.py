@@ -23,10 +23,10 @@ PLAIN = {"num_features", "eps", "momentum", "affine", "track_running_stats"}
 BASE = "modules.batchnorm._BatchNorm"
 TRAINING = {"ddp", "single", "horovod"}
 HOROVODS = {f"{module}.SyncBatchNorm" for module in words.HOROVOD}
-ASKED = "Horovod's SyncBatchNorm is asked for, too: torch's is another class"
-GROUP = "this SyncBatchNorm works inside a process group of its own"
+ASKED = "Horovod's SyncBatchNorm is tested for, too: torch's is a different class"
+GROUP = "this SyncBatchNorm uses its own process group"
 GROUP_ADVICE = "leave process_group out, or write a layer that reduces over hvd.add_process_set(ranks)"
-MORE_ADVICE = "leave it out, and write what it does behind the layer"
+MORE_ADVICE = "leave it out, and write what it does after the layer"
 
 
 def check(facts: Facts) -> Iterator[Finding]:
@@ -125,17 +125,18 @@ RULE = Rule(
     id="HVD204",
     title="SyncBatchNorm becomes Horovod's",
     what=(
-        "Turns convert_sync_batchnorm(model), torch's or apex's, into a loop that gives each BatchNorm layer the "
-        "class hvd.SyncBatchNorm, and the classes torch.nn.SyncBatchNorm and apex's into it elsewhere."
+        "Turns convert_sync_batchnorm(model), torch's or apex's, into a loop that gives each BatchNorm "
+        "layer the class hvd.SyncBatchNorm, and the classes torch.nn.SyncBatchNorm and apex's into it "
+        "elsewhere."
     ),
     why=(
-        "Without a process group torch's SyncBatchNorm normalises with this rank's batch alone and says nothing. "
+        "Without a process group torch's SyncBatchNorm silently normalizes over this rank's batch alone. "
         "Horovod's has the same parameters, buffers and arithmetic, and no method that converts a model: a "
         "BatchNorm layer becomes one by its class, since Horovod's adds no state to it."
     ),
     safety=(
-        "Safe: the same statistics over all ranks; those of a script that was single-process are over its whole batch "
-        "again. Both take GPU tensors only, and say so on a CPU."
+        "Safe: the same statistics over all ranks; those of a single-process script are over its whole batch "
+        "again. Both accept only GPU tensors, and raise on a CPU."
     ),
     check=check,
     changes=(

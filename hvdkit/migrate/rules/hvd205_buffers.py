@@ -28,30 +28,34 @@ def check(facts: Facts) -> Iterator[Finding]:
             continue
         uneven = over_uneven_share(facts, names, call)
         if uneven or sometimes_alone(facts, names, call):
-            message = "all ranks evaluate here, and elsewhere one rank alone: no place to send buffers"
+            message = (
+                "all ranks evaluate here, and a single rank elsewhere: there is no place to send buffers"
+            )
             if uneven:
-                message = "the ranks evaluate shares of different lengths here: no place to send buffers"
+                message = (
+                    "the ranks evaluate shares of different lengths here: there is no place to send buffers"
+                )
             advice = (
-                f"call {horovod_name(facts, names)}.broadcast_parameters(dict(model.named_buffers()), root_rank=0) where "
-                "all ranks run, before they evaluate a model with BatchNorm"
+                f"call {horovod_name(facts, names)}.broadcast_parameters(dict(model.named_buffers()), "
+                "root_rank=0) where all ranks run, before they evaluate a model with BatchNorm"
             )
             yield manual("HVD205", names, call, message, advice)
         else:
-            message = "rank 0's BatchNorm statistics go to all ranks before they evaluate, as DDP sends them"
+            message = "rank 0's BatchNorm statistics are broadcast before evaluation, as DDP does"
             yield safe(facts, "HVD205", names, call, message, _edit, facts, names, call, receiver)
     for names, call, buffer in changed_in_training(facts):
         message = f"training changes the buffer {buffer}: DDP sent rank 0's before each forward pass"
         advice = (
-            "call hvd.broadcast_parameters(dict(model.named_buffers()), root_rank=0) before each forward pass, "
-            "unless all ranks compute the same value"
+            "call hvd.broadcast_parameters(dict(model.named_buffers()), root_rank=0) before each forward "
+            "pass, unless all ranks compute the same value"
         )
         yield manual("HVD205", names, call, message, advice)
     for names, call, buffers in kept_apart(facts):
-        message = f"training fills {' and '.join(buffers)} with samples: each rank would fill its own with its share"
+        message = f"training fills {' and '.join(buffers)} with samples: each rank would fill its own copy from its share"
         advice = (
-            "where it holds sums or means, hvd.allreduce() what is added to them; where it holds samples, put into it what "
-            "hvd.allgather() gives of all ranks' values and indices; and send it by hvd.broadcast_parameters() once after it "
-            "is made"
+            "where it holds sums or means, hvd.allreduce() what is added to them; where it holds samples, fill it with all "
+            "ranks' values and indices from hvd.allgather(); and broadcast it with hvd.broadcast_parameters() once after it "
+            "is created"
         )
         yield manual("HVD205", names, call, message, advice)
 
@@ -63,7 +67,7 @@ def _edit(facts: Facts, names: Names, call: ast.Call, receiver: ast.expr) -> Edi
     elif isinstance(statement, ast.Assign) and statement.value is call:
         model = names.source.segment(statement.targets[0])
     else:
-        raise edits.CannotEdit("eval() stands inside a larger expression")
+        raise edits.CannotEdit("eval() is part of a larger expression")
     if any(isinstance(part, ast.Call) for part in ast.walk(ast.parse(model))):
         raise edits.CannotEdit("the model is the result of a call")
     hvd = horovod_name(facts, names)
@@ -83,18 +87,18 @@ RULE = Rule(
     id="HVD205",
     title="buffers that DDP kept equal",
     what=(
-        "Broadcasts the buffers of a wrapped model after its eval(), where all ranks evaluate. Buffers that the "
-        "model's own code changes while it trains are reported, and so are those that a program of one process fills "
-        "with what it is given: memory banks, codebooks."
+        "Broadcasts the buffers of a wrapped model after its eval(), where all ranks evaluate. Buffers that "
+        "the model's own code changes while it trains are reported, and so are those that a single-process "
+        "program fills with its input: memory banks, codebooks."
     ),
     why=(
-        "DDP sends rank 0's buffers before each forward pass. In training, BatchNorm does not read its running "
-        "statistics, and rank 0's are the same with Horovod; in evaluation the other ranks would use their own, "
-        "and a metric averaged over the ranks would come out different."
+        "DDP sends rank 0's buffers before each forward pass. In training, BatchNorm does not read its "
+        "running statistics, and rank 0's are the same with Horovod; in evaluation the other ranks would "
+        "use their own, and a metric averaged over the ranks would be different."
     ),
     safety=(
-        "Safe: the call stands where all ranks run. A model for which DDP had broadcast_buffers=False, one that was "
-        "reached through .module, and code that one rank runs are left alone."
+        "Safe: the call is placed where all ranks run. A model for which DDP had broadcast_buffers=False, "
+        "one that was reached through .module, and code that one rank runs are left alone."
     ),
     check=check,
     changes=(
@@ -151,7 +155,7 @@ RULE = Rule(
                 model(x).sum().backward()
                 optimizer.step()
             """,
-            reason="the statistics of a layer that normalizes are each rank's own under DDP, too",
+            reason="each rank has its own statistics of a normalization layer under DDP, too",
         ),
     ),
 )

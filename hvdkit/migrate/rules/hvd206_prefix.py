@@ -37,27 +37,27 @@ from hvdkit.migrate.index.names import Names
 from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.values.arguments import given
 
-PUTS_ON = "names of the model's parameters do not begin with module. any more"
+PUTS_ON = "names of the model's parameters no longer begin with module."
 PUTS_ON_ADVICE = "leave module. out: checkpoints that are written from now on have no such prefix"
 NOTHING = (
-    "unknown names are passed over: a checkpoint of the wrapped model, with module. in them, loads nothing"
+    "unknown names are ignored: a checkpoint of the wrapped model, with module. in its names, loads nothing"
 )
 STRIPPED = (
-    "checkpoints of the wrapped model are read, too: unknown names are passed over, and would load nothing"
+    "checkpoints of the wrapped model are read, too: unknown names are ignored, and nothing would be loaded"
 )
-OLDER = "checkpoints of the wrapped model are read, too: their names begin with module., and these no more"
-NOTHING_ADVICE = "take module. off the names of older checkpoints before they are loaded, then drop this note"
-LEFT_OUT = "names that do not begin with module. are left out here, and none begin so any more"
-LEFT_OUT_ADVICE = 'keep the others under the names that they have: key.removeprefix("module.") for every key'
-INSIDE = "unknown names are passed over: a checkpoint from before has .module. in the names of a part that was wrapped"
-INSIDE_ADVICE = "take module. out of the names of older checkpoints before they load, then drop this note"
+OLDER = "checkpoints of the wrapped model are read, too: their names begin with module., and the new ones do not"
+NOTHING_ADVICE = "strip module. from the names in older checkpoints before loading them, then delete this note"
+LEFT_OUT = "names that do not begin with module. are dropped here, and none begin with it any more"
+LEFT_OUT_ADVICE = 'keep the others under their own names: key.removeprefix("module.") for every key'
+INSIDE = "unknown names are ignored: an older checkpoint has .module. in the names of a part that was wrapped"
+INSIDE_ADVICE = "remove module. from the names in older checkpoints before loading them, then delete this note"
 OLDER_INSIDE = "a part of the model was wrapped: names in older checkpoints have .module. inside"
 INNER = f'replace(".{PREFIX}", ".")'
-STAYS = "this model is wrapped, and the names in the checkpoints that the training writes begin with module. no more"
-STAYS_ADVICE = "load into model.module, and take module. off the names of older checkpoints"
-READ_BARE = "checkpoints are read without module., whether they have it or not"
-CUT = "the first seven characters are cut off names, which do not begin with module. any more"
-CUT_ADVICE = 'take the prefix off only where it is: key.removeprefix("module.")'
+STAYS = "this model is wrapped, and the names in the checkpoints that the training writes no longer begin with module."
+STAYS_ADVICE = "load into model.module, and strip module. from the names in older checkpoints"
+READ_BARE = "checkpoints are read without module., whether or not they contain it"
+CUT = "the first seven characters are cut off names that no longer begin with module."
+CUT_ADVICE = 'strip the prefix only where it is present: key.removeprefix("module.")'
 
 
 def check(facts: Facts) -> Iterator[Finding]:
@@ -126,7 +126,7 @@ def _without(names: Names, node: ast.Constant, loads: list[ast.expr]) -> list[Ed
         if isinstance(text, ast.Constant) and begins_so(text) and text.value != PREFIX:
             written = source.segment(text)
             if written[1 : 1 + len(PREFIX)] != PREFIX:
-                raise edits.CannotEdit("the text is not a plain one")
+                raise edits.CannotEdit("the text is not a plain string")
             found.append(edits.replace(source, text, written[0] + written[1 + len(PREFIX) :]))
     return [*found, *(_bare(names, load) for load in loads)]
 
@@ -142,18 +142,19 @@ RULE = Rule(
     id="HVD206",
     title="names without module.",
     what=(
-        "Reports code that puts module. in front of parameter names, expects it there, or cuts it off unasked, in "
-        "programs whose model DDP wrapped, and in scripts beside them that read their checkpoints."
+        "Reports code that puts module. in front of parameter names, expects it there, or cuts it off "
+        "without a test, in programs whose model DDP wrapped, and in scripts that read their checkpoints."
     ),
     why=(
-        "DDP's state_dict() and named_parameters() say module.fc.weight where the model itself says fc.weight. "
-        "Most code that meets both takes the prefix off where it is, and stays right; the rest would look for "
-        "names that are not there, which load_state_dict(strict=False) or a filter of parameters never tells."
+        "DDP's state_dict() and named_parameters() use module.fc.weight where the model itself uses "
+        "fc.weight. Most code that handles both strips the prefix where it is present, and stays right; the "
+        "rest would look for names that do not exist, which load_state_dict(strict=False) or a filter of "
+        "parameters never reports."
     ),
     safety=(
-        "Needed where a function loads the checkpoint whose names it looks for, or that it gives to the model: it "
-        "then reads old checkpoints, to go on from them, and new ones. Otherwise nothing is edited: whether old ones "
-        "still have to be read is for the person to say."
+        "Needed where a function loads the checkpoint whose names it looks for, or that it passes to the "
+        "model: it then reads old checkpoints, to resume from them, and new ones. Otherwise nothing is "
+        "edited: whether old ones still have to be read is for you to decide."
     ),
     check=check,
     changes=(
@@ -182,7 +183,7 @@ RULE = Rule(
             loss.backward()
             torch.save({"model": model.state_dict(), "optimizer": optimizer.state_dict()}, "last.pt")
             """,
-            note="A job goes on from the checkpoints of the DDP program, and from its own.",
+            note="A job resumes from the checkpoints of the DDP program, and from its own.",
             suggested=True,
         ),
     ),

@@ -17,21 +17,21 @@ from hvdkit.migrate.plan import Finding
 
 HOOKS = "torch.distributed.algorithms.ddp_comm_hooks.default_hooks."
 COMPRESSION = (
-    "delete this call and give the optimizer compression=hvd.Compression.fp16 (Horovod sums in half precision "
-    "and divides after; the hook divides before)"
+    "delete this call and give the optimizer compression=hvd.Compression.fp16 (Horovod sums in half "
+    "precision and divides after; the hook divides before)"
 )
 OWN_HOOK = (
     "delete this call and write what the hook does after optimizer.synchronize(), with the step under "
     "optimizer.skip_synchronize(), or as a hvd.Compression class"
 )
 BY_HAND = (
-    "delete this call: below backward() the gradients are averaged without it; what the hook does beside that belongs "
-    "there"
+    "delete this call: below backward() the gradients are averaged without it; anything else the hook does "
+    "belongs there"
 )
 JOIN = (
-    "take the with away, call last = hvd.join() after the loop, and then hvd.broadcast_parameters("
-    "model.state_dict(), root_rank=last): ranks that joined early miss the last steps; or give every rank equally "
-    "many batches (drop_last=True)"
+    "remove the with statement, call last = hvd.join() after the loop, and then hvd.broadcast_parameters("
+    "model.state_dict(), root_rank=last): ranks that joined early miss the last steps; or give every rank "
+    "the same number of batches (drop_last=True)"
 )
 IGNORED = ("_set_static_graph", "_set_ddp_runtime_logging_sample_rate")
 
@@ -44,7 +44,7 @@ def check(facts: Facts) -> Iterator[Finding]:
         for names, call, model in facts.methods(method):
             statement = names.statement(call)
             if wrapped(facts, names, model) and getattr(statement, "value", None) is call:
-                message = f"{method}() tunes DDP and has nothing to say in Horovod"
+                message = f"{method}() tunes DDP and has no meaning in Horovod"
                 yield safe(facts, "HVD207", names, call, message, edits.delete, names, statement)
     for names, call, model in facts.methods("join"):
         if wrapped(facts, names, model):
@@ -68,9 +68,9 @@ def _hook(facts: Facts, names: Names, call: ast.Call, literally: bool) -> Findin
         message = "allreduce_hook averages the gradients, as Horovod's optimizer does"
         return safe(facts, "HVD207", names, call, message, edits.delete, names, names.statement(call))
     if f"{HOOKS}fp16_compress_hook" in qualified:
-        message = "gradients are sent in half precision by DDP's hook"
+        message = "DDP's hook sends gradients in half precision"
         return manual("HVD207", names, call, message, BY_HAND if literally else COMPRESSION)
-    message = "DDP's gradients go through a hook of the script"
+    message = "DDP's gradients pass through a hook of the script"
     return manual("HVD207", names, call, message, BY_HAND if literally else OWN_HOOK)
 
 
@@ -78,13 +78,13 @@ RULE = Rule(
     id="HVD207",
     title="DDP's hooks and methods",
     what=(
-        "Deletes the calls that only tune DDP and the hook that does what Horovod does anyway; reports the other "
-        "communication hooks, and join, with what takes their place."
+        "Deletes the calls that only tune DDP and the hook that does what Horovod does anyway; reports the "
+        "other communication hooks, and join, with what takes their place."
     ),
     why="These are methods of the wrapper. On the model itself they do not exist, or mean something else.",
     safety=(
-        "Safe where a call changes no number. A hook that compresses or scales gradients does, and Horovod rounds at "
-        "another place than DDP: that is left to the person."
+        "Safe where a call changes no number. A hook that compresses or scales gradients does, and Horovod "
+        "rounds at a different point than DDP: that is left to you."
     ),
     check=check,
     changes=(
@@ -112,7 +112,7 @@ RULE = Rule(
             names = ", ".join(["a", "b"])
             thread.join()
             """,
-            reason="other things join, too",
+            reason="other classes have join(), too",
         ),
     ),
 )

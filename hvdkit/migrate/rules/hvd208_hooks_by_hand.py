@@ -17,11 +17,11 @@ from hvdkit.migrate.rewrites.wrapping import broadcast_line, take_away
 def check(facts: Facts) -> Iterator[Finding]:
     for hooking in averages_by_hand(facts).hookings:
         names, call = hooking.wrap.names, hooking.wrap.node
-        message = f"{hooking.function.name}() does by hooks what DDP does, and goes like it"
+        message = f"{hooking.function.name}() does with hooks what DDP does, and is removed as well"
         finding = required(facts, "HVD208", names, call, message, _edits, facts, hooking.wrap)
         yield finding.knowing(". ".join(hooking.notes))
     for names, function in averages_by_hand(facts).unneeded(averages_by_hand(facts).hookings):
-        message = f"{function.name} has no use left"
+        message = f"{function.name} is no longer used"
         yield safe(facts, "HVD208", names, function, message, edits.delete_definition, names, function)
 
 
@@ -37,19 +37,19 @@ RULE = Rule(
     id="HVD208",
     title="hooks that average are removed",
     what=(
-        "Takes calls away such as `model = apply_gradient_allreduce(model)`, whose hooks average the gradients when "
-        "a backward pass is over, broadcasts the model at the same place, and takes the function away when nothing "
-        "else uses it."
+        "Removes calls such as `model = apply_gradient_allreduce(model)`, whose hooks average the gradients "
+        "when a backward pass is over, broadcasts the model in the same place, and removes the function "
+        "when nothing else uses it."
     ),
     why=(
-        "Horovod averages gradients in the optimizer (HVD401). With both, they would be averaged twice, while "
-        "Horovod works on the same tensors."
+        "Horovod averages gradients in the optimizer (HVD401). With both, they would be averaged twice, "
+        "while Horovod reduces the same tensors."
     ),
     safety=(
-        "Safe: only where it is shown that the hooks sum all gradients of the model, divide them by the world size "
-        "once, and do nothing else; all else is refused (HVD904). With two ranks in float32 the weights are "
-        "bit-identical; with more, the last bit of a gradient may differ. A parameter without a gradient has zeros "
-        "now, which is told."
+        "Safe: only where it is shown that the hooks sum all gradients of the model, divide them by the "
+        "world size once, and do nothing else; anything else is refused (HVD904). With two ranks in float32 "
+        "the weights are bit-identical; with more, the last bit of a gradient may differ. A parameter "
+        "without a gradient now has zeros, which is reported."
     ),
     check=check,
     changes=(

@@ -22,13 +22,13 @@ def check(facts: Facts) -> Iterator[Finding]:
                 continue
             told.add(statement)
             message = (
-                f"self.{attribute} is set from the batch that the layer is given: each rank would set another, and "
-                "the averages of the gradients keep them apart"
+                f"self.{attribute} is set from the batch that the layer is given: each rank would set a "
+                "different value, and averaged gradients keep the difference"
             )
             hvd = horovod_name(facts, program.entry)
             advice = (
-                f"call {hvd}.broadcast_parameters(model.state_dict(), root_rank=0) on all ranks once the first batch "
-                "has gone through the model"
+                f"call {hvd}.broadcast_parameters(model.state_dict(), root_rank=0) on all ranks once the "
+                "first batch has passed through the model"
             )
             yield manual("HVD209", names, statement, message, advice)
 
@@ -37,14 +37,15 @@ RULE = Rule(
     id="HVD209",
     title="parameters that are set from the first batch",
     what=(
-        "Reports a layer whose forward pass gives one of its parameters a value computed from its input, as the "
-        "normalisation layers of flows do with their first batch."
+        "Reports a layer whose forward pass gives one of its parameters a value computed from its input, as "
+        "the normalization layers of flows do with their first batch."
     ),
     why=(
-        "The broadcast of the weights comes before the first batch, of which each rank reads its own. What a layer "
-        "then sets stays different on every rank: averaged gradients change all of them alike."
+        "The broadcast of the weights comes before the first batch, of which each rank reads its own. What "
+        "a layer then sets stays different on every rank: averaged gradients change all of them by the same "
+        "amount."
     ),
-    safety="Nothing is edited: which pass sets the parameters is for the author to say.",
+    safety="Nothing is edited: which pass sets the parameters is for the author to decide.",
     check=check,
     changes=(),
     keeps=(

@@ -29,7 +29,7 @@ def check(facts: Facts) -> Iterator[Finding]:
             continue  # in what a data set prepares only one process of a host is there
         late = _made_late(facts, site)
         if late:
-            message = f"this data set downloads itself {late}, on every rank at once"
+            message = f"this data set downloads its files {late}, on every rank at once"
             yield manual("HVD300", site.names, site.node, message, _advice(facts, site.names))
             continue
         found.setdefault(site.names, []).append(site.names.statement(site.node))
@@ -38,7 +38,7 @@ def check(facts: Facts) -> Iterator[Finding]:
             waiting = edits.preceding(names, row[0])
             if where_runs(facts, names, row[0]) is not Where.ALL or waits(facts, names, waiting):
                 continue
-            message = "one process of each host downloads, the others wait and find the data"
+            message = "one process per host downloads; the others wait and find the data"
             yield safe(facts, "HVD300", names, row[0], message, _edits, facts, names, row[0], row[-1])
     for names, call in downloads_by_hand(facts):
         if only_single(facts, names) and trained_by(facts, names, call):
@@ -47,7 +47,7 @@ def check(facts: Facts) -> Iterator[Finding]:
                 and not prepares_data(facts, names, call)
                 and not waited_for(facts, names, call)
             ):
-                message = "every rank would download this at once, and unpack and move what others write to"
+                message = "every rank would download this at once, and unpack and move files that others are writing"
                 yield manual("HVD300", names, call, message, _advice(facts, names))
 
 
@@ -97,12 +97,12 @@ RULE = Rule(
     id="HVD300",
     title="one download for each host",
     what=(
-        "Lets all but the first process of a host wait at a barrier while that one makes the data sets with "
-        "download=True, or the graphs of PyTorch Geometric, DGL and OGB, which download unasked; then the others make "
-        "them from what is there."
+        "Makes all but the first process of a host wait at a barrier while that one creates the data sets "
+        "with download=True, or the graphs of PyTorch Geometric, DGL and OGB, which always download; then "
+        "the others create them from the files on disk."
     ),
-    why="N processes that download and unpack into one folder at once read each other's half-written files.",
-    safety="Safe: every rank makes the same data sets as before, and passes exactly one barrier.",
+    why="N processes that download and unpack into one folder at once read each other's partial files.",
+    safety="Safe: every rank creates the same data sets as before, and passes exactly one barrier.",
     check=check,
     changes=(
         Change(

@@ -16,7 +16,7 @@ from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.values.arguments import default, positional
 from hvdkit.migrate.values.vocabulary import ASKING_SAMPLERS, SAMPLER
 
-EARLY = "make it where the ranks are known, after hvd.init(), and pass num_replicas=hvd.size() and rank=hvd.rank()"
+EARLY = "create it after hvd.init(), where the ranks are known, and pass num_replicas=hvd.size() and rank=hvd.rank()"
 ADVICE = "pass num_replicas=hvd.size() and rank=hvd.rank() where the class is DistributedSampler"
 
 
@@ -25,14 +25,14 @@ def check(facts: Facts) -> Iterator[Finding]:
     for site, first in (*plain, *_derived(facts)):
         missing = _missing(facts, site, first)
         if missing:
-            message = f"DistributedSampler is given {' and '.join(missing)}: there is no process group to ask"
+            message = f"DistributedSampler gets {' and '.join(missing)}: there is no process group to ask"
             yield safe(facts, "HVD301", site.names, site.node, message, _edits, facts, site, missing)
     for choice in chosen(facts):
         yield from _of_chosen(facts, choice)
     for names, call, position in bound_early(facts):
         site = Site(names, call, SAMPLER)
         if missing := _missing(facts, site, position - 1):
-            message = f"DistributedSampler is given {' and '.join(missing)}: there is no process group to ask"
+            message = f"DistributedSampler gets {' and '.join(missing)}: there is no process group to ask"
             if after_start(facts, names, call):
                 added = list(missing.values())
                 source = names.source
@@ -47,7 +47,7 @@ def _of_chosen(facts: Facts, choice: Chosen) -> Iterator[Finding]:
     missing = _missing(facts, Site(names, call, SAMPLER), choice.first - 1)
     if not missing:
         return
-    message = f"DistributedSampler is given {' and '.join(missing)}: there is no process group to ask"
+    message = f"DistributedSampler gets {' and '.join(missing)}: there is no process group to ask"
     if choice.problem:
         yield manual("HVD301", names, call, f"{message}; {choice.problem}", ADVICE)
     elif choice.choice is None:

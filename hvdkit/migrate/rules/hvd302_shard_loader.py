@@ -18,13 +18,13 @@ from hvdkit.migrate.rewrites.graph_samples import is_of_graph
 from hvdkit.migrate.rewrites.samplers import in_groups, sampler_edits, unshardable
 
 ADVICE = (
-    "give each rank its own share of the data that it trains on, by hvd.rank() and hvd.size(), and leave whole what "
-    "evaluates"
+    "give each rank its own share of the data that it trains on, by hvd.rank() and hvd.size(), and leave "
+    "whole what evaluates"
 )
 
 COUNTING = (
-    "compute this from a loader of its own over all of the data, without the sampler, or add it up over the ranks by "
-    "hvd.allreduce(..., op=hvd.Sum)"
+    "compute this from a separate loader over all of the data, without the sampler, or sum it over the "
+    "ranks with hvd.allreduce(..., op=hvd.Sum)"
 )
 
 
@@ -48,7 +48,7 @@ def check(facts: Facts) -> Iterator[Finding]:
             make = needed if in_groups(facts, loader) else safe
             yield make(facts, "HVD302", names, node, message, sampler_edits, facts, loader)
     for names, loop in counting_loops(facts, shared):
-        message = "this adds up what the training loader gives, which is each rank's own share now"
+        message = "this sums over the training loader, which now yields only this rank's share"
         yield manual("HVD302", names, loop, message, COUNTING)
 
 
@@ -56,15 +56,17 @@ RULE = Rule(
     id="HVD302",
     title="the training loader is sharded",
     what=(
-        "Gives the DataLoader that a training loop runs over a DistributedSampler; shuffle moves into it. PyTorch "
-        "Geometric's loaders of parts of one graph get one over the nodes or edges that they draw from."
+        "Gives the DataLoader that a training loop runs over a DistributedSampler; shuffle moves to the "
+        "sampler. PyTorch Geometric's loaders of parts of one graph get one over the nodes or edges that "
+        "they draw from."
     ),
     why="Without it every rank trains on all of the data: N times the work for the same epochs.",
     safety=(
         "Safe: the batch size per process stays, shuffling stays on or off as it was. Loaders that only "
-        "evaluate are left alone: every rank sees all of their data and gets the same result. A loop that adds up "
-        "something of the training data itself, such as class weights, is reported. In a script that is "
-        "distributed already, and shares nothing out by rank, it waits for --suggested: an epoch is N times shorter."
+        "evaluate are left alone: every rank sees all of their data and gets the same result. A loop that "
+        "sums something over the training data itself, such as class weights, is reported. In a script that "
+        "is already distributed but splits nothing by rank, it is applied only with --suggested: an epoch "
+        "becomes N times shorter."
     ),
     check=check,
     changes=(

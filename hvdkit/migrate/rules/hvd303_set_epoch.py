@@ -24,7 +24,7 @@ from hvdkit.migrate.values import vocabulary as words
 
 BY_ENGINE = "ignite's engine counts the epochs over this loader"
 IN_HANDLER = (
-    "tell its sampler each epoch: trainer.add_event_handler(Events.EPOCH_STARTED, "
+    "set its sampler's epoch: trainer.add_event_handler(Events.EPOCH_STARTED, "
     "lambda engine: loader.sampler.set_epoch(engine.state.epoch))"
 )
 IN_BATCHES = (
@@ -65,7 +65,7 @@ def _gets_sampler(facts: Facts, loader: Loader, single: bool) -> bool:
 def _finding(facts: Facts, loader: Loader, epoch: Loop | None, single: bool) -> Finding:
     advice = "call loader.sampler.set_epoch(epoch) at the start of each epoch"
     if epoch is None:
-        message = "no loop over epochs was found around the loop over this loader"
+        message = "no epoch loop was found around the loop over this loader"
         if any(loader.value in path.loaders and path.batch < 0 for path in training_loops(facts).paths):
             message, advice = BY_ENGINE, IN_HANDLER
         return manual("HVD303", loader.names, loader.node, message, advice)
@@ -75,7 +75,7 @@ def _finding(facts: Facts, loader: Loader, epoch: Loop | None, single: bool) -> 
     batches = facts.flow.values(loader.names, loader.batch_sampler)
     in_own = in_groups(facts, loader)
     if not in_own and any(value.name != BATCH_SAMPLER for value in batches):
-        message = "the sampler stands in a batch sampler of the project's own"
+        message = "the sampler is inside the project's own batch sampler"
         return manual("HVD303", epoch.names, epoch.node, message, IN_BATCHES)
     # Beside a batch sampler the loader's own sampler is one that draws nothing.
     sampler = f"{loader_name}.batch_sampler.sampler" if batches else f"{loader_name}.sampler"
@@ -91,7 +91,7 @@ def _finding(facts: Facts, loader: Loader, epoch: Loop | None, single: bool) -> 
         lines = [f'if hasattr({sampler}, "set_epoch"):', f"\t{lines[0]}"]
     if may_be_none(facts, epoch, loader_name):
         lines = [f"if {loader_name} is not None:", *(f"\t{line}" for line in lines)]
-    message = "the sampler is told the epoch, so that every epoch has its own order"
+    message = "the sampler is given the epoch, so that every epoch has a different order"
     make = safe if single and not in_own else needed
     if made is not None:
         names = loader.names
@@ -124,9 +124,9 @@ RULE = Rule(
     id="HVD303",
     title="set_epoch in each epoch",
     what="Calls sampler.set_epoch(epoch) at the start of the loop over epochs.",
-    why="DistributedSampler shuffles by its seed and the epoch it was told: untold, all epochs are in one order.",
+    why="DistributedSampler shuffles by its seed and the epoch it was given; without set_epoch, all epochs use the same order.",
     safety=(
-        "Safe on a script that was single-process, where the loader's own shuffle drew a new order each epoch. "
+        "Safe in a single-process script, where the loader's own shuffle drew a new order each epoch. "
         "Needed on a DDP script that never called it: its data order would change, for the better."
     ),
     check=check,
@@ -151,7 +151,7 @@ RULE = Rule(
                     model(x).sum().backward()
                     optimizer.step()
             """,
-            note="A loader that is made anew in each epoch has a sampler that begins anew.",
+            note="A loader that is created in each epoch has a sampler that starts over.",
         ),
     ),
     keeps=(
@@ -162,7 +162,7 @@ RULE = Rule(
             for x in DataLoader(data, shuffle=True):
                 model(x).sum().backward()
             """,
-            reason="the data is run through once",
+            reason="there is a single pass over the data",
         ),
     ),
 )

@@ -21,14 +21,14 @@ from hvdkit.migrate.index.names import Names
 from hvdkit.migrate.plan import Edit, Finding
 
 ADVICE = (
-    "let each rank draw its own batches: add hvd.rank() to the seed of what is drawn at random, or take every "
-    "hvd.size()-th batch from the hvd.rank()-th on"
+    "let each rank draw its own batches: add hvd.rank() to the seed of what is drawn at random, or take "
+    "every hvd.size()-th batch from the hvd.rank()-th on"
 )
 
 ONE_BATCH = "each step computes the same batch, and every rank would compute all of it"
 ONE_RANDOM = (
-    "each step computes the same batch; every rank would compute all of it, or one of its own where it is drawn at "
-    "random, which nothing seeds"
+    "each step computes the same batch; every rank would compute all of it, or a different one where it is "
+    "drawn at random without a seed"
 )
 ROWS = (
     "where its rows do not depend on each other, give each rank its own, as many as the others have: "
@@ -36,14 +36,14 @@ ROWS = (
 )
 
 UNFOLLOWED = (
-    "give the DataLoader that feeds it a DistributedSampler(dataset, num_replicas=hvd.size(), rank=hvd.rank()), in "
-    "place of shuffle, and call set_epoch on that in each epoch"
+    "give the DataLoader that feeds it a DistributedSampler(dataset, num_replicas=hvd.size(), "
+    "rank=hvd.rank()), in place of shuffle, and call set_epoch on that in each epoch"
 )
 
 APART = 1000  # vectors of environments take the seeds that follow
 EXPERIENCE = (
-    "N ranks with one seed would play the same: each gets seeds of its own, for its environments and for what is "
-    "drawn in training"
+    "N ranks with one seed would play the same games: each gets its own seeds, for its environments and for "
+    "what is drawn in training"
 )
 
 OWN = (
@@ -58,7 +58,7 @@ def check(facts: Facts) -> Iterator[Finding]:
         if program.kind != "single":
             continue
         for value in own_loaders(facts, program):
-            message = "the project's own DataLoader class feeds this training: its samples must be divided"
+            message = "the project's own DataLoader class feeds this training: its samples must be split"
             yield manual("HVD304", value.names, value.node, message, OWN)
         if any(path.loaders for path in paths):
             continue
@@ -136,17 +136,18 @@ RULE = Rule(
     id="HVD304",
     title="training without a DataLoader",
     what=(
-        "Reports the training loop of a single-process program in which no DataLoader was found. Where the loop "
-        "steps the environments of gym and its relatives, and one variable seeds all random numbers, gives each rank "
-        "seeds of its own (with --suggested): for environments that are made below, and once more before training. "
-        "What is made in between, such as a network that is not trained, is alike on all ranks. Where each step trains "
-        "on one graph as a whole there are no batches to divide, and nothing is to be done: the program's table says so."
+        "Reports the training loop of a single-process program in which no DataLoader was found. Where the "
+        "loop steps the environments of gym and its relatives, and one variable seeds all random numbers, "
+        "gives each rank its own seeds (with --suggested): for environments that are created below, and "
+        "again before training. What is created in between, such as a network that is not trained, is the "
+        "same on all ranks. Where each step trains on one graph as a whole there are no batches to divide, "
+        "and nothing has to be done: the program's table shows it."
     ),
-    why="N ranks with the same seed compute the same gradients N times: no error, and nothing is gained.",
+    why="N ranks with the same seed compute the same gradients N times: no error, and no speed-up.",
     safety=(
-        "Needed for environments, since each rank then collects its own experience: N times as much in a step. "
-        "Nothing else is rewritten: how the batches are made only the author knows. Batches that the loop itself "
-        "chooses by random numbers which nothing seeds are other ones on every rank."
+        "Needed for environments, since each rank then collects its own experience: N times as much in a "
+        "step. Nothing else is rewritten: only the author knows how the batches are made. Batches that the "
+        "loop itself chooses at random, without a seed, differ on every rank."
     ),
     check=check,
     changes=(
@@ -186,7 +187,7 @@ RULE = Rule(
                 loss(model(x), y).backward()
                 optimizer.step()
             """,
-            reason="nothing seeds what chooses the batches: every process draws others",
+            reason="nothing seeds the choice of batches: every process draws different ones",
         ),
     ),
 )

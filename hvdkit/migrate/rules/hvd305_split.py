@@ -29,7 +29,7 @@ def check(facts: Facts) -> Iterator[Finding]:
         if program.kind not in ("single", "ddp") or not training_paths(facts, program):
             continue
         for site, text in unseeded_splits(facts, program):
-            message = "each rank would split the data its own way: what one validates on, another trains on"
+            message = "each rank would split the data differently: one rank would validate on samples that another trains on"
             if LIBRARY[site.name] in seeded_on_demand(facts, program):
                 message += ", unless it is started with a seed"
                 make_seed = (split_by_rank_0, facts, site)
@@ -39,7 +39,7 @@ def check(facts: Facts) -> Iterator[Finding]:
                 yield restored(facts, "HVD305", site.names, site.node, message, *make)
             else:
                 yield manual("HVD305", site.names, site.node, message, f"pass {text}")
-        message = "each rank would shuffle the data its own way: what one tests on, another trains on"
+        message = "each rank would shuffle the data differently: one rank would test on samples that another trains on"
         for names, call in unseeded_shuffles(facts, program):
             line = "torch.manual_seed(0)"
             if "torch" in names.module.names:
@@ -49,7 +49,7 @@ def check(facts: Facts) -> Iterator[Finding]:
             else:
                 yield manual("HVD305", names, call, message, f"call {line} above it")
         for site in unseeded_picks(facts, program):
-            message = "each rank would draw this by itself: what is divided or computed with it differs"
+            message = "each rank would draw this separately: what is split or computed with it differs"
             make_pick = drawn_alike
             if LIBRARY_OF[site.name] in seeded_on_demand(facts, program):
                 message += ", unless it is started with a seed"
@@ -57,7 +57,7 @@ def check(facts: Facts) -> Iterator[Finding]:
             yield restored(facts, "HVD305", site.names, site.node, message, make_pick, facts, site)
         for names, each in set_orders(facts, program):
             message = (
-                "the order of a set of texts differs from rank to rank, and so does what is numbered by it"
+                "the order of a set of strings differs from rank to rank, and so does any numbering by it"
             )
             sort = (edits.wrap, names.source, each, "sorted(", ")")
             yield restored(facts, "HVD305", names, each, message, *sort)
@@ -67,20 +67,21 @@ RULE = Rule(
     id="HVD305",
     title="what is picked by random numbers is the same on every rank",
     what=(
-        "Gives train_test_split and random_split a fixed seed where their library has none in the program, and sets one "
-        "above the shuffle() of a dataset of PyTorch Geometric and above its random splits of a graph. What random, numpy "
-        "or torch.randperm pick or order once, outside of loops, is drawn by a generator with a seed of its own; so is what "
-        "is compared to random numbers, as in `rand(len(data)) < 0.8`. Where an option may set a seed, rank 0 draws and "
-        "sends it to the others. A set that is listed or numbered once is sorted."
+        "Gives train_test_split and random_split a fixed seed where their library has none in the program, "
+        "and sets one above the shuffle() of a dataset of PyTorch Geometric and above its random splits of "
+        "a graph. What random, numpy or torch.randperm pick or order once, outside loops, is drawn from its "
+        "own seeded generator; so is what is compared with random numbers, as in `rand(len(data)) < 0.8`. "
+        "Where an option may set a seed, rank 0 draws and broadcasts the result. A set that is listed or "
+        "numbered once is sorted."
     ),
     why=(
-        "Each rank is a process with random numbers of its own: it would hold back other samples than the rest, "
-        "and the validation score would be that of data the model has seen. A mean or a name that is made of such a "
-        "sample would differ, too."
+        "Each rank is a process with its own random numbers: it would hold out different samples than the "
+        "others, and the validation score would be on data the model has seen. A mean or a name computed "
+        "from such a sample would differ, too."
     ),
     safety=(
-        "Safe for a script that was single-process: what was drawn anew in each run is drawn alike in all of them. "
-        "Needed for a distributed script, whose ranks have drawn apart before."
+        "Safe for a single-process script: what differed from run to run is now the same in every run. "
+        "Needed for a distributed script, whose ranks already drew different samples."
     ),
     check=check,
     changes=(

@@ -13,7 +13,7 @@ from hvdkit.migrate.facts.data.means_over_batches import whole_counts
 from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rewrites.samplers import gets_share
 
-MESSAGE = "the loop goes through this rank's share of the data now, and this counted all of it"
+MESSAGE = "the loop now covers only this rank's share of the data, and this counted all of it"
 
 
 def check(facts: Facts) -> Iterator[Finding]:
@@ -32,17 +32,19 @@ RULE = Rule(
     id="HVD306",
     title="a mean is taken over the rank's share",
     what=(
-        "Where the loop over a training loader that gets a DistributedSampler adds something up, and that is divided by "
-        "the length of the whole data set, divides by len(loader.sampler); so does what the loop prints of its way."
+        "Where the loop over a training loader that gets a DistributedSampler sums something, and the sum "
+        "is divided by the length of the whole data set, divides by len(loader.sampler); the same applies "
+        "to the progress that the loop prints."
     ),
     why=(
-        "The sum is over 1/N of the samples: divided by the number of all of them, losses and accuracies would be told "
-        "N times too small."
+        "The sum is over 1/N of the samples: divided by the number of all of them, losses and accuracies "
+        "would be reported N times too small."
     ),
     safety=(
-        "Safe: in one process a sampler has as many samples as its data set. What is printed is the mean over the "
-        "share of rank 0; that over all ranks is hvd.allreduce(torch.tensor(mean)), which all ranks have to call. "
-        "Counts that no sum over the loader is divided by stay, such as the N of a prior in a loss."
+        "Safe: in one process a sampler has as many samples as its data set. What is printed is the mean "
+        "over the share of rank 0; that over all ranks is hvd.allreduce(torch.tensor(mean)), which all "
+        "ranks have to call. Counts that are not the divisor of a sum over the loader stay, such as the N "
+        "of a prior in a loss."
     ),
     check=check,
     changes=(
@@ -103,7 +105,7 @@ RULE = Rule(
                 total += loss_of(model(x)).item()
             print(total / len(test.dataset), total / len(data))
             """,
-            reason="the weight of a prior is that of all data, and what evaluates stays whole",
+            reason="a prior's weight counts all data, and evaluation data stays whole",
         ),
     ),
 )

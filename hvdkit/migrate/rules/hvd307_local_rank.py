@@ -22,10 +22,10 @@ from hvdkit.migrate.values.arguments import given
 from hvdkit.migrate.values.vocabulary import ASKING_SAMPLERS
 
 MAX_CALLERS = 3
-SHARE = "this is the number of a process on its host: on several hosts, ranks would read the same share of the data"
-SEED = (
-    "this is the number of a process on its host: on several hosts, ranks would draw the same random numbers"
+SHARE = (
+    "this is a process's number on its host: on several hosts, ranks would read the same share of the data"
 )
+SEED = "this is a process's number on its host: on several hosts, ranks would draw the same random numbers"
 
 
 def check(facts: Facts) -> Iterator[Finding]:
@@ -93,16 +93,18 @@ RULE = Rule(
     id="HVD307",
     title="shares and seeds by the rank",
     what=(
-        "In a distributed script, where the rank that a DistributedSampler takes, or what is added to a seed, is the "
-        "local rank, puts hvd.rank(); and hvd.size() where the sampler takes the number of GPUs as that of the ranks."
+        "In a distributed script where a DistributedSampler's rank, or the number added to a seed, is the "
+        "local rank, writes hvd.rank(); and hvd.size() where the sampler's number of replicas is the number "
+        "of GPUs."
     ),
     why=(
-        "The number of a process on its host is its rank as long as there is one host. On two, ranks 0 and 8 read the "
-        "same share of the data, and nobody reads the second half, or all of it is read twice in an epoch."
+        "A process's number on its host equals its rank only on a single host. On two, ranks 0 and 8 read "
+        "the same share of the data, and no rank reads the second half, or all of it is read twice in an "
+        "epoch."
     ),
     safety=(
-        "Needed: on one host nothing changes, and on several the ranks do what one host's did. A number that may "
-        "be something else is reported. Seeds that are put together over several statements stay."
+        "Needed: on one host nothing changes, and on several hosts the ranks do what they did on one. A "
+        "number that may be something else is reported. Seeds that several statements build up stay."
     ),
     check=check,
     changes=(
@@ -186,7 +188,7 @@ RULE = Rule(
                 model(x).sum().backward()
                 optimizer.step()
             """,
-            reason="the sampler has the rank, and the seed loses again what it was given",
+            reason="the sampler has the rank, and the seed's offset is removed again",
             suggested=True,
         ),
     ),

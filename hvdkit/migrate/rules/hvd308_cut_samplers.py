@@ -39,7 +39,7 @@ def check(facts: Facts) -> Iterator[Finding]:
         missing = [name for name in TOLD if name not in given]
         if "ddp" not in kinds_of(facts, names) or not missing:
             continue
-        message = f"this sampler is given {' and '.join(missing)}: there is no process group to ask"
+        message = f"this sampler gets {' and '.join(missing)}: there is no process group to ask"
         if None in given:
             advice = f"pass {', '.join(_told(facts, site, missing))}, unless they are among what ** passes"
             yield manual("HVD308", names, call, message, advice)
@@ -64,16 +64,16 @@ RULE = Rule(
     id="HVD308",
     title="Lhotse's samplers get rank and size from Horovod",
     what=(
-        "Adds world_size=hvd.size() and rank=hvd.rank() to the samplers of Lhotse that leave them out, in programs "
-        "that torch.distributed starts today."
+        "Adds world_size=hvd.size() and rank=hvd.rank() to the samplers of Lhotse that leave them out, in "
+        "programs that torch.distributed starts today."
     ),
     why=(
-        "They ask torch.distributed, or torchrun's environment, and where neither answers they take themselves for "
-        "alone: every rank would train on the same batches, without an error."
+        "They ask torch.distributed, or torchrun's environment, and where neither is set they assume a "
+        "single process: every rank would train on the same batches, without an error."
     ),
     safety=(
-        "Safe: the same shares in the same order as under DDP. Where a program that starts no job runs the line, "
-        "too, it asks first whether Horovod is initialised."
+        "Safe: the same shares in the same order as under DDP. Where a program that starts no job runs the "
+        "line, too, it first tests whether Horovod is initialized."
     ),
     check=check,
     changes=(
@@ -110,7 +110,7 @@ RULE = Rule(
             dist.init_process_group("nccl")
             every = DynamicCutSampler(cuts, max_duration=200.0, world_size=1, rank=0)
             """,
-            reason="it is told already: each rank goes through all of it",
+            reason="it is set already: each rank iterates over all of it",
         ),
     ),
 )

@@ -25,23 +25,24 @@ def check(facts: Facts) -> Iterator[Finding]:
     for place, names, call in late_moves(facts):
         if migrates(facts, place.names):
             message = (
-                f"the model is moved after its optimizer is wrapped ({place.names.place(place.statement)}): its "
-                "parameters lose Horovod's hooks, and their gradients are only sent in step()"
+                f"the model is moved after its optimizer is wrapped ({place.names.place(place.statement)}): "
+                "its parameters lose Horovod's hooks, and their gradients are only sent in step()"
             )
-            yield manual("HVD401", names, call, message, "move the model before its optimizer is made")
+            yield manual("HVD401", names, call, message, "move the model before its optimizer is created")
 
 
 RULE = Rule(
     id="HVD401",
     title="the optimizer becomes distributed",
     what=(
-        "Wraps each optimizer in hvd.DistributedOptimizer, with the model's named parameters, where it is made and below "
-        "the lines that move the model to its device. A move in other code that may run later is reported."
+        "Wraps each optimizer in hvd.DistributedOptimizer, with the model's named parameters, where it is "
+        "created and below the lines that move the model to its device. A move elsewhere that may run later "
+        "is reported."
     ),
-    why="This is where Horovod averages: hooks on every parameter start the reduction during the backward pass.",
+    why="This is where Horovod averages gradients: hooks on every parameter start the reduction during the backward pass.",
     safety=(
         "Safe: gradients are averaged as DDP averages them. Done before schedulers and checkpoints see the "
-        "optimizer, since wrapping makes a new object that starts with empty state."
+        "optimizer, since wrapping creates a new object with empty state."
     ),
     check=check,
     average_after=AverageAfter.REFUSED,

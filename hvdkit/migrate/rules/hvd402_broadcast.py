@@ -24,8 +24,9 @@ from hvdkit.migrate.rewrites.wrapping import broadcast_lines
 from hvdkit.migrate.values import vocabulary as words
 
 BUFFERS = (
-    "the parameters that the optimizer holds are sent; a model that could not be followed may have buffers, too, that "
-    "are drawn at random: send those with hvd.broadcast_parameters(dict(model.named_buffers()), root_rank=0)"
+    "the parameters that the optimizer holds are broadcast; a model that could not be followed may also have "
+    "randomly initialized buffers: broadcast those with "
+    "hvd.broadcast_parameters(dict(model.named_buffers()), root_rank=0)"
 )
 WEIGHTS = "all ranks start from rank 0's weights"
 
@@ -121,7 +122,7 @@ def _below_draws(facts: Facts, place: WrapPlace, models: Iterable[str]) -> ast.s
         return place.statement
     if drawn not in edits.block(place.names, place.statement):
         line = place.names.line(drawn)
-        raise edits.CannotEdit(f"line {line} draws weights anew, where the optimizer may not be made")
+        raise edits.CannotEdit(f"line {line} draws new weights where the optimizer may not exist")
     return drawn
 
 
@@ -137,14 +138,15 @@ RULE = Rule(
     id="HVD402",
     title="rank 0's weights are broadcast",
     what=(
-        "Broadcasts the model's parameters and buffers from rank 0 after the optimizer is made, and below what gives it "
-        "other weights there; in a program that steps by hand, above the loops of its training. Models that took over "
-        "these weights above, such as target networks, get rank 0's, too."
+        "Broadcasts the model's parameters and buffers from rank 0 after the optimizer is created, and "
+        "below any code that changes the weights there; in a program that steps by hand, above the loops of "
+        "its training. Models that copied these weights above, such as target networks, get rank 0's, too."
     ),
-    why="Ranks that start from different weights never meet again, and no error tells.",
+    why="Ranks that start from different weights never synchronize, and no error is raised.",
     safety=(
         "Safe: it changes nothing on rank 0. A fresh optimizer has no state yet, so none is sent: Horovod's "
-        "broadcast_optimizer_state would take a step to create it, and change the weights of a decaying one."
+        "broadcast_optimizer_state would take a step to create it, which changes the weights under weight "
+        "decay."
     ),
     check=check,
     changes=(

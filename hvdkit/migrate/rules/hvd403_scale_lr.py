@@ -27,12 +27,12 @@ from hvdkit.migrate.facts.programs.reached_code import only_single, runs_in
 from hvdkit.migrate.index.names import Names
 from hvdkit.migrate.plan import Edit, Finding
 
-MESSAGE = "N ranks make a step of N times the samples: scale the learning rate by hvd.size(), with warm-up"
-SET_AGAIN = "the learning rate is set again here, and may come from the one that is scaled, or not"
-SET_AGAIN_ADVICE = "multiply it by hvd.size() unless it is computed from what optimizer.param_groups had"
+MESSAGE = "N ranks process N times the samples per step: scale the learning rate by hvd.size(), with warm-up"
+SET_AGAIN = "the learning rate is set again here, and may or may not derive from the scaled one"
+SET_AGAIN_ADVICE = "multiply it by hvd.size() unless it is computed from the value in optimizer.param_groups"
 
-SHARED = "the learning rate is set again here: distributed programs do so, too, and programs whose rate is scaled now"
-SHARED_ADVICE = "start from hvd.size() times the rate where a program of one process makes this schedule"
+SHARED = "the learning rate is set again here, in code that distributed programs share with programs whose rate is now scaled"
+SHARED_ADVICE = "start from hvd.size() times the rate where a single-process program creates this schedule"
 
 
 def check(facts: Facts) -> Iterator[Finding]:
@@ -101,17 +101,17 @@ RULE = Rule(
     id="HVD403",
     title="scale the learning rate",
     what=(
-        "Multiplies the optimizer's lr by hvd.size() in a script that was single-process, those of its groups, and what "
-        "the script puts into param_groups afterwards, or gives to OneCycleLR and CyclicLR, which replace it. Where no lr "
-        "is given, it is the one that torch takes."
+        "Multiplies the optimizer's lr by hvd.size() in a single-process script, including those of its "
+        "parameter groups, and the rates that the script later puts into param_groups, or passes to "
+        "OneCycleLR and CyclicLR, which replace it. Where no lr is given, it is torch's default."
     ),
     why=(
         "The batch of one step grows with the number of ranks. The linear rule (Goyal et al. 2017, Accurate, "
-        "Large Minibatch SGD) keeps the progress per epoch; it wants a warm-up of a few epochs."
+        "Large Minibatch SGD) keeps the progress per epoch; it needs a warm-up of a few epochs."
     ),
     safety=(
-        "Suggested, never on its own: it changes what is computed. Where each step computes one whole graph, on "
-        "every rank alike, the rate stays. A DDP script is left alone, since its author "
+        "Suggested, never applied by default: it changes what is computed. Where every rank computes the "
+        "same whole graph in each step, the rate stays. A DDP script is left alone, since its author "
         "chose the rate for the whole batch."
     ),
     check=check,

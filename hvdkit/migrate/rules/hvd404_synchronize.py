@@ -29,33 +29,33 @@ from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rewrites.waiting import wait_after, wait_before
 
 UNFOLLOWED = (
-    "gradients are looked at before this step of something unknown, and where the program's optimizer steps was not "
-    "found: it may be here, before the averages are there"
+    "gradients are read before this step of an unknown object, and the step of the program's optimizer was "
+    "not found: it may be this one, before the averages are ready"
 )
 MADE_HERE = (
-    "give the optimizer to this function in a call that can be followed (not by a name in a registry), or call "
-    "optimizer.synchronize() after backward(), and step under optimizer.skip_synchronize()"
+    "give the optimizer to this function in a call that can be followed (not through a name in a registry), "
+    "or call optimizer.synchronize() after backward(), and step under optimizer.skip_synchronize()"
 )
 IN_LIBRARY = (
-    "this trainer of ignite's scales the loss, or steps after several backward passes, in the library: nothing can "
-    "wait there for the averages"
+    "this ignite trainer scales the loss, or steps after several backward passes, inside the library: "
+    "nothing can wait there for the averages"
 )
-OWN_UPDATE = "write the update function, hand it to ignite.engine.Engine, and run hvdkit migrate again"
+OWN_UPDATE = "write the update function, pass it to ignite.engine.Engine, and run hvdkit migrate again"
 OWN_STEP = (
-    "this step is where no_sync() may hold: DDP takes it by each rank's own gradients, and Horovod's optimizer "
+    "this step may run under no_sync(): DDP then uses each rank's own gradients, whereas Horovod's optimizer "
     "averages before each of its steps"
 )
 LAST = "let the last backward pass before the step run outside no_sync()"
 SEVERAL = "one function steps several optimizers: whose hooks its backward() runs is not known"
-APART = "call backward() and step() of each optimizer where they can be told apart, as in a GAN"
+APART = "call backward() and step() of each optimizer where they can be distinguished, as in a GAN"
 NEVER_REDUCED = "every backward pass of this step is under no_sync(): DDP never averages its gradients"
-TOO_EARLY = "gradients are looked at here, right after backward(), and the optimizer that has to average them first has no name"
+TOO_EARLY = "gradients are read here, right after backward(), and the optimizer that has to average them first has no name"
 AGAIN = (
-    "several backward passes run here before the caller can wait for the first one's gradients, where Horovod's hooks "
-    "stop, and the optimizer has no name"
+    "several backward passes run here before the caller can wait for the first one's gradients, which "
+    "Horovod's hooks reject, and the optimizer has no name"
 )
-WAIT_THERE = "give the optimizer to this function, too, and call its synchronize() after each backward()"
-NAME_IT = "give the optimizer to this function, too, or look at the gradients where it is called"
+WAIT_THERE = "pass the optimizer to this function, too, and call its synchronize() after each backward()"
+NAME_IT = "pass the optimizer to this function, too, or read the gradients in its caller"
 
 
 def check(facts: Facts) -> Iterator[Finding]:
@@ -127,20 +127,20 @@ def _skip(step: Step) -> list[Edit]:
 
 RULE = Rule(
     id="HVD404",
-    title="gradients are reduced before they are looked at",
+    title="gradients are reduced before they are read",
     what=(
-        "Where gradients are clipped, unscaled, read, or added up over several backward passes, writes "
+        "Where gradients are clipped, unscaled, read, or accumulated over several backward passes, writes "
         "optimizer.synchronize() after backward() and steps inside optimizer.skip_synchronize()."
     ),
     why=(
-        "DDP has averaged the gradients when backward() returns, Horovod only in step(). Clipping or a GradScaler "
-        "in between would see the gradients of one rank, half reduced; an overflow on one rank would make that "
-        "rank alone skip its step."
+        "DDP has averaged the gradients when backward() returns, Horovod only in step(). Clipping or a "
+        "GradScaler in between would see the gradients of one rank, partly reduced; an overflow on one rank "
+        "would make that rank alone skip its step."
     ),
     safety=(
-        "Safe: the average is ready where DDP had it ready, so everything behind sees the same numbers. With two "
-        "ranks in float32 the weights are bit-identical. Gradients that add up over several backward passes are "
-        "averaged at each of them, as DDP does without no_sync()."
+        "Safe: the average is ready where DDP has it ready, so all later code sees the same numbers. With "
+        "two ranks in float32 the weights are bit-identical. Gradients that accumulate over several "
+        "backward passes are averaged at each of them, as DDP does without no_sync()."
     ),
     check=check,
     average_after=AverageAfter.REFUSED,

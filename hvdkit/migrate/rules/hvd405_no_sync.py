@@ -27,7 +27,7 @@ from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rewrites.pass_counts import by_context, by_switch, several
 from hvdkit.migrate.values import vocabulary as words
 
-WHY = "this backward adds its gradients up on each rank; a later one reduces them, as no_sync() had it"
+WHY = "this backward pass accumulates gradients on each rank; a later one reduces them, as under no_sync()"
 
 
 def check(facts: Facts) -> Iterator[Finding]:
@@ -42,7 +42,7 @@ def check(facts: Facts) -> Iterator[Finding]:
             if not asks_for_it(call) or in_choice(names, call):
                 continue
             if wrapped(facts, names, call.args[0]) or decides_here(names, call):
-                message = "whether the model has a no_sync() asks whether there are several processes"
+                message = "a test for no_sync() is a test for several processes"
                 text = several(facts, names)
                 yield required(facts, "HVD405", names, call, message, edits.replace, names.source, call, text)
         for _, binding in names.stores.get(SWITCH, ()):
@@ -52,11 +52,12 @@ def check(facts: Facts) -> Iterator[Finding]:
                     continue
                 if averaged_literally(facts, names, binding.node.value):
                     message = (
-                        "nobody asks any more whether this backward reduces: what adds up is averaged later"
+                        "nothing tests any longer whether this backward pass reduces: accumulated gradients "
+                        "are averaged later"
                     )
                     yield required(facts, "HVD405", names, statement, message, edits.delete, names, statement)
                     continue
-                message = "whether this backward reduces is said to the optimizer"
+                message = "the optimizer is told whether this backward pass reduces"
                 make = (by_switch, facts, names, statement, binding.node)
                 yield required(facts, "HVD405", names, statement, message, *make)
 
@@ -81,16 +82,16 @@ RULE = Rule(
     title="no_sync becomes a number of backward passes",
     what=(
         "Replaces model.no_sync() and model.require_backward_grad_sync by "
-        "optimizer.set_backward_passes_per_step(): 2 before a backward that does not reduce, 1 before one that "
-        "does. With --target hvdkit, `with hvd.accumulate(optimizer):`."
+        "optimizer.set_backward_passes_per_step(): 2 before a backward pass that does not reduce, 1 before "
+        "one that does. With --target hvdkit, `with hvd.accumulate(optimizer):`."
     ),
     why=(
-        "Horovod's hooks count backward passes down and reduce at the last one. Left at 1, each of the passes "
-        "that no_sync() kept apart would reduce, and the second one raise an error."
+        "Horovod's hooks count backward passes down and reduce at the last one. Left at 1, each of the "
+        "passes under no_sync() would reduce, and the second one would raise an error."
     ),
     safety=(
-        "Safe: the same backward passes reduce as under DDP, the last window of an epoch may be shorter, and the "
-        "scaling of the loss stays. With two ranks in float32 the weights are bit-identical."
+        "Safe: the same backward passes reduce as under DDP, the last window of an epoch may be shorter, "
+        "and the scaling of the loss stays. With two ranks in float32 the weights are bit-identical."
     ),
     check=check,
     average_after=AverageAfter.REFUSED,
@@ -146,7 +147,7 @@ RULE = Rule(
             model = DDP(torch.nn.Linear(2, 1))
             model(x).sum().backward()
             """,
-            reason="a class of the project's own that stands in for DDP in a lone process",
+            reason="a class of the project that stands in for DDP in a single process",
         ),
     ),
 )

@@ -32,7 +32,7 @@ def check(facts: Facts) -> Iterator[Finding]:
             yield required(facts, "HVD406", names, call, message, _drop, names, call)
         for group in steps_of(facts).groups:
             if group.optimizers & held and may_be_pending(facts, names, call, group):
-                message = "gradients of a window that no step has closed are reduced, then thrown away"
+                message = "gradients accumulated without a step are reduced, then discarded"
                 make = (_synchronize, names, call, receiver)
                 yield required(facts, "HVD406", names, call, message, *make)
 
@@ -51,16 +51,17 @@ RULE = Rule(
     id="HVD406",
     title="zero_grad without arguments",
     what=(
-        "Drops the arguments of optimizer.zero_grad(), and where an epoch may end in the middle of a window of "
-        "backward passes, writes optimizer.synchronize() before it."
+        "Drops the arguments of optimizer.zero_grad(), and where an epoch may end in the middle of a window "
+        "of backward passes, writes optimizer.synchronize() before it."
     ),
     why=(
-        "zero_grad(set_to_none=True) is a TypeError with Horovod's optimizer. It also refuses to throw gradients "
-        "away that were never reduced, which is what a script does that starts each epoch with zero_grad()."
+        "zero_grad(set_to_none=True) is a TypeError with Horovod's optimizer. It also refuses to discard "
+        "gradients that were never reduced, which happens in a script that starts each epoch with "
+        "zero_grad()."
     ),
     safety=(
-        "Safe: set_to_none=True is the default since torch 2.0; Horovod gives a parameter without gradient one "
-        "of zeros in any case. What synchronize() reduces is thrown away by the next line, on every rank."
+        "Safe: set_to_none=True is the default since torch 2.0; Horovod gives a parameter without gradient "
+        "one of zeros in any case. What synchronize() reduces is discarded by the next line, on every rank."
     ),
     check=check,
     average_after=AverageAfter.REFUSED,
@@ -106,7 +107,7 @@ RULE = Rule(
                     optimizer.step()
                 optimizer.zero_grad()
             """,
-            reason="whichever way the test goes, a step has closed the window",
+            reason="on either branch of the test, a step has closed the window",
         ),
     ),
 )

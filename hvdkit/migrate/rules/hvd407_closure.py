@@ -33,11 +33,11 @@ def check(facts: Facts) -> Iterator[Finding]:
         if closure is None or not migrates(facts, step.names) or _never(facts, step, closure):
             continue
         if names_reader(facts, step.names, closure):
-            message = "the closure looks at the gradients that its backward() makes, which are not reduced yet there"
+            message = "the closure reads the gradients of its own backward(), which are not reduced yet"
             advice = "move what follows backward() in the closure between the closure's call and the step"
             yield refused("HVD407", step.names, step.call, message, advice)
         elif facts.options.target == "horovod" and not _is_lbfgs(step):
-            message = "Horovod reduces before it would evaluate the closure, so it is evaluated first"
+            message = "Horovod reduces before it evaluates the closure, so the closure is evaluated first"
             yield required(facts, "HVD407", step.names, step.call, message, _edit, step, closure)
 
 
@@ -83,12 +83,12 @@ RULE = Rule(
     title="closures are evaluated before the step",
     what="Turns `loss = optimizer.step(closure)` into `loss = closure()` and `optimizer.step()`.",
     why=(
-        "Horovod's step() reduces, then evaluates the closure, then updates: the update would use gradients that "
-        "are still being reduced."
+        "Horovod's step() reduces, then evaluates the closure, then updates: the update would use gradients "
+        "that are still being reduced."
     ),
     safety=(
-        "Safe: every optimizer of torch.optim but LBFGS evaluates its closure once, before anything else. Programs "
-        "with LBFGS, and closures that clip or read gradients, are refused."
+        "Safe: every optimizer of torch.optim but LBFGS evaluates its closure once, before anything else. "
+        "Programs with LBFGS, and closures that clip or read gradients, are refused."
     ),
     check=check,
     changes=(

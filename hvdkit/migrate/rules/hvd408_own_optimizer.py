@@ -22,7 +22,7 @@ from hvdkit.migrate.facts.programs.programs import migrates
 from hvdkit.migrate.index.names import FunctionNode, Names
 from hvdkit.migrate.plan import Edit, Finding, Slot
 
-KEEPS_IT = "use --target hvdkit, which keeps the object instead of making a new one"
+KEEPS_IT = "use --target hvdkit, which keeps the object instead of creating a new one"
 
 
 def check(facts: Facts) -> Iterator[Finding]:
@@ -40,7 +40,7 @@ def check(facts: Facts) -> Iterator[Finding]:
         for names, method in facts.flow.methods(value, "step"):
             if method not in seen and not takes_closure(method):
                 seen.add(method)
-                message = "Horovod's step() hands a closure on, None as a rule, so step() has to take one"
+                message = "Horovod's step() passes on a closure, usually None, so step() has to accept one"
                 yield required(facts, "HVD408", names, method, message, _add_closure, names, method)
 
 
@@ -56,14 +56,15 @@ def _constructor(facts: Facts, names: Names, method: FunctionNode, several: bool
     kept = kept_on_self(method, {arg.arg for arg in given})
     if kept is not None:
         message = (
-            "Horovod makes the optimizer anew from its groups: what the constructor keeps on self is lost"
+            "Horovod recreates the optimizer from its parameter groups: what the constructor keeps on self "
+            "is lost"
         )
         tell = manual if several else refused
         yield tell("HVD408", names, kept, message, KEEPS_IT)
         return
     without_default = required_parameters(method)
     if without_default:
-        message = "Horovod makes the optimizer anew from its groups, which hold these options"
+        message = "Horovod recreates the optimizer from its parameter groups, which hold these options"
         yield required(facts, "HVD408", names, method, message, _defaults, names, method, without_default)
 
 
@@ -86,15 +87,15 @@ def _add_closure(names: Names, method: FunctionNode) -> Edit:
 
 RULE = Rule(
     id="HVD408",
-    title="a project's own optimizer fits Horovod",
+    title="a custom optimizer fits Horovod",
     what=(
-        "Gives the required options of an own optimizer's constructor a default, and its step() a closure "
+        "Gives the required options of a custom optimizer's constructor a default, and its step() a closure "
         "argument. Refuses a class whose constructor keeps options outside the parameter groups."
     ),
     why=(
-        "hvd.DistributedOptimizer makes a new object from the parameter groups alone and calls step(closure): a "
-        "required option or a step() without argument is a TypeError, an option kept on self falls back to its "
-        "default without a word."
+        "hvd.DistributedOptimizer makes a new object from the parameter groups alone and calls "
+        "step(closure): a required option or a step() without argument is a TypeError, an option kept on "
+        "self silently falls back to its default."
     ),
     safety="Safe: each group carries its own options, so the defaults are never used.",
     check=check,

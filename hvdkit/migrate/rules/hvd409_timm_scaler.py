@@ -29,7 +29,7 @@ def check(facts: Facts) -> Iterator[Finding]:
             if len(call.args) + len(call.keywords) < 2 or not migrates(facts, names):
                 continue
             if any(value.name == SCALER for value in facts.flow.values(names, call.func)):
-                message = "timm's NativeScaler looks at the gradients as soon as backward() returns"
+                message = "timm's NativeScaler reads the gradients as soon as backward() returns"
                 yield required(facts, "HVD409", names, call, message, _edit, facts, names, call)
 
 
@@ -82,7 +82,7 @@ def _clipping(names: Names, call: ast.Call, scaler: str, optimizer: str) -> list
     if mode is None:
         clip = f"torch.nn.utils.clip_grad_norm_({source.segment(parameters)}, {text})"
     elif any(binding.kind != "import" for binding in names.module.names.get(DISPATCH, ())):
-        raise edits.CannotEdit(f"{DISPATCH} is another thing in this file")
+        raise edits.CannotEdit(f"{DISPATCH} means something else in this file")
     else:
         clip = f"{DISPATCH}({source.segment(parameters)}, {text}, mode={source.segment(mode)})"
     lines = [f"{scaler}.unscale_({optimizer})", clip]
@@ -102,12 +102,13 @@ RULE = Rule(
     title="timm's NativeScaler is written out",
     what="Replaces the call of timm.utils.NativeScaler by what it does, with the reduction after backward().",
     why=(
-        "The helper unscales, clips and steps right behind backward(), inside the library. Under Horovod it would "
-        "see gradients of one rank, half reduced, and an overflow would make one rank alone skip its step."
+        "The helper unscales, clips and steps right after backward(), inside the library. Under Horovod it "
+        "would see gradients of one rank, partly reduced, and an overflow would make that rank alone skip "
+        "its step."
     ),
     safety=(
-        "Safe: the same scaler does the same calls in the same order. A call with other options than how to clip "
-        "is refused."
+        "Safe: the same scaler makes the same calls in the same order. A call with options other than "
+        "clipping is refused."
     ),
     check=check,
     changes=(
@@ -154,7 +155,7 @@ RULE = Rule(
             loss_scaler = NativeScaler()
             loss_scaler(loss, optimizer)
             """,
-            reason="another class of that name: HVD404 looks inside",
+            reason="a different class of that name: HVD404 looks inside",
         ),
     ),
 )

@@ -32,16 +32,16 @@ def check(facts: Facts) -> Iterator[Finding]:
         if averages & set(ast.walk(metric)):
             continue
         if where_runs(facts, names, call) is Where.ALL:
-            message = "each rank's schedule would watch a number of its own: it watches their average"
+            message = "each rank's schedule would watch its own metric: it watches their average"
             yield safe(facts, "HVD410", names, call, message, _edits, facts, names, metric)
     for names, test in rate_tests(facts):
-        message = "each rank would set the rate of its steps by a number of its own: rank 0 decides"
+        message = "each rank would set its step size from its own metric: rank 0 decides"
         yield required(facts, "HVD410", names, test, message, _decided, facts, names, test)
 
 
 def _decided(facts: Facts, names: Names, test: ast.expr) -> list[Edit]:
     if where_runs(facts, names, test) is not Where.ALL:
-        raise edits.CannotEdit("not all ranks come to this test")
+        raise edits.CannotEdit("not all ranks reach this test")
     return edits.wrap(
         names.source, test, f"{horovod_name(facts, names)}.broadcast_object(bool(", "), root_rank=0)"
     )
@@ -69,14 +69,14 @@ RULE = Rule(
     id="HVD410",
     title="ReduceLROnPlateau watches the average",
     what=(
-        "Averages the metric that a single-process script gives to ReduceLROnPlateau.step over all ranks. Where a "
-        "script that steps by hand sets its rate by a metric, rank 0 decides."
+        "Averages the metric that a single-process script gives to ReduceLROnPlateau.step over all ranks. "
+        "Where a script that steps by hand sets its rate by a metric, rank 0 decides."
     ),
     why=(
-        "A loss over the training data is another one on each rank now. One rank would lower its learning rate and "
-        "another not: from then on the same gradients make other weights, and no error tells."
+        "A loss over the training data now differs on each rank. One rank would lower its learning rate and "
+        "another would not: from then on the same gradients produce different weights, without any error."
     ),
-    safety="Safe: a metric that is the same on all ranks stays what it is, and each rank comes to the same step.",
+    safety="Safe: a metric that is the same on all ranks stays what it is, and each rank reaches the same step.",
     check=check,
     changes=(
         Change(

@@ -25,7 +25,7 @@ def check(facts: Facts) -> Iterator[Finding]:
     averaged = {o.value for place in places if was_averaged(facts, place) for o in place.optimizers}
     for around in optimizer_wrappers(facts):
         if around.optimizers & averaged and not around.copies and not _hands_on(around):
-            message = "gradients are waited for by the optimizer inside: the object around it says how"
+            message = "the inner optimizer waits for the gradients: the object around it passes the calls on"
             yield required(facts, "HVD411", around.names, around.node, message, _edits, facts, around)
 
 
@@ -57,19 +57,19 @@ RULE = Rule(
     id="HVD411",
     title="LARC and Lookahead go around Horovod's optimizer",
     what=(
-        "Lets an apex LARC, a Lookahead (timm, torch_optimizer, pytorch_optimizer) or a class of the project's own "
-        "around the optimizer answer synchronize() and skip_synchronize() with those of the DistributedOptimizer "
-        "inside."
+        "Lets an apex LARC, a Lookahead (timm, torch_optimizer, pytorch_optimizer) or a class of the "
+        "project's own around the optimizer answer synchronize() and skip_synchronize() with those of the "
+        "DistributedOptimizer inside."
     ),
     why=(
-        "The training loop has the outer object only, and LARC scales the gradients in its step(): they must be "
-        "averaged before, as DDP has them. Wrapping the outer object is not possible: Horovod makes a new object of "
-        "its class from parameter groups."
+        "The training loop holds only the outer object, and LARC scales the gradients in its step(): they "
+        "must be averaged before, as under DDP. Wrapping the outer object is not possible: Horovod creates "
+        "a new object of its class from parameter groups."
     ),
     safety=(
-        "Safe: the outer object's step() runs on the same averaged gradients as under DDP, and calls the inner "
-        "one's step() once. HVD404 waits for the gradients where LARC is used. With two ranks in float32 the "
-        "weights are bit-identical."
+        "Safe: the outer object's step() runs on the same averaged gradients as under DDP, and calls the "
+        "inner one's step() once. HVD404 waits for the gradients where LARC is used. With two ranks in "
+        "float32 the weights are bit-identical."
     ),
     check=check,
     average_after=AverageAfter.REFUSED,

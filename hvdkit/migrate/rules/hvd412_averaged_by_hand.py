@@ -17,7 +17,7 @@ from hvdkit.migrate.plan import Edit, Finding
 
 def check(facts: Facts) -> Iterator[Finding]:
     for averaging in averages_by_hand(facts).averagings:
-        message = "the gradients are averaged by the optimizer, and not here any more"
+        message = "the optimizer averages the gradients, so this is removed"
         names, statement = averaging.names, averaging.statement
         tell = required
         if NEVER in averaging.notes:
@@ -25,7 +25,7 @@ def check(facts: Facts) -> Iterator[Finding]:
         finding = tell(facts, "HVD412", names, statement, message, _edit, facts, averaging)
         yield finding.knowing(". ".join(averaging.notes))
     for names, function in averages_by_hand(facts).unneeded(averages_by_hand(facts).averagings):
-        message = f"{function.name} has no use left"
+        message = f"{function.name} is no longer used"
         yield safe(facts, "HVD412", names, function, message, edits.delete_definition, names, function)
 
 
@@ -44,22 +44,24 @@ def _edit(facts: Facts, averaging: Averaging) -> Edit:
 
 RULE = Rule(
     id="HVD412",
-    title="averages by hand are removed",
+    title="hand-written averages are removed",
     what=(
-        "Takes statements away that sum each gradient over all ranks and divide it by their number after a backward "
-        "pass, as PyTorch's tutorial does with average_gradients(model), and their function when nothing else uses it."
+        "Removes statements that sum each gradient over all ranks and divide it by their number after a "
+        "backward pass, as PyTorch's tutorial does with average_gradients(model), and their function when "
+        "nothing else uses it."
     ),
     why=(
-        "hvd.DistributedOptimizer averages the gradients (HVD401). With both, they would be averaged twice, while "
-        "Horovod works on the same tensors."
+        "hvd.DistributedOptimizer averages the gradients (HVD401). With both, they would be averaged twice, "
+        "while Horovod reduces the same tensors."
     ),
     safety=(
-        "Safe: only where it is shown that all gradients of the optimizer's model are summed and divided by the "
-        "world size once, after every backward pass and before anything looks at them; all else is refused "
-        "(HVD904). With two ranks in float32 the weights are bit-identical; with more, the last bit of a gradient may "
-        "differ. A parameter without a gradient has "
-        "zeros now, which is told where the program passes such parameters by. Suggested where they stand under "
-        "`type(param) is torch.Tensor`, as in an old tutorial: that is never true, and nothing was averaged."
+        "Safe: only where it is shown that all gradients of the optimizer's model are summed and divided by "
+        "the world size once, after every backward pass and before anything looks at them; anything else is "
+        "refused (HVD904). With two ranks in float32 the weights are bit-identical; with more, the last bit "
+        "of a gradient may differ. A parameter without a gradient now "
+        "has zeros, which is reported where the program skips such parameters. Suggested where they are "
+        "under `type(param) is torch.Tensor`, as in an old tutorial: that is never true, and nothing was "
+        "averaged."
     ),
     check=check,
     changes=(
@@ -111,7 +113,7 @@ RULE = Rule(
             sum_gradients(model)
             optimizer.step()
             """,
-            reason="a sum is no average; HVD904 refuses it",
+            reason="a sum is not an average; HVD904 refuses it",
         ),
     ),
 )

@@ -32,17 +32,18 @@ STOPPERS = tuple(
     )
 )
 SAME_SCORE = (
-    "let all ranks leave together: a score that is averaged over the ranks (hvd.allreduce), and for a NaN or a time "
-    "limit a handler of your own that asks rank 0, hvd.broadcast_object(...), before engine.terminate()"
+    "make all ranks stop together: average the score over the ranks (hvd.allreduce), and for a NaN or a "
+    "time limit use your own handler that lets rank 0 decide, hvd.broadcast_object(...), before "
+    "engine.terminate()"
 )
 
 EPISODE = (
-    "an episode is over here on one rank and not yet on another, which would take fewer steps or more: they wait for "
-    "each other's gradients in each step"
+    "an episode ends here earlier on one rank than on another, which then takes more or fewer steps: the "
+    "ranks wait for each other's gradients in each step"
 )
 SAME_STEPS = (
-    "count steps, not episodes, in the loop that trains, as many on all ranks, and let each rank reset its own "
-    "environment where its episode is over, without leaving that loop"
+    "count steps, not episodes, in the training loop, the same number on all ranks, and let each rank reset "
+    "its own environment when its episode is over, without leaving that loop"
 )
 
 
@@ -66,18 +67,18 @@ def check(facts: Facts) -> Iterator[Finding]:
             yield _leaves(facts, way) if way.leaves else _skips(facts, way.names, way.test)
     for site in facts.calls(*STOPPERS):
         if only_single(facts, site.names):
-            message = "this handler ends the training by a number that each rank has of its own"
+            message = "this handler ends the training based on a value that differs between ranks"
             yield manual("HVD413", site.names, site.node, message, SAME_SCORE)
 
 
 def _skips(facts: Facts, names: Names, test: ast.expr) -> Finding:
     hvd = horovod_name(facts, names)
     message = (
-        "each rank would skip a batch by a number of its own, and the others would wait for its gradients"
+        "each rank would skip a batch based on its own value, and the others would wait for its gradients"
     )
     advice = (
-        f"skip it on all ranks where one has to: {hvd}.allreduce(torch.as_tensor(float(...)), op={hvd}.Max) > 0, "
-        "in a test that all ranks come to"
+        f"skip it on all ranks where one has to: {hvd}.allreduce(torch.as_tensor(float(...)), op={hvd}.Max) "
+        "> 0, in a test that all ranks reach"
     )
     return manual("HVD413", names, test, message, advice)
 
@@ -87,7 +88,7 @@ def _leaves(facts: Facts, way: WayApart) -> Finding:
     if ends_episode(facts, names, test):
         return manual("HVD413", names, test, EPISODE, SAME_STEPS)
     message = (
-        "each rank would leave this loop by a number of its own, and the others would wait for its gradients"
+        "each rank would leave this loop based on its own value, and the others would wait for its gradients"
     )
     if way.together:
         message += ": rank 0 decides"
@@ -104,20 +105,20 @@ def _edits(facts: Facts, names: Names, test: ast.expr) -> list[Edit]:
 
 RULE = Rule(
     id="HVD413",
-    title="ranks leave the training together",
+    title="ranks leave the training loop together",
     what=(
-        "Lets rank 0 decide where a script leaves its training loop by a loss, a metric or the "
-        "time: early stopping, a limit of the KL divergence, a time limit. A batch that is skipped by such a number "
-        "is reported."
+        "Lets rank 0 decide where a script leaves its training loop based on a loss, a "
+        "metric or the time: early stopping, a limit on the KL divergence, a time limit. A batch that is "
+        "skipped based on such a value is reported."
     ),
     why=(
-        "A loss is another one on each rank now, and so is a metric of a model with BatchNorm. The rank that leaves "
-        "the loop takes no part in the next average, for which the others wait."
+        "A loss now differs on each rank, and so does a metric of a model with BatchNorm. A rank that "
+        "leaves the loop does not take part in the next average, and the others wait for it."
     ),
     safety=(
-        "Safe: every rank reaches the test equally often, because rank 0 also decides the tests around it, and where the "
-        "ranks of a distributed script agree, nothing changes. Where that is not shown, in a loop over something else, "
-        "the test of a single-process script is reported."
+        "Safe: every rank reaches the test the same number of times, because rank 0 also decides the tests around "
+        "it, and where the ranks of a distributed script agree, nothing changes. Where that is not shown, in a "
+        "loop over something else, the test of a single-process script is reported."
     ),
     check=check,
     changes=(
@@ -157,7 +158,7 @@ RULE = Rule(
                         loss.backward()
                     optimizer.step()
             """,
-            reason="all ranks count alike, and a step without a backward pass sends zeros",
+            reason="all ranks count the same, and a step without a backward pass sends zeros",
         ),
     ),
 )

@@ -15,23 +15,21 @@ from hvdkit.migrate.plan import Finding
 def check(facts: Facts) -> Iterator[Finding]:
     for names, call in wider_norms(facts):
         if migrates(facts, names):
-            message = (
-                "this norm may be over gradients, too, that no optimizer holds: each rank has its own of them"
-            )
+            message = "this norm may include gradients that no optimizer holds: they differ on each rank"
             advice = (
-                "give it the parameters that the optimizer holds, or freeze the others by requires_grad_(False) "
-                "above the optimizer"
+                "pass it the parameters that the optimizer holds, or freeze the others with "
+                "requires_grad_(False) above the optimizer"
             )
             yield manual("HVD414", names, call, message, advice)
 
 
 RULE = Rule(
     id="HVD414",
-    title="norms over gradients that nothing averages",
-    what="Reports where gradients are clipped by the norm of a whole model, of which the optimizers hold one part.",
+    title="norms over gradients that are not averaged",
+    what="Reports where gradients are clipped by the norm of a whole model, of which the optimizers hold only a part.",
     why=(
-        "Horovod averages what its optimizer holds; DDP averaged all that has a gradient. The norm, and with it how "
-        "far gradients are clipped, would be another one on each rank: their weights drift apart, and no error tells."
+        "Horovod averages what its optimizer holds; DDP averages every gradient. The norm, and with it how "
+        "much gradients are clipped, would differ on each rank: the weights diverge without any error."
     ),
     safety="Nothing is edited.",
     check=check,

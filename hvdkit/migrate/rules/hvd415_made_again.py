@@ -25,18 +25,18 @@ def check(facts: Facts) -> Iterator[Finding]:
         if again is None or _rests(place):
             continue
         message = (
-            "an optimizer is made again for this model: the hooks of the one before stay on its parameters, and both "
-            "would reduce each gradient"
+            "a second optimizer is created for this model: the first one's hooks stay on its parameters, "
+            "and both would reduce each gradient"
         )
         made = edits.attempt(_edit, place, again)
         if isinstance(made, Obstacle):
             advice = (
-                f"when the training with the one before is over, call its {SETTER}({REST}): "
-                "its hooks rest then"
+                f"when the training with the first one is over, call its {SETTER}({REST}), "
+                "which disables its hooks"
             )
             yield manual("HVD415", place.names, place.call, message, advice)
             continue
-        message += ": the ones before rest"
+        message += ": the earlier ones are disabled"
         yield safe(facts, "HVD415", place.names, place.call, message, made)
 
 
@@ -57,7 +57,7 @@ def _edit(place: WrapPlace, again: Again) -> Edit:
     names, line = place.names, f"{place.target}.{SETTER}({REST})"
     if again.above is not None:
         if names.parents[again.above.statement] not in names.ancestors(place.statement):
-            raise edits.CannotEdit("there may be none before")
+            raise edits.CannotEdit("there may be no earlier one")
         return edits.before(names.source, place.statement, [line])
     region = again.loop if again.loop is not None else again.function
     if (
@@ -105,19 +105,20 @@ def _leaves_early(names: Names, region: ast.AST, body: list[ast.stmt]) -> bool:
 
 RULE = Rule(
     id="HVD415",
-    title="an optimizer made again for the same model",
+    title="a second optimizer for the same model",
     what=(
-        "Lets the hooks of an optimizer rest when another is made for the same model: in a loop over runs or folds, in "
-        "a function that is called again, and where a variable gets its second optimizer."
+        "Disables the hooks of an optimizer when a second one is created for the same model: in a loop over "
+        "runs or folds, in a function that is called again, and where a variable gets its second optimizer."
     ),
     why=(
-        "hvd.DistributedOptimizer puts a hook on each parameter, and it stays there when the optimizer is gone. With "
-        "the next one two hooks reduce the same gradient under the same name, and Horovod stops: in the second run, "
-        "after all of the first."
+        "hvd.DistributedOptimizer puts a hook on each parameter, and it stays there when the optimizer is "
+        "gone. With the next optimizer two hooks reduce the same gradient under the same name, and Horovod "
+        "fails: in the second run, after the whole first one."
     ),
     safety=(
-        "Safe: set_backward_passes_per_step() with a number that is never reached keeps the old hooks from reducing; "
-        "the new optimizer has hooks of its own. Where the old one may be used later, the place is left to the person."
+        "Safe: set_backward_passes_per_step() with a number that is never reached keeps the old hooks from "
+        "reducing; the new optimizer has its own hooks. Where the old one may be used later, the place is "
+        "left to you."
     ),
     check=check,
     changes=(
@@ -164,7 +165,7 @@ RULE = Rule(
                     model(x).sum().backward()
                     optimizer.step()
             """,
-            reason="each run has a model of its own",
+            reason="each run has its own model",
         ),
     ),
 )

@@ -17,12 +17,12 @@ from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rewrites.collectives import fresh
 
 MESSAGE = "the gradients are averaged here, after backward(), as DDP does: the optimizer is left as it is"
-BY_HAND = "the gradients are averaged here, after backward(), before the script's own steps use them"
+BY_HAND = "the gradients are averaged here, after backward(), before the script's own update uses them"
 KNOW = (
-    "every rank waits here for all gradients, while hvd.DistributedOptimizer would send the first ones during "
-    "backward(): an optimizer of torch.optim, made from model.parameters(), is faster"
+    "every rank waits here for all gradients, while hvd.DistributedOptimizer would send the first ones "
+    "during backward(): an optimizer of torch.optim, made from model.parameters(), is faster"
 )
-RATE = "the rate of the script's own steps is left as it is: N ranks draw N times the samples for each step"
+RATE = "the learning rate of the script's own update is left as it is: N ranks process N times the samples per step"
 
 
 def check(facts: Facts) -> Iterator[Finding]:
@@ -121,23 +121,27 @@ RULE = Rule(
     id="HVD416",
     title="gradients are averaged after backward()",
     what=(
-        "Where DDP wraps a model and no optimizer can average its gradients (none is found, another library makes it, "
-        "it steps copies of the parameters or what DDP does not wrap, or apex patches it), averages them right after "
-        "each backward() in which DDP did, and leaves the optimizer as it is. So it does in a program of one process "
-        "that steps by hand, `p.data.add_(p.grad, alpha=-lr)`, for the models and tensors that anything steps there."
+        "Where DDP wraps a model and no optimizer can average its gradients (none is found, another library "
+        "makes it, it steps copies of the parameters or what DDP does not wrap, or apex patches it), "
+        "averages them right after each backward() in which DDP did, and leaves the optimizer as it is. It "
+        "does the same in a single-process program with a hand-written update, `p.data.add_(p.grad, "
+        "alpha=-lr)`, for the models and tensors updated there."
     ),
     why=(
-        "This is what DDP does, said literally: when backward() returns, every gradient of the model is the average "
-        "over the ranks. It asks nothing of the optimizer. Without it the program would be refused (HVD905)."
+        "This is literally what DDP does: when backward() returns, every gradient of the model is the "
+        "average over the ranks. It requires nothing of the optimizer. Without it the program would be "
+        "refused (HVD905)."
     ),
     safety=(
-        "Safe: only where every backward pass of the model is found and the model has a name there. Sparse gradients, "
-        "DDP over some of the ranks and backward passes inside libraries are refused (HVD905). With "
-        "find_unused_parameters a parameter that some rank used gets a gradient on all, and one that no rank used has "
-        "none, as under DDP; so it is where a step by hand asks whether there is a gradient. Steps by hand have to be "
-        "the same on all ranks: where random numbers, or a number of each rank's own, are in one, or what it steps is "
-        "not seen, the program is refused (HVD905, with the reason). Passes that add up may each be averaged: the average of an average is itself. With two "
-        "ranks in float32 the weights are bit-identical. It is slower than hvd.DistributedOptimizer, which is told."
+        "Safe: only where every backward pass of the model is found and the model has a name there. Sparse "
+        "gradients, DDP over some of the ranks and backward passes inside libraries are refused (HVD905). "
+        "With find_unused_parameters a parameter that some rank used gets a gradient on all, and one that "
+        "no rank used has none, as under DDP; the same holds where a hand-written update tests for a "
+        "gradient. Hand-written updates have to be the same on all ranks: where one uses random numbers or "
+        "a value that differs between ranks, or what it updates is not seen, the program is refused "
+        "(HVD905, with the reason). Accumulating passes may each be averaged: the average of an average is "
+        "itself. With two ranks in float32 the weights are bit-identical. It is slower than "
+        "hvd.DistributedOptimizer, which is reported."
     ),
     check=check,
     changes=(
@@ -194,7 +198,7 @@ RULE = Rule(
                 for p in model.parameters():
                     p.data.add_(p.grad + 0.1 * torch.randn_like(p), alpha=-0.1)
             """,
-            reason="each rank adds noise of its own to its weights: with the same gradients they part ways",
+            reason="each rank adds its own noise to its weights: they diverge despite the same gradients",
         ),
     ),
 )

@@ -25,7 +25,7 @@ def check(facts: Facts) -> Iterator[Finding]:
     programs = {id(program): program for program, wrap in asked if wrap.node not in after}
     every = [average for program in programs.values() for average in before_steps(facts, program).averages]
     for average in (average for average in dict.fromkeys(every) if not _done(average)):
-        message = f"the gradients of {average.model} are averaged here, as DDP averaged them"
+        message = f"the gradients of {average.model} are averaged here, as under DDP"
         yield required(facts, "HVD417", average.names, average.statement, message, _edit, facts, average)
 
 
@@ -49,17 +49,19 @@ RULE = Rule(
     id="HVD417",
     title="gradients are averaged before the step",
     what=(
-        "Averages the gradients of a model that DDP wrapped right before they are looked at, or before the step, "
-        "where its optimizer is made in a way that cannot be followed, such as by a name in a configuration."
+        "Averages the gradients of a model that DDP wrapped right before they are read, or before the step, "
+        "where its optimizer is created in a way that cannot be followed, such as by a name in a "
+        "configuration."
     ),
     why=(
-        "An optimizer that is not seen cannot be wrapped, and the hooks of hvd.DistributedOptimizer pass "
-        "parameters by that are frozen when it is made, as those of a GAN's two networks often are."
+        "An optimizer that is not seen cannot be wrapped, and the hooks of hvd.DistributedOptimizer skip "
+        "parameters that are frozen when it is created, as those of a GAN's two networks often are."
     ),
     safety=(
-        "Safe: only where the model of the step, DDP's call for it (or for its parts) and the last backward pass "
-        "above are seen. Whichever of several backward passes DDP reduced in, the step got the average of what the "
-        "ranks had added up. With two ranks in float32 the weights are bit-identical. All else is refused (HVD905)."
+        "Safe: only where the model of the step, DDP's call for it (or for its parts) and the last backward "
+        "pass above are seen. Whichever of several backward passes DDP reduced in, the step got the average "
+        "of what the ranks had accumulated. With two ranks in float32 the weights are bit-identical. "
+        "Anything else is refused (HVD905)."
     ),
     check=check,
     changes=(
@@ -98,7 +100,7 @@ RULE = Rule(
                 torch.nn.utils.clip_grad_norm_(net.parameters(), 1.0)
                 optimizer.step()
             """,
-            note="Once for what adds up in several passes, and before it is clipped.",
+            note="Once for gradients that accumulate over several passes, and before they are clipped.",
         ),
     ),
     keeps=(

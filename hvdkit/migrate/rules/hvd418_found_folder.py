@@ -43,7 +43,7 @@ def check(facts: Facts) -> Iterator[Finding]:
                 continue
             done.add((place, variable))
             if where_runs(facts, names, place) is Where.ALL and not is_told(names, place):
-                message = "one process named this folder by what it found: all ranks take the name that rank 0 finds"
+                message = "one process named this folder by what it found on disk: all ranks use the name that rank 0 finds"
                 yield safe(
                     facts, "HVD418", names, place, message, _edits, facts, names, function, place, variable
                 )
@@ -54,7 +54,7 @@ def _of_one_process(facts: Facts) -> Iterator[Finding]:
     for names in (names for names in facts.files if only_single(facts, names)):
         for loop, variables in free_names(names):
             if where_runs(facts, names, loop) is Where.ALL and not is_told(names, loop):
-                message = "each rank would find a free name of its own: all take the one that rank 0 finds"
+                message = "each rank would find a different free name: all use the one that rank 0 finds"
                 yield safe(facts, "HVD418", names, loop, message, _told, facts, names, loop, variables)
         for function in (None, *names.of_kind(*FUNCTIONS)):
             for statement in found_names(names, function or names.source.tree):
@@ -62,7 +62,7 @@ def _of_one_process(facts: Facts) -> Iterator[Finding]:
                 if names.function(statement) is not function or is_told(names, place):
                     continue
                 if where_runs(facts, names, place) is Where.ALL:
-                    message = "each rank would name the folder by what it finds: all take the name that rank 0 finds"
+                    message = "each rank would name the folder by what it finds on disk: all use the name that rank 0 finds"
                     variables = [names.source.segment(statement.targets[0])]
                     yield safe(facts, "HVD418", names, place, message, _told, facts, names, place, variables)
 
@@ -91,7 +91,7 @@ def _edits(facts: Facts, names: Names, function: FunctionNode, place: ast.stmt, 
             if part.lineno > (last.end_lineno or last.lineno):
                 last = part
     if edits.block(names, last) is not edits.block(names, place):
-        raise edits.CannotEdit("whether the folder is there is asked somewhere else")
+        raise edits.CannotEdit("the test for the folder is somewhere else")
     # Below the assertion: the others make the folder as soon as they have its name.
     told = edits.after(source, last, [f"{variable} = {hvd}.broadcast_object({variable}, root_rank=0)"])
     return [*found, told]
@@ -99,15 +99,17 @@ def _edits(facts: Facts, names: Names, function: FunctionNode, place: ast.stmt, 
 
 RULE = Rule(
     id="HVD418",
-    title="folders that are named by what is there",
+    title="folders named by what exists",
     what=(
-        "Gives all ranks rank 0's name of a folder that the process which started the others made up from what it "
-        "found in a folder, such as the next number; only rank 0 asserts that there is no such folder yet. So it does with a "
-        "name that a single-process script counts up to, while there is one like it, or makes from what is in a folder."
+        "Gives all ranks rank 0's name for a folder that the parent process derived from what it found on "
+        "disk, such as the next number; only rank 0 asserts that there is no such folder yet. It does the "
+        "same with a name that a single-process script counts up until it is free, or derives from the "
+        "contents of a folder."
     ),
     why=(
-        "One process looked, made the folder, and told the others. horovodrun starts all of them: one that looks "
-        "later finds the folder of a faster one, takes the next number for itself, or stops at the assertion."
+        "One process looked, created the folder, and passed the name on. horovodrun starts all processes at "
+        "once: one that looks later finds the folder of a faster one, uses the next number, or stops at the "
+        "assertion."
     ),
     safety="Safe: above mp.spawn one process found one name for all, and rank 0 finds the same.",
     check=check,
@@ -158,7 +160,7 @@ RULE = Rule(
                 dist.init_process_group("gloo")
                 main("out", dist.get_world_size())
             """,
-            note="Only this rule: HVD605 lets the folder be there, HVD106 takes the spawn.",
+            note="Only this rule: HVD605 allows an existing folder, HVD106 handles the spawn.",
         ),
     ),
     keeps=(
@@ -173,7 +175,7 @@ RULE = Rule(
                     folder = os.path.join(out, str(len(os.listdir(out))))
                     os.makedirs(folder)
             """,
-            reason="rank 0 alone looks, as it always did",
+            reason="only rank 0 looks, as before",
         ),
     ),
 )

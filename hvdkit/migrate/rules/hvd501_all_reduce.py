@@ -14,7 +14,7 @@ from hvdkit.migrate.facts.collectives.collectives import collectives, reduction_
 from hvdkit.migrate.facts.programs.horovod_import import horovod_name
 from hvdkit.migrate.plan import Finding
 
-NARROW = "write tensor.copy_(hvd.allreduce(tensor.int(), op=hvd.Sum)) where it is one"
+NARROW = "for such a tensor write tensor.copy_(hvd.allreduce(tensor.int(), op=hvd.Sum))"
 ADVICE = "write hvd.allreduce_(tensor, op=hvd.Sum) (in place; Horovod's default is Average)"
 
 
@@ -27,7 +27,9 @@ def check(facts: Facts) -> Iterator[Finding]:
             continue
         message = f"all_reduce becomes allreduce_, in place as before, op={operation or 'as passed'}"
         if decision.narrow:
-            message = f"Horovod reduces no tensor of this type: a copy as integers is reduced, op={operation}"
+            message = (
+                f"Horovod cannot reduce a tensor of this type: a copy as integers is reduced, op={operation}"
+            )
         yield safe(facts, "HVD501", names, node, message, decision.made)
     for names, constant, operation in reduction_constants(facts):
         if not _argument(facts, constant):
@@ -51,15 +53,16 @@ RULE = Rule(
     id="HVD501",
     title="all_reduce becomes allreduce_",
     what=(
-        "Replaces torch.distributed.all_reduce by hvd.allreduce_ with the reduction written out; an asynchronous "
-        "one by allreduce_async_, its handle's wait() and is_completed() by hvd.synchronize and hvd.poll."
+        "Replaces torch.distributed.all_reduce by hvd.allreduce_ with the reduction written out; an "
+        "asynchronous one by allreduce_async_, its handle's wait() and is_completed() by hvd.synchronize "
+        "and hvd.poll."
     ),
-    why="torch sums in place by default; Horovod averages by default and allreduce gives a new tensor.",
+    why="torch sums in place by default; Horovod averages by default, and allreduce returns a new tensor.",
     safety=(
-        "Safe: same tensor, same reduction. Of a tensor that is made of bytes, 16-bit integers or truth values, which "
-        "Horovod does not reduce, it reduces a copy as integers. Horovod raises on bfloat16 tensors and on tensors "
-        "that are not contiguous: cast them first. Groups that are no process sets and handles that go where "
-        "they cannot be followed are left to the person."
+        "Safe: same tensor, same reduction. For a tensor of bytes, 16-bit integers or Booleans, which "
+        "Horovod does not reduce, it reduces a copy as integers. Horovod raises on bfloat16 "
+        "tensors and on tensors that are not contiguous: cast them first. Groups that are not process "
+        "sets, and handles that cannot be followed, are left to you."
     ),
     check=check,
     changes=(

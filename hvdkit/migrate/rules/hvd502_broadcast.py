@@ -33,10 +33,10 @@ RULE = Rule(
     id="HVD502",
     title="broadcast becomes broadcast_",
     what="Replaces torch.distributed.broadcast by hvd.broadcast_ (asynchronous: broadcast_async_).",
-    why="There is no process group any more; hvd.broadcast, without the underscore, gives a new tensor.",
+    why="There is no longer a process group; hvd.broadcast, without the underscore, returns a new tensor.",
     safety=(
-        "Safe: same tensor, same source; in a process set, too, the source is counted among all ranks. Horovod "
-        "raises on bool, uint8 and bfloat16 tensors and on tensors that are not contiguous."
+        "Safe: same tensor, same source; in a process set, too, the source is counted among all ranks. "
+        "Horovod raises on bool, uint8 and bfloat16 tensors and on tensors that are not contiguous."
     ),
     check=check,
     changes=(

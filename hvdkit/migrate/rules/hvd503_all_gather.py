@@ -20,7 +20,7 @@ def check(facts: Facts) -> Iterator[Finding]:
             message = f"{call.function} is left: {decision.problem}"
             yield manual("HVD503", call.names, call.node, message, ADVICE)
             continue
-        message = f"{call.function} becomes allgather, whose result is put where it was"
+        message = f"{call.function} becomes allgather, whose result is stored in the same place"
         if call.function == "gather":
             message = "gather becomes allgather: every rank gets all, only the destination uses it"
         yield safe(facts, "HVD503", call.names, call.node, message, decision.made)
@@ -30,20 +30,20 @@ RULE = Rule(
     id="HVD503",
     title="all_gather becomes allgather",
     what=(
-        "Replaces torch.distributed.all_gather, all_gather_into_tensor and gather by hvd.allgather, and puts what "
-        "it returns where torch puts it."
+        "Replaces torch.distributed.all_gather, all_gather_into_tensor and gather by hvd.allgather, and "
+        "stores the result where torch stores it."
     ),
     why=(
-        "hvd.allgather returns one tensor, joined along the first dimension, which a scalar does not have; torch "
-        "fills the tensors of a list."
+        "hvd.allgather returns one tensor, joined along the first dimension, which a scalar does not have; "
+        "torch fills the tensors of a list."
     ),
     safety=(
-        "Safe: same values in the same places. The input is detached, since Horovod's gather passes gradients on "
-        "and torch's does not. A list that was made of new tensors gets new contents; any other list, which may "
-        "hold views of a larger tensor, is filled tensor by tensor. Tensors are of one shape, as torch asks for; where "
-        "the list is made with a size for each, which NCCL takes, what all ranks gave is split by their lengths, and "
-        "the other dimensions have to be the same. gather costs every rank the memory that only "
-        "the destination used."
+        "Safe: same values in the same places. The input is detached, since Horovod's gather passes "
+        "gradients back and torch's does not. A list of new tensors gets new contents; any other list, "
+        "which may hold views of a larger tensor, is filled tensor by tensor. Tensors have the same shape, "
+        "as torch requires; where the list is created with a size for each, which NCCL accepts, the "
+        "gathered tensor is split by their lengths, and the other dimensions have to be the same. gather "
+        "now costs every rank the memory that only the destination used."
     ),
     check=check,
     changes=(

@@ -22,7 +22,7 @@ def check(facts: Facts) -> Iterator[Finding]:
         if not problem and not {*needed} <= set(call.given):
             problem = "its arguments were not understood"
         elif not problem and call.group is not None and target == "allgather_object":
-            problem = "Horovod gathers objects among all ranks only"
+            problem = "Horovod gathers objects only from all ranks"
         if problem:
             advice = f"use hvd.{target}, which returns the object (or the list of all ranks' objects)"
             yield manual("HVD504", call.names, call.node, f"{call.function} is left: {problem}", advice)
@@ -108,10 +108,10 @@ RULE = Rule(
         "Replaces broadcast_object_list, all_gather_object, gather_object and scatter_object_list by "
         "hvd.broadcast_object and hvd.allgather_object."
     ),
-    why="There is no process group any more, and Horovod returns what torch puts into a list.",
+    why="There is no longer a process group, and Horovod returns what torch stores in a list.",
     safety=(
-        "Safe: the same objects in the same lists. The transfer is given a name: Horovod would name it by the "
-        "object's type, and ranks that pass different types would wait for each other for ever."
+        "Safe: the same objects in the same lists. The transfer is given a name: Horovod would name it "
+        "by the object's type, and ranks that pass different types would block forever."
     ),
     check=check,
     changes=(

@@ -46,8 +46,8 @@ RULE = Rule(
     id="HVD507",
     title="all_to_all_single becomes alltoall",
     what="Replaces torch.distributed.all_to_all_single with parts of equal sizes by hvd.alltoall.",
-    why="There is no process group any more, and Horovod returns what torch writes into its output.",
-    safety="Safe for parts of equal sizes. Others are left to the person: hvd.alltoall takes int32 sizes.",
+    why="There is no longer a process group, and Horovod returns what torch writes into its output.",
+    safety="Safe for parts of equal sizes. Others are left to you: hvd.alltoall requires int32 sizes.",
     check=check,
     changes=(
         Change(

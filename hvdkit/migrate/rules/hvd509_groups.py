@@ -1,4 +1,4 @@
-"""HVD509: a new group of all ranks is Horovod's global process set; groups of some ranks are left to the person."""
+"""HVD509: a new group of all ranks is Horovod's global process set; groups of some ranks are left to you."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def check(facts: Facts) -> Iterator[Finding]:
     for site in facts.calls(NEW_GROUP):
         names, call = site.names, site.node
         if not of_all_ranks(facts, names, call) or any(keyword.arg is None for keyword in call.keywords):
-            message = "a group of some of the ranks becomes a process set, which every rank has to make"
+            message = "a group of some of the ranks becomes a process set, which every rank has to create"
             yield manual("HVD509", names, call, message, ADVICE)
             continue
         text = f"{horovod_name(facts, names)}.global_process_set"
@@ -35,7 +35,7 @@ RULE = Rule(
     title="groups of ranks",
     what="Replaces a new_group of all ranks by hvd.global_process_set, and reports groups of some ranks.",
     why="Groups belong to the process group; Horovod's process sets have to be announced when it starts.",
-    safety="Safe for all ranks. A group of some ranks is left to the person, with what to write.",
+    safety="Safe for all ranks. A group of some ranks is left to you, with what to write.",
     check=check,
     changes=(
         Change(

@@ -12,18 +12,18 @@ from hvdkit.migrate.plan import Finding
 PREFIX = "torch.distributed."
 # What people call -> what to write instead. Sending between two ranks is refused elsewhere.
 ADVICE = {
-    "scatter": "send the list by hvd.broadcast_object(list, root_rank=src) and take item hvd.rank() of it",
-    "all_to_all": "join the list by torch.cat, send it by hvd.alltoall with splits, and split what comes back",
+    "scatter": "broadcast the list with hvd.broadcast_object(list, root_rank=src) and use its item hvd.rank()",
+    "all_to_all": "join the list with torch.cat, exchange it with hvd.alltoall and splits, and split the result",
     "all_reduce_coalesced": "write hvd.grouped_allreduce_(tensors, op=hvd.Sum)",
     "all_gather_coalesced": "write hvd.grouped_allgather(tensors)",
     "reduce_scatter_coalesced": "write hvd.grouped_reducescatter(tensors, op=hvd.Sum)",
     "all_reduce_multigpu": "drive one GPU with each process, then write hvd.allreduce_(tensor, op=hvd.Sum)",
     "all_gather_multigpu": "drive one GPU with each process, then write hvd.allgather(tensor)",
-    "new_subgroups": "make each group by hvd.add_process_set(ranks), the same sets in one order on all ranks",
-    "new_subgroups_by_enumeration": "make each group by hvd.add_process_set(ranks), in one order on all ranks",
-    "get_process_group_ranks": "keep the list of ranks that the process set was made from",
+    "new_subgroups": "make each group by hvd.add_process_set(ranks), the same sets in the same order on all ranks",
+    "new_subgroups_by_enumeration": "make each group by hvd.add_process_set(ranks), in the same order on all ranks",
+    "get_process_group_ranks": "keep the list of ranks that the process set was created from",
     "get_group_rank": "ask the process set: process_set.rank()",
-    "get_global_rank": "keep the list of ranks that the process set was made from, and index it",
+    "get_global_rank": "keep the list of ranks that the process set was created from, and index it",
 }
 
 
@@ -39,7 +39,7 @@ RULE = Rule(
     id="HVD510",
     title="collectives without a counterpart",
     what="Reports the functions of torch.distributed that have no counterpart, each with what to write instead.",
-    why="What takes their place depends on sizes and groups that the script's author knows.",
+    why="What replaces them depends on sizes and groups that only the script's author knows.",
     safety="Nothing is rewritten: a marker is left above each call.",
     check=check,
     changes=(
@@ -52,7 +52,7 @@ RULE = Rule(
             """\
             import torch.distributed as dist
 
-            # hvdkit: TODO[HVD510] join the list by torch.cat, send it by hvd.alltoall with splits, and split what comes back
+            # hvdkit: TODO[HVD510] join the list with torch.cat, exchange it with hvd.alltoall and splits, and split the result
             dist.all_to_all(received, sent)
             """,
         ),

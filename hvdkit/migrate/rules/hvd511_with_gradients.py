@@ -16,8 +16,8 @@ from hvdkit.migrate.rewrites.collectives import fresh, same_again
 PREFIX = "torch.distributed.nn."
 NO_COLLECTIVES = ("api.", "jit.", "RemoteModule")
 ADVICE = (
-    "write hvd.allreduce(tensor, op=hvd.Sum), which sums the gradients, too, or hvd.allgather, which averages them "
-    "going back where torch sums"
+    "write hvd.allreduce(tensor, op=hvd.Sum), which sums the gradients, too, or hvd.allgather, which "
+    "averages them in the backward pass where torch sums"
 )
 
 
@@ -31,11 +31,12 @@ def check(facts: Facts) -> Iterator[Finding]:
             and alone
             and reduction(facts, site.names, given.get("op")) in ("Sum", "Average")
         ):
-            message = "this all_reduce passes gradients on, summed as well: so does hvd.allreduce"
+            message = "this all_reduce also sums gradients in the backward pass, as hvd.allreduce does"
             yield safe(facts, "HVD511", site.names, site.node, message, _reduced, facts, site, "op" in given)
         elif name == "all_gather" and alone and same_again(site.node.args[0]):
             message = (
-                "this all_gather passes gradients on, summed: so does a sum to which each rank adds its row"
+                "this all_gather sums gradients in the backward pass, as does a sum to which each rank "
+                "contributes its row"
             )
             yield safe(facts, "HVD511", site.names, site.node, message, _gathered, facts, site)
         elif not name.startswith(NO_COLLECTIVES):
@@ -63,18 +64,19 @@ def _gathered(facts: Facts, site: Site) -> Edit:
 
 RULE = Rule(
     id="HVD511",
-    title="collectives that pass gradients on",
+    title="collectives that pass gradients back",
     what=(
-        "Replaces torch.distributed.nn's all_reduce by hvd.allreduce, and its all_gather by a sum over ranks of rows "
-        "that are zero but for the rank's own. The others are reported."
+        "Replaces torch.distributed.nn's all_reduce by hvd.allreduce, and its all_gather by a sum over "
+        "ranks of rows that are zero except for the rank's own. The others are reported."
     ),
     why=(
-        "Contrastive losses send gradients back through the gather. torch sums over the ranks there; hvd.allgather "
-        "averages, which would make that part of the gradient N times too small. hvd.allreduce sums both ways."
+        "Contrastive losses send gradients back through the gather. torch sums over the ranks there; "
+        "hvd.allgather averages, which would make that part of the gradient N times too small. "
+        "hvd.allreduce sums both ways."
     ),
     safety=(
-        "Safe: the same values and gradients on every rank. The sum sends more than a gather would: N rows from each "
-        "rank, which for the features of a batch is little. A group of ranks is left to the person."
+        "Safe: the same values and gradients on every rank. The sum sends more than a gather would: N rows "
+        "from each rank, which for the features of a batch is little. A group of ranks is left to you."
     ),
     check=check,
     changes=(

@@ -19,8 +19,8 @@ from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rewrites.collectives import Part, same_again
 
 ALONE = (
-    "only rank 0 comes here from {place}, and all ranks have to: mpi4py waits there for ever, too, where what it sends "
-    "is large, and else the others take it for what they are sent next"
+    "only rank 0 gets here from {place}, and all ranks have to: mpi4py blocks forever there, too, where the "
+    "message is large, and otherwise the other ranks mistake it for the next one"
 )
 ALLGATHER = ("gather", "allgather", "allreduce")
 
@@ -41,7 +41,7 @@ def check(facts: Facts) -> Iterator[Finding]:
     for names in facts.files:
         if translated(facts, names):
             for statement in _inner_imports(names):
-                message = "nothing uses mpi4py here any more"
+                message = "mpi4py is no longer used here"
                 yield safe(facts, "HVD512", names, statement, message, edits.delete, names, statement)
 
 
@@ -126,21 +126,22 @@ RULE = Rule(
     id="HVD512",
     title="mpi4py's COMM_WORLD becomes Horovod",
     what=(
-        "In torch.distributed programs: replaces what mpi4py's MPI.COMM_WORLD is asked and told by Horovod's calls, "
-        "through whatever variable, attribute, parameter or result it goes: its rank and size, barrier, bcast, "
-        "gather and allgather of objects, and allreduce of numbers by SUM, MAX or MIN. Where it is only handed on or "
-        "tested, it becomes hvd.global_process_set. The import goes with its last use. HVD904 refuses the other "
-        "programs with mpi4py, as they are: one use without a counterpart leaves all others of the program."
+        "In torch.distributed programs: replaces the calls of mpi4py's MPI.COMM_WORLD by Horovod's, through "
+        "whichever variable, attribute, parameter or result it passes: its rank and size, barrier, bcast, "
+        "gather and allgather of objects, and allreduce of numbers by SUM, MAX or MIN. Where it is only "
+        "passed on or tested, it becomes hvd.global_process_set. The import is removed with its last use. "
+        "HVD904 refuses the other programs with mpi4py as they are: one use without a counterpart leaves "
+        "all others in the program."
     ),
     why=(
-        "mpi4py knows the ranks only where mpirun started them. Under horovodrun over Gloo each process is alone to "
-        "it, and would be rank 0 of 1."
+        "mpi4py knows the ranks only where mpirun started them. Under horovodrun with Gloo it sees each "
+        "process alone, as rank 0 of 1."
     ),
     safety=(
-        "Safe: the same objects to the same ranks, in the order in which mpi4py matches its calls, for all transfers "
-        "of one kind share a name. The root of bcast gets its own object back, where mpi4py gives it a copy. gather "
-        "gives its list to all ranks, so it is None again on the others where these may look at it. A sum of floats "
-        "adds the ranks up in their order; MPI promises none."
+        "Safe: the same objects to the same ranks, in the order in which mpi4py matches its calls, since "
+        "all transfers of one kind share a name. The root of bcast gets its own object back, where mpi4py "
+        "returns a copy. gather returns its list on all ranks, so it is set to None on the others where "
+        "they may read it. A sum of floats adds in rank order; MPI guarantees no order."
     ),
     check=check,
     changes=(
@@ -186,7 +187,7 @@ RULE = Rule(
             if comm.rank == 0:
                 comm.send([1, 2], dest=1)
             """,
-            reason="Horovod sends nothing from one rank to another: all of it stays, and HVD904 refuses the program",
+            reason="Horovod has no point-to-point messages: all of it stays, and HVD904 refuses the program",
         ),
     ),
 )

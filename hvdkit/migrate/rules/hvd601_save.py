@@ -49,16 +49,16 @@ def check(facts: Facts) -> Iterator[Finding]:
             continue  # no rank writes it, or every one wrote it before: the post-condition says so
         computed = _computed_apart(facts, writer)
         if computed is not None and started(facts, names, writer.node) == {True}:
-            message = "every rank computes what is written, as all may have to; rank 0 writes it"
+            message = "every rank still computes what is written, since all may have to; rank 0 writes it"
             yield safe(facts, "HVD601", names, writer.node, message, _compute_above, facts, writer, computed)
             continue
         short = writer.name.rpartition(".")[2]
         message = f"every rank would write the file of this {short}"
         if by_starter:
-            message += ", which the process that started them wrote once"
+            message += ", which their parent process wrote once"
         advice = (
-            f"put the writing under `if {horovod_name(facts, names)}.rank() == 0:`, what all ranks have to run outside, "
-            "and a barrier before the file is read"
+            f"put the writing under `if {horovod_name(facts, names)}.rank() == 0:`, the code that all ranks "
+            "have to run outside it, and a barrier before the file is read"
         )
         yield manual("HVD601", names, writer.node, message, advice)
     for (names, ask, copied), statements in found.items():
@@ -100,19 +100,21 @@ RULE = Rule(
     id="HVD601",
     title="files are written by rank 0",
     what=(
-        "Puts a torch.save, torch.jit.save, torch.onnx.export, save_image, numpy.save, save_npz, OmegaConf.save, or "
-        "what figures of matplotlib and plotly write, that every rank would run under `if hvd.rank() == 0:`, and a json, pickle or "
-        "yaml dump that is the last thing a program does; also a copy of a file that the same function saves, of "
-        "Python source, or under a name that stands nowhere else. So with a sound, a picture of cv2's, imageio's or "
-        "PIL's, and a table of pandas, where nothing reads what lies in the folder, either. Tests of the rank around it, above it, in its "
+        "Puts a torch.save, torch.jit.save, torch.onnx.export, save_image, numpy.save, save_npz, "
+        "OmegaConf.save, or what figures of matplotlib and plotly write, that every rank would run under "
+        "`if hvd.rank() == 0:`, and a json, pickle or yaml dump that is the last thing a program does; also "
+        "a copy of a file that the same function saves, of Python source, or under a name that "
+        "appears nowhere else. The same holds for sounds, images written by cv2, imageio or PIL, and "
+        "pandas tables, where nothing reads the folder. Tests of the rank around it, above it, in its "
         "callers and decorators count."
     ),
-    why="N processes writing one file at once leave a broken one.",
+    why="N processes that write the same file at once corrupt it.",
     safety=(
-        "Safe in a script that was single-process: the weights are the same on all ranks. Needed in a DDP "
-        "script, where every rank wrote already, and for copies, sounds, pictures and tables. Where an argument runs the script's own functions, and not such "
-        "that only compute what they return, all ranks go on computing it; several such arguments are left to the "
-        "person, and so is a sound, a picture or a table whose folder may be read, and a file of h5py's."
+        "Safe in a single-process script: the weights are the same on all ranks. Needed in a DDP "
+        "script, where every rank already wrote, and for copies, sounds, images and tables. "
+        "Where an argument calls the script's own functions that do more than compute a "
+        "result, all ranks still compute it; several such arguments are left to you, and so are sounds, "
+        "images or tables whose folder may be read, and h5py files."
     ),
     check=check,
     changes=(

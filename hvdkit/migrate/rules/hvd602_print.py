@@ -62,7 +62,7 @@ RULE = Rule(
     id="HVD602",
     title="printed once",
     what="Puts print statements inside functions of a single-process script under `if hvd.rank() == 0:`.",
-    why="Every rank runs the script, so every line would come N times.",
+    why="Every rank runs the script, so every line would be printed N times.",
     safety="Safe: printing computes nothing. A print that calls the script's own functions is left as it is.",
     check=check,
     changes=(
@@ -110,7 +110,7 @@ RULE = Rule(
             optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
             train(samples)
             """,
-            reason="a pool's process has no Horovod where it is spawned",
+            reason="a process of a pool has no Horovod",
         ),
     ),
 )

@@ -29,7 +29,8 @@ OLDER = (
 )
 
 OWN_CLASS = (
-    "every rank would write this log, and its class is in the project: one such object is like another"
+    "every rank would write this log, and its class is part of the project: the objects of such a class "
+    "cannot be told apart"
 )
 
 
@@ -41,15 +42,17 @@ def check(facts: Facts) -> Iterator[Finding]:
         test = f"{horovod_name(facts, names)}.rank() == 0"
         writer = Value("made", WRITER, call, names)
         if writer not in facts.flow.values(names, call):
-            advice = f"make it on rank 0 only (if {test}:), with every use of it"
+            advice = f"create it on rank 0 only (if {test}:), with every use of it"
             yield manual("HVD603", names, call, OWN_CLASS, advice)
             continue
         uses = _uses(facts)[writer]
         other = next((use for use in uses if not _statement(facts, *use)), None)
         if other is not None or not isinstance(names.parents.get(call), ast.Assign):
             line = other[1].lineno if other is not None else call.lineno
-            advice = f"make it on rank 0 only (if {test}:), with every use of it"
-            message = f"every rank would write this log, and not each use of it is a plain call (line {line})"
+            advice = f"create it on rank 0 only (if {test}:), with every use of it"
+            message = (
+                f"every rank would write this log, and not every use of it is a plain call (line {line})"
+            )
             yield manual("HVD603", names, call, message, advice)
             continue
         message = "the log is written by rank 0"
@@ -74,7 +77,8 @@ def _older(facts: Facts) -> Iterator[Finding]:
             continue
         if trained_by(facts, names, call):
             advice = (
-                f"make it on rank 0 only (if {horovod_name(facts, names)}.rank() == 0:), with every use of it"
+                f"create it on rank 0 only (if {horovod_name(facts, names)}.rank() == 0:), with every use "
+                "of it"
             )
             yield manual("HVD603", names, call, "every rank would write this log", advice)
 
@@ -106,11 +110,12 @@ def _statement(facts: Facts, names: Names, attribute: ast.Attribute) -> bool:
 RULE = Rule(
     id="HVD603",
     title="SummaryWriter on rank 0",
-    what="Makes the SummaryWriter of a single-process script on rank 0 only, and guards the calls of it.",
-    why="N processes writing event files into one folder give N curves on top of each other.",
+    what="Creates the SummaryWriter of a single-process script on rank 0 only, and guards the calls of it.",
+    why="N processes that write event files into one folder produce N curves on top of each other.",
     safety=(
-        "Safe: writing logs computes nothing. Where the writer is used otherwise than by plain calls, a call's "
-        "arguments run the script's own functions, or the library lies in the project, it is left to the person."
+        "Safe: writing logs computes nothing. Where the writer is not only used in plain calls, a "
+        "call's arguments run the script's own functions, or the library is part of the project, it is left "
+        "to you."
     ),
     check=check,
     changes=(

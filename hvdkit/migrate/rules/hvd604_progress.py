@@ -66,7 +66,7 @@ RULE = Rule(
     title="one progress bar, one run",
     what="Shows tqdm's bars, and starts the wandb run, of a single-process script on rank 0 only.",
     why="N bars write over each other on one terminal, and N runs appear for one training.",
-    safety="Safe: neither computes anything, and a disabled bar or run takes the same calls.",
+    safety="Safe: neither computes anything, and a disabled bar or run accepts the same calls.",
     check=check,
     changes=(
         Change(

@@ -37,7 +37,7 @@ def check(facts: Facts) -> Iterator[Finding]:
         # All ranks have the name that was free, rank 0's (HVD418).
         common = only_single(facts, names) and is_free(names, call, call.args[0])
         make = safe if common or _asked(names, call) else needed
-        message = "another rank may have made the folder meanwhile: exist_ok=True"
+        message = "a different rank may have created the folder in the meantime: exist_ok=True"
         yield make(facts, "HVD605", names, call, message, _edits, site)
     for names, call, _ in facts.methods("mkdir"):
         if not kinds_of(facts, names) & {"single", "ddp", *KINDS} or names.qualified(call.func):
@@ -49,7 +49,7 @@ def check(facts: Facts) -> Iterator[Finding]:
             continue
         if where_runs(facts, names, call) is Where.ALL and not caught(names, call):
             make = safe if asked else needed
-            message = "another rank may have made the folder meanwhile: exist_ok=True"
+            message = "a different rank may have created the folder in the meantime: exist_ok=True"
             yield make(facts, "HVD605", names, call, message, _allowed, names, call)
 
 
@@ -91,19 +91,20 @@ def _edits(site: Site) -> list[Edit]:
     made = [_allowed(site.names, call)]
     if site.name == "os.mkdir":
         if not isinstance(call.func, ast.Attribute):
-            raise edits.CannotEdit("os is not imported under a name of its own")
+            raise edits.CannotEdit("os is not imported by name")
         made.append(Edit(source.end(call.func.value), source.end(call.func), ".makedirs"))
     return made
 
 
 RULE = Rule(
     id="HVD605",
-    title="folders made by several ranks",
-    what="Adds exist_ok=True where every rank makes a folder.",
-    why="All ranks see that it is missing, one makes it, and the others stop with FileExistsError.",
+    title="folders created by several ranks",
+    what="Adds exist_ok=True where every rank creates a folder.",
+    why="All ranks see that it is missing, one creates it, and the others fail with FileExistsError.",
     safety=(
-        "Safe where the script asks first: it takes an existing folder. Safe, too, where one process looked for a "
-        "free name, which all ranks then have. Needed elsewhere, where an existing folder was an error."
+        "Safe where the script tests first: it accepts an existing folder. Safe, too, where one process "
+        "looked for a free name, which all ranks then have. Needed elsewhere, where an existing folder was "
+        "an error."
     ),
     check=check,
     changes=(

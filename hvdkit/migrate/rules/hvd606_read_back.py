@@ -100,11 +100,12 @@ RULE = Rule(
     id="HVD606",
     title="a barrier before reading back",
     what=(
-        "Puts hvd.barrier() above a torch.load that follows a torch.save in the same function, or in what it calls; "
-        "also above a numpy.load, or scipy.sparse.load_npz, of a path that the same function saves to."
+        "Puts hvd.barrier() above a torch.load that follows a torch.save in the same function, or in what "
+        "it calls; also above a numpy.load, or scipy.sparse.load_npz, of a path that the same function "
+        "saves to."
     ),
-    why="Rank 0 alone writes now: the others would read a file that is half written, or the one before it.",
-    safety="Safe: only where every rank passes it once, outside of tests and loops.",
+    why="Only rank 0 writes now: the others would read a partial file, or the previous one.",
+    safety="Safe: only where every rank passes it once, outside tests and loops.",
     check=check,
     changes=(
         Change(

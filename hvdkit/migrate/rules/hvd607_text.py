@@ -39,13 +39,14 @@ RULE = Rule(
     title="text files are written by rank 0",
     what=(
         'Puts a `with open(path, "w")` (or append) under `if hvd.rank() == 0:` that every rank would run, and the '
-        'lines from `file = open(path, "w")` to `file.close()`, where all they do is to write texts, csv rows, json, '
-        'yaml or pickles; and a `json.dump(what, open(path, "w"))`.'
+        'lines from `file = open(path, "w")` to `file.close()`, where all they do is write text, CSV rows, JSON, '
+        'YAML or pickles; and a `json.dump(what, open(path, "w"))`.'
     ),
-    why="N processes open the same log: each empties it, or their lines come N times and mixed.",
+    why="N processes open the same log: each truncates it, or their lines appear N times and interleaved.",
     safety=(
-        "Needed: the log then tells what rank 0 has seen. Not touched: a block that calls what other ranks may "
-        "have to run, too, or whose names are used below, and a file whose name stands where it may be read."
+        "Needed: the log then holds what rank 0 has seen. Not touched: a block that calls code that other "
+        "ranks may have to run, too, or whose names are used below, and a file whose name appears where it "
+        "may be read."
     ),
     check=check,
     changes=(

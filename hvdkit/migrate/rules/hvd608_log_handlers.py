@@ -68,18 +68,20 @@ def _handlers(facts: Facts) -> Iterator[Finding]:
             yield safe(facts, "HVD608", names, call, message, edits.wrap, names.source, call, "", other)
         else:
             message = "every rank would write this log"
-            yield manual("HVD608", names, call, message, f"make this handler where {test}, below hvd.init()")
+            yield manual(
+                "HVD608", names, call, message, f"create this handler where {test}, below hvd.init()"
+            )
 
 
 RULE = Rule(
     id="HVD608",
     title="a log file is written by rank 0",
     what=(
-        "Gives the other ranks of a single-process script a logging.NullHandler in place of its logging.FileHandler, "
-        "and os.devnull as the file of logging.basicConfig."
+        "Gives the other ranks of a single-process script a logging.NullHandler in place of its "
+        "logging.FileHandler, and os.devnull as the file of logging.basicConfig."
     ),
-    why="N processes add to one file: each line comes N times, and they mix.",
-    safety="Safe: a handler computes nothing, and a NullHandler takes every call that a FileHandler takes.",
+    why="N processes append to the same file: each line appears N times, and lines interleave.",
+    safety="Safe: a handler computes nothing, and a NullHandler accepts every call that a FileHandler accepts.",
     check=check,
     changes=(
         Change(

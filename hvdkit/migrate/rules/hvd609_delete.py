@@ -35,7 +35,7 @@ def check(facts: Facts) -> Iterator[Finding]:
         alone = isinstance(statement, ast.Expr) and statement.value is call
         if alone and has_rank(facts, names, statement) and not needed_everywhere(facts, names, call):
             make = safe if only_single(facts, names) else needed
-            message = "every rank would delete this file, and the second finds none; rank 0 deletes it"
+            message = "every rank would delete this file, and the second one finds none; rank 0 deletes it"
             condition = f"{horovod_name(facts, names)}.rank() == 0"
             yield make(
                 facts, "HVD609", names, call, message, edits.guard, names.source, [statement], condition
@@ -48,7 +48,7 @@ def check(facts: Facts) -> Iterator[Finding]:
         if not only_single(facts, names) or not _by_all(facts, names, call) or own_file(facts, names, folder):
             continue
         hvd = horovod_name(facts, names)
-        message = "every rank would delete this, some of them after others have put something there"
+        message = "every rank would delete this, some of them after other ranks have written there"
         advice = f"put it under `if {hvd}.rank() == 0:`, and {hvd}.barrier() below, where all ranks run"
         yield manual("HVD609", names, call, message, advice)
 
@@ -93,14 +93,15 @@ RULE = Rule(
     id="HVD609",
     title="files are deleted by rank 0",
     what=(
-        "Puts an os.remove, os.unlink or a Path's unlink() that every rank would run under `if hvd.rank() == 0:`, and "
-        "reports folders that every rank of a script that was single-process would delete."
+        "Puts an os.remove, os.unlink or a Path's unlink() that every rank would run under `if hvd.rank() "
+        "== 0:`, and reports folders that every rank of a single-process script would delete."
     ),
-    why="All ranks see that an old checkpoint is there; one deletes it, and the others stop with FileNotFoundError.",
+    why="All ranks see that an old checkpoint exists; one deletes it, and the others fail with FileNotFoundError.",
     safety=(
-        "Safe in a script that was single-process. Needed in a DDP script, where every rank deleted already. Not "
-        "touched: a file of one rank, what is in a `try` that deals with the error, and what runs before Horovod. "
-        "What goes into a folder after it was deleted has to wait for rank 0, so that is left to the person."
+        "Safe in a single-process script. Needed in a DDP script, where every rank already "
+        "deleted it. Not touched: a rank's own file, a `try` that handles the error, and code that runs "
+        "before Horovod. Writing into a folder after it was deleted has to wait for rank 0, so that "
+        "is left to you."
     ),
     check=check,
     changes=(
@@ -149,7 +150,7 @@ RULE = Rule(
             os.system(f"")
             os.system(f"{command} -r {folder}")
             """,
-            reason="no rm stands at the beginning of these commands",
+            reason="none of these commands begins with rm",
         ),
     ),
 )

@@ -22,7 +22,9 @@ def check(facts: Facts) -> Iterator[Finding]:
             continue  # HVD601, HVD607
         opened = opened_everywhere(facts, writer)
         if opened is not None:
-            message = "every rank would write this file; rank 0 writes it, what the others write goes nowhere"
+            message = (
+                "every rank would write this file; rank 0 writes it, and the other ranks write to os.devnull"
+            )
             yield restored(facts, "HVD610", writer.names, opened.path, message, _edits, facts, opened)
 
 
@@ -42,15 +44,17 @@ RULE = Rule(
     id="HVD610",
     title="files in the middle of what all ranks do",
     what=(
-        'Has the ranks but 0 open os.devnull in place of a file, where `with open(path, "w") as file:`, or the lines '
-        "from `file = open(...)` to `file.close()`, do more than to write: the block computes what is used below, or "
-        "calls what all ranks have to run. Where the training may read the file afterwards, all wait for rank 0."
+        'Makes all ranks except 0 open os.devnull instead of a file, where `with open(path, "w") as file:`, or the lines '
+        "from `file = open(...)` to `file.close()`, do more than write: the block computes what is used "
+        "below, or calls code that all ranks have to run. Where the training may read the file afterwards, "
+        "all wait for rank 0."
     ),
-    why="N processes open the same file: each empties it, or their lines come N times and mixed.",
+    why="N processes open the same file: each truncates it, or their lines appear N times and interleaved.",
     safety=(
-        "Needed: the file then tells what rank 0 has seen, and hosts that share no disk find it on rank 0's alone. "
-        "Only where the file is written to and nothing else. A file that is read is touched only where all ranks come "
-        "by as often as each other: no test around it asks for losses, the clock or what lies on a disk."
+        "Needed: the file then holds what rank 0 has seen, and without a shared disk it exists on rank 0's "
+        "host only. Only where the file is written and not read. A file that is read is touched only where "
+        "all ranks pass equally often: no test around it depends on losses, the clock or the contents of a "
+        "disk."
     ),
     check=check,
     changes=(
@@ -114,7 +118,7 @@ RULE = Rule(
 
             main()
             """,
-            reason="rank 0 may write again what another rank still reads",
+            reason="rank 0 may overwrite what another rank still reads",
             suggested=True,
         ),
     ),

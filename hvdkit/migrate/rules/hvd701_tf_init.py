@@ -35,7 +35,7 @@ def check(facts: Facts) -> Iterator[Finding]:
                 yield safe(facts, "HVD701", where, node, message, edits.delete, where, statement)
             else:
                 yield manual("HVD701", where, node, message, advice)
-        message = "Horovod starts first, and each process takes the GPU of its local rank"
+        message = "Horovod starts first, and each process uses the GPU of its local rank"
         first = names.source.tree.body[0]
         yield required(facts, "HVD701", names, first, message, _edit, facts, program)
 
@@ -74,14 +74,14 @@ RULE = Rule(
     id="HVD701",
     title="a TensorFlow program starts Horovod",
     what=(
-        "Adds hvd.init() at the program's start, and gives each process the GPU of its local rank, with memory "
-        "that grows as it is needed."
+        "Adds hvd.init() at the program's start, and gives each process the GPU of its local rank, with "
+        "memory growth enabled."
     ),
     why=(
-        "TensorFlow takes the whole memory of every GPU that it sees: two processes on one host would leave each "
-        "other none. It has to be told before the first operation."
+        "TensorFlow allocates the whole memory of every GPU that it sees: two processes on one host would "
+        "exhaust it. This has to be set before the first operation."
     ),
-    safety="Safe: on one process it changes only how GPU memory is taken.",
+    safety="Safe: in one process it changes only how GPU memory is allocated.",
     check=check,
     changes=(
         Change(

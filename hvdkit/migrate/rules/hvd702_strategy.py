@@ -20,7 +20,7 @@ def check(facts: Facts) -> Iterator[Finding]:
     handed = any(node not in made for _, node in strategies.handed)
     for site in strategies.made:
         short = site.name.rpartition(".")[2]
-        message = f"the ranks of the job take the place of the replicas of {short}"
+        message = f"the ranks of the job replace the replicas of {short}"
         yield required(facts, "HVD702", site.names, site.node, message, _edit, facts, site, handed)
 
 
@@ -34,14 +34,14 @@ def _edit(facts: Facts, site: Site, handed: bool) -> list[Edit]:
 
 RULE = Rule(
     id="HVD702",
-    title="mirrored strategies go",
+    title="mirrored strategies are removed",
     what=(
-        "Removes tf.distribute.MirroredStrategy, MultiWorkerMirroredStrategy and OneDeviceStrategy. Where the "
-        "strategy is handed to functions or kept in objects, TensorFlow's default strategy takes its place, which "
-        "has one replica and changes nothing."
+        "Removes tf.distribute.MirroredStrategy, MultiWorkerMirroredStrategy and OneDeviceStrategy. Where "
+        "the strategy is passed to functions or kept in objects, TensorFlow's default strategy replaces it, "
+        "which has one replica and changes nothing."
     ),
     why="A process of a Horovod job works on one device: a strategy inside it would take all of them.",
-    safety="Safe with HVD703 to HVD709, which rewrite every use; a use that they do not know refuses the program (HVD790).",
+    safety="Safe with HVD703 to HVD709, which rewrite every use; a program with any other use is refused (HVD790).",
     check=check,
     changes=(
         Change(
@@ -79,7 +79,7 @@ RULE = Rule(
                 model = tf.keras.models.load_model("model.h5")
             print(model.predict(x))
             """,
-            reason="nothing is trained: all GPUs of the host may well work on the predictions",
+            reason="nothing is trained: prediction may well use all GPUs of the host",
         ),
     ),
 )

@@ -32,12 +32,12 @@ def _edit(use: Use) -> list[Edit]:
 
 RULE = Rule(
     id="HVD703",
-    title="strategy scopes are opened",
-    what="Takes `with strategy.scope():` away and moves its body one level out.",
+    title="strategy scopes are removed",
+    what="Removes `with strategy.scope():` and dedents its body.",
     why="The scope makes mirrored variables, one copy per device of the process. A rank has one device.",
     safety=(
-        "Safe: outside a strategy the scope does nothing. A string over several lines in the body would change with "
-        "its indentation: then the program is left as it was."
+        "Safe: outside a strategy the scope does nothing. A multi-line string in the body would change with "
+        "its indentation: the program is then left as it is."
     ),
     check=check,
     changes=(

@@ -28,7 +28,7 @@ def _edit(use: Use) -> list[Edit]:
     args = keyword(call, "args") or (call.args[1] if len(call.args) > 1 else None)
     kwargs = keyword(call, "kwargs") or (call.args[2] if len(call.args) > 2 else None)
     if function is None or any(isinstance(a, ast.Starred) for a in call.args) or keyword(call, "options"):
-        raise edits.CannotEdit("its arguments cannot be told apart")
+        raise edits.CannotEdit("its arguments cannot be distinguished")
     head: list[str | ast.expr] = (
         ["(", function, ")("] if isinstance(function, ast.Lambda) else [function, "("]
     )
@@ -53,7 +53,7 @@ RULE = Rule(
     title="strategy.run calls the step",
     what="Rewrites strategy.run(step, args=(x,), kwargs=k) as step(x, **k).",
     why="strategy.run runs a step once per replica of the process. A rank is one replica.",
-    safety="Safe: it is what strategy.run does with one replica. What the replicas' values become is HVD705's.",
+    safety="Safe: it is what strategy.run does with one replica. HVD705 rewrites the use of the replicas' values.",
     check=check,
     changes=(
         Change(
@@ -104,7 +104,7 @@ RULE = Rule(
             model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
             model.fit(data)
             """,
-            reason="run is subprocess' own",
+            reason="run is subprocess's",
         ),
     ),
 )

@@ -33,7 +33,7 @@ def _edit(facts: Facts, use: Use) -> list[Edit]:
     given = _given(use, call)
     value, axis = given.get("value"), given.get("axis")
     if value is None or any(isinstance(argument, ast.Starred) for argument in call.args):
-        raise edits.CannotEdit("its arguments cannot be told apart")
+        raise edits.CannotEdit("its arguments cannot be distinguished")
     if use.node.attr == "experimental_local_results":
         return edits.recast(names.source, call, ["(", value, ",)"])
     if use.node.attr == "gather":
@@ -74,8 +74,9 @@ RULE = Rule(
     id="HVD705",
     title="strategy.reduce becomes a collective",
     what=(
-        "Rewrites strategy.reduce with SUM or MEAN as hvd.allreduce with op=hvd.Sum or hvd.Average, over axis 0 as the "
-        "sum or mean of hvd.allgather; strategy.gather as hvd.allgather; experimental_local_results as a tuple of one."
+        "Rewrites strategy.reduce with SUM or MEAN as hvd.allreduce with op=hvd.Sum or hvd.Average, over "
+        "axis 0 as the sum or mean of hvd.allgather; strategy.gather as hvd.allgather; "
+        "experimental_local_results as a tuple of one."
     ),
     why="The value of each replica is the value of each rank, and the reduction runs over the job.",
     safety="Safe: the same numbers are added. Another axis or reduction refuses the program.",
@@ -133,7 +134,7 @@ RULE = Rule(
                 losses = strategy.run(step, args=(x,))
                 total = functools.reduce(max, losses)
             """,
-            reason="reduce is functools' own",
+            reason="reduce is functools'",
         ),
     ),
 )

@@ -21,15 +21,15 @@ FUNCTIONS = ("distribute_datasets_from_function", "experimental_distribute_datas
 
 def check(facts: Facts) -> Iterator[Finding]:
     for use in mirrored_strategies(facts).of("experimental_distribute_dataset"):
-        message = "the dataset itself: HVD710 gives each rank its share, HVD709 its batch"
+        message = "the dataset itself: HVD710 gives each rank its share, HVD709 its batch size"
         yield required(facts, "HVD707", use.names, use.node, message, _dataset, use)
     for use in mirrored_strategies(facts).of(*FUNCTIONS):
         message = "the function is told that this rank is one of size() input pipelines"
         if _asks(facts, use):
             yield required(facts, "HVD707", use.names, use.node, message, _function, facts, use)
             continue
-        advice = "call the function and shard what it gives by rank, right before shuffle and batch"
-        message = "the function of this dataset does not ask for its pipeline: every rank would draw all of the data"
+        advice = "call the function and shard its dataset by rank, right before shuffle and batch"
+        message = "the function of this dataset does not use its input context: every rank would draw all of the data"
         yield refused("HVD707", use.names, use.node, message, advice)
 
 
@@ -59,9 +59,9 @@ def _asks(facts: Facts, use: Use) -> bool:
 
 def _function(facts: Facts, use: Use) -> list[Edit]:
     names, hvd, function = use.names, horovod_name(facts, use.names), _first(use, "dataset_fn")
-    assert use.call is not None and function is not None, "its function was asked for the pipeline's number"
+    assert use.call is not None and function is not None, "its function is given the pipeline's number"
     if len(use.call.args) > 1 or keyword(use.call, "options"):
-        raise edits.CannotEdit("its options say how replicas are fed, and ranks have no replicas")
+        raise edits.CannotEdit("its options set how replicas are fed, and ranks have no replicas")
     context = f"{tf(names)}.distribute.InputContext({hvd}.size(), {hvd}.rank(), {hvd}.size())"
     return edits.recast(names.source, use.call, [function, f"({context})"])
 
@@ -70,11 +70,12 @@ RULE = Rule(
     id="HVD707",
     title="distributed datasets",
     what=(
-        "Takes strategy.experimental_distribute_dataset(dataset) away, and calls the function of "
-        "distribute_datasets_from_function with a context in which each rank is one input pipeline and one replica."
+        "Removes strategy.experimental_distribute_dataset(dataset), and calls the function of "
+        "distribute_datasets_from_function with a context in which each rank is one input pipeline and one "
+        "replica."
     ),
-    why="The strategy deals each batch to its replicas. A rank draws its own share instead.",
-    safety="Safe together with HVD709 and HVD710. A dataset function that never asks for its pipeline is refused.",
+    why="The strategy splits each batch among its replicas. A rank draws its own share instead.",
+    safety="Safe together with HVD709 and HVD710. A dataset function that never uses its input context is refused.",
     check=check,
     changes=(
         Change(

@@ -27,29 +27,29 @@ def check(facts: Facts) -> Iterator[Finding]:
             if "os.environ" in names.qualified(target):
                 written[binding.node] = names.statement(binding.node)
         for node, statement in written.items():
-            message = "the launcher tells each process its rank"
+            message = "the launcher passes each process its rank"
             yield safe(facts, "HVD708", names, node, message, _delete, facts, names, statement)
         for constant in names.texts.get(NAME, ()):
             if names.parents.get(constant) in written:
                 continue
             hvd = horovod_name(facts, names)
-            advice = f"take the number of workers from {hvd}.size() and the index from {hvd}.rank()"
-            message = "TF_CONFIG is read here, and no launcher of Horovod's sets it"
+            advice = f"use {hvd}.size() for the number of workers and {hvd}.rank() for the index"
+            message = "TF_CONFIG is read here, and Horovod's launchers do not set it"
             yield manual("HVD708", names, constant, message, advice)
 
 
 def _delete(facts: Facts, names: Names, statement: ast.stmt) -> list[Edit]:
     if not isinstance(statement, ast.Assign) or len(statement.targets) != 1:
-        raise edits.CannotEdit("it is assigned together with something else")
+        raise edits.CannotEdit("it is assigned in the same statement as something else")
     return placed(facts, names, statement, [edits.delete(names, statement)])
 
 
 RULE = Rule(
     id="HVD708",
     title="TF_CONFIG goes",
-    what="Deletes the assignments of os.environ['TF_CONFIG'] in programs whose strategy goes.",
+    what="Deletes the assignments of os.environ['TF_CONFIG'] in programs whose strategy is removed.",
     why="TF_CONFIG names the workers of a tf.distribute cluster. With Horovod horovodrun or mpirun starts the ranks.",
-    safety="Safe: only tf.distribute reads it. Where the program itself reads it, that is left to the person.",
+    safety="Safe: only tf.distribute reads it. Where the program itself reads it, that is left to you.",
     check=check,
     changes=(
         Change(

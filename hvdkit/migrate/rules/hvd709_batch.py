@@ -22,7 +22,7 @@ from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rewrites.tensorflow import divided, is_divided
 from hvdkit.migrate.values.arguments import keyword
 
-MESSAGE = "a strategy deals one batch to all replicas: a rank draws its part of it"
+MESSAGE = "a strategy splits one batch among all replicas: a rank draws its part of it"
 BATCHES = ("batch", "padded_batch", "ragged_batch")
 
 
@@ -85,8 +85,8 @@ RULE = Rule(
         "Divides by hvd.size() the batch sizes of datasets, and of fit on arrays, that a strategy trained on."
     ),
     why=(
-        "Under a strategy `batch(64)` means 64 for all replicas together. Without the division the migrated job "
-        "would take a batch as many times larger as it has ranks."
+        "Under a strategy `batch(64)` means 64 for all replicas together. Without the division the "
+        "migrated job's batch would be size() times larger."
     ),
     safety="Safe: with as many ranks as there were replicas the batches are the same size. It has to divide evenly.",
     check=check,

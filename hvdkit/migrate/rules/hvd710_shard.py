@@ -29,8 +29,8 @@ from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rewrites.tensorflow import divided, is_divided
 from hvdkit.migrate.rewrites.tensorflow_shares import shard, slices
 
-MESSAGE = "each rank trains on its own share, as many elements on every rank"
-STEPS = "each rank takes its share of the steps, from data in an order of its own"
+MESSAGE = "each rank trains on its own share, the same number of elements on every rank"
+STEPS = "each rank takes its share of the steps, from data in its own order"
 SHUFFLED_LATER = "give it shuffle=False and batch_size=None, and put .apply(hvd.shard_dataset).shuffle(...).batch(...) below it"
 WHOLE = "every rank may see all of the data"
 ARRAYS = ("x", "y", "sample_weight")
@@ -71,7 +71,9 @@ def _loop(facts: Facts, loop: StepLoop, followed: set[ast.expr]) -> Iterator[Fin
 
 def _left_whole(facts: Facts, names: Names, node: ast.AST, why: str, whole: str = WHOLE) -> Finding:
     hvd = horovod_name(facts, names)
-    advice = f"give rank {hvd}.rank() of {hvd}.size() its own share, with as many batches on every rank"
+    advice = (
+        f"give rank {hvd}.rank() of {hvd}.size() its own share, with the same number of batches on every rank"
+    )
     return manual("HVD710", names, node, f"{why}: {whole}", advice)
 
 
@@ -90,8 +92,8 @@ def _dataset(
         message = f"every rank would train on all of this data: {why}"
         hvd = horovod_name(facts, names)
         advice = (
-            f"write .shard({hvd}.size(), {hvd}.rank()) before shuffle and batch, where all ranks see the same order, "
-            "and take care that every rank gets as many batches"
+            f"write .shard({hvd}.size(), {hvd}.rank()) before shuffle and batch, where all ranks see the "
+            "same order, and make sure that every rank gets the same number of batches"
         )
         yield manual("HVD710", names, node, message, advice)
         return
@@ -107,12 +109,12 @@ def _arrays(facts: Facts, call: ModelCall) -> Iterator[Finding]:
     names = call.names
     x, y = call.argument("x"), call.argument("y")
     if call.spread or x is None:
-        yield _left_whole(facts, names, call.node, "what this fit trains on comes from * or **")
+        yield _left_whole(facts, names, call.node, "the training data of this fit comes from * or **")
     elif y is None or isinstance(y, ast.Constant):
         if own_order(facts, names, x):
             yield from _iterator(facts, call, x)
         elif not rank_kinds(facts).inside(names, x):
-            yield _left_whole(facts, names, x, "what this gives is not a dataset that could be followed")
+            yield _left_whole(facts, names, x, "this does not return a dataset that could be followed")
     elif several_inputs(facts, names, x):
         yield _left_whole(facts, names, x, "several inputs at once", "every rank would train on all of them")
     else:
@@ -138,22 +140,23 @@ def _iterator(facts: Facts, call: ModelCall, x: ast.expr) -> Iterator[Finding]:
 
 RULE = Rule(
     id="HVD710",
-    title="training data in shares",
+    title="training data is sharded",
     what=(
-        "Cuts tf.data pipelines that train right before the first shuffle, repeat or batch, and slices the arrays that "
-        "fit is given, so that each rank has its own part. Data for evaluation stays whole on every rank. All ranks "
-        "have to make as many steps: a pipeline that does not divide is filled up with its first elements, as a "
-        "DistributedSampler does it, and arrays lose at most size() - 1 rows at the end."
+        "Cuts tf.data pipelines that train right before the first shuffle, repeat or batch, and slices the "
+        "arrays passed to fit, so that each rank has its own part. Evaluation data stays whole on every "
+        "rank. All ranks have to make the same number of steps: a pipeline that does not divide evenly is "
+        "padded with its first elements, as in a DistributedSampler, and arrays lose at most size() - 1 rows "
+        "at the end."
     ),
     why=(
-        "Otherwise every rank sees all of the data: an epoch would be as many passes as there are ranks. A rank with "
-        "one batch more than the others waits for them forever."
+        "Otherwise every rank sees all of the data: an epoch would be size() passes. A "
+        "rank with one batch more than the others waits for them forever."
     ),
     safety=(
-        "Safe where all ranks see the elements in the same order before the cut. A shuffle without a seed before it, "
-        "a generator, a length that nothing tells, or a pipeline that evaluation shares are left to the person. "
-        "Needed for Keras' own shuffled iterators over images: ranks draw in orders of their own, so that of one "
-        "epoch some images come twice and some not at all, as in Horovod's own examples."
+        "Safe where all ranks see the elements in the same order before the cut. A shuffle without a seed "
+        "before it, a generator, an unknown length, or a pipeline that evaluation also uses is left "
+        "to you. Needed for Keras' own shuffled iterators over images: ranks draw in different orders, so "
+        "that in one epoch some images appear twice and some not at all, as in Horovod's own examples."
     ),
     check=check,
     changes=(

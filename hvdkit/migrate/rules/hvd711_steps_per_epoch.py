@@ -44,7 +44,7 @@ def check(facts: Facts) -> Iterator[Finding]:
         if any(name.endswith(".steps_per_epoch") for name in facts.flow.made(names, steps)):
             continue
         if _of_share(facts, names, steps):
-            message = "these steps are computed from a dataset that each rank has a part of"
+            message = "these steps are computed from a dataset of which each rank has a part"
             advice = "make sure that the steps of all ranks together are one pass over the data"
             yield manual("HVD711", names, steps, message, advice)
             continue
@@ -70,10 +70,11 @@ def _schedules(facts: Facts) -> Iterator[Finding]:
                 or getattr(steps, "value", steps) in (None, 0)
             ):
                 continue
-            message = "the rate changes over steps, of which each rank takes its share"
+            message = "the rate changes over steps, and each rank takes only its share of them"
             if names not in fits or site.name.endswith("PiecewiseConstantDecay") or _asks(names, steps):
                 advice = (
-                    f"divide by {horovod_name(facts, names)}.size() what is counted in steps of one process"
+                    f"divide by {horovod_name(facts, names)}.size() the values counted in steps of one "
+                    "process"
                 )
                 yield manual("HVD711", names, steps, message, advice)
             else:
@@ -125,13 +126,13 @@ RULE = Rule(
     id="HVD711",
     title="steps per epoch are shared",
     what=(
-        "Divides steps_per_epoch of a single-process fit by hvd.size(), and the steps over which Keras's schedules of the "
-        "learning rate count, where they are numbers."
+        "Divides steps_per_epoch of a single-process fit by hvd.size(), and the steps over which Keras's "
+        "schedules of the learning rate count, where they are numbers."
     ),
-    why="With as many steps on every rank an epoch would be as many passes over the data as there are ranks.",
+    why="With the same number of steps on every rank, an epoch would be size() passes over the data.",
     safety=(
-        "Safe: all ranks together take the steps that one process took. A strategy's steps stay: its batch was that of "
-        "all replicas. Steps that are counted from a dataset which is itself cut are left to the person."
+        "Safe: all ranks together take the steps that one process took. A strategy's steps stay: its batch "
+        "was that of all replicas. Steps that are counted from a dataset which is itself cut are left to you."
     ),
     check=check,
     changes=(
@@ -156,7 +157,8 @@ RULE = Rule(
     keeps=(
         Keep(
             "import tensorflow as tf\n\nstrategy = tf.distribute.MirroredStrategy()\n"
-            "model = tf.keras.Sequential([tf.keras.layers.Dense(1)])\nmodel.fit(data, steps_per_epoch=1000)\n",
+            "model = tf.keras.Sequential([tf.keras.layers.Dense(1)])\nmodel.fit(data, "
+            "steps_per_epoch=1000)\n",
             reason="a step of a strategy was one of all replicas, as it is one of all ranks now",
         ),
     ),

@@ -23,8 +23,8 @@ from hvdkit.migrate.values.value import Value
 
 MESSAGE = "the gradients are averaged over the ranks before they are applied"
 KERAS_3 = (
-    "with TensorFlow 2.15 and earlier; under Keras 3 (TensorFlow 2.16 and later) plain Horovod's optimizer averages "
-    "nothing, without a word: there run `hvdkit migrate --target hvdkit`, which serves Keras 2 and 3"
+    "with TensorFlow 2.15 and earlier; under Keras 3 (TensorFlow 2.16 and later) plain Horovod's optimizer "
+    "silently averages nothing: there, run `hvdkit migrate --target hvdkit`, which serves Keras 2 and 3"
 )
 SCALED = ("keras.mixed_precision.LossScaleOptimizer", "keras.mixed_precision.experimental.LossScaleOptimizer")
 
@@ -49,12 +49,12 @@ def _findings(facts: Facts) -> Iterator[Finding]:
         optimizer = given_optimizer(facts, call)
         if optimizer is None and call.spread:
             advice = f"give it {horovod_name(facts, names)}.DistributedOptimizer(...)"
-            message = "which optimizer this compile is given cannot be told"
+            message = "which optimizer is passed to this compile cannot be determined"
             yield refused("HVD712", names, call.node, message, advice)
             continue
         if optimizer is None and not takes_default(facts, call):
             hvd = horovod_name(facts, names)
-            advice = f"give it optimizer={hvd}.DistributedOptimizer(...) around the optimizer that it takes by itself"
+            advice = f"give it optimizer={hvd}.DistributedOptimizer(...) around the optimizer that it uses by default"
             message = (
                 "this compile is given no optimizer, and the one that the model's class chooses is not known"
             )
@@ -65,7 +65,7 @@ def _findings(facts: Facts) -> Iterator[Finding]:
             continue
         if facts.options.target == "horovod" and any(value.name in SCALED for value in made):
             advice = f"wrap the optimizer inside: LossScaleOptimizer({horovod_name(facts, names)}.DistributedOptimizer(...))"
-            message = "the loss scale has to come off before the gradients are averaged"
+            message = "the loss scale has to be removed before the gradients are averaged"
             yield refused("HVD712", names, optimizer or call.node, message, advice)
             continue
         yield from _wrapped(facts, call, optimizer, made, bool(made & by_hand), seen)
@@ -122,15 +122,16 @@ RULE = Rule(
     id="HVD712",
     title="DistributedOptimizer in compile",
     what=(
-        "Wraps the optimizer of a model that fit trains in hvd.DistributedOptimizer: where it is made, or in the call of "
+        "Wraps the optimizer of a model that fit trains in hvd.DistributedOptimizer: where it is made, or "
+        "in the call of "
         'compile. A name such as "adam" becomes keras.optimizers.get("adam") first. A model whose class may choose an optimizer '
         "of its own, when compile is given none, is left to you."
     ),
-    why="It averages the gradients of all ranks before they are applied. Without it every rank trains a model of its own.",
+    why="It averages the gradients of all ranks before they are applied. Without it every rank trains a different model.",
     safety=(
-        "Safe with Keras 2 (TensorFlow 2.15 and earlier). Keras 3 never asks plain Horovod's wrapper for the gradients: "
-        "there --target hvdkit is needed (HVD791), as it is around a LossScaleOptimizer. Where nothing says which Keras a "
-        "program runs on, the report says this once."
+        "Safe with Keras 2 (TensorFlow 2.15 and earlier). Keras 3 never calls plain Horovod's wrapper: "
+        "there --target hvdkit is needed (HVD791), as it is around a LossScaleOptimizer. Where the Keras "
+        "version of a program is unknown, the report states this once."
     ),
     check=check,
     changes=(

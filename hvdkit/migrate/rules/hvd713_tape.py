@@ -77,7 +77,9 @@ def _tape(
         advice = (
             "reduce what is applied: hvd.allreduce(gradient, op=hvd.Sum) of each gradient, after the change"
         )
-        message = "the gradients are changed (clipped, say) on each replica before the strategy adds them up"
+        message = (
+            "the gradients are changed (for example clipped) on each replica before the strategy sums them"
+        )
         yield refused("HVD713", names, call, message, advice)
         return
     yield required(facts, "HVD713", names, call, MESSAGE, _edit, facts, names, call, tape, summed, recording)
@@ -101,7 +103,7 @@ def _edit(
     facts: Facts, names: Names, call: ast.Call, tape: ast.expr, summed: bool, recording: ast.expr | None
 ) -> list[Edit]:
     if not isinstance(tape, ast.Name):
-        raise edits.CannotEdit("the tape has no name of its own")
+        raise edits.CannotEdit("the tape has no name")
     hvd, op = horovod_name(facts, names), ""
     if summed:
         op = f", op={hvd}.Sum"
@@ -130,15 +132,16 @@ RULE = Rule(
     id="HVD713",
     title="DistributedGradientTape",
     what=(
-        "Puts `tape = hvd.DistributedGradientTape(tape)` above the tape.gradient(...) whose gradients an optimizer "
-        "applies, or, where that is called while the tape records, around the tape in its `with`. Where a strategy added "
-        "the gradients of its replicas up, op=hvd.Sum keeps that."
+        "Puts `tape = hvd.DistributedGradientTape(tape)` above the tape.gradient(...) whose gradients an "
+        "optimizer applies, or, where that is called while the tape records, around the tape in its `with`. "
+        "Where a strategy summed the gradients of its replicas, op=hvd.Sum keeps that."
     ),
-    why="Each rank has the gradients of its own batch. Without the reduction every rank trains a model of its own.",
+    why="Each rank has the gradients of its own batch. Without the reduction every rank trains a different model.",
     safety=(
-        "Safe: a single-process loss is a mean over its batch, and the mean of the ranks' gradients is the gradient of "
-        "the mean; a strategy's loss is a share of the whole, and shares are summed. A tape whose gradients are not "
-        "applied (a gradient penalty) stays. Gradients that a replica clipped before the sum refuse the program."
+        "Safe: a single-process loss is a mean over its batch, and the mean of the ranks' gradients is the "
+        "gradient of the mean; a strategy's loss is a share of the whole, and shares are summed. A tape "
+        "whose gradients are not applied (a gradient penalty) stays. A program whose replicas clip "
+        "gradients before the sum is refused."
     ),
     check=check,
     changes=(

@@ -39,8 +39,9 @@ def check(facts: Facts) -> Iterator[Finding]:
 
 def _advice(facts: Facts, names: Names) -> str:
     return (
-        f"after the first step, outside any tf.function, call {horovod_name(facts, names)}.broadcast_variables(..., root_rank=0) "
-        "for the model's variables and the optimizer's"
+        "after the first step, outside any tf.function, call "
+        f"{horovod_name(facts, names)}.broadcast_variables(..., root_rank=0) for the model's variables and "
+        "the optimizer's"
     )
 
 
@@ -52,7 +53,7 @@ def _broadcast_inside(facts: Facts, loop: StepLoop) -> bool:
 
 def _finding(facts: Facts, statement: ast.stmt, loops: list[StepLoop]) -> Finding:
     names, hvd = loops[0].names, horovod_name(facts, loops[0].names)
-    message = "after the first step every rank takes rank 0's weights and optimizer state"
+    message = "after the first step every rank receives rank 0's weights and optimizer state"
     models: list[str] = []
     optimizers: list[str] = []
     keras = True
@@ -104,18 +105,19 @@ def _of_module(facts: Facts, names: Names, sources: ast.expr | None) -> bool:
 
 RULE = Rule(
     id="HVD714",
-    title="one start for all ranks",
+    title="all ranks start from the same weights",
     what=(
-        "Broadcasts the model's and the optimizer's variables from rank 0 after the first step of a training loop."
+        "Broadcasts the model's and the optimizer's variables from rank 0 after the first step of a "
+        "training loop."
     ),
     why=(
-        "Each rank draws its own first weights. A Keras model may have its variables, and an optimizer has its own, only "
-        "once the first step has run: a broadcast before it would miss them."
+        "Each rank draws its own initial weights. A Keras model may have its variables, and an optimizer has "
+        "its own, only once the first step has run: a broadcast before it would miss them."
     ),
     safety=(
-        "Safe: it happens once, when the optimizer has counted one step, on all ranks. A run that goes on from a "
-        "checkpoint has counted more, and has read the same weights on all ranks. In a loop that tf.function traces it is "
-        "left to the person."
+        "Safe: it happens once, when the optimizer has counted one step, on all ranks. A run that resumes "
+        "from a checkpoint has counted more, and has read the same weights on all ranks. In a loop that "
+        "tf.function traces it is left to you."
     ),
     check=check,
     changes=(

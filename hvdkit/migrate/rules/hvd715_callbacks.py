@@ -19,7 +19,7 @@ from hvdkit.migrate.plan import Edit, Finding, Slot
 from hvdkit.migrate.rewrites.tensorflow import callbacks
 
 WRITERS_RULE = "HVD716"
-MESSAGE = "rank 0's first weights go to all ranks, and metrics are averaged over them"
+MESSAGE = "rank 0's initial weights are broadcast to all ranks, and metrics are averaged over the ranks"
 
 
 def check(facts: Facts) -> Iterator[Finding]:
@@ -27,7 +27,7 @@ def check(facts: Facts) -> Iterator[Finding]:
     for call in migrating_fits(facts):
         names, given = call.names, call.argument("callbacks")
         if given is None and call.spread:
-            message = "which callbacks this fit is given cannot be told"
+            message = "which callbacks are passed to this fit cannot be determined"
             advice = f"put {_text(facts, names)} first among them"
             yield refused("HVD715", names, call.node, message, advice)
             continue
@@ -143,14 +143,14 @@ RULE = Rule(
     id="HVD715",
     title="broadcast and metric average in fit",
     what=(
-        "Puts hvd.callbacks.BroadcastGlobalVariablesCallback(0) and hvd.callbacks.MetricAverageCallback() first among the "
-        "callbacks of every fit."
+        "Puts hvd.callbacks.BroadcastGlobalVariablesCallback(0) and hvd.callbacks.MetricAverageCallback() "
+        "first among the callbacks of every fit."
     ),
     why=(
-        "Each rank draws its own first weights. And EarlyStopping, ReduceLROnPlateau and checkpoints that look at a metric "
-        "must see the same number on every rank, or the ranks part ways and wait for each other forever."
+        "Each rank draws its own initial weights. And EarlyStopping, ReduceLROnPlateau and checkpoints that "
+        "read a metric must see the same number on every rank; otherwise the ranks diverge and block forever."
     ),
-    safety="Safe: the broadcast happens once, after the first batch; the averages come before other callbacks look.",
+    safety="Safe: the broadcast happens once, after the first batch; the averages come before other callbacks read them.",
     check=check,
     changes=(
         Change(
@@ -181,7 +181,7 @@ RULE = Rule(
             model.compile(loss="mse")
             model.fit(data, callbacks=[hvd.callbacks.BroadcastGlobalVariablesCallback(0)])
             """,
-            reason="the broadcast is there",
+            reason="the broadcast exists",
         ),
     ),
 )

@@ -33,7 +33,7 @@ def check(facts: Facts) -> Iterator[Finding]:
             advice = (
                 "keep a ModelCheckpoint; to resume, load it on all ranks and give fit the same initial_epoch"
             )
-            message = "every rank would write this backup, and every rank has to read one to go on from the same epoch"
+            message = "every rank would write this backup, and every rank has to read one to resume from the same epoch"
             yield manual("HVD716", site.names, site.node, message, advice)
 
 
@@ -127,7 +127,7 @@ def _append(facts: Facts, names: Names, node: ast.expr) -> Finding:
 
 
 def _left(facts: Facts, names: Names, node: ast.expr) -> Finding:
-    message = "every rank would write these files, and where the callback goes cannot be told"
+    message = "every rank would write these files, and what the callback is passed to cannot be determined"
     advice = (
         f"give it to fit on rank 0 only: *([callback] if {horovod_name(facts, names)}.rank() == 0 else [])"
     )
@@ -136,12 +136,12 @@ def _left(facts: Facts, names: Names, node: ast.expr) -> Finding:
 
 RULE = Rule(
     id="HVD716",
-    title="callbacks that write live on rank 0",
+    title="callbacks that write run on rank 0",
     what="Keeps ModelCheckpoint, TensorBoard and CSVLogger, and classes derived from them, to rank 0.",
-    why="N processes writing one checkpoint or log at once leave a broken one.",
+    why="N processes that write the same checkpoint or log at once corrupt it.",
     safety=(
-        "Safe: these callbacks write and change no weights. BackupAndRestore is left to the person: every rank has to "
-        "restore, or the ranks would go on from different epochs."
+        "Safe: these callbacks write and change no weights. BackupAndRestore is left to you: every rank has "
+        "to restore, otherwise the ranks would resume from different epochs."
     ),
     check=check,
     changes=(
@@ -179,7 +179,7 @@ RULE = Rule(
                 every.append(TensorBoard())
             model.fit(data, callbacks=every)
             """,
-            reason="it is rank 0's already",
+            reason="it is already restricted to rank 0",
         ),
     ),
 )

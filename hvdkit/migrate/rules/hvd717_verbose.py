@@ -85,7 +85,7 @@ RULE = Rule(
             model.compile(loss="mse")
             model.fit(data, verbose=0)
             """,
-            reason="it shows nothing",
+            reason="verbose is already 0",
         ),
     ),
 )

@@ -39,7 +39,8 @@ def check(facts: Facts) -> Iterator[Finding]:
             yield safe(facts, "HVD718", names, call, MESSAGE, edits.wrap, names.source, call, "", text)
         else:
             advice = (
-                f"put the writing under `if {_condition(facts, names)}:`, what all ranks have to run outside"
+                f"put the writing under `if {_condition(facts, names)}:`, the code that all ranks have to "
+                "run outside it"
             )
             yield manual(
                 "HVD718", names, call, f"every rank would write the file of this {saved.what}", advice
@@ -50,16 +51,16 @@ def check(facts: Facts) -> Iterator[Finding]:
         names = deleted.names
         if _by_all(facts, deleted) and fetched.isdisjoint(names.ancestors(deleted.node)):
             does = "delete" if deleted.what in DELETED else "move"
-            message = f"every rank would {does} this: what one has {does}d the next does not find, or has written anew"
+            message = f"every rank would {does} this: a file that one rank has {does}d is missing on the next, or has been written again"
             advice = (
-                f"put it under `if {_condition(facts, names)}:`, and `{meeting(facts, names)}` after it where the "
-                "others write or read there"
+                f"put it under `if {_condition(facts, names)}:`, and `{meeting(facts, names)}` after it "
+                "where the others write or read there"
             )
             yield manual("HVD718", names, deleted.node, message, advice)
     for saved in summaries(facts):
         names = saved.names
         if _by_all(facts, saved):
-            message = "rank 0 writes the summaries, the others' writer does nothing"
+            message = "rank 0 writes the summaries; the other ranks' writer does nothing"
             yield safe(facts, "HVD718", names, saved.node, message, _summary, facts, saved)
 
 
@@ -139,15 +140,16 @@ RULE = Rule(
     id="HVD718",
     title="TensorFlow files are written by rank 0",
     what=(
-        "Puts model.save, save_weights, export, tf.saved_model.save, Checkpoint and CheckpointManager saves, plots, images "
-        "(PIL, imageio, OpenCV, scikit-image) and numpy saves under `if hvd.rank() == 0:`, with the `with open(...)` around them, and gives other ranks a summary writer "
-        "that does nothing. In a file that other programs import, the test also holds where Horovod was not started. Files and "
-        "folders that are deleted or moved are told."
+        "Puts model.save, save_weights, export, tf.saved_model.save, Checkpoint and CheckpointManager "
+        "saves, plots, images (PIL, imageio, OpenCV, scikit-image) and numpy saves under `if hvd.rank() == "
+        "0:`, with the `with open(...)` around them, and gives other ranks a summary writer that does "
+        "nothing. In a file that other programs import, the test also holds where Horovod was not started. "
+        "Files and folders that are deleted or moved are reported."
     ),
-    why="N processes writing one file at once leave a broken one.",
+    why="N processes that write the same file at once corrupt it.",
     safety=(
-        "Safe: the weights are the same on all ranks. A call whose arguments run the script's own functions, or whose "
-        "result is used, is left to the person."
+        "Safe: the weights are the same on all ranks. A call whose arguments run the script's own "
+        "functions, or whose result is used, is left to you."
     ),
     check=check,
     changes=(

@@ -34,7 +34,9 @@ def check(facts: Facts) -> Iterator[Finding]:
         hvd = horovod_name(facts, names)
         advice = f"average it on all ranks: {hvd}.allreduce(metric.result(), op={hvd}.Average), outside any test of the rank"
         if not all(name.endswith(MEANS) for name in made):
-            message = "each rank has counted its own share, and this metric is no mean that could be averaged"
+            message = (
+                "each rank has counted its own share, and this metric is not a mean that could be averaged"
+            )
             yield manual("HVD719", names, call, message, f"count it on all of the data, or {advice}")
         elif _averaged(facts, names, call):
             continue
@@ -103,13 +105,14 @@ RULE = Rule(
     id="HVD719",
     title="metrics of all ranks",
     what=(
-        "Where a program ran its steps under a strategy and reads metric.result(), puts the mean over the ranks in a "
-        "variable above the statement and reads that."
+        "Where a program ran its steps under a strategy and reads metric.result(), puts the mean over the "
+        "ranks in a variable above the statement and reads that."
     ),
     why="Under a strategy the replicas count one metric together. Each rank counts its own share of the data.",
     safety=(
-        "Safe for metrics that are means: all ranks have as many samples. The reduction stands in a statement of its own, "
-        "which all ranks run, so that the print below it can be rank 0's. Others (AUC, Precision) are left to the person."
+        "Safe for metrics that are means: all ranks have as many samples. The reduction is a "
+        "separate statement, which all ranks run, so that the print below it can be rank 0's. Others "
+        "(AUC, Precision) are left to you."
     ),
     check=check,
     changes=(

@@ -67,11 +67,11 @@ def _is_together(node: ast.AST) -> bool:
 RULE = Rule(
     id="HVD720",
     title="TensorFlow scripts print once",
-    what="Puts a plain print, or tf.print, of a script that was one process under `if hvd.rank() == 0:`.",
-    why="Each line would come once per rank.",
+    what="Puts a plain print, or tf.print, of a single-process script under `if hvd.rank() == 0:`.",
+    why="Each line would be printed once per rank.",
     safety=(
-        "Safe: a print computes nothing. One whose arguments train, reduce or run the script's own functions stays: all "
-        "ranks may have to run those."
+        "Safe: a print computes nothing. One whose arguments train, reduce or run the script's own "
+        "functions stays: all ranks may have to run those."
     ),
     check=check,
     changes=(

@@ -23,7 +23,7 @@ from hvdkit.migrate.values.arguments import keyword, unpacks
 from hvdkit.migrate.values.value import Value
 
 OPTIMIZERS = "keras.optimizers."
-MESSAGE = "N ranks take N times the batch: the learning rate times hvd.size() (linear scaling)"
+MESSAGE = "N ranks process N times the batch: the learning rate times hvd.size() (linear scaling)"
 SCALED = frozenset(f"hvdkit.{module}.scale_lr" for module in ("tensorflow", "tensorflow.keras"))
 
 
@@ -61,12 +61,12 @@ def _default(facts: Facts, names: Names, call: ast.Call, short: str) -> Iterator
     """The rate that Keras takes where none is given; asked for where its versions differ."""
     _, rate = RATES.get(short.lower(), ("", None))
     own: float | str | None = rate
-    said = f"Keras' own is {rate}"
+    said = f"Keras's default is {rate}"
     if short in ASKED.values() and all(
         isinstance(part, (ast.Name, ast.Attribute, ast.Load)) for part in ast.walk(call.func)
     ):
         own = own_rate(ast.unparse(call.func))
-        said = "Keras' own is asked for, as it has changed between its versions"
+        said = "Keras's default is looked up, since it differs between versions"
     if own is not None:
         written = f"learning_rate={scaled(facts, names, own)}"
         add = edits.add_arguments
@@ -99,17 +99,18 @@ RULE = Rule(
     id="HVD721",
     title="Keras learning rates scaled",
     what=(
-        "Multiplies the learning rate of a single-process script's Keras optimizers by hvd.size(). Where none is given, and "
-        'for names such as "adam", it is the one that Keras takes, which an optimizer without a rate tells in '
+        "Multiplies the learning rate of a single-process script's Keras optimizers by hvd.size(). Where "
+        "none is given, and "
+        "for names such as 'adam', it is Keras's default, which an optimizer without a rate returns in "
         "get_config()."
     ),
     why=(
-        "Each rank keeps its batch size, so a step sees N times as many samples. Linear scaling, with a warm-up of some "
-        "epochs, keeps the accuracy (Goyal et al. 2017, arXiv:1706.02677)."
+        "Each rank keeps its batch size, so a step sees N times as many samples. Linear scaling, with a "
+        "warm-up of some epochs, keeps the accuracy (Goyal et al. 2017, arXiv:1706.02677)."
     ),
     safety=(
-        "Suggested: it changes what is computed, and the right factor depends on the model. A schedule is left as it is. A "
-        "strategy's script says already how its rate depends on the replicas."
+        "Suggested: it changes what is computed, and the right factor depends on the model. A schedule is "
+        "left as it is. A script with a strategy already states how its rate depends on the replicas."
     ),
     check=check,
     changes=(

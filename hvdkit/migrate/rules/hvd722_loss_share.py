@@ -30,7 +30,7 @@ def check(facts: Facts) -> Iterator[Finding]:
             and is_divided(facts, site.names, parent)
         ):
             continue
-        message = "TensorFlow divided by its replicas, of which there is one in a rank: by hvd.size() instead"
+        message = "TensorFlow divides by its number of replicas, which is one in a rank: divide by hvd.size() instead"
         yield required(facts, "HVD722", site.names, site.node, message, _edit, facts, site)
 
 
@@ -54,14 +54,15 @@ RULE = Rule(
     id="HVD722",
     title="shares of the loss",
     what=(
-        "Divides tf.nn.compute_average_loss without a global_batch_size, and tf.nn.scale_regularization_loss, by "
-        "hvd.size() in programs whose strategy goes."
+        "Divides tf.nn.compute_average_loss without a global_batch_size, and "
+        "tf.nn.scale_regularization_loss, by hvd.size() in programs whose strategy is removed."
     ),
     why=(
-        "Both divide by the number of replicas that TensorFlow knows, so that the sum over the replicas is the mean. After "
-        "the migration TensorFlow knows one replica, and the gradients of the ranks are still summed (HVD713)."
+        "Both divide by the number of replicas that TensorFlow knows, so that the sum over the replicas is "
+        "the mean. After the migration TensorFlow knows one replica, and the gradients of the ranks are "
+        "still summed (HVD713)."
     ),
-    safety="Safe: the same number is divided by. With a global_batch_size nothing changes: it is the whole job's.",
+    safety="Safe: the divisor is the same number. With a global_batch_size nothing changes: it is the whole job's.",
     check=check,
     changes=(
         Change(
@@ -121,7 +122,7 @@ RULE = Rule(
             for x, y in data:
                 strategy.run(step, args=(x, y))
             """,
-            reason="the global batch is said",
+            reason="the global batch size is given",
         ),
     ),
 )

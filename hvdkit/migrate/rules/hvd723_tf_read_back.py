@@ -31,14 +31,14 @@ RULE = Rule(
     id="HVD723",
     title="reading back what rank 0 has written",
     what=(
-        "Puts hvd.broadcast(0, root_rank=0), which no rank leaves before rank 0 has come to it, above a load_model, "
-        "load_weights, restore, np.load, Image.open or cv2.imread of the path that the program has written further up: "
-        "itself, or by a ModelCheckpoint in fit. horovod.tensorflow has no barrier of its own."
+        "Puts hvd.broadcast(0, root_rank=0), which no rank leaves before rank 0 has reached it, above a "
+        "load_model, load_weights, restore, np.load, Image.open or cv2.imread of the path that the program "
+        "has written further up: itself, or by a ModelCheckpoint in fit. horovod.tensorflow has no barrier."
     ),
-    why="Rank 0 alone writes now: the others would read a file that is half written, missing, or the one before it.",
+    why="Only rank 0 writes now: the others would read a file that is partial, missing, or the previous one.",
     safety=(
-        "Safe: only where every rank passes it once, outside of tests and loops; elsewhere it is told. Paths are compared as "
-        "they are written, with variables of one value replaced by it."
+        "Safe: only where every rank passes it once, outside tests and loops; elsewhere it is reported. "
+        "Paths are compared as written, with constant variables replaced by their value."
     ),
     check=check,
     changes=(

@@ -18,7 +18,7 @@ from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rewrites.starting import runs_started
 from hvdkit.migrate.rewrites.tensorflow import after, barrier, before
 
-MESSAGE = "one process of each host downloads, the others wait and find the data"
+MESSAGE = "one process per host downloads; the others wait and find the data"
 
 
 def check(facts: Facts) -> Iterator[Finding]:
@@ -32,8 +32,8 @@ def check(facts: Facts) -> Iterator[Finding]:
         else:
             hvd, wait = horovod_name(facts, names), barrier(facts, names)
             advice = (
-                f"have one process of each host do it first: `if {hvd}.local_rank() != 0: {wait}` above it, and "
-                f"`if {hvd}.local_rank() == 0: {wait}` below it, where every rank passes both"
+                f"have one process of each host do it first: `if {hvd}.local_rank() != 0: {wait}` above it, "
+                f"and `if {hvd}.local_rank() == 0: {wait}` below it, where every rank passes both"
             )
             message = "every process of a host would download or unpack into the same files at once"
             yield manual("HVD724", names, call, message, advice)
@@ -65,18 +65,18 @@ RULE = Rule(
     id="HVD724",
     title="one download for each host",
     what=(
-        "Lets all but the first process of a host wait while that one calls get_file, keras.datasets' load_data, "
-        "tensorflow_datasets, urlretrieve or extractall; then the others find what is there. Both waits are one collective: "
-        "horovod.tensorflow has no barrier of its own."
+        "Lets all but the first process of a host wait while that one calls get_file, keras.datasets' "
+        "load_data, tensorflow_datasets, urlretrieve or extractall; then the others find the files. "
+        "Both waits are one collective: horovod.tensorflow has no barrier."
     ),
     why=(
-        "N processes that download and unpack into one folder at once read each other's half-written files. It shows "
-        "on the first run on a host, and so in every fresh container."
+        "N processes that download and unpack into one folder at once read each other's partial files. It "
+        "shows on the first run on a host, and so in every fresh container."
     ),
     safety=(
-        "Safe: every rank makes the same data as before, and passes exactly one wait. A test or a loop around the download is "
-        "part of what is waited for. In a return, beside calls of the script's own functions, and in files that other "
-        "programs import it is told."
+        "Safe: every rank makes the same data as before, and passes exactly one wait. A test or a loop "
+        "around the download is part of what is waited for. In a return, beside calls of the script's own "
+        "functions, and in files that other programs import it is reported."
     ),
     check=check,
     changes=(

@@ -10,13 +10,13 @@ from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.programs.tensorflow_programs import environments
 from hvdkit.migrate.plan import Finding
 
-MESSAGE = "each rank plays episodes of its own: one that has trained more often waits for the others forever"
+MESSAGE = "each rank plays its own episodes: a rank that has trained more often blocks forever"
 
 
 def check(facts: Facts) -> Iterator[Finding]:
     advice = (
-        "let all ranks train after the same number of steps of the environment, and as often; seed each environment by "
-        "its rank, so that each plays another game"
+        "let all ranks train after the same number of steps of the environment, and equally often; seed "
+        "each environment by its rank, so that each plays a different game"
     )
     for site in dict.fromkeys(environments(facts).values()):
         yield manual("HVD725", site.names, site.node, MESSAGE, advice)
@@ -25,14 +25,16 @@ def check(facts: Facts) -> Iterator[Finding]:
 RULE = Rule(
     id="HVD725",
     title="ranks that play",
-    what="Tells where a program that learns makes an environment of gym or gymnasium.",
+    what="Reports where a training program creates an environment of gym or gymnasium.",
     why=(
-        "Every training step is one that all ranks take together. An episode ends at another step on every rank, and a "
-        "program that trains when its memory is full, or at the end of an episode, trains more often on one rank than on "
-        "another: the job hangs without a word. Environments that all have one seed play the same game N times."
+        "All ranks take every training step together. An episode ends at a different step on every rank, "
+        "and a program that trains when its memory is full, or at the end of an episode, trains more often "
+        "on one rank than on another: the job hangs silently. Environments that share one seed play the "
+        "same game N times."
     ),
     safety=(
-        "Nothing is edited for it. What a rank has played is its own share of the data: HVD710 cuts nothing there."
+        "Nothing is edited for it. What a rank has played is its own share of the data: HVD710 cuts nothing "
+        "there."
     ),
     check=check,
     changes=(),
@@ -52,7 +54,7 @@ RULE = Rule(
                     states, targets = sample(memory)
                     model.fit(states, targets)
             """,
-            reason="an episode ends at another step on every rank: it is told where it is made",
+            reason="an episode ends at a different step on every rank: the environment's creation is reported",
             reported=True,
         ),
         Keep(

@@ -43,8 +43,8 @@ def check(facts: Facts) -> Iterator[Finding]:
         yield refused("HVD790", names, node, message, advice)
     for names, node in mirrored_strategies(facts).strange:
         text = names.source.segment(node)
-        message = f"what becomes of {text} without the strategy is not known"
-        advice = "take this use of the strategy out first, or write what rank 0 of the job should do here"
+        message = f"what to do with {text} without the strategy is not known"
+        advice = "remove this use of the strategy first, or write what rank 0 of the job should do here"
         yield refused("HVD790", names, node, message, advice)
 
 
@@ -65,8 +65,8 @@ RULE = Rule(
     id="HVD790",
     title="no counterpart in Horovod",
     what=(
-        "Leaves programs alone that use TPUs, parameter servers, Estimators, TensorFlow 1 sessions, Keras Tuner, the Model "
-        "Garden or TF-Agents, and those that use a strategy in a way that no rule knows."
+        "Leaves alone programs that use TPUs, parameter servers, Estimators, TensorFlow 1 sessions, Keras "
+        "Tuner, the Model Garden or TF-Agents, and those that use a strategy in a way that no rule handles."
     ),
     why="No edit of the script reaches a loop that a library owns, and Horovod has no servers and no TPUs.",
     safety="Nothing is edited in any file of the program.",

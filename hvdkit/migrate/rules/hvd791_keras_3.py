@@ -38,10 +38,8 @@ def check(facts: Facts) -> Iterator[Finding]:
         if sign is None:
             continue
         node, what = sign
-        message = f"{what}: under Keras 3 plain Horovod's DistributedOptimizer is taken and averages nothing"
-        advice = (
-            "run `hvdkit migrate --target hvdkit`, whose optimizer and callbacks are made for Keras 2 and 3"
-        )
+        message = f"{what}: Keras 3 accepts plain Horovod's DistributedOptimizer, which then averages nothing"
+        advice = "run `hvdkit migrate --target hvdkit`, whose optimizer and callbacks support Keras 2 and 3"
         yield refused("HVD791", names, node, message, advice)
 
 
@@ -60,12 +58,12 @@ RULE = Rule(
     id="HVD791",
     title="Keras 3 needs hvdkit's optimizer",
     what=(
-        "Refuses the plain target for programs that show that they run on Keras 3: keras.ops, keras.random, KERAS_BACKEND, "
-        "or a requirements.txt with TensorFlow 2.16 or Keras 3 and no tf-keras."
+        "Refuses the plain target for programs that show that they run on Keras 3: keras.ops, keras.random, "
+        "KERAS_BACKEND, or a requirements.txt with TensorFlow 2.16 or Keras 3 and no tf-keras."
     ),
     why=(
-        "Keras 3 takes Horovod's optimizer, and never asks it for the gradients: fit runs, and every rank trains a model of "
-        "its own. Measured with Horovod 0.28.1 and TensorFlow 2.18."
+        "Keras 3 accepts Horovod's optimizer, and never calls its reduction: fit runs, and every rank "
+        "trains a different model. Measured with Horovod 0.28.1 and TensorFlow 2.18."
     ),
     safety="Nothing is edited in any file of the program. --target hvdkit migrates it.",
     check=check,
@@ -89,7 +87,7 @@ RULE = Rule(
             model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
             model.fit(x, y)
             """,
-            reason="nothing shows which Keras it is: HVD712 says so where it wraps the optimizer",
+            reason="the Keras version is unknown: HVD712 reports it where it wraps the optimizer",
             files=(("requirements.txt", "tensorflow>=2.15\n"),),
         ),
     ),

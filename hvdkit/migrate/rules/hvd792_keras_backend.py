@@ -13,11 +13,12 @@ from hvdkit.migrate.facts.tensorflow.backends import BACKEND, TENSORFLOW, other_
 from hvdkit.migrate.plan import Finding
 
 BY_HAND = (
-    "write it by hand with `import hvdkit.keras as hvd`: hvd.init(), optimizer=hvd.DistributedOptimizer(...), "
-    "callbacks=hvd.callbacks([...]), and a DistributedSampler in the DataLoader that fit reads (docs/tensorflow.md)"
+    "write it by hand with `import hvdkit.keras as hvd`: hvd.init(), "
+    "optimizer=hvd.DistributedOptimizer(...), callbacks=hvd.callbacks([...]), and a DistributedSampler in "
+    "the DataLoader that fit reads (docs/tensorflow.md)"
 )
 OPEN = f'on TensorFlow, write os.environ["{BACKEND}"] = "{TENSORFLOW}" above the import of Keras; on PyTorch, {BY_HAND}'
-NO_HOROVOD = f'Horovod has nothing for it: take "{TENSORFLOW}", or "torch" with hvdkit.keras'
+NO_HOROVOD = f'Horovod does not support it: use "{TENSORFLOW}", or "torch" with hvdkit.keras'
 
 
 def check(facts: Facts) -> Iterator[Finding]:
@@ -33,11 +34,11 @@ RULE = Rule(
     id="HVD792",
     title="Keras on another backend",
     what=(
-        "Leaves programs alone whose Keras runs on PyTorch or JAX: KERAS_BACKEND is set in the script, in a module that it "
-        "imports, or in a command or setting beside it; keras.config.set_backend is called; or the script imports Keras and "
-        "PyTorch, and no TensorFlow."
+        "Leaves alone programs whose Keras runs on PyTorch or JAX: KERAS_BACKEND is set in the script, in a "
+        "module that it imports, or in a command or setting next to it; keras.config.set_backend is called; "
+        "or the script imports Keras and PyTorch, and no TensorFlow."
     ),
-    why="Horovod's modules for TensorFlow stop such a program at its start, or reduce none of its gradients.",
+    why="Horovod's TensorFlow modules make such a program fail at its start, or reduce none of its gradients.",
     safety="Nothing is edited in any file of the program.",
     check=check,
     changes=(),

@@ -41,18 +41,18 @@ RULE = Rule(
     id="HVD901",
     title="sharded, tensor, pipeline and remote parallelism is refused",
     what=(
-        "Leaves every program alone that uses FSDP, ZeRO, DeepSpeed, DTensor and device meshes, pipelines, RPC, "
-        "periodic model averaging or torch's elastic agents, or trains in processes that it starts itself. Where all of that stands behind options, and the "
-        "program has DDP or DataParallel without them, --suggested lets it stop with a message where the option "
-        "is set, so that the rest can be migrated."
+        "Leaves alone every program that uses FSDP, ZeRO, DeepSpeed, DTensor and device meshes, pipelines, "
+        "RPC, periodic model averaging or torch's elastic agents, or trains in processes that it starts "
+        "itself. Where all of that is behind options, and the program has DDP or DataParallel without them, "
+        "--suggested makes it stop with a message where the option is set, so that the rest can be migrated."
     ),
     why=(
-        "Horovod is data parallelism: each rank holds the whole model and its optimizer. A rewrite would run, "
-        "and train something else or run out of memory."
+        "Horovod is data parallelism: each rank holds the whole model and its optimizer. A rewrite would "
+        "run, but train a different model or run out of memory."
     ),
     safety=(
-        "Nothing is edited in any file of the program without --suggested, which takes the option away: what "
-        "stood in its branches goes. A test of ranks, of sizes or of what is installed counts as no option."
+        "Nothing is edited in any file of the program without --suggested, which removes the option with the "
+        "code in its branches. A test of ranks, of sizes or of what is installed is not an option."
     ),
     check=check,
     changes=(
@@ -92,7 +92,7 @@ RULE = Rule(
             model = torch.nn.Linear(2, 1)
             optimizer = apex.contrib.optimizers.FP16_Optimizer(torch.optim.SGD(model.parameters(), lr=0.1))
             """,
-            reason="copies in float32, which HVD910 tells: of apex's optimizers the distributed ones shard",
+            reason="copies in float32, which HVD910 reports: of apex's optimizers only the distributed ones shard",
         ),
     ),
 )

@@ -95,7 +95,7 @@ def check(facts: Facts) -> Iterator[Finding]:
         message = f"{framework} starts the ranks and averages the gradients itself ({qualified})"
         advice = (
             f"stay with {framework}, or write the loop in plain PyTorch and run hvdkit migrate on that; "
-            "two owners of the ranks would average twice or hang"
+            "with two owners of the ranks, gradients would be averaged twice or the job would hang"
         )
         yield refused("HVD902", names, node, message, advice)
 
@@ -120,10 +120,10 @@ def _in_module_of_lightning(facts: Facts, names: Names, node: ast.AST) -> bool:
 RULE = Rule(
     id="HVD902",
     title="frameworks that own the ranks are refused",
-    what="Leaves programs alone that train through Accelerate, Lightning, transformers' Trainer, mmengine and the like.",
+    what="Leaves alone programs that train through Accelerate, Lightning, transformers' Trainer, mmengine and the like.",
     why=(
-        "These start the process group, wrap the model and step the optimizer inside the library, where no edit "
-        "of the script reaches. Lightning and Accelerate have no Horovod backend any more."
+        "These start the process group, wrap the model and step the optimizer inside the library, where no "
+        "edit of the script reaches. Lightning and Accelerate no longer have a Horovod backend."
     ),
     safety="Nothing is edited in any file of the program.",
     check=check,

@@ -55,12 +55,12 @@ RULE = Rule(
     id="HVD903",
     title="messages between two ranks are refused",
     what=(
-        "Leaves programs alone that call send, recv and their relatives, or whose gradients pass through an "
-        "all_to_all of their own."
+        "Leaves alone programs that call send, recv and their relatives, or whose gradients pass "
+        "through an all_to_all."
     ),
     why=(
-        "Horovod has collectives only. Such programs are rings, pipelines or parameter servers: what takes the "
-        "messages' place is another program."
+        "Horovod has collectives only. Such programs are rings, pipelines or parameter servers: without the "
+        "messages they would be a different program."
     ),
     safety="Nothing is edited in any file of the program.",
     check=check,
@@ -86,7 +86,7 @@ RULE = Rule(
 
             socket.socket().send(b"x")
             """,
-            reason="a socket's send is not torch's",
+            reason="a socket's send is not torch.distributed's",
         ),
     ),
 )

@@ -23,10 +23,10 @@ ADVICE = (
     "write its calls with torch.distributed or Horovod (bcast is hvd.broadcast_object, gather is "
     "hvd.allgather_object) and run hvdkit migrate again"
 )
-STAYS = "what is done to gradients here stays as it is, and no optimizer of Horovod's averages beside it"
+STAYS = "what is done to gradients here stays as it is, and no Horovod optimizer averages them as well"
 WAIT = (
-    "reduce gradients in calls that wait (or whose handle's wait() stands in the same function), or wrap the model in "
-    "DistributedDataParallel instead, and run hvdkit migrate again"
+    "reduce gradients in calls that wait (or whose handle's wait() stands in the same function), or wrap "
+    "the model in DistributedDataParallel instead, and run hvdkit migrate again"
 )
 UNLIKE = "Horovod's optimizer, which is faster, was not proven to do the same"
 
@@ -48,12 +48,13 @@ def check(facts: Facts) -> Iterator[Finding]:
         function = site.names.function(site.node)
         where = getattr(function, "name", "") or "this loop"
         message = (
-            f"gradients are averaged by hand in {where}, where hvd.DistributedOptimizer averages them too, and "
-            f"that both do the same is not shown: {reason}"
+            f"gradients are averaged by hand in {where}, where hvd.DistributedOptimizer averages them too, "
+            f"and it is not proven that both do the same: {reason}"
         )
         advice = (
-            f"take {where} and its calls away (or wrap the model in DistributedDataParallel instead) "
-            "and run hvdkit migrate again; where it leaves a sum, the average is smaller by the number of ranks"
+            f"remove {where} and its calls (or wrap the model in DistributedDataParallel instead) "
+            "and run hvdkit migrate again; where it leaves a sum, the average is smaller by the number of "
+            "ranks"
         )
         yield refused("HVD904", site.names, site.node, message, advice)
     yield from _beside_mpi(facts)
@@ -69,7 +70,7 @@ def _beside_mpi(facts: Facts) -> Iterator[Finding]:
         kinds = kinds_of(facts, names) & KINDS
         if kinds and not translated(facts, names):
             beside = "torch.distributed" if "ddp" in kinds else "what Horovod would send"
-            message = f"mpi4py talks between the ranks beside {beside}{reason and f': {reason}'}"
+            message = f"mpi4py communicates between the ranks next to {beside}{reason and f': {reason}'}"
             yield refused("HVD904", names, node, message, ADVICE)
 
 
@@ -86,18 +87,19 @@ def _left(facts: Facts) -> Iterator[tuple[Site, NotAveraged]]:
 
 RULE = Rule(
     id="HVD904",
-    title="gradients reduced by hand stay as they are, or are refused",
+    title="hand-written gradient reductions stay, or are refused",
     what=(
-        "Where a program sends gradients through collectives itself in a way that is not shown to be DDP's (a sum "
-        "that is not divided, some of the parameters, a group of ranks, compression, one reduction for several "
-        "backward passes), leaves all of that as it is, as collectives of Horovod, wraps no optimizer, and says so. "
-        "Refuses the program where that is not possible: where it shares its optimizer with one that has no ranks, "
-        "or HVD416 is switched off. Also refuses programs whose ranks talk through mpi4py in a way that HVD512 does not "
-        "rewrite. HVD208 and HVD412 migrate averages that are DDP's to Horovod's optimizer."
+        "Where a program reduces gradients itself in a way that is not proven equal to DDP's (a sum "
+        "that is not divided, some of the parameters, a group of ranks, compression, one reduction "
+        "for several backward passes), keeps all of that, as Horovod collectives, wraps no optimizer, and "
+        "reports it. Refuses the program where that is not possible: where it shares its optimizer with one "
+        "that has no ranks, or HVD416 is switched off. Also refuses programs whose ranks communicate "
+        "through mpi4py in a way that HVD512 does not rewrite. HVD208 and HVD412 migrate averages equal to "
+        "DDP's to Horovod's optimizer."
     ),
     why=(
-        "Horovod's optimizer starts to reduce each gradient during the backward pass. A reduction by hand of the "
-        "same tensor races with it, and what it computes may not be the average."
+        "Horovod's optimizer starts to reduce each gradient during the backward pass. A hand-written "
+        "reduction of the same tensor races with it, and the result may not be the average."
     ),
     safety="Nothing is edited by this rule: HVD5xx translates the collectives one by one.",
     check=check,
@@ -126,7 +128,7 @@ RULE = Rule(
             model(torch.ones(2, 4)).sum().backward()
             optimizer.step()
             """,
-            reason="a collective that cannot be written with Horovod is given gradients: no half of it is migrated",
+            reason="a collective that cannot be written with Horovod is given gradients: the program is not migrated in part",
             reported=True,
         ),
         Keep(

@@ -24,19 +24,20 @@ from hvdkit.migrate.facts.programs.reached_code import runs_in
 from hvdkit.migrate.plan import Finding
 
 ADVICE = (
-    "make the optimizer where hvdkit can see it, from model.parameters() and a class of torch.optim "
+    "create the optimizer where hvdkit can see it, from model.parameters() and a class of torch.optim "
     "or of this project, and run hvdkit migrate again: without hvd.DistributedOptimizer the ranks "
-    "would train apart"
+    "would train separately"
 )
 COPIED = (
-    "gradients are copied to other tensors here, which an optimizer then steps: Horovod reduces the gradients "
-    "of an optimizer's own parameters when backward() makes them, and these are not made there"
+    "gradients are copied to other tensors here, which an optimizer then steps: Horovod reduces the "
+    "gradients of an optimizer's own parameters when backward() computes them, and these are not computed "
+    "there"
 )
 OWN_GRADIENTS = (
     "give the optimizer the model's own parameters; for half precision use torch.autocast and GradScaler"
 )
 AFTER = ". Its gradients are not averaged after backward() (HVD416), since "
-BESIDE = "the script itself steps what no optimizer has: nobody would average these gradients"
+BESIDE = "the script itself updates parameters that no optimizer has: their gradients would not be averaged"
 GIVE = (
     "give these parameters to an optimizer, too. Gradients are not averaged after backward() (HVD416) for all"
 )
@@ -76,7 +77,7 @@ def check(facts: Facts) -> Iterator[Finding]:
     yield from _not_wrapped(facts)
     for names, call in dict.fromkeys(others_beside(facts)):
         if migrates(facts, names):
-            message = "what this makes steps where an optimizer does, and is not known to be one: nobody would average"
+            message = "the object created here has a step() where an optimizer does, and is not known to be one: its gradients would not be averaged"
             yield refused("HVD905", names, call, message, ADVICE)
     for names in facts.files:
         mine = [p for p in programs_of(facts) if p.migrates and names in p.files]
@@ -102,7 +103,7 @@ def _not_wrapped(facts: Facts) -> Iterator[Finding]:
             why, advice = (
                 (obstacle.said, obstacle.advice) if obstacle else (decision.message, decision.advice)
             )
-            message = f"DDP would go, and this optimizer would not average: {why}"
+            message = f"DDP would be removed, and this optimizer would not average: {why}"
             finding = refused("HVD905", optimizer.names, optimizer.node, message, advice)
             yield replace(finding, obstacle=obstacle)
 
@@ -111,13 +112,14 @@ RULE = Rule(
     id="HVD905",
     title="a program without its optimizer is refused",
     what=(
-        "Leaves a program alone when the optimizer of a model that DDP wraps was not found, or cannot be wrapped, and "
-        "HVD416 cannot average after backward() instead (here: for sparse gradients); also one of a single process whose optimizer was not found, or that steps by hand in a way that HVD416 cannot follow, and one whose optimizer steps "
-        "copies of the model's parameters."
+        "Leaves a program alone when the optimizer of a model that DDP wraps was not found, or cannot be "
+        "wrapped, and HVD416 cannot average after backward() instead (here: for sparse gradients); also a "
+        "single-process program whose optimizer was not found, or that updates weights by hand in a way "
+        "that HVD416 cannot follow, and one whose optimizer steps copies of the model's parameters."
     ),
     why=(
-        "DDP averages in the model, Horovod in the optimizer. Where that is missing, each rank trains on its own, "
-        "and no error tells."
+        "DDP averages in the model, Horovod in the optimizer. Without it, each rank trains "
+        "on its own, without any error."
     ),
     safety="Nothing is edited in any file of the program.",
     check=check,
@@ -137,7 +139,7 @@ RULE = Rule(
             model(x).sum().backward()
             optimizer.step()
             """,
-            reason="one of two optimizers is of a library that is not known: with it the ranks would train apart",
+            reason="one of two optimizers comes from an unknown library: with it the ranks would train separately",
             reported=True,
         ),
         Keep(
@@ -154,7 +156,7 @@ RULE = Rule(
                 model(x).sum().backward()
                 optimizer.step()
             """,
-            reason="a batch that is changed by its gradients is each rank's own",
+            reason="each rank has its own batch, which its gradients change",
         ),
     ),
 )

@@ -46,9 +46,9 @@ def check(facts: Facts) -> Iterator[Finding]:
                 f"({before.names.place(before.at)}) and trained later: Horovod gives them no hooks"
             )
             advice = (
-                "migrate with --target hvdkit, whose optimizer covers them; or wrap the optimizer while everything "
-                "that it will ever train has requires_grad=True, freeze after that, and while it is frozen "
-                + STAND_STILL.format("does not require one")
+                "migrate with --target hvdkit, whose optimizer covers them; or wrap the optimizer while "
+                "everything that it will ever train has requires_grad=True, freeze after that, and while it "
+                "is frozen " + STAND_STILL.format("does not require one")
             )
             yield refused("HVD906", late.names, late.at, message, advice)
 
@@ -69,8 +69,8 @@ def _frozen_late(facts: Facts, found: list[Switch]) -> Iterator[Finding]:
         if moved:
             place = moved[0].names.place(moved[0].node)
             message = (
-                "these parameters may be frozen while the program trains: Horovod gives them gradients of zero, by "
-                f"which the optimizer of {place} moves them on"
+                "these parameters may be frozen while the program trains: Horovod gives them zero "
+                f"gradients, and the optimizer of {place} keeps moving them"
             )
             advice = STAND_STILL.format("does not require one")
             yield manual("HVD906", switch.names, switch.at, message, advice)
@@ -90,8 +90,8 @@ def _groups(facts: Facts) -> Iterator[Finding]:
                 f"({place.names.place(place.statement)}): Horovod gives its parameters no hooks"
             )
             advice = (
-                "migrate with --target hvdkit, whose optimizer covers them; or give the optimizer all groups right "
-                "where it is made"
+                "migrate with --target hvdkit, whose optimizer covers them; or pass the optimizer all "
+                "groups where it is created"
             )
             yield refused("HVD906", names, call, message, advice)
 
@@ -134,21 +134,21 @@ def _same(first: Switch, second: Switch, wrapped: frozenset[Value]) -> bool:
 
 RULE = Rule(
     id="HVD906",
-    title="parameters that come after the wrap are refused",
+    title="parameters added after the wrap are refused",
     what=(
-        "Leaves a program alone that freezes parameters before its optimizer is made and unfreezes them while it "
-        "trains (StyleGAN2-ADA does, and every recipe that thaws a backbone after some epochs), or that adds a group "
-        "of parameters to its optimizer later."
+        "Leaves alone a program that freezes parameters before its optimizer is created and unfreezes them "
+        "during training (as StyleGAN2-ADA does, and every recipe that unfreezes a backbone after some "
+        "epochs), or that adds a group of parameters to its optimizer later."
     ),
     why=(
-        "Horovod looks at requires_grad when the optimizer is wrapped, DDP when it is built. What is frozen or not "
-        "there then is never reduced: the ranks' weights part, and no error tells. A program may build DDP first, "
-        "freeze, and be right with it."
+        "Horovod looks at requires_grad when the optimizer is wrapped, DDP when it is built. What is frozen "
+        "or not there then is never reduced: the ranks' weights part, and no error is raised. A program may "
+        "build DDP first, freeze, and be right with it."
     ),
     safety=(
-        "Nothing is edited in any file of the program. With --target hvdkit such programs are migrated. Parameters that "
-        "a training freezes, and does not thaw again, are told of: they get gradients of zero, and momentum, weight decay "
-        "or Adam move them on."
+        "Nothing is edited in any file of the program. With --target hvdkit such programs are migrated. "
+        "Parameters that are frozen during training, and never unfrozen, are reported: they get zero "
+        "gradients, and momentum, weight decay or Adam keep moving them."
     ),
     check=check,
     average_after=AverageAfter.REFUSED,
@@ -169,7 +169,7 @@ RULE = Rule(
                     model(x).sum().backward()
                     optimizer.step()
             """,
-            reason="without a gradient the body would stand still; with one of zeros momentum moves it on",
+            reason="without a gradient the body would not change; with a zero gradient momentum keeps moving it",
             reported=True,
         ),
         Keep(
@@ -187,7 +187,7 @@ RULE = Rule(
                     model(x).sum().backward()
                     optimizer.step()
             """,
-            reason="a gradient of zeros moves nothing",
+            reason="a zero gradient moves nothing",
         ),
     ),
 )

@@ -13,8 +13,8 @@ from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.values import vocabulary as words
 
 ADVICE = (
-    "give hvdkit the file that calls init_process_group, too; where a library calls it, call it in a file of yours; "
-    "a script that always runs alone has no use for torch.distributed: take it out"
+    "pass hvdkit the file that calls init_process_group, too; where a library calls it, call it in your own "
+    "code; a script that always runs as a single process does not need torch.distributed: remove it"
 )
 
 
@@ -29,19 +29,21 @@ def check(facts: Facts) -> Iterator[Finding]:
         own = {program.entry} if starting else program.files
         site = next((site for site in used if site.names in own), None)
         if site is not None and own & training:
-            message = "no process group is made in the files that are seen: how the ranks start is not known"
+            message = (
+                "no process group is created in the files that hvdkit reads: how the ranks start is not known"
+            )
             yield refused("HVD907", site.names, site.node, message, ADVICE)
 
 
 RULE = Rule(
     id="HVD907",
-    title="no process group is made",
+    title="no process group is created",
     what="Refuses programs that train, use torch.distributed or DDP, and never call init_process_group.",
     why=(
-        "hvd.init() goes where the process group was made. Where nothing makes one, DDP raises; so a file that "
-        "hvdkit was not given does, or a library, or the script always runs as a single process."
+        "hvd.init() replaces the creation of the process group. Without one, DDP raises; so a file that "
+        "hvdkit was not given creates it, or a library, or the script always runs as a single process."
     ),
-    safety="Nothing is rewritten: the place of the start, and whether there is one, is for the author to show.",
+    safety="Nothing is rewritten: only the author knows where, and whether, the process group is created.",
     check=check,
     changes=(),
     keeps=(
@@ -53,7 +55,7 @@ RULE = Rule(
             model = DDP(torch.nn.Linear(2, 1))
             model(x).sum().backward()
             """,
-            reason="DDP would raise here, so who makes the process group is not in these files",
+            reason="DDP would raise here, so the code that creates the process group is not in these files",
             reported=True,
         ),
         Keep(
@@ -63,7 +65,7 @@ RULE = Rule(
             def mean(x):
                 return x if not dist.is_initialized() else x / dist.get_world_size()
             """,
-            reason="nothing is trained here: who makes the process group calls this helper",
+            reason="nothing is trained here: the code that creates the process group calls this helper",
         ),
     ),
 )

@@ -18,12 +18,12 @@ from hvdkit.migrate.plan import Finding
 
 IN_POOL = "this model is trained in a process of a pool or a task engine, where Horovod has no rank"
 APART = (
-    "these trainings run beside each other already; to spread one of them over several GPUs, let its task start "
-    "horovodrun with a script that trains it, and run hvdkit migrate on that script"
+    "these trainings already run in parallel; to spread one of them over several GPUs, let its task "
+    "start horovodrun with a training script, and run hvdkit migrate on that script"
 )
 IN_SEARCH = (
-    "a search of hyperparameters trains this model: each rank would try settings of its own, and wait for gradients "
-    "that the others do not have"
+    "a search of hyperparameters trains this model: each rank would try different settings, and wait for "
+    "gradients that the others do not have"
 )
 ALIKE = (
     "let rank 0 search and send what it tries, hvd.broadcast_object(settings), or search outside and start "
@@ -56,14 +56,15 @@ def _trained(facts: Facts) -> Iterator[tuple[Names, ast.AST]]:
 
 RULE = Rule(
     id="HVD908",
-    title="what task engines and searches train is refused",
+    title="training inside task engines and searches is refused",
     what=(
-        "Leaves programs alone whose models are trained in the processes of a pool, of Parsl, Ray, Dask or joblib, or "
-        "by a search of hyperparameters: Optuna, hyperopt, DeepHyper, Ray Tune, a sweep of wandb."
+        "Leaves alone programs whose models are trained in the processes of a pool, of Parsl, Ray, Dask or "
+        "joblib, or by a search of hyperparameters: Optuna, hyperopt, DeepHyper, Ray Tune, a sweep of wandb."
     ),
     why=(
-        "The processes of an engine were started by no Horovod launcher, and hvd.size() fails there. A search runs "
-        "on each rank with settings of its own: the ranks would average gradients of different models, or hang."
+        "An engine's processes are not started by a Horovod launcher, and hvd.size() fails there. A search "
+        "runs on each rank with different settings: the ranks would average gradients of different models, "
+        "or hang."
     ),
     safety="Nothing is edited in any file of the program.",
     check=check,
@@ -84,7 +85,7 @@ RULE = Rule(
 
             models = [each.result() for each in [trained(1), trained(2)]]
             """,
-            reason="each model is trained in a process of its own, by the engine",
+            reason="the engine trains each model in a separate process",
             reported=True,
         ),
         Keep(

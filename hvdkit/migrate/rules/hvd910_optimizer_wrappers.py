@@ -15,8 +15,8 @@ from hvdkit.migrate.facts.programs.programs import migrates
 from hvdkit.migrate.plan import Finding
 
 ADVICE = (
-    "use torch.autocast with torch.amp.GradScaler instead of copies in float32, and run hvdkit migrate again; for "
-    "anything else average the gradients by hvd.grouped_allreduce_ before the object steps"
+    "use torch.autocast with torch.amp.GradScaler instead of copies in float32, and run hvdkit migrate "
+    "again; for anything else average the gradients by hvd.grouped_allreduce_ before the object steps"
 )
 # What apex's optimizers keep on themselves instead of in their groups.
 STATE = frozenset(
@@ -44,7 +44,7 @@ def _lost(facts: Facts, place: WrapPlace) -> Iterator[Finding]:
     losing = [optimizer for optimizer in place.optimizers if _own_state(optimizer)]
     for optimizer in losing:
         options = ", ".join(_own_state(optimizer))
-        message = f"Horovod makes the optimizer anew from its groups: {options} is lost"
+        message = f"Horovod recreates the optimizer from its parameter groups: {options} is lost"
         advice = "leave the option at its default, or use --target hvdkit, which keeps the object"
         tell = manual if len(losing) < len(place.optimizers) else refused
         yield tell("HVD910", optimizer.names, optimizer.node, message, advice)
@@ -65,14 +65,14 @@ RULE = Rule(
     id="HVD910",
     title="wrappers that work on gradients are refused",
     what=(
-        "Refuses a program with apex FP16_Optimizer, SAM or a class of the project's own around its optimizer that "
-        "gives it other parameters. LARC, Lookahead and their like are HVD411's."
+        "Refuses a program with apex FP16_Optimizer, SAM or a class of the project's own around its "
+        "optimizer that gives it different parameters. HVD411 handles LARC, Lookahead and similar wrappers."
     ),
     why=(
-        "They step an optimizer of other tensors than those that the backward pass gives gradients to: Horovod's hooks "
-        "on those would never run, and each rank would train on its own."
+        "They step an optimizer of different tensors than those that get gradients in the backward "
+        "pass: Horovod's hooks would never run, and each rank would train on its own."
     ),
-    safety="Nothing is changed: the program is left as it is, with the reason.",
+    safety="Nothing is changed: the program is left as it is, and the reason is reported.",
     check=check,
     changes=(),
     keeps=(
@@ -86,7 +86,7 @@ RULE = Rule(
             optimizer.backward(model(x).sum())
             optimizer.step()
             """,
-            reason="it steps copies of the parameters, in which Horovod has no hooks",
+            reason="it steps copies of the parameters, which have no Horovod hooks",
             reported=True,
         ),
         Keep(
@@ -107,7 +107,7 @@ RULE = Rule(
             for x in torch.utils.data.DataLoader(data):
                 trainer.step(x)
             """,
-            reason="a trainer has a step() of its own, with the backward pass in it: HVD404 waits there",
+            reason="a trainer has its own step(), which contains the backward pass: HVD404 waits there",
         ),
     ),
 )

@@ -1,4 +1,4 @@
-"""HVD911: apex amp is left to the person, in the order that Horovod needs."""
+"""HVD911: apex amp is left to you, in the order that Horovod needs."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from hvdkit.migrate.plan import Finding
 AMP = ("apex.amp.initialize", "timm.utils.ApexScaler")
 MESSAGE = "apex amp is no longer maintained, and what it does to Horovod's optimizer was not proven"
 ADVICE = (
-    "use torch.autocast and torch.amp.GradScaler; to keep apex: wrap the optimizer before amp.initialize, call "
-    "optimizer.synchronize() inside `with amp.scale_loss(...)`, and step in optimizer.skip_synchronize()"
+    "use torch.autocast and torch.amp.GradScaler; to keep apex: wrap the optimizer before amp.initialize, "
+    "call optimizer.synchronize() inside `with amp.scale_loss(...)`, and step in optimizer.skip_synchronize()"
 )
 
 
@@ -29,17 +29,17 @@ def check(facts: Facts) -> Iterator[Finding]:
 
 RULE = Rule(
     id="HVD911",
-    title="apex amp is left to the person",
+    title="apex amp is left to you",
     what=(
-        "Marks amp.initialize() where Horovod's optimizer averages. HVD404 has already written the order that it "
-        "needs: the reduction inside amp.scale_loss(), before apex unscales, and none in step(). Under DDP nothing "
-        "is left: HVD416 averages after backward(), and apex has its optimizer for itself."
+        "Marks amp.initialize() where Horovod's optimizer averages. HVD404 has already written the order "
+        "that it needs: the reduction inside amp.scale_loss(), before apex unscales, and none in step(). "
+        "Under DDP nothing is left to you: HVD416 averages after backward(), and apex keeps its optimizer."
     ),
     why=(
-        "apex replaces parameters and patches the optimizer (levels O2 and O3 keep other parameters than those "
-        "that Horovod hooks into). torch has had the same built in since 1.6."
+        "apex replaces parameters and patches the optimizer (levels O2 and O3 keep different parameters "
+        "than those that Horovod hooks into). torch has mixed precision built in since 1.6."
     ),
-    safety="Nothing is edited; the marker is for the person.",
+    safety="Nothing is edited; the marker is for you.",
     check=check,
     average_after=AverageAfter.FOUND,
     changes=(),

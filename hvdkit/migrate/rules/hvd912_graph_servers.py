@@ -15,18 +15,18 @@ START = "dgl.distributed.initialize"
 def check(facts: Facts) -> Iterator[Finding]:
     for site in facts.calls(START):
         message = (
-            f"{START} starts graph servers beside the trainers, which DGL's launcher starts under torch.distributed: "
-            "Horovod's launcher starts neither"
+            f"{START} starts graph servers next to the trainers, which DGL's launcher starts under "
+            "torch.distributed: Horovod's launcher starts neither"
         )
-        advice = "stay with DGL's launcher, or train on a graph that each rank holds whole"
+        advice = "stay with DGL's launcher, or train on a graph that each rank holds in full"
         yield refused("HVD912", site.names, site.node, message, advice)
 
 
 RULE = Rule(
     id="HVD912",
     title="distributed graphs of DGL are refused",
-    what="Leaves programs alone that call dgl.distributed.initialize.",
-    why="The parts of the graph are held by servers, which DGL's launcher starts beside the processes that train.",
+    what="Leaves alone programs that call dgl.distributed.initialize.",
+    why="The parts of the graph are held by servers, which DGL's launcher starts next to the training processes.",
     safety="Nothing is edited in any file of the program.",
     check=check,
     changes=(),
@@ -40,7 +40,7 @@ RULE = Rule(
             torch.distributed.init_process_group("gloo")
             graph = dgl.distributed.DistGraph(args.graph_name)
             """,
-            reason="the servers that hold the graph's parts are DGL's to start",
+            reason="only DGL starts the servers that hold the graph's parts",
             reported=True,
         ),
         Keep(
@@ -51,7 +51,7 @@ RULE = Rule(
             torch.distributed.init_process_group("nccl")
             loader = dgl.dataloading.DataLoader(graph, indices, sampler, batch_size=1024, use_ddp=False)
             """,
-            reason="this graph is whole on each rank, and the loader draws what it is given",
+            reason="each rank has the whole graph, and the loader draws the nodes that it is given",
         ),
     ),
 )

@@ -25,12 +25,12 @@ def check(facts: Facts) -> Iterator[Finding]:
         for saved in _parts(names, site.node.args[0]):
             if facts.flow.unwrap(facts.flow.values(names, saved)) & optimizers:
                 message = (
-                    "the optimizer is saved as an object: Horovod's cannot be pickled, and one that is loaded is "
+                    "the optimizer is saved as an object: Horovod's cannot be pickled, and a loaded one is "
                     "not Horovod's"
                 )
                 advice = (
-                    "save optimizer.state_dict(), make the optimizer anew where a checkpoint is read and give it "
-                    "load_state_dict(), then run hvdkit migrate again"
+                    "save optimizer.state_dict(), create the optimizer again where a checkpoint is read and "
+                    "call load_state_dict() on it, then run hvdkit migrate again"
                 )
                 yield refused("HVD913", names, saved, message, advice)
                 break
@@ -56,11 +56,11 @@ def _parts(names: Names, saved: ast.expr) -> Iterator[ast.expr]:
 RULE = Rule(
     id="HVD913",
     title="optimizers that are pickled are refused",
-    what="Leaves a program alone that saves its optimizer itself, and not its state_dict().",
+    what="Leaves alone a program that saves its optimizer object instead of its state_dict().",
     why=(
-        "hvd.DistributedOptimizer makes its class when it is called, and pickle does not find it again: the script "
-        "would train for an epoch and stop at its first checkpoint. An optimizer that comes out of a checkpoint "
-        "averages nothing, and the ranks would train models of their own."
+        "hvd.DistributedOptimizer creates its class when it is called, and pickle cannot find that class: "
+        "the script would train for an epoch and fail at its first checkpoint. An optimizer that is loaded "
+        "from a checkpoint averages nothing, and the ranks would train different models."
     ),
     safety="Nothing is edited in any file of the program.",
     check=check,

@@ -18,12 +18,13 @@ from hvdkit.migrate.values.arguments import keyword
 
 LAYOUTS = {"torch.channels_last", "torch.channels_last_3d"}
 MESSAGE = (
-    "weights in channels_last are not contiguous: Horovod takes no such tensor, and the job stops at its first "
-    "broadcast or gradient"
+    "weights in channels_last are not contiguous: Horovod rejects such a tensor, and the job fails at its "
+    "first broadcast or gradient"
 )
 REMOVE = "leave the model's memory_format as it is"
 WRITE = (
-    f"run hvdkit migrate with --target hvdkit, whose optimizer and broadcast take channels_last; or {REMOVE}"
+    "run hvdkit migrate with --target hvdkit, whose optimizer and broadcast support channels_last; or "
+    f"{REMOVE}"
 )
 
 
@@ -59,10 +60,11 @@ RULE = Rule(
     title="models in channels_last are reported",
     what="Marks model.to(memory_format=torch.channels_last) where plain Horovod would get the weights' gradients.",
     why=(
-        "A gradient has the layout of its weight. Horovod raises `Tensor is required to be contiguous` for it; "
-        "hvdkit.torch sends such tensors contiguous and writes the result back. DDP takes either."
+        "A gradient has the layout of its weight. Horovod raises `Tensor is required to be contiguous` for "
+        "it; hvdkit.torch sends such tensors as contiguous copies and writes the result back. DDP accepts "
+        "either."
     ),
-    safety="Nothing is edited; the marker is for the person.",
+    safety="Nothing is edited; the marker is for you.",
     check=check,
     changes=(),
     keeps=(
@@ -76,7 +78,7 @@ RULE = Rule(
             model(x).sum().backward()
             optimizer.step()
             """,
-            reason="its weights are not contiguous, and Horovod takes no such gradient",
+            reason="its weights are not contiguous, and Horovod rejects such gradients",
             reported=True,
         ),
         Keep(
@@ -90,7 +92,7 @@ RULE = Rule(
                 model(x).sum().backward()
                 optimizer.step()
             """,
-            reason="a batch is not sent, and gradients are laid out as the weights are",
+            reason="a batch is not reduced, and gradients have the layout of the weights",
         ),
     ),
 )

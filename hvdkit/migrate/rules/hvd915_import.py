@@ -13,10 +13,10 @@ from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.index.names import Names
 from hvdkit.migrate.plan import Finding
 
-WANTED = "`{name}` may be {files}: which of them, PYTHONPATH decides when the program is started"
+WANTED = "`{name}` may be {files}: PYTHONPATH decides which of them when the program starts"
 TELL = (
-    "set PYTHONPATH in one way in the scripts beside the program, or run hvdkit migrate on the program with the one "
-    "file that it uses"
+    "set the same PYTHONPATH in all scripts next to the program, or run hvdkit migrate on the program with "
+    "the one file that it uses"
 )
 IMPORTED = "a program imports `{name}`, which may be this file: {files}"
 
@@ -54,12 +54,13 @@ RULE = Rule(
     id="HVD915",
     title="an import that may mean several files is refused",
     what=(
-        "Refuses a program with an import that may mean several files of the project, because they have that name "
-        "and all that is taken from it, and nothing beside the program sets PYTHONPATH so that one is found."
+        "Refuses a program with an import that may mean several files of the project, because they have "
+        "that name and define all the names imported from it, and no script next to the program sets a "
+        "PYTHONPATH that selects one."
     ),
     why=(
-        "Optimizers, samplers and prints in the file that the program does not use would be rewritten for it, and "
-        "those in the one that it does use would not."
+        "Optimizers, samplers and prints in the file that the program does not use would be rewritten for "
+        "it, and those in the file that it does use would not."
     ),
     safety="Nothing is edited in any file of the program.",
     check=check,
@@ -77,7 +78,7 @@ RULE = Rule(
                 ("a/solver.py", "import torch\n\nclass Solver:\n    pass\n"),
                 ("b/solver.py", "import torch\n\nclass Solver:\n    pass\n"),
             ),
-            reason="which of the two solver.py is used, PYTHONPATH says where the program is started",
+            reason="PYTHONPATH decides at start-up which of the two solver.py is used",
             reported=True,
         ),
         Keep(
@@ -93,7 +94,7 @@ RULE = Rule(
                 ("b/solver.py", "import torch\n\nclass Solver:\n    pass\n"),
                 ("run.sh", "PYTHONPATH=a python train.py\n"),
             ),
-            reason="run.sh says which one is used",
+            reason="run.sh sets which one is used",
         ),
     ),
 )

@@ -37,7 +37,7 @@ def outermost(names: Names, node: ast.AST) -> Definition | None:
 
 
 def unused_without(facts: Facts, names: Names, function: ast.FunctionDef, gone: Collection[ast.Call]) -> bool:
-    """Whether a module's function has no use left, its imports included, when calls of it are gone."""
+    """Whether a module's function is no longer used, its imports included, when calls of it are gone."""
     if names.parents[function] is not names.source.tree or function.decorator_list:
         return False
     if facts.project.taken_where_passed_over(names.source.path, function.name):
@@ -70,6 +70,6 @@ def mentions_of(facts: Facts, names: Names, definition: Definition) -> Iterator[
 
 
 def _goes(names: Names, alias: ast.alias) -> bool:
-    """Whether an import goes when its name has no use left."""
+    """Whether an import goes when its name is no longer used."""
     plain = names.parents[names.parents[alias]] is names.source.tree
     return plain and names.source.path.name != "__init__.py" and "__all__" not in names.module.names

@@ -1,4 +1,4 @@
-"""Which code a lone process never comes to: what stands under a test that several processes alone pass."""
+"""Which code a single process never comes to: what stands under a test that several processes alone pass."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ MAX_CALLERS = 6
 
 
 def in_jobs_only(facts: Facts, names: Names, node: ast.AST, depth: int = 0) -> bool:
-    """Whether a lone process never comes to a node: `if num_gpus > 1:` is around it, or around its calls.
+    """Whether a single process never comes to a node: `if num_gpus > 1:` is around it, or around its calls.
 
     `if not is_initialized(): return` above it, and `is_initialized() and` before it, say the same.
     """
@@ -54,7 +54,7 @@ def _asks_for_main(test: ast.expr) -> bool:
 
 
 def _left_alone(facts: Facts, names: Names, statement: ast.stmt) -> bool:
-    """Whether a lone process leaves at a statement."""
+    """Whether a single process leaves at a statement."""
     if not isinstance(statement, ast.If) or not leaves(names, statement.body[-1]):
         return False
     return lone_where(facts, names, statement.test, True)

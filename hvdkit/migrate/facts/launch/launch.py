@@ -132,7 +132,7 @@ class Launch:
         """Definitions that have to become Horovod's functions, with the function.
 
         What the launcher's variables or torch.distributed already say has rules of its own; a constant such
-        as -1, 0 or 1 is what a lone process has.
+        as -1, 0 or 1 is what a single process has.
         """
         for node, origin in self.definitions.items():
             if origin.kind == "augmented":
@@ -213,7 +213,7 @@ class Launch:
 
     @cached_property
     def rank_indices(self) -> set[ast.AST]:
-        """The calls that start workers whose index goes to init_process_group as the rank: for one host."""
+        """The calls that start workers whose index is init_process_group's rank: for one host."""
         return {origin.node for origin in self._anchored("rank") if origin.kind == "index"}
 
     @cached_property

@@ -30,7 +30,7 @@ class Setting:
 
     @property
     def always(self) -> bool:
-        """Whether a lone process has the same value, too, by default or since it is required."""
+        """Whether a single process has the same value, too, by default or since it is required."""
         if self.function == FLAG:
             return False
         required = self.option.required is not None

@@ -195,7 +195,7 @@ def _of_value(names: Names, node: ast.expr, variable: str, default: ast.expr | N
         is_default = right is not None and absent is not None and str(right) == str(absent)
         is_none = default is None and isinstance(same, ast.Constant) and same.value is None
         if default is not None and str(absent) == str(ALONE[ENVIRONMENT[variable]]):
-            return None  # a comparison with what a lone process would read anyway
+            return None  # a comparison with what a single process would read anyway
         if is_default and isinstance(operator, (ast.NotEq, ast.Eq, ast.Gt)):
             return LaunchTest(names, outer, isinstance(operator, ast.Eq), variable)
         if is_none and isinstance(operator, (ast.IsNot, ast.NotEq, ast.Is, ast.Eq)):

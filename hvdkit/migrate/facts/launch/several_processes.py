@@ -41,7 +41,7 @@ def is_size(facts: Facts, names: Names, node: ast.expr) -> bool:
         return True
     if isinstance(node, ast.Call) and getattr(node.func, "id", "") in ("float", "int") and node.args:
         node = node.args[0]
-    # A number in the source that goes to init_process_group as the world size.
+    # A number in the source that is passed to init_process_group as the world size.
     origins = launch_of(facts).origins(names, node)
     return bool(origins) and all(launch_of(facts).meanings.get(origin.node) == "size" for origin in origins)
 

@@ -255,7 +255,7 @@ def _given_to(binding: Binding) -> ast.expr | None:
 
 
 def _not_in_a_job(facts: Facts, names: Names, binding: Binding, others: list[tuple[Names, Binding]]) -> bool:
-    """Whether a job never sees a value: it is a lone process's, or set again where there are several.
+    """Whether a job never sees a value: it is a single process's, or set again where there are several.
 
     `first = True`, and below it `if distributed: first = rank == 0`.
     """

@@ -130,6 +130,6 @@ def core(facts: Facts, names: Names, node: ast.expr) -> ast.expr:
     gone = removed(facts)
     while isinstance(node, ast.Call) and node.args and set(names.qualified(node.func)) & gone:
         if set(names.qualified(node.func)) & words.SYNC_BATCH_NORM and (node.keywords or node.args[1:]):
-            break  # left to the person
+            break  # left to you
         node = node.args[0]
     return node

@@ -17,7 +17,7 @@ NORMS = ("torch.nn.utils.clip_grad_norm_", "torch.nn.utils.clip_grad_norm", "tor
 
 
 def wider_norms(facts: Facts) -> Iterator[tuple[Names, ast.Call]]:
-    """Norms over a model of which the optimizers hold one part, where nothing of it is ever frozen."""
+    """Norms over a model of which the optimizers hold only a part, where nothing of it is ever frozen."""
     held = {model for optimizer in averaging_optimizers(facts) for model in optimizer.models}
     for site in facts.calls(*NORMS):
         roots = parameter_roots(facts, site.names, site.node.args[0]) if site.node.args else []

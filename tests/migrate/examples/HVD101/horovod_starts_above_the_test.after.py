@@ -6,7 +6,7 @@ import torch.distributed as dist
 def setup():
     hvd.init()
     rank = int(os.environ["RANK"])
-    # hvdkit: TODO[HVD101] take the test away, and leave what it was to do in each process once
+    # hvdkit: TODO[HVD101] remove the test, and keep its body so that each process runs it once
     if not dist.is_initialized():
         torch.cuda.set_device(int(os.environ["LOCAL_RANK"]))
     return rank

@@ -6,7 +6,7 @@ def quiet(rank):
     print = dict if rank else repr
 
 def setup(rank):
-    # hvdkit: TODO[HVD101] take the test away, and leave what it was to do in each process once
+    # hvdkit: TODO[HVD101] remove the test, and keep its body so that each process runs it once
     if dist.is_initialized():
         print("there already")
     else:

@@ -1,4 +1,4 @@
-# Changed: Set by the script where a launcher was found; Horovod is initialised in a lone process, too.
+# Changed: Set by the script where a launcher was found; Horovod is initialised in a single process, too.
 
 import os
 import torch

@@ -1,4 +1,4 @@
-# Kept: the workers never meet: no process group is made in them, whatever they call
+# Kept: the workers never meet: no process group is created in them, whatever they call
 
 import torch.multiprocessing as mp
 import torch.distributed as dist

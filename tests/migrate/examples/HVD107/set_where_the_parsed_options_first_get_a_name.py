@@ -1,4 +1,4 @@
-# Changed: Set where the parsed options first get a name; a lone process was given a required one, too.
+# Changed: Set where the parsed options first get a name; a single process was given a required one, too.
 
 import argparse
 import torch.distributed as dist

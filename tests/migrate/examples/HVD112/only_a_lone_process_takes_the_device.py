@@ -1,4 +1,4 @@
-# Kept: only a lone process takes the device that it is given
+# Kept: only a single process takes the device that it is given
 
 import argparse
 import torch

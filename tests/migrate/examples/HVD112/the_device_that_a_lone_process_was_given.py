@@ -1,4 +1,4 @@
-# Changed: the device that a lone process was given, as it came
+# Changed: the device that a single process was given, as it came
 
 import argparse
 import os

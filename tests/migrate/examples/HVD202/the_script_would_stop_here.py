@@ -1,4 +1,4 @@
-# Reported: the script would stop here, as the model is not wrapped any more
+# Reported: the script would stop here, as the model is no longer wrapped
 
 import torch
 from torch import nn

@@ -5,7 +5,7 @@ from torch.utils.data.distributed import DistributedSampler
 
 def frequencies(loader):
     counts = torch.zeros(10)
-    # hvdkit: TODO[HVD302] compute this from a loader of its own over all of the data, without the sampler, or add it up over the ranks by hvd.allreduce(..., op=hvd.Sum)
+    # hvdkit: TODO[HVD302] compute this from a separate loader over all of the data, without the sampler, or sum it over the ranks with hvd.allreduce(..., op=hvd.Sum)
     for x, y in loader:
         labels = y.flatten()
         counts += torch.bincount(labels, minlength=10)

@@ -1,5 +1,5 @@
-# Changed: DDP never averaged for the other optimizer's model: whether it was meant to is left to the
-# person.
+# Changed: DDP never averaged for the other optimizer's model: whether it was meant to is left to
+# you.
 
 import torch
 from torch.nn.parallel import DistributedDataParallel as DDP

@@ -8,7 +8,7 @@ class Trainer:
         self.optimizer = hvd.DistributedOptimizer(self.optimizer, named_parameters=self.model.named_parameters())
 
     def train(self, loader):
-        # hvdkit: TODO[HVD401] move the model before its optimizer is made
+        # hvdkit: TODO[HVD401] move the model before its optimizer is created
         self.model.cuda()
         for x in loader:
             self.optimizer.zero_grad()

@@ -1,4 +1,4 @@
-# Reported: Horovod gathers objects among all ranks only
+# Reported: Horovod gathers objects only from all ranks
 
 import torch.distributed as dist
 

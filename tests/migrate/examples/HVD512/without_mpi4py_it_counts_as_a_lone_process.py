@@ -1,4 +1,4 @@
-# Kept: without mpi4py it counts as a lone process, and Horovod would say another rank
+# Kept: without mpi4py it counts as a single process, and Horovod would say another rank
 
 import torch
 import torch.distributed as dist

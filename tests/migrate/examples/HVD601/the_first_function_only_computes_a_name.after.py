@@ -13,5 +13,5 @@ for epoch in range(10):
     optimizer.step()
     if hvd.rank() == 0:
         torch.save(model.state_dict(), "model_{}.pt".format(stamp()))
-    # hvdkit: TODO[HVD601] put the writing under `if hvd.rank() == 0:`, what all ranks have to run outside, and a barrier before the file is read
+    # hvdkit: TODO[HVD601] put the writing under `if hvd.rank() == 0:`, the code that all ranks have to run outside it, and a barrier before the file is read
     torch.save(model.state_dict(), kept(path))

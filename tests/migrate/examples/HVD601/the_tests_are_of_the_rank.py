@@ -1,4 +1,4 @@
-# Kept: the tests are of the rank, which tuples hold, and a lone process is rank 0
+# Kept: the tests are of the rank, which tuples hold, and a single process is rank 0
 
 import os
 import torch

@@ -1,4 +1,4 @@
-# Reported: the tape has no name of its own
+# Reported: the tape has no name
 
 import tensorflow as tf
 

@@ -1,4 +1,4 @@
-# Kept: it is rank 0's already
+# Kept: it is already restricted to rank 0
 
 import horovod.tensorflow.keras as hvd
 import tensorflow as tf

@@ -1,4 +1,4 @@
-# Reported: it runs in several processes already, which mpi4py joins: no script of a lone process
+# Reported: it runs in several processes already, which mpi4py joins: no script of a single process
 
 import torch
 from mpi4py import MPI

@@ -1,4 +1,4 @@
-# Changed: Nothing is seen to call the solver, whose optimizer will be Horovod's in a lone process, too.
+# Changed: Nothing is seen to call the solver, whose optimizer will be Horovod's in a single process, too.
 
 import torch.distributed as dist
 from library import registry

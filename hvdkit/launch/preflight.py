@@ -10,6 +10,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from hvdkit.doctor.check import Check
+from hvdkit.doctor.checks import CHECKS
 from hvdkit.doctor.checks.operations import built
 from hvdkit.doctor.finding import Level
 from hvdkit.doctor.report import print_findings
@@ -19,6 +21,7 @@ from hvdkit.launch.horovodrun import Start
 from hvdkit.launch.hosts import HostList
 from hvdkit.launch.interfaces import is_own_address
 
+_OF_HOROVOD = {"horovod", "operations", "mpi"}
 _MARKER = re.compile(r"# hvdkit: TODO\[(\w+)\] ?(.*)")
 
 
@@ -51,6 +54,17 @@ def refuse_unfinished(script: str) -> None:
             why="the script is not known to compute what the original did",
             fix="do what each line says and remove it, or hvdkit run --force",
         )
+
+
+def checks(world: str) -> tuple[Check, ...]:
+    """The checks of a job: ranks that Horovod does not connect need neither it nor another framework.
+
+    torch.distributed's are given one thread each, as torchrun does where nothing is said.
+    """
+    left_out = {"torch": {"tensorflow", "threads"}, "tensorflow": {"torch"}}.get(world)
+    if left_out is None:
+        return tuple(CHECKS.values())
+    return tuple(each for each in CHECKS.values() if each.id not in left_out | _OF_HOROVOD)
 
 
 def judge(report: Report, force: bool) -> None:

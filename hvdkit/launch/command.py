@@ -52,7 +52,11 @@ def parser() -> argparse.ArgumentParser:
     worlds = made.add_mutually_exclusive_group()
     for name, program in (("torch", "torch.distributed"), ("tensorflow", "a MultiWorkerMirroredStrategy")):
         worlds.add_argument(
-            f"--{name}", dest="world", action="store_const", const=name, help=f"a program of {program}, unchanged"
+            f"--{name}",
+            dest="world",
+            action="store_const",
+            const=name,
+            help=f"a program of {program}, unchanged",
         )
     made.add_argument("--network-interface", default="", metavar="NAME", help="the only one to use")
     made.add_argument("--mpi-args", default="", metavar="ARGS", help="more arguments for mpirun")

@@ -78,9 +78,9 @@ def tensorflow_variables(rank: int, members: Sequence[Member], environ: Mapping[
     following = members[rank + 1 : rank + 2]
     if members[rank].local_rank or (following and following[0].local_rank):
         # A worker takes every GPU that it sees.
-        visible = environ.get("CUDA_VISIBLE_DEVICES", "").split(",")
+        visible = [each for each in environ.get("CUDA_VISIBLE_DEVICES", "").split(",") if each]
         local = members[rank].local_rank
-        made["CUDA_VISIBLE_DEVICES"] = visible[local] if local < len(visible) and visible[local] else str(local)
+        made["CUDA_VISIBLE_DEVICES"] = visible[local] if local < len(visible) else str(local)
     return made
 
 

@@ -12,6 +12,7 @@ from hvdkit.migrate.conditions.table import conditions
 from hvdkit.migrate.engine.launchers import launch_calls, launch_lines
 from hvdkit.migrate.engine.passes import Pass, run_pass
 from hvdkit.migrate.facts import Options
+from hvdkit.migrate.facts.launch.unchanged import command_unchanged
 from hvdkit.migrate.facts.programs.programs import programs_of
 from hvdkit.migrate.plan import Plan, Program
 from hvdkit.migrate.project.files import Project, Reader
@@ -46,7 +47,8 @@ def _programs(done: Pass) -> tuple[Program, ...]:
             program.kind,
             tuple(sorted(names.source.path for names in program.files)),
             conditions(done.after, program.entry.source.path, done.facts),
-            told(done.facts, done.refused, program),
+            why := told(done.facts, done.refused, program),
+            command_unchanged(done.facts, program) if why else "",
         )
         for program in programs_of(done.facts)
     )

@@ -22,7 +22,8 @@ class Module(lightning.LightningModule):
         # Lightning reduces what was logged after this hook: here it is the last step's mean.
         if self.trainer.is_global_zero:
             weight = self.layer.weight.sum().item()
-            print(f"epoch {self.current_epoch} of {self.trainer.world_size} ranks: weight {weight:.8f}", flush=True)
+            size = self.trainer.world_size
+            print(f"epoch {self.current_epoch} of {size} ranks: weight {weight:.8f}", flush=True)
 
     def configure_optimizers(self):
         return torch.optim.SGD(self.parameters(), lr=0.1)

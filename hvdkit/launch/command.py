@@ -10,7 +10,7 @@ from pathlib import Path
 
 from hvdkit.arguments import parsed
 from hvdkit.errors import UsageError
-from hvdkit.launch import environment, hosts
+from hvdkit.launch import environment, hosts, notebook
 from hvdkit.launch.hosts import Host, HostList
 from hvdkit.launch.launchers import refuse_launchers
 from hvdkit.launch.ssh import Ssh
@@ -21,6 +21,7 @@ examples:
   hvdkit run -np 4 -H a:2,b:2 python train.py --epochs 9  two hosts
   hvdkit run --nodes cluster.toml --mpi python train.py   every slot of a node list, by MPI
   hvdkit run --torch -np 4 -H a:2,b:2 python fsdp.py      any torchrun program, unchanged
+  hvdkit run -np 2 train.ipynb                            the cells of a notebook as one program
   hvdkit run -np 2 -x API_KEY --log-dir logs python train.py
 
 Ranks get the variables that a job needs (PATH, HOROVOD_*, NCCL_*, OMP_*, ...) and those named by -x.
@@ -86,6 +87,7 @@ def main(argv: list[str]) -> int:
             fix="leave --mpi out",
         )
     refuse_launchers(command)
+    command = notebook.as_command(command, _say, asked.force)
     if shutil.which(command[0]) is None:
         raise UsageError(f"{command[0]}: no such program", fix=f"hvdkit run ... python {' '.join(command)}")
     named = hosts.from_options(asked) or HostList((Host("localhost", _positive(asked.num_proc or 1)),))

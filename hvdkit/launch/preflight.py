@@ -20,6 +20,7 @@ from hvdkit.errors import HvdkitError
 from hvdkit.launch.horovodrun import Start
 from hvdkit.launch.hosts import HostList
 from hvdkit.launch.interfaces import is_own_address
+from hvdkit.notebook import NOTEBOOK, program_of
 
 _OF_HOROVOD = {"horovod", "operations", "mpi"}
 _MARKER = re.compile(r"# hvdkit: TODO\[(\w+)\] ?(.*)")
@@ -34,8 +35,8 @@ class UnfinishedError(HvdkitError):
 
 
 def script_of(command: Sequence[str]) -> str:
-    """The Python file that a command runs, "" if it runs none: `python -u train.py --lr 1` is train.py."""
-    return next((word for word in command if word.endswith(".py")), "")
+    """The file that a command runs, "" if it runs none: `python -u train.py --lr 1` is train.py."""
+    return next((word for word in command if word.endswith((".py", NOTEBOOK))), "")
 
 
 def refuse_unfinished(script: str) -> None:
@@ -43,9 +44,10 @@ def refuse_unfinished(script: str) -> None:
     file = Path(script)
     if not script or not file.is_file():
         return
+    text = program_of(file) if file.suffix == NOTEBOOK else file.read_text(encoding="utf-8", errors="replace")
     found = [
         f"{script}:{number}: {match[1]}: {match[2]}"
-        for number, line in enumerate(file.read_text(encoding="utf-8", errors="replace").splitlines(), 1)
+        for number, line in enumerate(text.splitlines(), 1)
         if (match := _MARKER.search(line))
     ]
     if found:

@@ -12,7 +12,7 @@ from hvdkit.migrate.facts import Options
 from hvdkit.migrate.plan import WAITING, Applicability, Condition, Plan, Program, Reported, State, address
 from hvdkit.migrate.report.diff import plan_diff
 from hvdkit.migrate.report.verdicts import verdicts
-from hvdkit.notebook import NOTEBOOK, making, program_beside
+from hvdkit.notebook import NOTEBOOK
 
 COLOURS = {"+": "green", "-": "red", "@": "cyan"}
 MANY = 12  # line numbers in one line of the report
@@ -83,9 +83,7 @@ def _starts(plan: Plan) -> Iterator[str]:
         migrated = program.kind not in ("none", "horovod") and not program.refused
         if migrated and changed.intersection(program.files) and program.entry.name not in told:
             if program.entry.suffix == NOTEBOOK:
-                made = _name(program_beside(program.entry))
-                make = " ".join(making(_name(program.entry), made))
-                yield f"start `{make}`, then `horovodrun -np N python {made}`: N ranks, one for each GPU"
+                yield f"start `hvdkit run -np N {_name(program.entry)}`: N ranks, one for each GPU"
             else:
                 scripts.append(_name(program.entry))
     if scripts:

@@ -10,8 +10,9 @@ from pathlib import Path
 
 from hvdkit.arguments import parsed
 from hvdkit.errors import UsageError
-from hvdkit.launch import environment, hosts
+from hvdkit.launch import environment, hosts, notebook
 from hvdkit.launch.hosts import Host, HostList
+from hvdkit.launch.launchers import refuse_launchers
 from hvdkit.launch.ssh import Ssh
 
 EXAMPLES = """\
@@ -19,6 +20,8 @@ examples:
   hvdkit run -np 2 python train.py                        two ranks on this machine
   hvdkit run -np 4 -H a:2,b:2 python train.py --epochs 9  two hosts
   hvdkit run --nodes cluster.toml --mpi python train.py   every slot of a node list, by MPI
+  hvdkit run --torch -np 4 -H a:2,b:2 python fsdp.py      any torchrun program, unchanged
+  hvdkit run -np 2 train.ipynb                            the cells of a notebook as one program
   hvdkit run -np 2 -x API_KEY --log-dir logs python train.py
 
 Ranks get the variables that a job needs (PATH, HOROVOD_*, NCCL_*, OMP_*, ...) and those named by -x.
@@ -47,6 +50,15 @@ def parser() -> argparse.ArgumentParser:
         controller.add_argument(
             f"--{name}", dest="controller", action="store_const", const=name, help=f"ranks meet by {name}"
         )
+    worlds = made.add_mutually_exclusive_group()
+    for name, program in (("torch", "torch.distributed"), ("tensorflow", "a MultiWorkerMirroredStrategy")):
+        worlds.add_argument(
+            f"--{name}",
+            dest="world",
+            action="store_const",
+            const=name,
+            help=f"a program of {program}, unchanged",
+        )
     made.add_argument("--network-interface", default="", metavar="NAME", help="the only one to use")
     made.add_argument("--mpi-args", default="", metavar="ARGS", help="more arguments for mpirun")
     made.add_argument("--start-timeout", type=int, metavar="S", help="seconds until all ranks are started")
@@ -67,6 +79,15 @@ def main(argv: list[str]) -> int:
     command = asked.command[1:] if asked.command[:1] == ["--"] else asked.command
     if not command:
         raise UsageError("there is no command to run", fix="hvdkit run -np 2 python train.py")
+    world = asked.world or ""
+    if world and asked.controller == "mpi":
+        raise UsageError(
+            f"--{world} with --mpi",
+            why=f"ranks that MPI starts take MPI for their launcher, not what --{world} gives them",
+            fix="leave --mpi out",
+        )
+    refuse_launchers(command)
+    command = notebook.as_command(command, _say, asked.force)
     if shutil.which(command[0]) is None:
         raise UsageError(f"{command[0]}: no such program", fix=f"hvdkit run ... python {' '.join(command)}")
     named = hosts.from_options(asked) or HostList((Host("localhost", _positive(asked.num_proc or 1)),))
@@ -84,17 +105,19 @@ def main(argv: list[str]) -> int:
     used = hosts.enough(named, ranks)
     port = asked.ctrl_port if asked.ctrl_port is not None else named.ctrl_port
     ssh = Ssh(asked.ssh_port, asked.ssh_identity_file)
-    report = examine(Examination(used, ranks, script, port, ssh, asked.network_interface), _say)
+    checks = preflight.checks(world)
+    report = examine(Examination(used, ranks, script, port, ssh, asked.network_interface, checks), _say)
     preflight.judge(report, asked.force)
     start = preflight.start(
         report,
         Start(
             ranks,
             used,
-            asked.controller or "",
+            asked.controller or ("gloo" if world else ""),
             ssh=ssh,
             mpi_args=asked.mpi_args,
             start_timeout=asked.start_timeout,
+            world=world,
         ),
     )
     watch = None if asked.no_watch or ranks == 1 else Watch(ranks, _say)

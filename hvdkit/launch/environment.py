@@ -18,11 +18,16 @@ NEEDED = frozenset(
         *("PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LANGUAGE", "TZ", "TERM", "TMPDIR"),
         *("LD_LIBRARY_PATH", "LD_PRELOAD", "PYTHONPATH", "PYTHONHASHSEED", "SSH_AUTH_SOCK"),
         *("VIRTUAL_ENV", "CONDA_PREFIX", "CONDA_DEFAULT_ENV", "CUDA_HOME", "CUDA_VISIBLE_DEVICES"),
+        *("HF_HOME", "HF_HUB_OFFLINE", "HF_DATASETS_OFFLINE", "HF_DATASETS_CACHE", "TRANSFORMERS_OFFLINE"),
+        "TOKENIZERS_PARALLELISM",
         *("NVIDIA_VISIBLE_DEVICES", "PYTORCH_CUDA_ALLOC_CONF", "TF_CPP_MIN_LOG_LEVEL", "TF_USE_LEGACY_KERAS"),
     )
 )
 # Settings of the libraries that a rank computes and talks with.
-FAMILIES = ("LC_", "HOROVOD_", "HVDKIT_", "NCCL_", "UCX_", "OMPI_", "OMP_", "MKL_", "KMP_", "OPENBLAS_")
+FAMILIES = (
+    *("LC_", "HOROVOD_", "HVDKIT_", "NCCL_", "UCX_", "OMPI_", "OMP_", "MKL_", "KMP_", "OPENBLAS_"),
+    *("TORCH_", "GLOO_", "ACCELERATE_", "FSDP_"),
+)
 # Of an earlier job: horovodrun sets its own for each rank.
 _RANK = re.compile(
     r"HOROVOD_((LOCAL_|CROSS_)?(RANK|SIZE)|HOSTNAME|CONTROLLER|CPU_OPERATIONS|GLOO_RENDEZVOUS_(ADDR|PORT)|GLOO_IFACE)"

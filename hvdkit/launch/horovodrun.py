@@ -21,7 +21,8 @@ class LauncherError(HvdkitError):
 @dataclass(frozen=True)
 class Start:
     """What to start. controller: "gloo" or "mpi". launcher: name of this machine in `route`, which is None
-    for a job on this machine alone. crowded: a host has at least as many ranks as cores.
+    for a job on this machine alone. crowded: a host has at least as many ranks as cores. world: what
+    ranks are given to find each other (hvdkit.launch.world), "" for what Horovod takes.
     """
 
     ranks: int
@@ -33,6 +34,7 @@ class Start:
     crowded: bool = False
     mpi_args: str = ""
     start_timeout: int | None = None
+    world: str = ""
 
 
 def command_line(start: Start, command: Sequence[str]) -> list[str]:

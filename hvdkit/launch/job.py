@@ -16,6 +16,7 @@ from pathlib import Path
 from types import FrameType
 
 from hvdkit.errors import HvdkitError
+from hvdkit.launch import world
 from hvdkit.launch.horovodrun import Start, command_line
 from hvdkit.launch.lifeline import Lifeline, RankEnd
 from hvdkit.launch.orphans import die_with_parent
@@ -70,7 +71,12 @@ def run(
     with Output(log_dir, lambda: lifeline.has_failure) as output, _interruptible():
         launcher = subprocess.Popen(
             full,
-            env={**environ, "HVDKIT_JOB": token, VARIABLE: "1" if watch else ""},
+            env={
+                **environ,
+                "HVDKIT_JOB": token,
+                VARIABLE: "1" if watch else "",
+                world.VARIABLE: start.world,
+            },
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
@@ -99,7 +105,7 @@ def run(
 def _listen(start: Start, ctrl_port: int, token: str, watch: Watch | None) -> Lifeline:
     address = start.route.interfaces[start.launcher].address if start.route else "127.0.0.1"
     try:
-        return Lifeline(address, ctrl_port, token, watch)
+        return Lifeline(address, ctrl_port, token, watch, gathered=start.ranks if start.world else 0)
     except OSError as error:
         raise ControlPortError(
             f"port {ctrl_port} on {address}: {error.strerror}",

@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from hvdkit.launch.watch import Watch
+from hvdkit.launch.world import Member, joined
 
 BEAT_S = 2.0
 # Longer than a machine under full load keeps a small process waiting; the bound that docs/run.md states.
@@ -46,9 +47,19 @@ class RankEnd:
 class Lifeline:
     """A server for the ranks of one job, on one address. Close it and every rank ends."""
 
-    def __init__(self, address: str, port: int, job: str, watch: Watch | None = None) -> None:
-        """Listen. watch: hears what the ranks record. Raises: OSError if the port is taken."""
+    def __init__(
+        self, address: str, port: int, job: str, watch: Watch | None = None, gathered: int = 0
+    ) -> None:
+        """Listen. Raises: OSError if the port is taken.
+
+        watch: hears what the ranks record. gathered: so many ranks wait until all have come, and hear where
+        all of them are; 0 where each starts when it comes.
+        """
         self._watch = watch
+        self._gathered = gathered
+        self._members: dict[int, Member] = {}
+        self._came = threading.Condition()
+        self._sending = threading.Lock()
         self._job = job
         self._server = socket.create_server((address, port))
         self.address: tuple[str, int] = self._server.getsockname()[:2]
@@ -89,6 +100,8 @@ class Lifeline:
         with self._lock:
             self._closing = True
             connections = list(self._open.values())
+        with self._came:
+            self._came.notify_all()
         _shut(self._server, socket.SHUT_RDWR)  # wakes the thread that waits in accept
         self._server.close()
         for connection in connections:
@@ -117,6 +130,8 @@ class Lifeline:
                 if hello["job"] != self._job:
                     return
                 rank, host = int(hello["rank"]), str(hello["host"])
+                if self._gathered:
+                    at = Member(connection.getpeername()[0], int(hello["port"]), int(hello["local_rank"]))
             except (OSError, ValueError, KeyError, TypeError):
                 return
             connection.settimeout(SILENCE_S)
@@ -127,7 +142,10 @@ class Lifeline:
                 self._hosts[rank] = host
             code = None
             try:
-                connection.sendall(b"\n")  # the rank starts when it hears that it is expected
+                # The rank starts when it hears that it is expected.
+                answer = f"{self._gather(rank, at) if self._gathered else ''}\n".encode()
+                with self._sending:  # whole, between two signs of life
+                    connection.sendall(answer)
                 for line in lines:
                     message: Mapping[str, Any] = json.loads(line)
                     if "exit" in message:
@@ -145,13 +163,24 @@ class Lifeline:
                 since = self._stopped.get(rank, time.monotonic())
                 self._ended.append((since, RankEnd(rank, host, code, rank in self._stopped)))
 
+    def _gather(self, rank: int, member: Member) -> str:
+        """Where all ranks are. Raises: ConnectionError where the job ends before all have come."""
+        with self._came:
+            self._members[rank] = member
+            self._came.notify_all()
+            self._came.wait_for(lambda: self._closing or len(self._members) == self._gathered)
+            if self._closing:
+                raise ConnectionError("the job ended before all ranks had come")
+            return joined([self._members[each] for each in range(self._gathered)])
+
     def _beat(self) -> None:
         while not self._closing:
             with self._lock:
                 connections = list(self._open.values())
             for connection in connections:
                 try:
-                    connection.sendall(b"\n")
+                    with self._sending:
+                        connection.sendall(b"\n")
                 except OSError:
                     _shut(connection, socket.SHUT_RDWR)  # its reader notices and writes it down
             time.sleep(BEAT_S)

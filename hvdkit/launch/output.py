@@ -15,9 +15,13 @@ _TAG = re.compile(r"\[(?:\d+,)?(\d+)\]<(stdout|stderr)>:")
 _KEPT = 200  # lines of standard error a rank
 _TRACEBACK = "Traceback (most recent call last):"
 _OURS = "hvdkit: "  # what the rank's end of the lifeline says
-# A rank that says this was told of another's failure by Horovod.
+# A rank that says this was told of another's failure: by Horovod, or by Gloo or NCCL in torch.distributed.
 _SHUT_DOWN = "Horovod has been shut down"
-_TOLD = ("HorovodInternalError", _SHUT_DOWN)
+_TOLD = (
+    *("HorovodInternalError", _SHUT_DOWN),
+    *("Connection closed by peer", "Connection reset by peer"),
+    *("ncclRemoteError", "failed to recv, got 0 bytes"),
+)
 
 
 class Output:

@@ -10,6 +10,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from hvdkit.doctor.check import Check
+from hvdkit.doctor.checks import CHECKS
 from hvdkit.doctor.checks.operations import built
 from hvdkit.doctor.finding import Level
 from hvdkit.doctor.report import print_findings
@@ -18,7 +20,9 @@ from hvdkit.errors import HvdkitError
 from hvdkit.launch.horovodrun import Start
 from hvdkit.launch.hosts import HostList
 from hvdkit.launch.interfaces import is_own_address
+from hvdkit.notebook import NOTEBOOK, program_of
 
+_OF_HOROVOD = {"horovod", "operations", "mpi"}
 _MARKER = re.compile(r"# hvdkit: TODO\[(\w+)\] ?(.*)")
 
 
@@ -31,8 +35,8 @@ class UnfinishedError(HvdkitError):
 
 
 def script_of(command: Sequence[str]) -> str:
-    """The Python file that a command runs, "" if it runs none: `python -u train.py --lr 1` is train.py."""
-    return next((word for word in command if word.endswith(".py")), "")
+    """The file that a command runs, "" if it runs none: `python -u train.py --lr 1` is train.py."""
+    return next((word for word in command if word.endswith((".py", NOTEBOOK))), "")
 
 
 def refuse_unfinished(script: str) -> None:
@@ -40,9 +44,10 @@ def refuse_unfinished(script: str) -> None:
     file = Path(script)
     if not script or not file.is_file():
         return
+    text = program_of(file) if file.suffix == NOTEBOOK else file.read_text(encoding="utf-8", errors="replace")
     found = [
         f"{script}:{number}: {match[1]}: {match[2]}"
-        for number, line in enumerate(file.read_text(encoding="utf-8", errors="replace").splitlines(), 1)
+        for number, line in enumerate(text.splitlines(), 1)
         if (match := _MARKER.search(line))
     ]
     if found:
@@ -51,6 +56,17 @@ def refuse_unfinished(script: str) -> None:
             why="the script is not known to compute what the original did",
             fix="do what each line says and remove it, or hvdkit run --force",
         )
+
+
+def checks(world: str) -> tuple[Check, ...]:
+    """The checks of a job: ranks that Horovod does not connect need neither it nor another framework.
+
+    torch.distributed's are given one thread each, as torchrun does where nothing is said.
+    """
+    left_out = {"torch": {"tensorflow", "threads"}, "tensorflow": {"torch"}}.get(world)
+    if left_out is None:
+        return tuple(CHECKS.values())
+    return tuple(each for each in CHECKS.values() if each.id not in left_out | _OF_HOROVOD)
 
 
 def judge(report: Report, force: bool) -> None:

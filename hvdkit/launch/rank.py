@@ -20,6 +20,7 @@ import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
+from hvdkit.launch import world
 from hvdkit.launch.follower import Follower
 from hvdkit.launch.interfaces import own
 from hvdkit.launch.lifeline import BEAT_S, SILENCE_S
@@ -29,6 +30,7 @@ from hvdkit.sync.settings import VARIABLE as CHECK_SYNC
 
 _GRACE_S = 5.0
 _SENDING = threading.Lock()
+_LOCAL_RANKS = ("HOROVOD_LOCAL_RANK", "OMPI_COMM_WORLD_LOCAL_RANK", "SLURM_LOCALID")
 _RANKS = ("HOROVOD_RANK", "OMPI_COMM_WORLD_RANK", "PMI_RANK")
 
 
@@ -42,13 +44,11 @@ def main(address: str, command: list[str]) -> int:
         # For sending: what the watch records may take longer than a beat.
         out = line.dup()
         out.settimeout(SILENCE_S)
-        _send(out, {"job": os.environ.get("HVDKIT_JOB", ""), "rank": rank, "host": socket.gethostname()})
-        if not line.recv(1):
-            raise ConnectionError("it does not expect this rank")
-    except OSError as error:
+        environ = _expected(line, out, rank)
+    except (OSError, ValueError, TypeError) as error:
         print(f"hvdkit: {name} does not reach the launcher at {address}: {error}", file=sys.stderr)
         return 1
-    environ = {**os.environ, **interface_variables(line.getsockname()[0])}
+    environ.update(interface_variables(line.getsockname()[0], environ.get(world.VARIABLE, "")))
     asked = threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         signal.signal(number, lambda *_: asked.set())
@@ -65,6 +65,34 @@ def main(address: str, command: list[str]) -> int:
     code = code if code >= 0 else 128 - code
     _send(out, {"exit": code})
     return code
+
+
+def _expected(line: socket.socket, out: socket.socket, rank: int) -> dict[str, str]:
+    """This process's variables, with those of the world that its command belongs to, once the launcher
+    expects this rank. Raises: OSError, ValueError, TypeError.
+    """
+    hello = {"job": os.environ.get("HVDKIT_JOB", ""), "rank": rank, "host": socket.gethostname()}
+    kind = os.environ.get(world.VARIABLE, "")
+    with world.free_port() as held:
+        local = next((int(os.environ[name]) for name in _LOCAL_RANKS if name in os.environ), 0)
+        _send(out, {**hello, "port": held.getsockname()[1], "local_rank": local} if kind else hello)
+        while True:
+            answer = _line(line)
+            if not kind:
+                return dict(os.environ)
+            if answer:  # an empty line is a sign of life: not all ranks have come
+                return world.rank_environment(kind, rank, world.separated(answer), os.environ)
+
+
+def _line(line: socket.socket) -> str:
+    """The next line, and nothing of what follows it. Raises: OSError."""
+    read = bytearray()
+    while not read.endswith(b"\n"):
+        byte = line.recv(1)
+        if not byte:
+            raise ConnectionError("it does not expect this rank")
+        read += byte
+    return read.decode().strip()
 
 
 @contextlib.contextmanager
@@ -96,10 +124,13 @@ def rank_of(environ: Mapping[str, str]) -> int:
     return next(int(environ[name]) for name in _RANKS if name in environ)
 
 
-def interface_variables(address: str) -> dict[str, str]:
-    """Gloo and NCCL take the interface that has this address: names differ from host to host."""
+def interface_variables(address: str, world: str = "") -> dict[str, str]:
+    """Horovod's Gloo, or that of another world, and NCCL take the interface that has this address: names
+    differ from host to host.
+    """
     name = next((each.name for each in own() if each.address == address), "")
-    return {"HOROVOD_GLOO_IFACE": name, "NCCL_SOCKET_IFNAME": name} if name else {}
+    readers = ("GLOO_SOCKET_IFNAME" if world else "HOROVOD_GLOO_IFACE", "NCCL_SOCKET_IFNAME")
+    return dict.fromkeys(readers, name) if name else {}
 
 
 def _stay(line: socket.socket, out: socket.socket, child: subprocess.Popen[bytes], name: str) -> None:

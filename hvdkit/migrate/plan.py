@@ -220,13 +220,17 @@ class FilePlan:
 
 @dataclass(frozen=True)
 class Program:
-    """An entry script and what it imports: its kind ("ddp", "single", "horovod", "none") and conditions."""
+    """An entry script and what it imports: its kind ("ddp", "single", "horovod", "none") and conditions.
+
+    refused: why it stays as it is. unchanged: the command that runs it so, "" if there is none.
+    """
 
     entry: Path
     kind: str
     files: tuple[Path, ...]
     conditions: tuple[Condition, ...] = ()
     refused: str = ""
+    unchanged: str = ""
 
 
 @dataclass(frozen=True)

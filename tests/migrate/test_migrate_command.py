@@ -67,13 +67,12 @@ def test_how_to_start_what_was_rewritten(tree: Path, capsys: pytest.CaptureFixtu
 
 
 def test_how_to_start_a_notebook(tree: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """By the program that is made of it, which takes the name of no other script."""
+    """As it is: each rank makes the program of it."""
     cells = [{"cell_type": "code", "metadata": {}, "outputs": [], "source": DDP}]
     (tree / "train.ipynb").write_text(json.dumps({"cells": cells, "metadata": {}, "nbformat": 4}))
     main(["migrate", "train.ipynb"])
     out = capsys.readouterr().out
-    made = "python -m hvdkit.notebook train.ipynb train_notebook.py"
-    assert f"start `{made}`, then `horovodrun -np N python train_notebook.py`" in out
+    assert "start `hvdkit run -np N train.ipynb`: N ranks, one for each GPU\n" in out
 
 
 def test_write_and_undo(tree: Path) -> None:

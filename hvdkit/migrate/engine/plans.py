@@ -12,6 +12,7 @@ from hvdkit.migrate.conditions.table import conditions
 from hvdkit.migrate.engine.launchers import launch_calls, launch_lines
 from hvdkit.migrate.engine.passes import Pass, run_pass
 from hvdkit.migrate.facts import Options
+from hvdkit.migrate.facts.launch.unchanged import command_unchanged
 from hvdkit.migrate.facts.programs.programs import ProgramFacts, programs_of
 from hvdkit.migrate.plan import Plan, Program
 from hvdkit.migrate.project.files import Project, Reader
@@ -49,7 +50,8 @@ def _program(done: Pass, program: ProgramFacts) -> Program:
     rows = conditions(done.after, path, done.facts)
     refused = told(done.facts, done.refused, program)
     kind = program.kind if rows or refused else "none"
-    return Program(path, kind, tuple(sorted(names.source.path for names in program.files)), rows, refused)
+    files = tuple(sorted(names.source.path for names in program.files))
+    return Program(path, kind, files, rows, refused, command_unchanged(done.facts, program) if refused else "")
 
 
 def _notes(paths: Sequence[Path], done: Pass, programs: Sequence[Program]) -> tuple[str, ...]:

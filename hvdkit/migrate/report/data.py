@@ -23,6 +23,7 @@ def as_json(plan: Plan) -> dict[str, Any]:
                 "kind": program.kind,
                 "files": [str(path) for path in program.files],
                 "refused": program.refused,
+                "unchanged": program.unchanged,
                 "conditions": [condition.as_json() for condition in program.conditions],
             }
             for program in plan.programs

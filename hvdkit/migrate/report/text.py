@@ -13,7 +13,7 @@ from hvdkit.migrate.facts import Options
 from hvdkit.migrate.plan import WAITING, Applicability, Condition, Plan, Program, Reported, State, address
 from hvdkit.migrate.report.diff import plan_diff
 from hvdkit.migrate.report.verdicts import verdicts
-from hvdkit.notebook import NOTEBOOK, making, program_beside
+from hvdkit.notebook import NOTEBOOK
 
 COLOURS = {"+": "green", "-": "red", "@": "cyan"}
 MANY = 12  # line numbers in one line of the report
@@ -84,10 +84,8 @@ def _starts(plan: Plan) -> Iterator[str]:
         migrated = program.kind not in ("none", "horovod") and not program.refused
         if migrated and changed.intersection(program.files) and program.entry.name not in told:
             if program.entry.suffix == NOTEBOOK:
-                made = _name(program_beside(program.entry))
-                make = shlex.join(making(_name(program.entry), made))
-                run = shlex.join(["horovodrun", "-np", "N", "python", made])
-                yield f"start `{make}`, then `{run}`: N ranks, one for each GPU"
+                run = shlex.join(["hvdkit", "run", "-np", "N", _name(program.entry)])
+                yield f"start `{run}`: N ranks, one for each GPU"
             else:
                 scripts.append(shlex.quote(_name(program.entry)))
     if scripts:

@@ -33,7 +33,8 @@ def _verdict(plan: Plan, program: Program) -> tuple[str, str]:
     if program.refused:
         found = (f for f in plan.left if f.applicability is Applicability.REFUSED and f.path in files)
         why = next((f"{finding.message} ({program.refused})" for finding in found), program.refused)
-        return f"refused: {why}", "red"
+        runs = f"; as it is it runs by `{program.unchanged}`" if program.unchanged else ""
+        return f"refused: {why}{runs}", "red"
     opened = sum(row.state is State.OPEN for row in program.conditions)
     left = opened + sum(finding.path in files for finding in (*plan.left, *plan.needed))
     left += sum(bool(file.problem) for file in plan.files if file.path in files)

@@ -10,8 +10,9 @@ from pathlib import Path
 from hvdkit.files import read_file
 from hvdkit.migrate.index.indexing import index
 from hvdkit.migrate.index.names import Names
-from hvdkit.migrate.project.files import UNIT_TEST, Project, Reader, does_more_than_define
+from hvdkit.migrate.project.files import Project, Reader, does_more_than_define
 from hvdkit.migrate.project.texts import files_in
+from hvdkit.migrate.project.unit_tests import is_unit_test
 from hvdkit.migrate.read.source import Unreadable, parse
 
 
@@ -51,7 +52,7 @@ def _starters(project: Project) -> None:
     )
     for path in list(project.passed_over):
         raw = project.content(path)
-        source = parse(path, raw) if words.search(raw) and not UNIT_TEST.search(raw) else None
+        source = parse(path, raw) if words.search(raw) and not is_unit_test(raw) else None
         if source is None or isinstance(source, Unreadable):
             continue
         names = index(source)

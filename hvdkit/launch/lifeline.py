@@ -117,7 +117,7 @@ class Lifeline:
                 if hello["job"] != self._job:
                     return
                 rank, host = int(hello["rank"]), str(hello["host"])
-            except (OSError, ValueError, KeyError, TypeError):
+            except (OSError, ValueError, KeyError, TypeError, RecursionError):
                 return
             connection.settimeout(SILENCE_S)
             with self._lock:
@@ -138,7 +138,7 @@ class Lifeline:
                     if "stopped" in message:
                         with self._lock:
                             self._stopped.setdefault(rank, time.monotonic())
-            except (OSError, ValueError):
+            except (OSError, ValueError, RecursionError):
                 pass  # silent for too long, or broken off: gone without a word
             with self._lock:
                 self._open.pop(rank, None)

@@ -26,15 +26,15 @@ def cluster(
         hvdkit.cluster(nodes=[{"addr": "192.168.1.12"}, {"addr": "192.168.1.11"}], gpus_per_node=2)
 
     Args:
-        nodes: one table a node, with its `addr`, an address or name that all nodes reach; or a TOML file with
-            `nodes`, `gpus_per_node` and `ctrl_port`, which takes the place of all three. One node is enough.
-        gpus_per_node: ranks on each node.
+        nodes: one table a node, with its `addr`, an address or name that all nodes reach, and a
+            `gpus_per_node` of its own where it differs; or a TOML file with `nodes`, `gpus_per_node` and
+            `ctrl_port`, which takes the place of all three. One node is enough.
+        gpus_per_node: ranks on each node that says nothing else.
         ctrl_port: the port of node 0 where the nodes meet; 0 is 9988, or any for a single node.
 
     Raises:
-        HostError: the list is not one.
-        NodeListError: no node of the list, or more than one, is this machine; or there is no script.
-        LaunchEnvironmentError: torchrun or srun started another number of processes than there are nodes.
+        SystemExit: the first process ends with the job: 0; 1 where a rank failed; 2 where the job could not
+            be started, with what is wrong on standard error.
     """
     from hvdkit.bootstrap.cluster import cluster as start
 

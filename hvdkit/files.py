@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import errno
+import fcntl
 import os
+import re
 import stat
 from contextlib import suppress
 from pathlib import Path
+from typing import BinaryIO
 
 # Bytes. No source and no record is larger, and what is would fill the memory.
 LARGEST = 1 << 28
+# What a file is called until it is whole. Who writes it holds a lock on it, which ends with the process.
+_TEMPORARY = re.compile(r"\.hvdkit-[0-9a-f]{16}")
 
 _KINDS = {
     stat.S_IFIFO: "a FIFO",
@@ -50,20 +55,55 @@ def replace_file(path: Path, data: bytes) -> None:
         status = target.lstat()
         _check_regular(target, status)
         mode = stat.S_IMODE(status.st_mode)
-    import tempfile  # slow to import, and most commands write nothing
-
-    handle, temporary = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
-    try:
-        with os.fdopen(handle, "wb") as file:
+    handle, temporary = _temporary(target.parent)
+    with os.fdopen(handle, "wb") as file:
+        try:
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
-        Path(temporary).chmod(mode)
-        Path(temporary).replace(target)
-    except BaseException:
-        with suppress(FileNotFoundError):
-            Path(temporary).unlink()
-        raise
+            os.fchmod(file.fileno(), mode)
+            temporary.replace(target)
+        except BaseException:
+            with suppress(FileNotFoundError):
+                temporary.unlink()
+            raise
+
+
+def sweep(folder: Path) -> None:
+    """Remove what a process that was killed left of the files that it wrote in a folder."""
+    with suppress(OSError):  # it is no folder, or may not be read: nothing was written there either
+        for entry in os.scandir(folder):
+            if _TEMPORARY.fullmatch(entry.name) and entry.is_file(follow_symlinks=False):
+                _remove_unlocked(Path(entry.path))
+
+
+def read_stream(file: BinaryIO, name: str, largest: int = LARGEST) -> bytes:
+    """All that a stream gives, which may be a pipe. Raises: OSError, also for more than largest."""
+    data = file.read(largest + 1)
+    if len(data) > largest:
+        raise OSError(errno.EFBIG, f"it holds more than the {largest} bytes that are read", name)
+    return data
+
+
+def _temporary(folder: Path) -> tuple[int, Path]:
+    while True:
+        path = folder / f".hvdkit-{os.urandom(8).hex()}"
+        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+        with suppress(OSError):  # a file system without locks: nothing is swept there
+            fcntl.flock(handle, fcntl.LOCK_EX)
+        if os.fstat(handle).st_nlink:
+            return handle, path
+        os.close(handle)  # a sweep came before the lock
+
+
+def _remove_unlocked(path: Path) -> None:
+    with suppress(OSError):
+        handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            path.unlink()
+        finally:
+            os.close(handle)
 
 
 def _check_readable(path: Path, status: os.stat_result, largest: int) -> None:

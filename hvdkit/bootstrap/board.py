@@ -7,7 +7,8 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from hvdkit.bootstrap.control import Message
+from hvdkit.bootstrap import messages
+from hvdkit.bootstrap.messages import MalformedError, Message
 from hvdkit.launch.hosts import Host
 
 # A node says something every second. One that says nothing for so long is taken for lost: longer than a
@@ -16,6 +17,7 @@ BEAT_SECONDS = 1.0
 SILENCE_SECONDS = 20.0
 # When a rank dies, ranks on other nodes fail because of it: so long all may report before the cause is named.
 _GRACE_SECONDS = 0.5
+_KEYS = {"node", "who", "done", "failure", "session", "number"}
 
 
 @dataclass(frozen=True)
@@ -32,10 +34,13 @@ class Board:
 
     A node says: its number, who it is, whether its ranks are done, and a failure if there was one. It hears:
     whether to go, and why to stop.
+
+    listed: the address of each node, where nothing else tells a node from a stranger: others are refused.
     """
 
     hosts: Sequence[Host]
     seconds: float
+    listed: Sequence[str] = ()
     clock: Callable[[], float] = time.monotonic
     seen: dict[int, float] = field(default_factory=dict)
     who: dict[int, str] = field(default_factory=dict)
@@ -52,17 +57,34 @@ class Board:
         self._deadline = self.clock() + self.seconds
 
     def answer(self, message: Message, address: str) -> Message:
-        """The control port's answer to the node at an address."""
-        node, who = int(message["node"]), str(message["who"])
+        """The control port's answer to the node at an address. Raises: MalformedError."""
+        if set(message) - _KEYS:
+            raise MalformedError("it has keys that no node sends")
+        node = messages.number(message, "node", 0, len(self.hosts) - 1)
+        who, done = messages.text(message, "who"), messages.flag(message, "done")
+        failure = None
+        if message.get("failure") is not None:
+            told = messages.part(message, "failure")
+            failure = Failure(messages.text(told, "text"), messages.flag(told, "by_signal"))
         with self.lock:
+            if self.listed and address != self.listed[node]:
+                return {
+                    "refused": f"{self.name(node)} is {self.listed[node]} here, and asked from {address}",
+                    "why": "without a secret its address alone tells a node from a stranger",
+                    "fix": f"list {address} in its place, or give the job a secret: HVDKIT_SECRET_FILE=FILE",
+                }
             if self.who.setdefault(node, who) != who:
-                return {"refused": f"{self.name(node)} is in this job already: {self.who[node]}"}
+                return {
+                    "refused": f"{self.name(node)} is in this job already: {self.who[node]}",
+                    "why": "every node is started once; or a second job was started with this node list",
+                    "fix": "start it once on each node, or give the second job another ctrl_port",
+                }
             self.seen[node] = self.clock()
             self.addresses[node] = address
-            if message["done"]:
+            if done:
                 self.done.add(node)
-            if message["failure"] and not any(node == other for _, other, _ in self.failures):
-                self.failures.append((self.clock(), node, Failure(**message["failure"])))
+            if failure and not any(node == other for _, other, _ in self.failures):
+                self.failures.append((self.clock(), node, failure))
             self.look()
             if self.stop:
                 self.told.add(node)

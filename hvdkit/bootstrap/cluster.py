@@ -8,11 +8,12 @@ import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from hvdkit.bootstrap import network, node, ranks
+from hvdkit.bootstrap import network, node, ranks, secret
 from hvdkit.bootstrap.environment import start_seconds
-from hvdkit.bootstrap.errors import JobFailedError, LaunchEnvironmentError, MeetingError, NodeListError
+from hvdkit.bootstrap.errors import JobFailedError, LaunchEnvironmentError, NodeListError
 from hvdkit.bootstrap.launchers import is_connected, read_launches
 from hvdkit.bootstrap.link import Job
+from hvdkit.errors import HvdkitError
 from hvdkit.launch.hosts import HostList, parse_nodes, read_nodes
 
 CONTROL_PORT = 9988
@@ -25,23 +26,20 @@ def cluster(
     """`hvdkit.cluster`, which documents it."""
     if ranks.follow_starter():
         return
-    hosts = (
-        read_nodes(Path(nodes))
-        if isinstance(nodes, (str, os.PathLike))
-        else parse_nodes(
-            {"nodes": [*map(dict, nodes)], "gpus_per_node": gpus_per_node, "ctrl_port": ctrl_port},
-            "hvdkit.cluster",
-        )
-    )
-    if _is_started(hosts):
-        return
-    job = _job(hosts)
-    command = ranks.again()
     try:
-        node.run(job, command)
+        hosts = (
+            read_nodes(Path(nodes))
+            if isinstance(nodes, (str, os.PathLike))
+            else parse_nodes(
+                {"nodes": nodes, "gpus_per_node": gpus_per_node, "ctrl_port": ctrl_port}, "hvdkit.cluster"
+            )
+        )
+        if _is_started(hosts):
+            return
+        node.run(_job(hosts), ranks.again())
     except node.Interrupted as stop:
         sys.exit(128 + stop.number)
-    except (MeetingError, JobFailedError) as error:
+    except HvdkitError as error:
         sys.stdout.flush()
         print(f"hvdkit: {error}", file=sys.stderr, flush=True)
         sys.exit(_FAILED if isinstance(error, JobFailedError) else _COULD_NOT_START)
@@ -81,8 +79,11 @@ def _job(hosts: HostList) -> Job:
             why="each process finds its node by its own addresses",
             fix="list each machine once, by an address that the others reach",
         )
-    port = hosts.ctrl_port or (CONTROL_PORT if len(hosts.hosts) > 1 else 0)
-    return Job(hosts, places[0], addresses[0], port, start_seconds(os.environ))
+    several = len(hosts.hosts) > 1
+    port = hosts.ctrl_port or (CONTROL_PORT if several else 0)
+    # Nobody else asks on the port of a single node.
+    known = secret.of_job(os.environ) if several else secret.own()
+    return Job(hosts, places[0], tuple(addresses), port, start_seconds(os.environ), known)
 
 
 def _address(name: str) -> str:
@@ -92,7 +93,7 @@ def _address(name: str) -> str:
         raise NodeListError(
             f"{name}, a node of the list, cannot be resolved on {socket.gethostname()}: {error}",
             why="each process finds its node by its own addresses",
-            fix=f"make {name} known to all nodes (DNS or /etc/hosts), or list its address",
+            fix=f"make {name} known to all nodes by an IPv4 address (DNS or /etc/hosts), or list that",
         ) from None
 
 

@@ -9,19 +9,21 @@ from __future__ import annotations
 import contextlib
 import os
 import socket
+import sys
 import threading
 import time
 from collections.abc import Iterator, MutableMapping
 from types import ModuleType
 from typing import Any
 
-from hvdkit.bootstrap import control, network
+from hvdkit.bootstrap import control, network, secret
 from hvdkit.bootstrap.cluster import started_by_file
 from hvdkit.bootstrap.environment import CONTROL_PORT, slot_variables, start_seconds
 from hvdkit.bootstrap.errors import LaunchEnvironmentError, MeetingError
 from hvdkit.bootstrap.launch import Launch, Meeting
 from hvdkit.bootstrap.launchers import meeting_of, read_launches
 from hvdkit.bootstrap.members import Member, Members, as_messages, plan
+from hvdkit.bootstrap.messages import Line, Message, SecretError
 
 _POLL_SECONDS = 0.1
 # How long rank 0 stays to tell the others why it gives up.
@@ -98,17 +100,23 @@ class _Host:
         self.seconds = seconds
         self.member = member
         self.address = _resolve(meeting, member, time.monotonic() + seconds)
+        known = secret.of_job(os.environ)
         self.server = control.listen(
             self.address,
             meeting.port,
             job,
+            known,
             self.members.answer,
             said_by=meeting.said_by,
             port_from=f"{CONTROL_PORT}=PORT",
         )
         self.server.start()
+        if not known and not self.address.startswith("127."):
+            until = "join this job or end it until all ranks are through init()"
+            line = secret.warning(self.address, meeting.port, "every process", until)
+            print(f"hvdkit: {line}", file=sys.stderr, flush=True)
 
-    def wait_for_all(self) -> control.Message:
+    def wait_for_all(self) -> Message:
         """Rank 0's slot, when every rank has come. Raises: MeetingError, after the others were told."""
         members = self.members
         _said(members.answer(_message("join", self.member), self.address))
@@ -151,10 +159,12 @@ class _Guest:
         self.seconds = seconds
         self.deadline = time.monotonic() + seconds
         self.address = ""
+        self.line: Line | None = None
 
-    def slot(self) -> control.Message:
+    def slot(self) -> Message:
         """This rank's slot. Raises: MeetingError: rank 0 is not there, or says that something is wrong."""
         self.address = _resolve(self.meeting, self.member, self.deadline)
+        self.line = Line(self.address, self.meeting.port, self.job, secret.of_job(os.environ))
         last: OSError | None = None
         while time.monotonic() < self.deadline:
             try:
@@ -164,6 +174,12 @@ class _Guest:
                     return slot
                 # Rank 0 keeps the bound, and may have begun later: it will say who is missing.
                 self.deadline = max(self.deadline, time.monotonic() + _FAREWELL_SECONDS)
+            except SecretError as error:
+                raise MeetingError(
+                    f"rank 0 at {self.meeting.root} does not take {self.member}: {error}",
+                    why="every rank of a job proves that it knows the job's secret",
+                    fix=f"set {secret.SECRET} or {secret.SECRET_FILE} to the same on all hosts",
+                ) from None
             except OSError as error:
                 last = error
             time.sleep(_POLL_SECONDS)
@@ -181,12 +197,12 @@ class _Guest:
         with contextlib.suppress(OSError):
             self._ask("done")
 
-    def _ask(self, say: str) -> control.Message:
-        message = {"job": self.job, **_message(say, self.member)}
-        return control.ask(self.address, self.meeting.port, message)
+    def _ask(self, say: str) -> Message:
+        assert self.line is not None, "slot() comes first"
+        return self.line.ask(_message(say, self.member))
 
 
-def _set(environ: MutableMapping[str, str], slot: control.Message, address: str, port: int) -> None:
+def _set(environ: MutableMapping[str, str], slot: Message, address: str, port: int) -> None:
     variables = slot_variables(slot, address, port)
     # NCCL guesses an interface, too; one that was chosen by hand stays.
     interface = variables.get("HOROVOD_GLOO_IFACE", "lo")
@@ -232,11 +248,11 @@ def _member(launch: Launch) -> Member:
     )
 
 
-def _message(say: str, member: Member) -> control.Message:
+def _message(say: str, member: Member) -> Message:
     return {"say": say, "member": vars(member)}
 
 
-def _said(reply: control.Message) -> control.Message | None:
+def _said(reply: Message) -> Message | None:
     """The slot in rank 0's answer, None while others are missing. Raises: MeetingError, as rank 0 says."""
     if "error" in reply:
         raise MeetingError(**reply["error"])

@@ -13,21 +13,32 @@ from typing import Any
 from hvdkit.bootstrap import control
 from hvdkit.bootstrap.board import SILENCE_SECONDS, Board, Failure
 from hvdkit.bootstrap.errors import JobFailedError, MeetingError
+from hvdkit.bootstrap.messages import Line, Message, OtherJobError, SecretError
+from hvdkit.bootstrap.secret import Secret
 from hvdkit.launch.hosts import HostList
 
 _LOOK_SECONDS = 0.1
 _FAREWELL_SECONDS = 3.0
+# So long another program may answer on the control port, such as a job that is about to end. Node 0 itself
+# ends at once when it finds the port taken.
+_TAKEN_SECONDS = 10.0
 
 
 @dataclass(frozen=True)
 class Job:
-    """A node list as one node sees it. place: its own number. address, port: node 0's control port."""
+    """A node list as one node sees it. place: its own number. addresses: of all nodes. port: node 0's."""
 
     hosts: HostList
     place: int
-    address: str
+    addresses: tuple[str, ...]
     port: int
     seconds: float
+    secret: Secret
+
+    @property
+    def address(self) -> str:
+        """Node 0's, on which the control port is."""
+        return self.addresses[0]
 
     @property
     def name(self) -> str:
@@ -55,6 +66,7 @@ class Home:
             self.job.address,
             self.job.port,
             self.job.name,
+            self.job.secret,
             self.board.answer,
             said_by=f"node 0 of the node list ({self.job.hosts.hosts[0].name})",
             port_from="ctrl_port",
@@ -67,7 +79,7 @@ class Home:
         assert self.server is not None
         return int(self.server.server_port)
 
-    def say(self, done: bool = False, failure: Failure | None = None) -> control.Message:
+    def say(self, done: bool = False, failure: Failure | None = None) -> Message:
         """The board's answer. The first time that all nodes are there, Horovod's ranks are let in."""
         reply = self.board.answer(_message(self.job, done, failure), self.job.address)
         if not self.board.go and not reply["stop"] and not self.board.missing():
@@ -111,7 +123,9 @@ class Away:
         self.job = job
         self.board = board
         self.port = job.port
+        self.line = Line(job.address, job.port, job.name, job.secret)
         self.heard = time.monotonic()
+        self.taken: float | None = None
         self.deadline = self.heard + job.seconds
         self.came = False
         self.said_done = False
@@ -120,26 +134,23 @@ class Away:
     def open(self) -> None:
         """Nothing to open: `say` connects."""
 
-    def say(self, done: bool = False, failure: Failure | None = None) -> control.Message:
+    def say(self, done: bool = False, failure: Failure | None = None) -> Message:
         """What node 0 answers; nothing new while it does not. Raises: MeetingError, JobFailedError."""
         try:
-            reply = control.ask(self.job.address, self.port, _message(self.job, done, failure))
+            reply = self.line.ask(_message(self.job, done, failure))
         except OSError as error:
             self.last = error
             return self._unheard()
         if "refused" in reply:
-            raise MeetingError(
-                reply["refused"],
-                why="every node is started once; or a second job was started with this node list",
-                fix="start it once on each node, or give the second job another ctrl_port",
-            )
+            raise MeetingError(reply["refused"], why=reply["why"], fix=reply["fix"])
         self.heard = time.monotonic()
         self.came = True
         self.said_done = done
         return reply
 
-    def _unheard(self) -> control.Message:
+    def _unheard(self) -> Message:
         zero = self.board.name(0)
+        self._refuse_others(zero)
         if self.came and time.monotonic() - self.heard > SILENCE_SECONDS:
             raise JobFailedError(
                 f"nothing was heard of {zero} for {SILENCE_SECONDS:g} s: {self.last}",
@@ -154,6 +165,25 @@ class Away:
             )
         return {"go": False, "stop": ""}
 
+    def _refuse_others(self, zero: str) -> None:
+        """Before node 0 was heard: whether something else has its port. Raises: MeetingError."""
+        if self.came or not isinstance(self.last, OtherJobError):
+            self.taken = None
+            return
+        self.taken = time.monotonic() if self.taken is None else self.taken
+        if isinstance(self.last, SecretError):
+            raise MeetingError(
+                f"{zero}, port {self.port}, does not take this node: {self.last}",
+                why="every node of a job proves that it knows the job's secret",
+                fix="copy the file of the secret from node 0, or set HVDKIT_SECRET to the same on all nodes",
+            )
+        if time.monotonic() - self.taken > _TAKEN_SECONDS:
+            raise MeetingError(
+                f"port {self.port} of {zero} is taken: {self.last}",
+                why="node 0 listens there for the others",
+                fix="end what is on it, or take another ctrl_port on all nodes",
+            )
+
     def is_over(self) -> bool:
         """Whether node 0 knows that this node's ranks ended well: it waits for the rest."""
         return self.said_done
@@ -166,9 +196,7 @@ class Away:
         """Tell node 0 why this node ends."""
         # If node 0 does not hear it, it finds this node silent.
         with contextlib.suppress(OSError):
-            control.ask(
-                self.job.address, self.port, _message(self.job, False, Failure(reason, by_signal=True))
-            )
+            self.line.ask(_message(self.job, False, Failure(reason, by_signal=True)))
 
     def close(self) -> None:
         """Nothing is open."""
@@ -182,9 +210,8 @@ def plan(job: Job) -> list[Any]:
     return list(get_host_assignments(hosts, job.hosts.slots))
 
 
-def _message(job: Job, done: bool, failure: Failure | None) -> control.Message:
+def _message(job: Job, done: bool, failure: Failure | None) -> Message:
     return {
-        "job": job.name,
         "node": job.place,
         "who": f"process {os.getpid()} on {socket.gethostname()}",
         "done": done,

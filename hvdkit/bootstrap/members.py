@@ -6,10 +6,13 @@ import threading
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from hvdkit.bootstrap.control import Message
+from hvdkit.bootstrap import messages
 from hvdkit.bootstrap.errors import MeetingError
+from hvdkit.bootstrap.messages import MalformedError, Message
 
 # Horovod's Gloo controller takes the ranks of one host for a row of numbers.
+_MOST_RANKS = 1 << 20
+_KEYS = {"say", "member", "session", "number"}
 _NOT_IN_A_ROW = "Horovod's Gloo controller takes ranks of one host to be numbered in a row"
 
 
@@ -44,9 +47,15 @@ class Members:
     changed: threading.Condition = field(default_factory=threading.Condition)
 
     def answer(self, message: Message, address: str) -> Message:
-        """The control port's answer to one rank at an address."""
-        member = Member(**message["member"])
+        """The control port's answer to one rank at an address. Raises: MalformedError."""
+        if set(message) - _KEYS or message.get("say") not in ("join", "done"):
+            raise MalformedError("it says what no rank says")
+        member = _member(messages.part(message, "member"))
+        if member.rank >= member.size == self.size:
+            raise MalformedError(f"the job has no rank {member.rank}")
         with self.changed:
+            if self.plan is not None and self.came.get(member.rank) is None:
+                raise MalformedError(f"the job is complete without a rank {member.rank}")
             self._join(member, address)
             if message["say"] == "done":
                 self.finished.add(member.rank)
@@ -98,6 +107,21 @@ class Members:
             why="every process of a job has a rank of its own; or a second job was started on this port",
             fix="give each process its own rank, or the second job another port: HVDKIT_CTRL_PORT",
         )
+
+
+def _member(told: Message) -> Member:
+    """A rank as it describes itself. Raises: MalformedError."""
+    if set(told) != {"rank", "size", "size_variable", "host", "machine", "pid"}:
+        raise MalformedError("it describes no rank")
+    size = messages.number(told, "size", 1, _MOST_RANKS)
+    return Member(
+        messages.number(told, "rank", 0, _MOST_RANKS),
+        size,
+        messages.text(told, "size_variable"),
+        messages.text(told, "host"),
+        messages.text(told, "machine"),
+        messages.number(told, "pid", 1, 1 << 31),
+    )
 
 
 def plan(members: dict[int, Member]) -> list[Any]:

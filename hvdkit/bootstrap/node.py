@@ -16,7 +16,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from types import FrameType
 
-from hvdkit.bootstrap import ranks
+from hvdkit.bootstrap import ranks, secret
 from hvdkit.bootstrap.board import BEAT_SECONDS, Board, Failure
 from hvdkit.bootstrap.environment import slot_variables
 from hvdkit.bootstrap.errors import JobFailedError, MeetingError
@@ -42,12 +42,15 @@ def run(job: Job, command: Sequence[str]) -> None:
         JobFailedError: a rank failed or a node fell silent, here or elsewhere.
         Interrupted: a signal asked this node to end; the other nodes were told.
     """
-    board = Board(job.hosts.hosts, job.seconds)
+    board = Board(job.hosts.hosts, job.seconds, () if job.secret else job.addresses)
     link = Home(job, board) if job.place == 0 else Away(job, board)
     mine: list[ranks.Rank] = []
     with _signals():
         try:
             link.open()
+            if job.place == 0 and not job.secret:
+                who = f"every process on {', '.join(job.addresses)}"
+                _tell(secret.warning(job.address, link.port, who, "join this job or end it"))
             _wait_for_go(job, link)
             mine += ranks.start(
                 command, _variables(job, link.port), job.first_rank, with_output=job.place == 0

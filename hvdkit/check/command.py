@@ -12,8 +12,8 @@ from hvdkit.arguments import parsed
 from hvdkit.check.report import FIXABLE, SARIF_LEVELS, show
 from hvdkit.check.rules import all_rules
 from hvdkit.collecting import uncollected
-from hvdkit.errors import UsageError
-from hvdkit.files import read_file
+from hvdkit.errors import HvdkitError, UsageError
+from hvdkit.files import read_file, read_stream
 from hvdkit.migrate.config import chosen
 from hvdkit.migrate.engine import run_pass, unreadable
 from hvdkit.migrate.facts import Options
@@ -102,7 +102,10 @@ def make_plan(paths: Sequence[Path], options: Options, reader: Reader = read_fil
 
 
 def _stdin(path: Path) -> Reader:
-    raw = sys.stdin.buffer.read()
+    try:
+        raw = read_stream(sys.stdin.buffer, "standard input")
+    except OSError as error:
+        raise HvdkitError(f"standard input: {error.strerror}", "", "give a Python file") from error
 
     def read(asked: Path) -> bytes:
         return raw if asked == path else read_file(asked)

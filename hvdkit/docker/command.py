@@ -12,7 +12,6 @@ from pathlib import Path
 from hvdkit.arguments import parsed
 from hvdkit.docker.compose import compose
 from hvdkit.docker.dockerfile import REQUIREMENTS, dockerfile, ignored, required
-from hvdkit.docker.files import write_files
 from hvdkit.docker.job import Job, check_image, check_ranks, name_of
 from hvdkit.docker.kubernetes import mpijob, pytorchjob
 from hvdkit.docker.layout import lay_out
@@ -21,7 +20,7 @@ from hvdkit.docker.requirements import Requirements, find_requirements
 from hvdkit.docker.script import Script, read_script
 from hvdkit.docker.withheld import withheld
 from hvdkit.errors import UsageError
-from hvdkit.migrate.write.reports import put
+from hvdkit.migrate.write.reports import put, undo_last, write_new
 from hvdkit.verify.options import split_arguments
 
 EXAMPLES = """\
@@ -31,6 +30,7 @@ examples:
   hvdkit docker train.py --gpu -- --epochs 90      one GPU a rank; the script's own arguments after `--`
   hvdkit docker train.ipynb --output deploy        a notebook; the files go into deploy/
   hvdkit docker train.py --kubernetes --image registry.example.org/team/train:1
+  hvdkit docker --undo                             take back what the last run wrote or replaced
 
 The current folder is the project: all of it but .dockerignore's goes into the image, as it is on disk.
 
@@ -43,12 +43,14 @@ def parser() -> argparse.ArgumentParser:
     """The parser of `hvdkit docker`."""
     made = argparse.ArgumentParser(
         prog="hvdkit docker",
-        usage="hvdkit docker [options] SCRIPT [-- ARGUMENTS]",
+        usage="hvdkit docker [options] SCRIPT [-- ARGUMENTS]\n       hvdkit docker --undo",
         description="Write the Dockerfile, compose.yaml and Kubernetes manifests of a Horovod script.",
         epilog=EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    made.add_argument("script", metavar="SCRIPT", type=Path, help="a script or a notebook that uses Horovod")
+    made.add_argument(
+        "script", nargs="?", metavar="SCRIPT", type=Path, help="a script or a notebook that uses Horovod"
+    )
     what = made.add_argument_group("what to run")
     what.add_argument("-np", "--num-proc", type=int, default=4, metavar="N", help="ranks (default: 4)")
     what.add_argument(
@@ -64,6 +66,7 @@ def parser() -> argparse.ArgumentParser:
         "--output", type=Path, metavar="DIR", help="a folder of the project for the files (default: its own)"
     )
     where.add_argument("--force", action="store_true", help="replace files that are there")
+    where.add_argument("--undo", action="store_true", help="take back what the last run here wrote")
     where.add_argument(
         "--json", type=Path, metavar="FILE", help="what was found and written (- for standard output)"
     )
@@ -75,6 +78,11 @@ def main(argv: Sequence[str]) -> int:
     own, arguments = split_arguments(list(argv[1:]))
     args = parsed(parser(), own)
     context = Path.cwd()
+    if args.undo:
+        undo_last([])
+        return 0
+    if args.script is None:
+        raise UsageError("no script was given", "", "hvdkit docker train.py")
     path = Path(os.path.abspath(args.script))
     folder = Path(os.path.abspath(args.output or context))
     _check_places(context, path, folder)
@@ -100,9 +108,15 @@ def main(argv: Sequence[str]) -> int:
         withheld=tuple(os.path.relpath(file, context) for file in withheld(context, needed)),
     )
     texts, left_out = _texts(job, script, needed, args.kubernetes)
-    written = write_files(texts, context, args.force)
+    written = write_new(
+        {file: text.encode() for file, text in texts.items()},
+        context,
+        args.force,
+        "--output deploy writes into a folder of its own",
+        "hvdkit docker --undo",
+    )
     kept = tuple(file for file in texts if file not in written)
-    _report(Outcome(script, job, needed, tuple(written), kept, left_out), args.json)
+    _report(Outcome(script, job, needed, written, kept, left_out), args.json)
     return int(bool(script.findings or needed.unknown))
 
 

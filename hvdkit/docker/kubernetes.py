@@ -31,9 +31,11 @@ _PYTORCH_HEAD = """\
 # the cluster, and the image in a registry.
 #
 #   docker push {image}
+#   kubectl create secret generic {name}-hvdkit --from-literal=secret="$(openssl rand -hex 32)"
 #   kubectl apply -f {file}
 #   kubectl logs -f {name}-master-0
 #
+# Without the secret every pod that reaches the master's can take a rank's place while the job starts.
 # One rank a pod. hvdkit's init() connects them by MASTER_ADDR, on the port above MASTER_PORT, over the
 # interface that leads there.
 """
@@ -77,7 +79,13 @@ def pytorchjob(job: Job) -> str:
 
     def replica(count: int) -> dict[str, Any]:
         # The operator looks for a container of this name.
-        container = {"name": "pytorch", "image": job.image, "command": [*map(_literal, job.command)]}
+        secret = {"name": f"{job.name}-hvdkit", "key": "secret", "optional": True}
+        container = {
+            "name": "pytorch",
+            "image": job.image,
+            "command": [*map(_literal, job.command)],
+            "env": [{"name": "HVDKIT_SECRET", "valueFrom": {"secretKeyRef": secret}}],
+        }
         pod = _pod(_with_memory(container, job, 1), memory=True)
         return {"replicas": count, "restartPolicy": "Never", "template": {"spec": pod}}
 
@@ -99,9 +107,19 @@ def _manifest(job: Job, head: str, file: str, version: str, kind: str, spec: dic
 
 
 def _pod(container: dict[str, Any], memory: bool = False) -> dict[str, Any]:
-    """A pod of one container. memory: it mounts /dev/shm, where a pod has 64 MB otherwise."""
-    container["securityContext"] = {"runAsNonRoot": True, "allowPrivilegeEscalation": False}
-    pod: dict[str, Any] = {"containers": [container]}
+    """A pod of one container. memory: it mounts /dev/shm, where a pod has 64 MB otherwise.
+
+    A namespace of the Pod Security level "restricted" takes it:
+    https://kubernetes.io/docs/concepts/security/pod-security-standards/
+    """
+    container["securityContext"] = {
+        "runAsNonRoot": True,
+        "allowPrivilegeEscalation": False,
+        "capabilities": {"drop": ["ALL"]},
+        "seccompProfile": {"type": "RuntimeDefault"},
+    }
+    # No process of a job talks to the cluster.
+    pod: dict[str, Any] = {"automountServiceAccountToken": False, "containers": [container]}
     if memory:
         pod["volumes"] = [{"name": "shm", "emptyDir": {"medium": "Memory", "sizeLimit": _SHARED_MEMORY}}]
     return pod

@@ -167,7 +167,7 @@ def _lines(file: Path, including: tuple[Path, ...]) -> Iterator[_Written]:
             )
         included = re.fullmatch(r"(?:-r|--requirement)[\s=]+(.+)", line)
         if included:
-            other = file.parent / included[1]
+            other = Path(os.path.normpath(file.parent / included[1]))
             if other in including:
                 raise RequirementsError(f"{file} includes itself by way of {other}", fix="take the line out")
             yield from _lines(other, (*including, file))
@@ -195,16 +195,26 @@ def _project_table(file: Path) -> dict[str, list[str]]:
         return {}
     try:
         table = tomllib.loads(read_file(file).decode())
-    except (OSError, tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except (OSError, tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
         raise RequirementsError(f"{file} cannot be read: {error}", fix="correct the file") from error
-    if "poetry" in table.get("tool", {}) and "dependencies" not in table.get("project", {}):
+    project = table.get("project", {})
+    lists = (
+        [project.get(key, []) for key in ("dependencies", "dynamic")] if isinstance(project, dict) else [0]
+    )
+    if not all(isinstance(each, list) and all(isinstance(text, str) for text in each) for each in lists):
+        raise RequirementsError(
+            f"{file}: its project.dependencies and project.dynamic are no lists of texts",
+            "what the script needs would be missing in the image",
+            'dependencies = ["numpy>=1.26"]',
+        )
+    if "poetry" in table.get("tool", {}) and "dependencies" not in project:
         raise RequirementsError(
             f"{file}: its dependencies are in Poetry's own table",
             "pip does not read it: what the script needs would be missing in the image",
             "poetry export --without-hashes -o requirements.txt",
         )
-    project: dict[str, list[str]] = table.get("project", {})
-    return project
+    found: dict[str, list[str]] = project
+    return found
 
 
 def _of_imports(context: Path, script: Script) -> Requirements:

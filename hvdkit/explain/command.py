@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import errno
 import json
 import sys
 from collections.abc import Sequence
@@ -10,6 +11,7 @@ from pathlib import Path
 
 from hvdkit.arguments import parsed
 from hvdkit.errors import HvdkitError, UsageError
+from hvdkit.files import read_stream
 
 _EXAMPLES = """\
 examples:
@@ -20,6 +22,9 @@ examples:
 
 exit codes: 0 explained, 1 --log: the cause is unknown, 2 nothing to explain, 130 interrupted
 """
+
+
+_LARGEST = 1 << 26  # bytes: the logs of the longest jobs have a few million lines
 
 
 class LogError(HvdkitError):
@@ -69,11 +74,18 @@ def _explain_log(name: str, as_json: bool) -> int:
 def _read(name: str) -> str:
     """The text of a log; bytes that are no UTF-8 are replaced. Raises LogError."""
     try:
-        raw = sys.stdin.buffer.read() if name == "-" else Path(name).read_bytes()
+        if name == "-":
+            raw = read_stream(sys.stdin.buffer, "stdin", _LARGEST)
+        else:
+            with Path(name).open("rb") as file:
+                raw = read_stream(file, name, _LARGEST)
     except OSError as error:
+        too_large = error.errno == errno.EFBIG
         raise LogError(
             f"cannot read {name}: {error.strerror}",
-            fix="name a file that holds the job's output, or - for stdin",
+            fix=f"tail -c {_LARGEST >> 1} {name} | hvdkit explain --log -"
+            if too_large
+            else "name a file that holds the job's output, or - for stdin",
         ) from error
     if not raw.strip():
         raise LogError(

@@ -7,13 +7,16 @@ IPv4 address is let through.
 from __future__ import annotations
 
 import argparse
+import ipaddress
 import re
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from hvdkit.arguments import nearest
 from hvdkit.errors import HvdkitError, UsageError
+from hvdkit.files import read_stream
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -22,6 +25,10 @@ else:
 
 # RFC 1123 labels, with the underscore that clusters use all the same. A leading "-" would be an option.
 _NAME = re.compile(r"[A-Za-z0-9_]([A-Za-z0-9_.-]*[A-Za-z0-9_])?")
+_LARGEST = 1 << 20  # bytes of a file that names hosts
+_MOST_SLOTS = 4096
+_SETTINGS = ("nodes", "gpus_per_node", "ctrl_port")
+_OF_NODE = ("addr", "gpus_per_node")
 _WHY_NAME = "host names end up on command lines of ssh and a shell"
 
 
@@ -116,12 +123,16 @@ def read_hostfile(file: Path) -> HostList:
 def read_nodes(file: Path) -> HostList:
     """Hosts of a node list: `nodes = [{addr = ...}, ...]`, `gpus_per_node`, `ctrl_port`.
 
+    A node may have a `gpus_per_node` of its own.
+
     Raises: HostError.
     """
     try:
         table = tomllib.loads(_text(file))
     except tomllib.TOMLDecodeError as error:
         raise HostError(f"{file} is not TOML: {error}", fix="docs/clusters.md shows a node list") from None
+    except RecursionError:
+        raise HostError(f"{file} is nested too deeply", fix="docs/clusters.md shows a node list") from None
     return parse_nodes(table, str(file))
 
 
@@ -130,25 +141,23 @@ def parse_nodes(table: Mapping[str, object], place: str) -> HostList:
 
     Raises: HostError.
     """
-    unknown = sorted(table.keys() - {"nodes", "gpus_per_node", "ctrl_port"})
-    if unknown:
-        raise HostError(
-            f"{place}: {unknown[0]!r} is no setting of a node list",
-            fix="the settings are nodes, gpus_per_node and ctrl_port",
-        )
+    _check_keys(table, _SETTINGS, "a node list", place)
     nodes = table.get("nodes")
-    if not isinstance(nodes, list) or not all(isinstance(node, dict) and "addr" in node for node in nodes):
-        raise HostError(
-            f"{place} holds no node list",
-            why="every node is found by its address",
-            fix='write `nodes = [{addr = "192.168.1.12"}, {addr = "192.168.1.11"}]`',
-        )
-    slots = _slots(str(table.get("gpus_per_node", 1)), f"{place}: gpus_per_node")
+    if not isinstance(nodes, (list, tuple)) or not all(isinstance(node, Mapping) for node in nodes):
+        raise _no_list(place)
+    for node in nodes:
+        _check_keys(node, _OF_NODE, "a node", place)
+    if not all(isinstance(node.get("addr"), str) for node in nodes):
+        raise _no_list(place)
+    slots = _ranks_of(table.get("gpus_per_node", 1), place)
     port = table.get("ctrl_port", 0)
-    if not isinstance(port, int) or not 0 <= port < 65536:
+    if type(port) is not int or not 0 <= port < 65536:
         raise HostError(f"{place}: ctrl_port = {port!r} is not a port", fix="write a number from 1 to 65535")
-    hosts = [Host(_name(str(node["addr"]), place), slots) for node in nodes]
-    twice = [host.name for host in hosts if hosts.count(host) > 1]
+    hosts = [
+        Host(_name(node["addr"], place), _ranks_of(node.get("gpus_per_node", slots), place)) for node in nodes
+    ]
+    names = [host.name for host in hosts]
+    twice = [name for name in names if names.count(name) > 1]
     if twice:
         raise HostError(
             f"{place}: {twice[0]} is there twice", fix="name every node once; gpus_per_node counts"
@@ -156,9 +165,39 @@ def parse_nodes(table: Mapping[str, object], place: str) -> HostList:
     return HostList(_collect(hosts, place).hosts, port)
 
 
+def _no_list(place: str) -> HostError:
+    return HostError(
+        f"{place} holds no node list",
+        why="every node is found by its address",
+        fix='write `nodes = [{addr = "192.168.1.12"}, {addr = "192.168.1.11"}]`',
+    )
+
+
+def _check_keys(table: Mapping[str, object], known: tuple[str, ...], what: str, place: str) -> None:
+    for key in table:
+        if key not in known:
+            near = nearest(str(key), known)
+            raise HostError(
+                f"{place}: {key!r} is no setting of {what}",
+                why="what it is meant to say would not be obeyed",
+                fix=f"did you mean {near}?" if near else f"the settings are {' and '.join(known)}",
+            )
+
+
+def _ranks_of(number: object, place: str) -> int:
+    """Ranks of a node. True is no number, and "2" is none either. Raises: HostError."""
+    if type(number) is not int or not 0 < number <= _MOST_SLOTS:
+        raise HostError(
+            f"{place}: gpus_per_node = {number!r} is not a number of ranks",
+            fix=f"write a number from 1 to {_MOST_SLOTS}",
+        )
+    return number
+
+
 def _text(file: Path) -> str:
     try:
-        return file.read_text(encoding="utf-8")
+        with file.open("rb") as opened:
+            return read_stream(opened, str(file), _LARGEST).decode("utf-8")
     except OSError as error:
         raise HostError(f"{file}: {error.strerror}", fix="name a file that can be read") from None
     except UnicodeDecodeError:
@@ -166,6 +205,7 @@ def _text(file: Path) -> str:
 
 
 def _host(text: str, place: str) -> Host:
+    _refuse_ipv6(text, place)
     name, colon, slots = text.partition(":")
     if ":" in slots:
         raise HostError(
@@ -183,14 +223,30 @@ def _name(name: str, place: str) -> str:
             why="Horovod's launcher takes the name alone",
             fix=f"put `User` for {name.partition('@')[2]} into ~/.ssh/config",
         )
+    _refuse_ipv6(name, place)
     if _NAME.fullmatch(name) is None:
         raise HostError(f"{place}: {name!r} is not a host name", why=_WHY_NAME, fix="write names like node-1")
     return name
 
 
+def _refuse_ipv6(text: str, place: str) -> None:
+    try:
+        ipaddress.IPv6Address(text.partition("]")[0].strip("[]"))
+    except ValueError:
+        return
+    raise HostError(
+        f"{place}: {text} is an IPv6 address",
+        why="Horovod's rendezvous and its launcher take IPv4 alone",
+        fix="write the host's IPv4 address, or a name that has one",
+    )
+
+
 def _slots(text: str, place: str) -> int:
-    if not text.isdecimal() or int(text) < 1:
-        raise HostError(f"{place}: {text!r} is not a number of ranks", fix="write 1 or more, as in a:2")
+    # Beyond so many digits Python itself refuses to read a number.
+    if not text.isdecimal() or len(text) > len(str(_MOST_SLOTS)) or not 0 < int(text) <= _MOST_SLOTS:
+        raise HostError(
+            f"{place}: {text[:40]!r} is not a number of ranks from 1 to {_MOST_SLOTS}", fix="write a:2"
+        )
     return int(text)
 
 

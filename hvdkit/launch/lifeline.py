@@ -132,7 +132,7 @@ class Lifeline:
                 rank, host = int(hello["rank"]), str(hello["host"])
                 if self._gathered:
                     at = Member(connection.getpeername()[0], int(hello["port"]), int(hello["local_rank"]))
-            except (OSError, ValueError, KeyError, TypeError):
+            except (OSError, ValueError, KeyError, TypeError, RecursionError):
                 return
             connection.settimeout(SILENCE_S)
             with self._lock:
@@ -156,7 +156,7 @@ class Lifeline:
                     if "stopped" in message:
                         with self._lock:
                             self._stopped.setdefault(rank, time.monotonic())
-            except (OSError, ValueError):
+            except (OSError, ValueError, RecursionError):
                 pass  # silent for too long, or broken off: gone without a word
             with self._lock:
                 self._open.pop(rank, None)

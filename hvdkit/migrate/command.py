@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from hvdkit.arguments import parsed
 from hvdkit.errors import HvdkitError, UsageError
-from hvdkit.files import read_file
+from hvdkit.files import read_file, read_stream
 from hvdkit.migrate.config import chosen
 from hvdkit.migrate.engine import make_plan
 from hvdkit.migrate.facts import Options
@@ -102,7 +102,7 @@ def main(argv: Sequence[str]) -> int:
     start = Path.cwd() if args.paths == ["-"] else Path(os.path.abspath(args.paths[0]))
     options = chosen(args, start, "migrate")
     if args.paths == ["-"]:
-        return _stdin(options)
+        return _stdin(options, args)
     if sum(map(bool, (args.write, args.output, args.check))) > 1:
         raise UsageError("--write, --output and --check exclude each other", "", "give one of them")
     if args.force and not args.output:
@@ -139,9 +139,7 @@ def main(argv: Sequence[str]) -> int:
 
 
 def _report(plan: Plan, options: Options, args: argparse.Namespace, result: Verification | None) -> None:
-    from hvdkit.migrate.report.sarif import as_sarif
-
-    put_reports(args, lambda: _data(plan, result), lambda: as_sarif(plan, Path.cwd()))
+    _put_reports(plan, args, result)
     if talk(args) is not sys.stdout:
         return
     from hvdkit.migrate.report.text import show
@@ -151,6 +149,12 @@ def _report(plan: Plan, options: Options, args: argparse.Namespace, result: Veri
         from hvdkit.verify.report import print_result
 
         print_result(result)
+
+
+def _put_reports(plan: Plan, args: argparse.Namespace, result: Verification | None) -> None:
+    from hvdkit.migrate.report.sarif import as_sarif
+
+    put_reports(args, lambda: _data(plan, result), lambda: as_sarif(plan, Path.cwd()))
 
 
 def _data(plan: Plan, result: Verification | None) -> dict[str, Any]:
@@ -182,20 +186,34 @@ def _output(plan: Plan, paths: Sequence[Path], args: argparse.Namespace) -> None
     write_elsewhere(wanted, folder, args.force, "hvdkit migrate", talk(args))
 
 
-def _stdin(options: Options) -> int:
-    """Standard input to standard output; the report goes to standard error."""
-    raw = sys.stdin.buffer.read()
+def _stdin(options: Options, args: argparse.Namespace) -> int:
+    """Standard input to standard output; the report goes to standard error.
+
+    No text goes there where a report for machines does, or where --check asks for an exit code alone.
+    """
+    given = [name for name in ("write", "output", "force", "table") if getattr(args, name)]
+    if given:
+        raise UsageError(
+            f"--{given[0]} has no file to work on when standard input is read",
+            "what is read is written to standard output",
+            "give the file's path, or: cat train.py | hvdkit migrate - > migrated.py",
+        )
+    try:
+        raw = read_stream(sys.stdin.buffer, "standard input")
+    except OSError as error:
+        raise HvdkitError(f"standard input: {error.strerror}", "", "give a Python file") from error
     path = Path.cwd() / "<stdin>.py"
     plan = make_plan([path], options, lambda asked: raw if asked == path else read_file(asked))
     for unreadable, line, reason in plan.unreadable:
         if unreadable == path:
             raise HvdkitError(f"standard input, line {line}: {reason}", "", "give a Python file")
+    _put_reports(plan, args, None)
     for file in plan.files:
-        if file.path == path:
+        if file.path == path and not args.check and talk(args) is sys.stdout:
             sys.stdout.buffer.write(file.after.encode(file.encoding))
     for finding in (*plan.left, *plan.needed, *plan.choices):
         print(f"line {finding.line}: {finding.rule} {finding.message}", file=sys.stderr)
     for condition in plan.open:
         line = condition.spots[0].line
         print(f"line {line}: open: {condition.name}: {condition.detail}", file=sys.stderr)
-    return int(plan.leaves)
+    return int(plan.leaves or (args.check and bool(plan.changed)))

@@ -56,7 +56,7 @@ def _options(file: Path, command: str) -> Options:
 
     try:
         table = tomllib.loads(read_file(file).decode())
-    except (OSError, tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except (OSError, tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
         raise BadConfig(
             f"{file} cannot be read: {error}", f"its [tool.hvdkit.{command}] may matter"
         ) from error

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from dataclasses import asdict
 
+import pytest
+
 from hvdkit.bootstrap.board import SILENCE_SECONDS, Board, Failure
-from hvdkit.bootstrap.control import Message
+from hvdkit.bootstrap.messages import MalformedError, Message
 from hvdkit.launch.hosts import Host
 
 HOSTS = (Host("10.0.0.1", 2), Host("10.0.0.2", 2), Host("10.0.0.3", 1))
@@ -25,7 +27,7 @@ class Job:
 
     def __init__(self) -> None:
         self.clock = Clock()
-        self.board = Board(HOSTS, 30, self.clock)
+        self.board = Board(HOSTS, 30, clock=self.clock)
 
     def say(self, node: int, done: bool = False, failure: Failure | None = None, who: str = "") -> Message:
         told = asdict(failure) if failure else None
@@ -98,6 +100,40 @@ def test_a_failure_waits_for_a_node_that_may_be_lost() -> None:
 def test_a_second_process_of_a_node_is_refused() -> None:
     job = Job()
     job.say(1)
-    assert job.say(1, who="process 9 on b") == {
-        "refused": "node 1 (10.0.0.2, ranks 2 to 3) is in this job already: process 1"
-    }
+    assert job.say(1, who="process 9 on b")["refused"] == (
+        "node 1 (10.0.0.2, ranks 2 to 3) is in this job already: process 1"
+    )
+
+
+def test_without_a_secret_a_node_is_known_by_its_address() -> None:
+    job = Job()
+    job.board.listed = [host.name for host in HOSTS]
+    message = {"node": 1, "who": "process 1", "done": False, "failure": asdict(KILLED)}
+    refused = job.board.answer(message, "10.0.0.9")
+    assert refused["refused"] == "node 1 (10.0.0.2, ranks 2 to 3) is 10.0.0.2 here, and asked from 10.0.0.9"
+    assert not job.board.seen and not job.board.failures
+    assert job.say(1) == {"go": False, "stop": ""}
+
+
+GOOD = {"node": 1, "who": "process 1", "done": False, "failure": None}
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        *({**GOOD, "node": node} for node in (-1, 3, 999, 1.0, True, "1", None, [1])),
+        *({**GOOD, "who": who} for who in (None, 3, "a\nb", "\x1b[2J", "x" * 5000)),
+        *({**GOOD, "done": done} for done in (None, 1, "yes")),
+        *({**GOOD, "failure": failure} for failure in ("end", [], {"text": "end"}, 3)),
+        {**GOOD, "failure": {"text": "a\nTraceback", "by_signal": True}},
+        {**GOOD, "failure": {"text": "end", "by_signal": 1}},
+        {**GOOD, "stop": "now"},
+        *({key: value for key, value in GOOD.items() if key != left} for left in ("node", "who", "done")),
+    ],
+    ids=repr,
+)
+def test_what_no_node_says_is_refused_and_changes_nothing(wrong: Message) -> None:
+    job = Job()
+    with pytest.raises(MalformedError):
+        job.board.answer(wrong, "10.0.0.2")
+    assert not (job.board.seen or job.board.done or job.board.failures or job.board.who)

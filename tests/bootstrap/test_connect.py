@@ -139,7 +139,21 @@ def test_a_second_job_on_the_port_is_refused_and_the_first_goes_on(port: str) ->
     assert "another job answers there" in said_by_one
     partner = start(MEET, 1, 2, TORCHELASTIC_RUN_ID="first", MASTER_PORT=port, **control)
     assert [told(job)["HOROVOD_SIZE"] for job in (first, partner)] == ["2", "2"]
-    assert [ended(job) for job in (first, partner)] == [(0, "", "")] * 2
+    (zero, _, said), quiet = ended(first), ended(partner)
+    assert (zero, quiet) == (0, (0, "", ""))
+    place = f"hvdkit: control port 127.0.0.1:{int(port) + 1}"
+    assert said == f"{place}: turned away: 127.0.0.1 asked for another job\n", "one line, however often"
+
+
+def test_a_rank_without_the_secret_is_turned_away_at_once(port: str) -> None:
+    known = {"MASTER_PORT": port, "HVDKIT_SECRET": "what all ranks know"}
+    first = start(MEET, 0, 2, **known)
+    _wait_until_something_listens(int(port) + 1)
+    code, _, said = ended(start(MEET, 1, 2, MASTER_PORT=port))
+    assert code == 1 and "it asks for a secret" in said
+    partner = start(MEET, 1, 2, **known)
+    assert [told(job)["HOROVOD_SIZE"] for job in (first, partner)] == ["2", "2"]
+    assert [ended(job)[0] for job in (first, partner)] == [0, 0]
 
 
 @pytest.mark.parametrize(

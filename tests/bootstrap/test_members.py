@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from hvdkit.bootstrap.control import Message
 from hvdkit.bootstrap.errors import MeetingError
 from hvdkit.bootstrap.members import Member, Members, as_messages, plan
+from hvdkit.bootstrap.messages import MalformedError, Message
 
 
 def member(rank: int, host: str = "a", size: int = 4, pid: int = 1, machine: str = "") -> Member:
@@ -91,3 +91,28 @@ def test_ranks_that_are_dealt_out_in_turn_are_refused() -> None:
     ) as caught:
         plan(dict(enumerate(dealt)))
     assert "--distribution=block" in caught.value.fix
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {},
+        {"say": "stop", "member": vars(member(1))},
+        {"say": "join", "member": vars(member(1)), "more": 1},
+        {"say": "join", "member": [1]},
+        *({"say": "join", "member": {**vars(member(1)), "rank": rank}} for rank in (-1, 4, 999, True, "1")),
+        *({"say": "join", "member": {**vars(member(1)), "size": size}} for size in (0, 1 << 40, None)),
+        *(
+            {"say": "join", "member": {**vars(member(1)), "host": host}}
+            for host in (None, "a\nb", "x" * 5000)
+        ),
+        {"say": "join", "member": {**vars(member(1)), "pid": -1}},
+        {"say": "join", "member": {**vars(member(1)), "colour": "red"}},
+    ],
+    ids=repr,
+)
+def test_what_no_rank_says_is_refused_and_changes_nothing(wrong: Message) -> None:
+    members = Members(4)
+    with pytest.raises(MalformedError):
+        members.answer(wrong, "10.0.0.9")
+    assert not members.came and members.error is None

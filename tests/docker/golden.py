@@ -59,7 +59,8 @@ def generated(project: str, folder: Path, *options: str) -> Iterator[tuple[int, 
     os.chdir(copy)
     try:
         code = main(["docker", *options, *COMMANDS[project]])
-        made = sorted(path for path in set(copy.rglob("*")) - before if path.is_file())
+        new = set(copy.rglob("*")) - before
+        made = sorted(path for path in new if path.is_file() and ".hvdkit" not in path.parts)
         yield code, {str(path.relative_to(copy)): path.read_text(encoding="utf-8") for path in made}
     finally:
         os.chdir(here)

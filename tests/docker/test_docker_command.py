@@ -37,6 +37,11 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
+def contents(project: Path) -> dict[Path, bytes]:
+    """Every file of the project but the records of writes."""
+    return {path: path.read_bytes() for path in project.iterdir() if path.name != ".hvdkit"}
+
+
 def write(folder: Path, text: str, name: str = "train.py") -> Path:
     file = folder / name
     file.parent.mkdir(parents=True, exist_ok=True)
@@ -68,7 +73,7 @@ def test_a_second_run_changes_nothing_and_an_edit_is_kept(
 ) -> None:
     write(project, HOROVOD)
     assert main(["docker", "train.py"]) == 0
-    before = {path: path.read_bytes() for path in project.iterdir()}
+    before = contents(project)
     assert main(["docker", "train.py"]) == 0
     assert "as it should be already: Dockerfile, .dockerignore, compose.yaml" in capsys.readouterr().out
     edited = write(project, "FROM mine\n", "Dockerfile")
@@ -78,7 +83,12 @@ def test_a_second_run_changes_nothing_and_an_edit_is_kept(
     assert edited.read_text() == "FROM mine\n"
     assert not (project / "compose.yaml").exists(), "all or none"
     assert main(["docker", "train.py", "--force"]) == 0
-    assert {path: path.read_bytes() for path in project.iterdir()} == before
+    assert contents(project) == before
+    assert main(["docker", "--undo"]) == 0
+    assert edited.read_text() == "FROM mine\n"
+    assert not (project / "compose.yaml").exists()
+    assert main(["docker", "--undo"]) == 2, "the person's own Dockerfile is not what the first run wrote"
+    assert edited.read_text() == "FROM mine\n"
 
 
 def test_a_project_with_a_dockerfile_of_its_own(project: Path) -> None:
@@ -274,7 +284,7 @@ def test_json_tells_all_of_it(project: Path, capsys: pytest.CaptureFixture[str])
         {"path": str(project / "train.py"), "line": 1, "module": "mystery_module"}
     ]
     assert {Path(path).name for path in told["written"]} == {
-        path.name for path in project.iterdir() if path.name != "train.py"
+        path.name for path in contents(project) if path.name != "train.py"
     }
 
 

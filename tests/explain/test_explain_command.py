@@ -69,3 +69,9 @@ def test_a_log_that_is_not_there_empty_or_a_folder(
 def test_a_rule_is_still_explained(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["explain", "hvd201"]) == 0
     assert capsys.readouterr().out.startswith("# HVD201")
+
+
+@pytest.mark.timeout(60)
+def test_a_log_without_an_end_is_not_read(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["explain", "--log", "/dev/zero"]) == 2
+    assert "tail -c" in capsys.readouterr().err

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -99,6 +100,59 @@ def test_bad_nodes(text: str, tmp_path: Path) -> None:
     file.write_text(text)
     with pytest.raises(HostError, match=str(file)):
         read_nodes(file)
+
+
+def test_a_node_may_have_ranks_of_its_own_number(tmp_path: Path) -> None:
+    file = tmp_path / "nodes.toml"
+    file.write_text(
+        'gpus_per_node = 2\nnodes = [{addr = "a"}, {addr = "b", gpus_per_node = 4}, {addr = "c"}]\n'
+    )
+    assert read_nodes(file).argument == "a:2,b:4,c:2"
+
+
+@pytest.mark.parametrize(
+    ("text", "seen"),
+    [
+        ("nodes = [{addr = 'a', gpus = 2}]", "'gpus' is no setting of a node"),
+        ("nodes = [{addr = 'a', gpu_per_node = 4}]", "did you mean gpus_per_node?"),
+        ("nodes = [{adr = 'a'}]", "did you mean addr?"),
+        ("node = [{addr = 'a'}]", "did you mean nodes?"),
+        ("nodes = [{addr = 'a'}]\nctrl_prot = 9988", "did you mean ctrl_port?"),
+        ("nodes = [{addr = 'a'}]\nctrl_port = true", "ctrl_port = True is not a port"),
+        ("nodes = [{addr = 'a'}]\nctrl_port = '9988'", "ctrl_port = '9988' is not a port"),
+        ("nodes = [{addr = 'a'}]\ngpus_per_node = true", "gpus_per_node = True is not a number of ranks"),
+        ("nodes = [{addr = 'a', gpus_per_node = '2'}]", "gpus_per_node = '2' is not a number of ranks"),
+        ("nodes = [{addr = 'a', gpus_per_node = 0}]", "gpus_per_node = 0 is not"),
+        ("nodes = [{addr = 'a', gpus_per_node = 99999999999}]", "gpus_per_node = 99999999999 is not"),
+        ("nodes = [{addr = 7}]", "holds no node list"),
+        ("nodes = ['a']", "holds no node list"),
+        ("nodes = {addr = 'a'}", "holds no node list"),
+        ("nodes = []", "names no host"),
+        ("nodes = [{addr = '::1'}]", "::1 is an IPv6 address"),
+        ("nodes = [{addr = '[fe80::1%eth0]'}]", "is an IPv6 address"),
+        ("nodes = [{addr = 'a', gpus_per_node = 2}, {addr = 'a', gpus_per_node = 4}]", "a is there twice"),
+        ("x = " + "[" * 100_000, "TOML|nested too deeply"),
+    ],
+    ids=lambda text: text[:50],
+)
+def test_what_is_wrong_in_a_node_list_is_named(text: str, seen: str, tmp_path: Path) -> None:
+    file = tmp_path / "nodes.toml"
+    file.write_text(text)
+    with pytest.raises(HostError) as caught:
+        read_nodes(file)
+    assert re.search(seen, str(caught.value))
+
+
+@pytest.mark.parametrize("text", ["fe80::1:2", "[::1]:2", "a:99999", "a:" + "9" * 5000, "a:0"])
+def test_hosts_that_cannot_be(text: str) -> None:
+    with pytest.raises(HostError, match=r"IPv6 address|not a number of ranks"):
+        parse_hosts(text)
+
+
+@pytest.mark.timeout(60)
+def test_a_list_without_an_end_is_not_read() -> None:
+    with pytest.raises(HostError, match="more than the"):
+        read_nodes(Path("/dev/zero"))
 
 
 def test_ranks_fill_hosts_in_order() -> None:

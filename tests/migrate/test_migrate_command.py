@@ -334,6 +334,41 @@ def test_standard_input(monkeypatch: pytest.MonkeyPatch, capfdbinary: pytest.Cap
     assert capfdbinary.readouterr().out == HVD.encode()
 
 
+def given(monkeypatch: pytest.MonkeyPatch, text: str) -> None:
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(text.encode())))
+
+
+def test_standard_input_has_reports(
+    tree: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    given(monkeypatch, DDP)
+    assert main(["migrate", "-", "--json", "-", "--sarif", "found.sarif"]) == 0
+    assert json.loads(capsys.readouterr().out)["files"]
+    assert json.loads((tree / "found.sarif").read_text())["runs"]
+
+
+def test_standard_input_may_only_be_checked(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    given(monkeypatch, DDP)
+    assert main(["migrate", "-", "--check"]) == 1
+    given(monkeypatch, HVD)
+    assert main(["migrate", "-", "--check"]) == 0
+    assert capfd.readouterr().out == ""
+
+
+@pytest.mark.parametrize(
+    "option", [["--write"], ["--output", "x"], ["--force"], ["--table"]], ids=lambda option: option[0]
+)
+def test_standard_input_has_no_file(
+    option: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    given(monkeypatch, DDP)
+    assert main(["migrate", "-", *option]) == 2
+    said = capsys.readouterr()
+    assert f"{option[0]} has no file to work on" in said.err and said.out == ""
+
+
 def test_no_colour_codes_reach_a_pipe(tree: Path) -> None:
     environment = {**os.environ, "NO_COLOR": "1"}
     result = subprocess.run(

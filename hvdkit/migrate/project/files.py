@@ -25,15 +25,10 @@ from hvdkit.migrate.index.names import Names
 from hvdkit.migrate.project.folders import INSTALLED, Folders
 from hvdkit.migrate.project.python_path import binds, fits, python_path, taken_from
 from hvdkit.migrate.project.texts import files_in, files_of
+from hvdkit.migrate.project.unit_tests import is_plain_test, is_unit_test
 from hvdkit.migrate.read.source import Unreadable, parse
 
 FRAMEWORKS = re.compile(rb"torch|tensorflow|keras|horovod|hvdkit|\bapex\b")
-UNIT_TEST = re.compile(
-    rb"^(?:import|from)[ ]+(?:pytest|unittest)\b.*?^[ \t]*(?:async[ ]+)?(?:def|class)[ ]+[Tt]est", re.M | re.S
-)
-# Files that pytest takes for tests by their names, and what it runs in them; they need not import it.
-TEST_FILE = re.compile(r"test_.*\.py$|.*_test\.py$")
-PLAIN_TEST = re.compile(rb"^def[ ]+test_|^class[ ]+Test.*?^[ \t]+def[ ]+test_", re.M | re.S)
 LAUNCHER = re.compile(rb"torchrun|torch\.distributed\.(?:launch|run)\b")  # its command lines are told
 BY_TEXT = re.compile(  # a framework that a text imports or starts
     rb"import(?:_module|__)\(\s*['\"](?:torch|tensorflow|keras|horovod)|%b" % LAUNCHER.pattern
@@ -103,7 +98,7 @@ class Project:
         if not force and not FRAMEWORKS.search(raw):
             self.passed_over.append(path)
             return None
-        if not force and UNIT_TEST.search(raw):
+        if not force and is_unit_test(raw):
             self.tests.append(path)
             return None
         source = parse(path, raw)
@@ -111,7 +106,7 @@ class Project:
             self.unreadable[path] = source
             return None
         names = index(source)
-        plain_test = TEST_FILE.match(path.name) and PLAIN_TEST.search(raw) and not LAUNCHER.search(raw)
+        plain_test = is_plain_test(path.name, raw) and not LAUNCHER.search(raw)
         if not force and plain_test and not does_more_than_define(names):
             self.tests.append(path)
             return None

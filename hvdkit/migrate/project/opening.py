@@ -10,8 +10,9 @@ from pathlib import Path
 from hvdkit.files import read_file
 from hvdkit.migrate.index.indexing import index
 from hvdkit.migrate.index.names import Names
-from hvdkit.migrate.project.files import UNIT_TEST, Project, Reader, does_more_than_define
+from hvdkit.migrate.project.files import Project, Reader, does_more_than_define
 from hvdkit.migrate.project.texts import files_in
+from hvdkit.migrate.project.unit_tests import is_unit_test
 from hvdkit.migrate.read.source import Unreadable, parse
 
 MAX_LINE = 256  # bytes of a first line that are looked at
@@ -70,7 +71,7 @@ def _importing(project: Project, paths: list[Path], reached: set[Path], fresh: s
     words = re.compile(rb"\b(%s)\b" % b"|".join(stems))
     for path in paths:
         raw = project.content(path)
-        source = parse(path, raw) if words.search(raw) and not UNIT_TEST.search(raw) else None
+        source = parse(path, raw) if words.search(raw) and not is_unit_test(raw) else None
         if source is None or isinstance(source, Unreadable):
             continue
         project.files[path] = index(source)  # what a script puts on sys.path is looked for in loaded files

@@ -106,9 +106,10 @@ def parse_notebook(text: str) -> Notebook:
     pieces: list[str] = []
     position = 0
     for start, end, value in _sources(text):
-        code = "".join(value) if isinstance(value, list) else value
-        if not isinstance(code, str):
+        lines = value if isinstance(value, list) else [value]
+        if not all(isinstance(line, str) for line in lines):
             raise NotANotebook("a cell's source is neither text nor a list of lines")
+        code = "".join(lines)
         cells.append(Cell(start, end, code, position))
         pieces.append(blanked(code))
         position += len(code) + len(SEPARATOR)
@@ -174,6 +175,8 @@ def _sources(text: str) -> Iterator[tuple[int, int, Any]]:
                 yield cell["source"], end, value
     except (json.JSONDecodeError, KeyError, IndexError, StopIteration) as error:
         raise NotANotebook(f"not a notebook: {error}") from error
+    except RecursionError as error:
+        raise NotANotebook("its JSON is nested too deeply") from error
 
 
 def _members(text: str, position: int) -> Iterator[tuple[str, int]]:
@@ -183,6 +186,8 @@ def _members(text: str, position: int) -> Iterator[tuple[str, int]]:
     position = _skip(text, position + 1)
     while text[position] != "}":
         key, position = _value(text, position)
+        if not isinstance(key, str):
+            raise NotANotebook("a key is no text")
         position = _skip(text, _skip(text, position) + 1)  # the colon
         yield key, position
         position = _skip(text, _value(text, position)[1])

@@ -24,6 +24,9 @@ from hvdkit.migrate.read.notebook import NotANotebook, Notebook, parse_notebook
 
 F_STRING = re.compile(r"\b([fF][rR]?|[rR][fF])[\"']")
 NEWLINE = re.compile(r"\r\n|\r|\n")
+# Characters of Python in one file. Programs that people write have a hundred times less, and each million
+# takes some ten seconds and half a gigabyte.
+LARGEST = 2_000_000
 LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)")
 
 
@@ -219,6 +222,10 @@ def parse(path: Path, raw: bytes) -> Source | Unreadable:
         except NotANotebook as error:
             return Unreadable(path, str(error))
         text = notebook.program
+    if len(text) > LARGEST:
+        return Unreadable(
+            path, f"it holds {len(text)} characters of Python, more than the {LARGEST} that are read"
+        )
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # an invalid escape in somebody's string is not ours to report

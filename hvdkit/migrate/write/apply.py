@@ -5,11 +5,15 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from hvdkit.dataclass import dataclass
 from hvdkit.errors import HvdkitError
 from hvdkit.files import is_inside, replace_file
 from hvdkit.migrate.plan import FilePlan
+
+if TYPE_CHECKING:
+    from hvdkit.migrate.write.undo import Change
 
 
 class DirtyTree(HvdkitError):
@@ -76,19 +80,30 @@ class Written:
 
 def write(files: Sequence[FilePlan], root: Path) -> Written:
     """Replace each changed file, after a record from which `undo` restores every byte."""
-    return write_all({file.path: file.after.encode(file.encoding) for file in files if file.changed}, root)
+    from hvdkit.migrate.write.undo import Change
+
+    changes = {
+        file.path: Change(file.before.encode(file.encoding), file.after.encode(file.encoding))
+        for file in files
+        if file.changed
+    }
+    return write_all(changes, root)
 
 
-def write_all(wanted: Mapping[Path, bytes], root: Path) -> Written:
-    """Write files below root, after a record. Raises: OSError; OutsideTree with nothing written."""
-    from hvdkit.migrate.write.undo import record
+def write_all(changes: Mapping[Path, Change], root: Path) -> Written:
+    """Write files below root, after a record.
 
-    check_inside(wanted, root)
-    made = record(wanted, root)
-    for path, data in wanted.items():
-        path.parent.mkdir(parents=True, exist_ok=True)
-        replace_file(path, data)
-    return Written(tuple(wanted), made)
+    Raises: OSError; OutsideTree, Busy, ChangedSince with nothing written.
+    """
+    from hvdkit.migrate.write.undo import alone, record
+
+    check_inside(changes, root)
+    with alone(root):
+        made = record(changes, root)
+        for path, change in changes.items():
+            path.parent.mkdir(parents=True, exist_ok=True)
+            replace_file(path, change.after)
+    return Written(tuple(changes), made)
 
 
 def check_inside(wanted: Iterable[Path], root: Path) -> None:

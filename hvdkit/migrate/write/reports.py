@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TextIO
 
 from hvdkit.errors import HvdkitError
-from hvdkit.files import read_file, replace_file
+from hvdkit.files import replace_file, sweep
 from hvdkit.migrate.plan import Plan
 from hvdkit.migrate.write.apply import check_inside, root_of, write, write_all
 
@@ -40,36 +40,41 @@ def write_elsewhere(
     wanted: Mapping[Path, bytes], folder: Path, force: bool, command: str, said: TextIO
 ) -> None:
     """Write files under a folder and say so. Raises: ExistsError; OutsideTree; HvdkitError."""
-    different = to_write(wanted, folder, force, "another --output keeps both")
     back = f"{command} --undo {os.path.relpath(folder)}"
-    make_folder(folder)
-    if different:
-        with _failing(f"{back} takes back those that were written"):
-            write_all(different, root_of([folder]))
+    write_new(wanted, folder, force, "another --output keeps both", back)
     print(f"wrote {len(wanted)} file(s) under {os.path.relpath(folder)}; {back} takes them back", file=said)
 
 
-def to_write(wanted: Mapping[Path, bytes], root: Path, force: bool, instead: str) -> dict[Path, bytes]:
-    """Those of the files that are not there as they should be. instead: what to do other than --force.
+def write_new(
+    wanted: Mapping[Path, bytes], folder: Path, force: bool, instead: str, back: str
+) -> tuple[Path, ...]:
+    """Write those of the files in a folder that are not there as they should be, after a record; gives them.
 
-    Raises: ExistsError where one of them has other contents; OutsideTree where one leads out of root.
+    instead: what to do other than --force. back: the command that takes it back.
+    Raises: ExistsError where one of them has other contents; OutsideTree where one leads out; HvdkitError.
     """
-    check_inside(wanted, root)
+    from hvdkit.migrate.write.undo import Change, now
+
+    check_inside(wanted, folder)
     with _failing(""):
-        same = {path for path, data in wanted.items() if path.is_file() and read_file(path) == data}
-    different = {path: data for path, data in wanted.items() if path not in same}
-    there = [str(path) for path in different if os.path.lexists(path)]
+        changes = {path: Change(now(path), data) for path, data in wanted.items()}
+    changes = {path: change for path, change in changes.items() if change.before != change.after}
+    there = [str(path) for path, change in changes.items() if change.before is not None]
     if there and not force:
         raise ExistsError(
             f"already there: {', '.join(there)}",
             "what is in them would be lost; nothing was written",
             f"--force replaces them; {instead}",
         )
-    return different
+    for place in dict.fromkeys((folder, *(path.parent for path in changes))):
+        _make_folder(place)
+    if changes:
+        with _failing(f"{back} takes back those that were written"):
+            write_all(changes, root_of([folder]))
+    return tuple(changes)
 
 
-def make_folder(folder: Path) -> None:
-    """A folder, and those around it. Raises: HvdkitError."""
+def _make_folder(folder: Path) -> None:
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -82,6 +87,7 @@ def put(path: Path, data: bytes) -> None:
         if path.exists() and not path.is_file():
             path.write_bytes(data)
         else:
+            sweep(Path(os.path.realpath(path)).parent)
             replace_file(path, data)
 
 

@@ -7,25 +7,34 @@ checked, and only files below the folder that holds it are written.
 from __future__ import annotations
 
 import base64
+import fcntl
 import hashlib
 import json
 import os
 import re
-from collections.abc import Mapping
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from hvdkit.dataclass import dataclass
 from hvdkit.errors import HvdkitError
-from hvdkit.files import LARGEST, is_inside, read_file, replace_file
+from hvdkit.files import LARGEST, is_inside, read_file, replace_file, sweep
 
 RECORDS = ".hvdkit"
+_LOCK = "lock"
+_PATIENCE_SECONDS = 10.0  # longer than any write: what is to be written is there before
 _RECORD = re.compile(r"undo-([0-9]+)\.json")
 _KEYS = {"path", "before", "after_sha256"}
 
 
 class ChangedSince(HvdkitError):
     """A file was edited after hvdkit wrote it, or nothing was written."""
+
+
+class Busy(HvdkitError):
+    """Another run writes below the same folder."""
 
 
 class BrokenRecord(HvdkitError):
@@ -41,22 +50,60 @@ class Entry:
     after_sha256: str
 
 
-def record(wanted: Mapping[Path, bytes], root: Path) -> Path:
-    """Keep what is where the files will be written, all of them below root. Raises: OSError; HvdkitError."""
+@dataclass(frozen=True)
+class Change:
+    """What a file holds and will hold. before: None where it is not there."""
+
+    before: bytes | None
+    after: bytes
+
+
+@contextmanager
+def alone(root: Path) -> Iterator[None]:
+    """Be the only run that writes below a folder while the block lasts. What killed ones left is removed.
+
+    Raises: Busy; BrokenRecord; OSError.
+    """
     folder = _folder(root)
     folder.mkdir(exist_ok=True)
-    ignore = folder / ".gitignore"
-    if not os.path.lexists(ignore):
-        replace_file(ignore, b"*\n")  # the records are no part of anybody's project
+    handle = os.open(
+        folder / _LOCK, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, 0o644
+    )
+    try:
+        _lock(handle, root)
+        sweep(folder)
+        records = _records(folder)
+        if records:
+            for place in _places(records[max(records)], root):
+                sweep(place)
+        ignore = folder / ".gitignore"
+        if not os.path.lexists(ignore):
+            replace_file(ignore, b"*\n")  # the records are no part of anybody's project
+        yield
+    finally:
+        os.close(handle)
+
+
+def record(changes: Mapping[Path, Change], root: Path) -> Path:
+    """Keep what is where the files will be written, all of them below root.
+
+    Raises: ChangedSince where a file is not what the change was made from; OSError; HvdkitError.
+    """
+    folder = _folder(root)
     number = 1 + max(_records(folder), default=0)
     entries = []
-    for path, after in wanted.items():
-        before = _now(path)
+    for path, change in changes.items():
+        if now(path) != change.before:
+            raise ChangedSince(
+                f"{path} was changed while hvdkit looked at it",
+                "that change would be lost; nothing was written",
+                "run it again",
+            )
         entries.append(
             {
                 "path": os.path.relpath(os.path.realpath(path), os.path.realpath(root)),
-                "before": None if before is None else base64.b64encode(before).decode(),
-                "after_sha256": hashlib.sha256(after).hexdigest(),
+                "before": None if change.before is None else base64.b64encode(change.before).decode(),
+                "after_sha256": hashlib.sha256(change.after).hexdigest(),
             }
         )
     data = json.dumps(entries, indent=1).encode()
@@ -77,25 +124,55 @@ def undo(root: Path) -> list[Path]:
     Raises: ChangedSince, BrokenRecord with nothing taken back; HvdkitError.
     """
     folder = _folder(root)
-    records = _records(folder)
-    if not records:
+    if not _records(folder):
         raise ChangedSince(f"nothing to undo under {root}", "no record of a write is there", "")
+    try:
+        with alone(root):
+            return _undo(root, _records(folder))
+    except OSError as error:
+        raise HvdkitError(
+            f"{error.filename or folder} cannot be written: {error.strerror}",
+            "the record stays; files before it are as they were",
+            "hvdkit migrate --undo again, once it can be written",
+        ) from error
+
+
+def _undo(root: Path, records: Mapping[int, Path]) -> list[Path]:
+    if not records:
+        raise ChangedSince(f"nothing to undo under {root}", "another run took the last write back", "")
     last = records[max(records)]
     restore = [entry for entry in _read(last, root) if _is_as_written(entry, last)]
     for entry in restore:
-        try:
-            if entry.before is None:
-                entry.path.unlink()
-            else:
-                replace_file(entry.path, entry.before)
-        except OSError as error:
-            raise HvdkitError(
-                f"{entry.path} cannot be restored: {error.strerror}",
-                "the record stays; files before it are as they were",
-                "hvdkit migrate --undo again, once it can be written",
-            ) from error
+        if entry.before is None:
+            entry.path.unlink()
+        else:
+            replace_file(entry.path, entry.before)
     last.unlink()
     return [entry.path for entry in restore]
+
+
+def _lock(handle: int, root: Path) -> None:
+    deadline = time.monotonic() + _PATIENCE_SECONDS
+    while True:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return
+        except BlockingIOError:
+            if time.monotonic() > deadline:
+                raise Busy(
+                    f"another hvdkit writes below {root}",
+                    "what one writes the other would lose; nothing was written",
+                    "run it again when the other is done",
+                ) from None
+            time.sleep(0.05)
+
+
+def _places(last: Path, root: Path) -> set[Path]:
+    """The folders of a record's files; none where it is broken, which only undoing it has to say."""
+    try:
+        return {entry.path.parent for entry in _read(last, root)}
+    except BrokenRecord:
+        return set()
 
 
 def _folder(root: Path) -> Path:
@@ -115,19 +192,20 @@ def _records(folder: Path) -> dict[int, Path]:
     return {int(match[1]): folder / match[0] for match in found if match}
 
 
-def _now(path: Path) -> bytes | None:
+def now(path: Path) -> bytes | None:
+    """What a file holds, None where it is not there. Raises: OSError."""
     return read_file(path) if os.path.lexists(path) else None
 
 
 def _is_as_written(entry: Entry, last: Path) -> bool:
     """Whether a file is what hvdkit made of it, not what it was. Raises: ChangedSince; BrokenRecord."""
     try:
-        now = _now(entry.path)
+        there = now(entry.path)
     except OSError as error:
         raise _broken(last, f"{str(entry.path)!r} in it cannot be restored: {error.strerror}") from error
-    if now == entry.before:
+    if there == entry.before:
         return False
-    if now is None or hashlib.sha256(now).hexdigest() != entry.after_sha256:
+    if there is None or hashlib.sha256(there).hexdigest() != entry.after_sha256:
         raise ChangedSince(
             f"{entry.path} was changed after hvdkit wrote it",
             "undoing would lose that change",

@@ -1,0 +1,65 @@
+"""What is too large or too deep is named and left, within seconds, and the rest of the tree is migrated."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from hvdkit.cli import main
+from hvdkit.migrate.project.unit_tests import is_plain_test, is_unit_test
+from hvdkit.migrate.read.source import LARGEST
+
+TRAIN = "import torch.distributed as dist\n\ndist.init_process_group('gloo')\n"
+HEAD = "import torch\n"
+
+
+def notebook(source: object) -> str:
+    return json.dumps({"nbformat": 4, "cells": [{"cell_type": "code", "source": source}]})
+
+
+HOSTILE = {
+    "a file of 67 MB": ("x.py", HEAD + "x = 1\n" * 11_000_000, f"more than the {LARGEST} that are read"),
+    "a line of 3 MB": ("x.py", HEAD + "x = [" + "1," * 1_500_000 + "]\n", "more than the"),
+    "brackets": ("x.py", HEAD + "x = " + "[" * 100_000, "syntax error: too many nested|nested too deeply"),
+    "attributes": ("x.py", HEAD + "x = a" + ".a" * 200_000 + "\n", "nested too deeply"),
+    "operators": ("x.py", HEAD + "x = " + "-" * 200_000 + "1\n", "nested too deeply"),
+    "calls": ("x.py", HEAD + "x = " + "f(" * 150 + ")" * 150 + "\n", ""),
+    "a null byte": ("x.py", HEAD + "x = 1\0\n", "null byte"),
+    "JSON brackets": ("x.ipynb", HEAD + "[" * 200_000, "not a JSON object|nested too deeply"),
+    "deep metadata": (
+        "x.ipynb",
+        '{"torch": ' + "[" * 200_000 + "]" * 200_000 + ', "cells": []}',
+        "its JSON is nested too deeply|more than",
+    ),
+    "a number for a source": ("x.ipynb", notebook(["import torch", 3]), "neither text nor a list of lines"),
+    "a list for a key": ("x.ipynb", '{[1]: 2, "torch": 3, "cells": []}', "a key is no text"),
+    "half a character": ("x.ipynb", notebook("import torch\nx = '\ud83d'\n"), ""),
+}
+
+
+@pytest.mark.timeout(120)
+@pytest.mark.parametrize("kind", HOSTILE)
+def test_it_is_left_and_the_rest_is_migrated(
+    kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    name, text, seen = HOSTILE[kind]
+    (tmp_path / name).write_text(text)
+    (tmp_path / "train.py").write_text(TRAIN)
+    monkeypatch.chdir(tmp_path)
+    code = main(["migrate", ".", "--write", "--allow-no-vcs", "--no-diff"])
+    said = capsys.readouterr()
+    assert code == (1 if seen else code), said
+    if seen:
+        assert any(part in said.out for part in seen.split("|")), said.out[-2000:]
+        assert (tmp_path / name).read_text() == text
+    assert (tmp_path / "train.py").read_text() == "import horovod.torch as hvd\n\nhvd.init()\n"
+
+
+@pytest.mark.timeout(20)
+def test_unit_tests_are_found_in_one_look() -> None:
+    assert not is_unit_test(b"import pytest\n" * 100_000)
+    assert not is_plain_test("test_x.py", b"class TestX\n" * 100_000)
+    assert is_unit_test(b"import pytest\n" * 100_000 + b"def test_x(): pass")
+    assert not is_unit_test(b"def test_x(): pass\nimport pytest\n")

@@ -23,7 +23,7 @@ KERAS = ".keras"
 def stored(names: Iterable[str]) -> Iterator[Saved]:
     """The contents of those among the written files that are HDF5 or Keras' own; relative to this folder.
 
-    A file that is still being written, or is gone, is passed over: it is read before a later record.
+    One that is gone, or is not complete, is passed over: it is read again where it is written again.
     """
     if "h5py" not in sys.modules:
         return  # nothing wrote one

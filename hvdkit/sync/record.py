@@ -113,8 +113,10 @@ class Record:
         )
 
     def _tensors_of(self, optimizer: Optimizer) -> Named:
-        """What an optimizer trains and what is frozen beside it, by name. To find the models, all objects of the
-        process are looked at, so that is done once for the same parameters."""
+        """What an optimizer trains and what is frozen beside it, by name.
+
+        All objects of the process are looked at to find the models: once for the same parameters.
+        """
         from hvdkit.torch import registry
         from hvdkit.torch.sync import trained_by
 
